@@ -19,7 +19,7 @@ from benchmarks import corpora, machine, published_minilm, quantisation
 from benchmarks.tables import table
 from chunkwise import Document
 from chunkwise.base.workers import cores
-from chunkwise.models.embed.minilm import MiniLM
+from chunkwise.models.embed.pretrained import MiniLM
 from chunkwise.models.weights.catalogue import weights_of
 from chunkwise.models.weights.installed import ensure
 from chunkwise.text.analysis import Analyzed

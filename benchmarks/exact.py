@@ -21,7 +21,7 @@ from benchmarks import machine, plain_embedding
 from benchmarks.sweep import CHROMA, material, plan_of
 from benchmarks.tables import table
 from chunkwise.models import home as home_module
-from chunkwise.models.embed.minilm import MiniLM
+from chunkwise.models.embed.pretrained import MiniLM
 from chunkwise.tuning.run import run as running
 from chunkwise.tuning.run.record import SweepRecord
 from chunkwise.tuning.sweep import Sweep

@@ -15,7 +15,7 @@ from benchmarks import corpora, published_minilm
 from benchmarks.tables import table
 from chunkwise import Document, get_strategy
 from chunkwise.core import Chunk
-from chunkwise.models.embed.minilm import MiniLM
+from chunkwise.models.embed.pretrained import MiniLM
 
 BAR = 1.0
 """Points of recall."""

@@ -18,7 +18,7 @@ from urllib.parse import urljoin
 
 from benchmarks.tables import table
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.models.weights.fetch import index_url
+from chunkwise.models.weights.registries import index_url
 
 _ARCHIVES = {
     "pysbd-0.3.3.tar.gz": "56ab48a28a8470f0042a4cb7c9da8a6dde8621ecf87a86d75f201cbf1837e77f",

@@ -133,7 +133,7 @@ def _target(targets: Targets, target: float) -> str:
 
 def remedies() -> str:
     """What usually causes a figure that is not good, and what to try."""
-    words = {"k": "k or budget", "last": "a smaller k or budget, or `--reranker maxsim`"}
+    words = {"k": "k or budget", "last": "a smaller k or budget, or `--reranker local`"}
     return table(
         ("below good", "usual causes", "try"),
         (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.models.embed import minilm
+from chunkwise.models.embed import pretrained
 from chunkwise.models.embed.onnx import OnnxEmbedder
 from untimed import HANG
 
@@ -33,7 +33,7 @@ def no_charts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 @pytest.fixture(autouse=True)
 def model_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The real one, but not loaded anew by every command that is run in this process."""
-    monkeypatch.setattr(minilm, "OnnxEmbedder", _LOADED)
+    monkeypatch.setattr(pretrained, "OnnxEmbedder", _LOADED)
 
 
 @pytest.fixture

@@ -12,8 +12,10 @@ from chunkwise.cli import models as models_module
 from chunkwise.cli.models import command as models
 from chunkwise.models.llm import local as module
 from chunkwise.models.llm.local import LocalModel
-from chunkwise.models.weights.catalogue import MINILM
+from chunkwise.models.weights import catalogue
+from chunkwise.models.weights.catalogue import ALL, MINILM, SETS
 from chunkwise.models.weights.installed import ensure
+from models.weights.parcels import THINGS, build_wheel
 
 
 def call(command: object, *words: object, fails: bool = False) -> Result:
@@ -44,11 +46,12 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_from_nothing_to_fetched_to_removed(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     quickly(monkeypatch)
     listed = call(models).stdout
-    assert "not here, 23.4 MB; chunkwise models get minilm" in listed
+    assert "minilm              23.4 MB     not here  Apache-2.0  --embedder minilm" in listed
+    assert "balanced (bge-small)" in " ".join(listed.split())
     assert "openai:NAME" in listed
     assert "https://HOST/rerank#NAME" in listed
     assert "minilm is here" in call(models, "get", "minilm", "--from", bare).stderr
-    assert "  here, 23.4 MB" in call(models, "list").stdout
+    assert "minilm              23.4 MB         here" in call(models, "list", "--no-speed").stdout
     assert "minilm: whole" in call(models, "verify").stdout
     told = json.loads(call(models, "verify", "minilm", "--json").stdout)
     assert told[0]["state"] == "here"
@@ -66,7 +69,7 @@ def test_from_nothing_to_fetched_to_removed(bare: Path, monkeypatch: pytest.Monk
 def test_speed_is_measured_unless_it_is_not_wanted(
     monkeypatch: pytest.MonkeyPatch, local_model: LocalModel
 ) -> None:
-    monkeypatch.setattr(module, "packaged", lambda: local_model)  # it is loaded once
+    monkeypatch.setattr(module, "packaged", lambda name: local_model)  # it is loaded once
     quickly(monkeypatch)
     assert "tokens_per_second" not in call(models, "--no-speed", "--json").stdout
     told = json.loads(call(models, "--json").stdout)
@@ -78,14 +81,47 @@ def test_speed_is_measured_unless_it_is_not_wanted(
     assert smollm2["tokens_per_second"] > 0
     assert smollm2["written_per_second"] > 0
     assert "local" in told["language_models"]
-    assert "tokens_per_second" not in told["weights"][1]
+    assert (minilm["kind"], minilm["use"]) == ("embedder", "--embedder minilm")
+    assert "eight English sets" in minilm["worth"]
+    reference = next(each for each in told["weights"] if each["name"] == "minilm-fp32")
+    assert "tokens_per_second" not in reference
+    assert told["sets"]["fast"] == ["minilm"]
     plain = json.loads(call(models, "list", "--no-speed", "--json").stdout)
     assert "tokens_per_second" not in plain["weights"][0]
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_list_fits_its_width(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    # A folder as long as this one is not ours to shorten.
+    lines = call(models, "--no-speed").stdout.partition("Weights are kept")[0].splitlines()
+    assert max(map(len, lines)) <= width
+    for weights in ALL:
+        (facts,) = [line for line in lines if line.startswith(f"{weights.name} ")]
+        assert facts.endswith(weights.spec)
+        assert f" {weights.licence}" in facts
+        assert f"  {weights.purpose}" in "\n".join(lines)
+
+
+def test_a_set_is_fetched_whole_and_each_package_once(
+    bare: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(SETS, "both", (THINGS.name, "minilm"))
+    monkeypatch.setattr(catalogue, "ALL", (*ALL, THINGS))
+    shutil.copy(build_wheel(tmp_path / "w"), bare)
+    told = json.loads(call(models, "get", "both", "--from", bare, "--json").stdout)
+    assert [(each["name"], each["state"]) for each in told] == [
+        ("things", "here"), ("minilm", "here"),
+    ]  # fmt: skip
+    said = call(models, "get", "both").stderr
+    assert "things is here" in said
+    assert "minilm is here" in said
 
 
 def test_wrong_names_and_sources(bare: Path) -> None:
     for words, reason in (
         (["get", "maxilm"], "no weights are named 'maxilm'"),
+        (["get", "best"], "sets: fast, balanced, quality, llm"),
         (["get", "minilm", "--from", "nowhere"], "no such file or folder"),
         (["remove", "minilm"], "nothing to remove"),
     ):

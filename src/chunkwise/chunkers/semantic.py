@@ -144,7 +144,7 @@ _AT_ONCE = 4096
 def named_embedder(model: str) -> Embedder:
     """The model of this name, loaded once a process."""
     from chunkwise.models import DEFAULT, get_embedder
-    from chunkwise.models.embed.minilm import MiniLM
+    from chunkwise.models.embed.pretrained import MiniLM
 
     if model == DEFAULT and parent_process() is not None:
         # One worker among several: a thread each, or they are in each other's way.

@@ -147,6 +147,7 @@ def _index(options: AskOptions, skipped: list[str]) -> Index:
             fetch_weights(model, options.quiet)
         except ChunkwiseError as error:
             raise ChunkwiseError(f"{error}; without a model: --retriever bm25") from None
+    fetch_weights(options.reranker, options.quiet, "reranker")
     if known is not None:
         return known
     with progress("indexing", bytes_of([options.source]), options.quiet) as advance:

@@ -250,7 +250,7 @@ def _embedding() -> Check:
         "Leave is asked for in writing.",
     ]
     try:
-        from chunkwise.models.embed.minilm import MiniLM
+        from chunkwise.models.embed.pretrained import MiniLM
 
         model = MiniLM()
         vectors = model.embed(texts)

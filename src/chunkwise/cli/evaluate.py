@@ -359,12 +359,13 @@ def _say_why_silent(results: Results) -> bool:
 
 
 def _fetch_weights(paths: list[str], options: EvaluateOptions) -> None:
-    """With a bar of their own, where vectors will be needed."""
+    """With a bar of their own, where vectors will be needed, or a reranker."""
     from chunkwise.evaluation.sources import needs_model
     from chunkwise.models import DEFAULT
 
     if options.hits is None and needs_model(paths, options.vectors, options.retriever):
         fetch_weights(options.embedder or DEFAULT, options.quiet)
+    fetch_weights(options.reranker, options.quiet, "reranker")
 
 
 def _types(named: str | None) -> tuple[str, str] | None:

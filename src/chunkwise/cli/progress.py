@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from chunkwise.core import OnProgress
+    from chunkwise.models.weights.catalogue import ModelKind
 
 VARIABLE = "CHUNKWISE_PROGRESS_SECONDS"
 """In the environment: seconds between two lines where there is no terminal; `inf`: no line."""
@@ -125,13 +126,13 @@ def _seconds_between_lines() -> float:
         return _SECONDS_BETWEEN_LINES
 
 
-def fetch_weights(model: str, quiet: bool) -> None:
+def fetch_weights(model: str | None, quiet: bool, kind: ModelKind = "embedder") -> None:
     """Nothing where they are here already, or where somebody else keeps them."""
-    from chunkwise.models.weights.catalogue import MINILM
+    from chunkwise.models.weights.catalogue import weights_behind
     from chunkwise.models.weights.installed import ensure, model_status
 
-    if model != MINILM.name or model_status(MINILM).state == "here":
+    weights = weights_behind(kind, model) if model else None
+    if weights is None or model_status(weights).state == "here":
         return
-    total = sum(file.size for file in MINILM.files)
-    with progress(f"fetching {model}", total, quiet) as advance:
-        ensure(MINILM, advance=advance)
+    with progress(f"fetching {weights.name}", weights.size, quiet) as advance:
+        ensure(weights, advance=advance)

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -26,8 +27,9 @@ from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import say, shown_place
 
 if TYPE_CHECKING:
-    from chunkwise.core import Hit, Query
+    from chunkwise.core import Hit, OnProgress, Query
     from chunkwise.models.embed.embedder import Embedder
+    from chunkwise.models.rerank.reranker import Reranker
     from chunkwise.retrieval import Index
     from chunkwise.retrieval.filters import Filter
     from chunkwise.retrieval.search.missing_words import MissingWord
@@ -132,21 +134,38 @@ def _answers(
     # Made once: a model is loaded for all blocks.
     embedder = cache(lambda: _embedder(index, options.quiet))
     retriever = options.retriever and get_retriever(options.retriever)
-    reranker = options.reranker and get_reranker(options.reranker)
+    fetch_weights(options.reranker, options.quiet, "reranker")
+    reranker = get_reranker(options.reranker) if options.reranker else None
     out = sys.stdout  # a bar puts something of its own in its place, as long as it is drawn
     # Hits on a screen show how far the search is, and a bar would stand between them.
     quiet = options.quiet or out.isatty()
     with progress("searching", len(queries), quiet) as advance:
         for low in range(0, len(queries), _AT_ONCE):
             block = queries[low : low + _AT_ONCE]
-            found = search(
-                index.source, block, k=options.count, budget=options.budget, retriever=retriever, only=only,
-                neighbours=options.neighbours, mmr=options.mmr, reranker=reranker,
-                tokenizer=options.tokenizer, embedder=embedder,
-            )  # fmt: skip
+            with _passages_told(reranker, None if quiet else advance, options.quiet):
+                found = search(
+                    index.source, block, k=options.count, budget=options.budget, retriever=retriever, only=only,
+                    neighbours=options.neighbours, mmr=options.mmr, reranker=reranker,
+                    tokenizer=options.tokenizer, embedder=embedder,
+                )  # fmt: skip
             yield from zip(block, found, strict=True)
             out.flush()  # what reads a pipe need not wait for the last question
             advance(len(block), f"{low + len(block):,} of {len(queries):,} questions")
+
+
+@contextmanager
+def _passages_told(
+    reranker: Reranker | None, advance: OnProgress | None, quiet: bool
+) -> Iterator[None]:
+    """How far the local reranker is, which may read for seconds: beside the bar that is there, or by one of its own."""
+    from chunkwise.models.rerank.pretrained import PretrainedReranker
+
+    if not isinstance(reranker, PretrainedReranker):
+        yield
+        return
+    with progress("reranking", 0, quiet or advance is not None) as own:
+        reranker.advance = (lambda amount, note: advance(0, note)) if advance else own
+        yield
 
 
 def _explain(index: Index, query: Query, retriever: str | None) -> None:

@@ -215,7 +215,9 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
         lines[-1] += f"; the time is for {TOKENS_PER_SECOND:,.0f} a second"
     if done := sum(each.key in known for each in prepared.plan.configurations):
         lines.append(f"{counted(done, 'configuration')} done already")
-    if not len(material.questions):
+    if len(material.questions):
+        lines += prepared.notes  # nobody asks: no vectors are made
+    else:
         lines.append(_UNASKED)
     if options.dry_run:
         lines += [*_doubts(prepared), *_left_out(prepared)]

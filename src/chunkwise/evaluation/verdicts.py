@@ -121,7 +121,7 @@ def _fitting(known: Remedy, configuration: Mapping[str, Json]) -> Remedy:
     """In the words of this run: with a budget there is no k, and hits from a file are not read again."""
     amount = "budget" if configuration.get("budget") else "k"
     can_rerank = not configuration.get("reranker") and not configuration.get("hits")
-    last = f"a smaller {amount}, or `--reranker maxsim`" if can_rerank else f"or a smaller {amount}"
+    last = f"a smaller {amount}, or `--reranker local`" if can_rerank else f"or a smaller {amount}"
     return Remedy(*(each.format(k=amount, last=last) for each in known))
 
 

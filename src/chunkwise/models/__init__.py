@@ -44,10 +44,15 @@ def _is_number(value: object) -> bool:
 
 
 DEFAULT = "minilm"
-LOCAL_RERANKER = "maxsim"
+_MAXSIM = "maxsim"
+_LOCAL = "local"
 
 EMBEDDER_FORMS = {
     "minilm": "all-MiniLM-L6-v2 on this machine; fetched once; minilm(long=truncate): only the start of long texts",
+    "bge-small": "bge-small-en-v1.5 on this machine; fetched once; English",
+    "arctic-s": "snowflake-arctic-embed-s on this machine; fetched once; English",
+    "e5-small": "e5-small on this machine; fetched once; English",
+    "gte-small": "gte-small in 32 bits on this machine; fetched once, through npm; English, slow",
     "openai:NAME": "OpenAI's endpoint, key in OPENAI_API_KEY",
     "https://HOST/v1#NAME": "any endpoint that speaks as OpenAI's does; key, if any, in CHUNKWISE_API_KEY; "
     "NAME(timeout=10, attempts=2): less patience",
@@ -58,6 +63,7 @@ EMBEDDER_FORMS = {
 """How a model may be named, and what it then is."""
 
 RERANKER_FORMS = {
+    "local": "ms-marco-MiniLM-L-12-v2 on this machine; fetched once; English; local(seconds=5): less time a question",
     "maxsim": "token by token with the vectors of minilm, on this machine; for English; measure what it changes",
     "https://HOST/rerank#NAME": "any endpoint with a rerank call; key, if any, in CHUNKWISE_API_KEY; "
     "NAME(timeout=10, attempts=2): less patience",
@@ -69,6 +75,7 @@ RERANKER_FORMS = {
 
 LANGUAGE_MODEL_FORMS = {
     "local": "SmolLM2-135M-Instruct on this machine; fetched once; small: measure it before you trust it",
+    "local:qwen-1.5b": "Qwen2.5-Coder-1.5B-Instruct on this machine; 1.1 GB, fetched once",
     "PATH/model.gguf": "any GGUF file of your own, on this machine",
     "openai:NAME": "OpenAI's endpoint, key in OPENAI_API_KEY",
     "https://HOST/v1#NAME": "any server that speaks as OpenAI's does: Ollama, vLLM; key, if any, in CHUNKWISE_API_KEY",
@@ -78,7 +85,13 @@ LANGUAGE_MODEL_FORMS = {
 embedders = Registry(
     "embedder",
     "chunkwise.embedders",
-    {DEFAULT: "chunkwise.models.embed.minilm:MiniLM"},
+    {
+        DEFAULT: "chunkwise.models.embed.pretrained:MiniLM",
+        "bge-small": "chunkwise.models.embed.pretrained:bge_small",
+        "arctic-s": "chunkwise.models.embed.pretrained:arctic_s",
+        "e5-small": "chunkwise.models.embed.pretrained:e5_small",
+        "gte-small": "chunkwise.models.embed.pretrained:gte_small",
+    },
     needs=("embed", "identity", "dimensions"),
     example=f"{DEFAULT}(long=truncate)",
     forms=EMBEDDER_FORMS,
@@ -86,9 +99,12 @@ embedders = Registry(
 rerankers = Registry(
     "reranker",
     "chunkwise.rerankers",
-    {LOCAL_RERANKER: "chunkwise.models.rerank.maxsim:MaxSimReranker"},
+    {
+        _LOCAL: "chunkwise.models.rerank.pretrained:PretrainedReranker",
+        _MAXSIM: "chunkwise.models.rerank.maxsim:MaxSimReranker",
+    },
     needs=("scores", "identity"),
-    example=f"{LOCAL_RERANKER}(first=0.5)",
+    example=f"{_MAXSIM}(first=0.5)",
     forms=RERANKER_FORMS,
 )
 language_models = Registry(
@@ -118,11 +134,9 @@ def get_embedder(
 
 
 def _embedder(model: str, advance: OnProgress | None) -> Embedder | None:
-    if model.partition("(")[0].strip() == DEFAULT:
-        from chunkwise.models.embed.minilm import MiniLM
-
-        _, values = spec.parse(model, embedders.kind, embedders.example)
-        made: Embedder = build(partial(MiniLM, advance=advance), DEFAULT, values)
+    if model.partition("(")[0].strip() in embedders.builtin:
+        named, values = spec.parse(model, embedders.kind, embedders.example)
+        made: Embedder = build(partial(embedders.get(named), advance=advance), named, values)
         return made
     kind, _, name = model.partition(":")
     if kind.lower() in ("http", "https"):
@@ -150,15 +164,17 @@ def _embedder(model: str, advance: OnProgress | None) -> Embedder | None:
     return None
 
 
-def get_reranker(model: str | Reranker) -> Reranker:
+def get_reranker(model: str | Reranker, *, advance: OnProgress | None = None) -> Reranker:
     """The reranker of this name, or the one given."""
     made: Reranker = (
-        rerankers.make(model, _reranker) if isinstance(model, str) else rerankers.checked(model)
+        rerankers.make(model, partial(_reranker, advance=advance))
+        if isinstance(model, str)
+        else rerankers.checked(model)
     )
     return made
 
 
-def _reranker(model: str) -> Reranker | None:
+def _reranker(model: str, advance: OnProgress | None) -> Reranker | None:
     kind, _, name = model.partition(":")
     if kind.lower() in ("http", "https", *_RERANK_SERVICES):
         from chunkwise.models.rerank.endpoint import EndpointReranker
@@ -178,17 +194,22 @@ def _reranker(model: str) -> Reranker | None:
         from chunkwise.models.rerank.onnx import OnnxReranker
 
         return OnnxReranker(model)
-    if model.partition("(")[0].strip() == LOCAL_RERANKER:
-        return _local_reranker(model)
+    if model.partition("(")[0].strip() in _RERANKER_PARAMETERS:
+        return _local_reranker(model, advance)
     return None
 
 
-def _local_reranker(model: str) -> Reranker:
-    _, values = spec.parse(model, rerankers.kind, rerankers.example)
-    # A model and a cache of one's own are objects: they cannot be written in a name.
-    for name in values.keys() - {"first"}:
-        raise InvalidParameter(f"{LOCAL_RERANKER} has no parameter {name!r}; it has: first")
-    made: Reranker = build(rerankers.get(LOCAL_RERANKER), LOCAL_RERANKER, values)
+_RERANKER_PARAMETERS = {_MAXSIM: "first", _LOCAL: "seconds"}
+"""Of those on this machine; a model and a cache of one's own are objects, which cannot be written in a name."""
+
+
+def _local_reranker(model: str, advance: OnProgress | None) -> Reranker:
+    name, values = spec.parse(model, rerankers.kind, f"{_LOCAL}(seconds=5)")
+    allowed = _RERANKER_PARAMETERS[name]
+    for other in values.keys() - {allowed}:
+        raise InvalidParameter(f"{name} has no parameter {other!r}; it has: {allowed}")
+    make = rerankers.get(name)
+    made: Reranker = build(partial(make, advance=advance) if name == _LOCAL else make, name, values)
     return made
 
 
@@ -215,10 +236,10 @@ def _language_model(model: str, advance: OnProgress | None) -> LanguageModel | N
             return EndpointModel("https://api.openai.com/v1", name, **patience)
         address, name, patience = _endpoint(model)
         return EndpointModel(address, name, **patience)
-    if model == "local" or model.lower().endswith(".gguf"):
+    if kind == _LOCAL or model.lower().endswith(".gguf"):
         from chunkwise.models.llm.local import LocalModel, packaged
 
-        return packaged(advance) if model == "local" else LocalModel(model)
+        return packaged(name, advance) if kind == _LOCAL else LocalModel(model)
     return None
 
 

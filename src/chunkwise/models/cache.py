@@ -26,7 +26,13 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.user_warning import warn_user
-from chunkwise.models.embed.embedder import Embedder, Kind, TokenEmbedder, TokenVectors
+from chunkwise.models.embed.embedder import (
+    Embedder,
+    Kind,
+    TokenEmbedder,
+    TokenVectors,
+    suits_late,
+)
 from chunkwise.models.home import HOME_VARIABLE, vectors_file
 
 _SCHEMA = (
@@ -418,6 +424,10 @@ class CachedTokenEmbedder(CachedEmbedder):
     @property
     def window(self) -> int:
         return self.embedder.window
+
+    @property
+    def suits_late(self) -> bool:
+        return suits_late(self.embedder)
 
     def token_starts(self, text: str) -> NDArray[np.int64]:
         return self.embedder.token_starts(text)

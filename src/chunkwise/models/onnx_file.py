@@ -10,15 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.models.weights.catalogue import digest
-
-Pooling = Literal["mean", "cls"]
+from chunkwise.models.weights.catalogue import Pooling, digest
 
 _LONGEST_WINDOW = 32_768
 """Configurations say "without end" with numbers such as 10 ** 30."""

@@ -14,7 +14,7 @@ from chunkwise.models.cache import CachedTokenEmbedder, ModelCache
 from chunkwise.models.embed import token_windows as windows
 from chunkwise.models.embed.embedder import TokenVectors
 from chunkwise.models.embed.late import atom_sums, atom_sums_of_many, span_vectors
-from chunkwise.models.embed.minilm import MiniLM
+from chunkwise.models.embed.pretrained import MiniLM
 from chunkwise.text.analysis import Analyzed
 from how_many import examples
 

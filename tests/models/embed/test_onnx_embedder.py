@@ -14,8 +14,8 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.embed import onnx as onnx_embedder
 from chunkwise.models.embed import token_windows as windows
 from chunkwise.models.embed.embedder import TokenEmbedder
-from chunkwise.models.embed.minilm import MiniLM
 from chunkwise.models.embed.onnx import OnnxEmbedder
+from chunkwise.models.embed.pretrained import MiniLM
 from chunkwise.models.weights.catalogue import MINILM
 from chunkwise.models.weights.installed import ensure
 

@@ -18,7 +18,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.models import RERANKER_FORMS, get_reranker, rerankers
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.embed.embedder import Kind, TokenVectors
-from chunkwise.models.embed.minilm import MiniLM
+from chunkwise.models.embed.pretrained import MiniLM
 from chunkwise.models.rerank.maxsim import MaxSimReranker, _nearest
 from chunkwise.models.rerank.reranker import BlendingReranker, Reranker
 from chunkwise.testkit import check_reranker

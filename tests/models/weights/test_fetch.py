@@ -1,12 +1,17 @@
 """Fetching weights: from a package index, the hub, files; what goes wrong is one line and leaves nothing."""
 
+import hashlib
 import importlib.util
+import io
+import json
 import os
 import resource
+import shutil
 import socket
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
@@ -19,10 +24,19 @@ import chunkwise
 from chunkwise.base.atomic import scratch_folder
 from chunkwise.base.errors import ChunkwiseError, UnknownName
 from chunkwise.models.home import fetched_models, home
-from chunkwise.models.weights import fetch as wheels
-from chunkwise.models.weights.catalogue import ALL, weights_of
-from chunkwise.models.weights.fetch import fetch, find_pip, index_url
+from chunkwise.models.weights import installed, registries
+from chunkwise.models.weights.catalogue import (
+    ALL,
+    SETS,
+    Package,
+    Weights,
+    weights_behind,
+    weights_of,
+    weights_to_get,
+)
+from chunkwise.models.weights.fetch import fetch, offers
 from chunkwise.models.weights.installed import ensure, fetched_path, find, model_status, remove
+from chunkwise.models.weights.registries import find_pip, index_url
 from models.weights.parcels import (
     CONTENT,
     OTHER,
@@ -56,6 +70,12 @@ BROKEN = {
     "another protocol": b"SSH-2.0-OpenSSH\r\n\r\n",
     "ends too early": b"HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\nabc",
 }
+
+
+def beside_parcels() -> dict[str, str]:
+    """The environment of a process that imports what the tests do."""
+    folders = (Path(__file__).parent, Path(chunkwise.__file__).parents[1])
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders))}
 
 
 @contextmanager
@@ -103,7 +123,7 @@ class TestPackageIndex:
 
     def test_pip_of_ensurepip_where_there_is_no_other(self) -> None:
         # Without site-packages neither pip nor anything else is installed.
-        code = "from chunkwise.models.weights.fetch import find_pip; print(find_pip()[-1])"
+        code = "from chunkwise.models.weights.registries import find_pip; print(find_pip()[-1])"
         source = str(Path(chunkwise.__file__).parents[1])
         done = subprocess.run(
             [sys.executable, "-S", "-c", code],
@@ -171,10 +191,10 @@ class TestPackageIndex:
         assert target.read_bytes() == CONTENT
 
     def test_the_reason_pip_gives(self) -> None:
-        full = wheels._why("ERROR: [Errno 28] No space left on device\n", "a==1")
-        assert isinstance(full, wheels.NoSpace)
-        assert str(wheels._why("WARNING: x\nERROR: odd\n", "a==1")).endswith("a==1: odd")
-        assert "no reason" in str(wheels._why("", "a==1"))
+        full = registries._why("ERROR: [Errno 28] No space left on device\n", "a==1")
+        assert isinstance(full, registries.NoSpace)
+        assert str(registries._why("WARNING: x\nERROR: odd\n", "a==1")).endswith("a==1: odd")
+        assert "no reason" in str(registries._why("", "a==1"))
 
     def test_a_stopped_download_stops_pip(
         self, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -195,7 +215,7 @@ class TestPackageIndex:
         self, target: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         says = "import sys; sys.exit('ERROR: [Errno 28] No space left on device')"
-        monkeypatch.setattr(wheels, "find_pip", lambda: [sys.executable, "-c", says])
+        monkeypatch.setattr(registries, "find_pip", lambda: [sys.executable, "-c", says])
         with pytest.raises(ChunkwiseError, match=r"free some, .* CHUNKWISE_HOME"):
             fetch(THING, target)
 
@@ -203,7 +223,7 @@ class TestPackageIndex:
 class TestIndexWithoutPip:
     @pytest.fixture(autouse=True)
     def _no_pip(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(wheels, "find_pip", lambda: None)
+        monkeypatch.setattr(registries, "find_pip", lambda: None)
 
     def test_json_interface(
         self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
@@ -261,7 +281,7 @@ class TestIndexWithoutPip:
     def test_a_download_without_end_is_stopped(
         self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(wheels, "_LARGEST_WHEEL", 300)
+        monkeypatch.setattr(registries, "_LARGEST_WHEEL", 300)
         with serving(json_index(build_wheel(tmp_path))) as (host, _):
             monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
             with pytest.raises(ChunkwiseError, match="more than 300 bytes came"):
@@ -376,8 +396,10 @@ class TestOtherSources:
         bomb = build_wheel(tmp_path / "b", b"\0" * 10_000_000)
         with pytest.raises(ChunkwiseError, match="10,000,000 bytes, 76,800 expected"):
             fetch(THING, target, str(bomb))
+        package = THING.packages[0]._replace(member="other/thing.bin")
+        elsewhere = THING._replace(packages=(package,))
         with pytest.raises(ChunkwiseError, match=r"does not contain other/thing\.bin"):
-            fetch(THING._replace(member="other/thing.bin"), target, str(bomb))
+            fetch(elsewhere, target, str(bomb))
         bomb.write_bytes(b"PK no zip")
         with pytest.raises(ChunkwiseError, match="is damaged"):
             fetch(THING, target, str(bomb))
@@ -408,15 +430,15 @@ class TestOtherSources:
         wheel = build_wheel(tmp_path)
         whole = wheel.read_bytes()
         with zipfile.ZipFile(wheel) as parcel:
-            at = parcel.getinfo(THING.member).header_offset
-        inside = at + 30 + len(THING.member) + 20
+            at = parcel.getinfo(THING.packages[0].member).header_offset
+        inside = at + 30 + len(THING.packages[0].member) + 20
         wheel.write_bytes(whole[:inside] + b"\xff" * 60 + whole[inside + 60 :])
         with pytest.raises(ChunkwiseError, match=r"is damaged: .+; fetch it again"):
             fetch(THING, target, str(wheel))
         # A bit of the flags, in both places, says that a password is needed.
         locked = bytearray(whole)
         locked[at + 6] |= 1
-        locked[whole.index(THING.member.encode(), inside) - 46 + 8] |= 1
+        locked[whole.index(THING.packages[0].member.encode(), inside) - 46 + 8] |= 1
         wheel.write_bytes(locked)
         with pytest.raises(ChunkwiseError, match=r"is damaged: .*encrypted.*; fetch it again"):
             fetch(THING, target, str(wheel))
@@ -435,7 +457,7 @@ class TestOtherSources:
         )
         done = subprocess.run(
             [sys.executable, "-c", code, str(target), str(tmp_path / "thing.bin")],
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+            env=beside_parcels(),
             capture_output=True,
             text=True,
             check=True,
@@ -445,7 +467,211 @@ class TestOtherSources:
         assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 1000
 
 
+PARTS = [CONTENT[:30_000], CONTENT[30_000:60_000], CONTENT[60_000:]]
+JOINED = THING._replace(
+    packages=tuple(
+        Package(f"slice-{number}==3", f"slice_{number}/data.bin") for number in (1, 2, 3)
+    )
+)
+
+
+def build_slices(folder: Path, contents: list[bytes]) -> list[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for number, content in enumerate(contents, 1):
+        paths.append(folder / f"slice_{number}-3-py3-none-any.whl")
+        with zipfile.ZipFile(paths[-1], "w", zipfile.ZIP_DEFLATED) as wheel:
+            wheel.writestr(f"slice_{number}/data.bin", content)
+    return paths
+
+
+def index_of_slices(wheels: list[Path]) -> dict[str, tuple[str, bytes]]:
+    answers = {}
+    for number, wheel in enumerate(wheels, 1):
+        listing = {"files": [{"filename": wheel.name, "url": f"/files/{number}"}]}
+        answers[f"/simple/slice-{number}/"] = ("a/json", json.dumps(listing).encode())
+        answers[f"/files/{number}"] = ("a/b", wheel.read_bytes())
+    return answers
+
+
+class TestParts:
+    """A file joined from several packages."""
+
+    @pytest.fixture(autouse=True)
+    def _no_pip(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(registries, "find_pip", lambda: None)
+
+    def test_a_download_that_breaks_off_goes_on_where_it_was(
+        self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        answers = index_of_slices(build_slices(tmp_path / "w", PARTS))
+        second = answers.pop("/files/2")
+        done: list[int] = []
+
+        def advance(amount: int, note: str) -> None:
+            assert amount >= 0
+            done.append(amount)
+
+        with serving(answers) as (host, seen):
+            monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
+            with pytest.raises(ChunkwiseError, match="1 of 3 parts are kept, the same command"):
+                fetch(JOINED, target, advance=advance)
+            assert sum(done) <= len(CONTENT)
+            assert not target.exists()
+            # Kept when what killed runs began is cleared away, beside the parts and among them.
+            (folder,) = target.parent.iterdir()
+            for place in (target.parent, folder):
+                (place / f".fetch-{1:016x}").mkdir()
+            answers["/files/2"] = second
+            seen.clear()
+            done.clear()
+            fetch(JOINED, target, advance=advance)
+            assert [path for path, _ in seen if path.startswith("/files")] == [
+                "/files/2",
+                "/files/3",
+            ]
+        assert target.read_bytes() == CONTENT
+        assert sum(done) == len(CONTENT)
+        assert list(target.parent.iterdir()) == [target]
+
+    def test_parts_go_when_the_whole_comes_from_elsewhere(
+        self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        answers = index_of_slices(build_slices(tmp_path / "w", PARTS))
+        del answers["/files/2"]
+        with serving(answers) as (host, _):
+            monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
+            with pytest.raises(ChunkwiseError, match="1 of 3 parts are kept"):
+                fetch(JOINED, target)
+        same = tmp_path / "thing.bin"
+        same.write_bytes(CONTENT)
+        fetch(JOINED, target, str(same))
+        assert list(target.parent.iterdir()) == [target]
+
+    @pytest.mark.parametrize("wrong", [b"\0" * 30_000, b"", b"\0" * 200_000])
+    def test_other_bytes_are_not_kept_for_the_next_try(
+        self, wrong: bytes, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        wheels = build_slices(tmp_path / "w", [PARTS[0], wrong, PARTS[2]])
+        with serving(index_of_slices(wheels)) as (host, _):
+            monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
+            with pytest.raises(ChunkwiseError, match=r"what 3 packages hold is not.*nothing was"):
+                fetch(JOINED, target)
+        assert nothing_but(tmp_path / "home")
+        with serving(index_of_slices(build_slices(tmp_path / "w", PARTS))) as (host, _):
+            monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
+            fetch(JOINED, target)
+        assert target.read_bytes() == CONTENT
+
+    def test_a_disk_too_small_is_said_before_the_download(
+        self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        room = shutil.disk_usage(tmp_path)._replace(free=100_000)
+        monkeypatch.setattr(shutil, "disk_usage", lambda path: room)
+        with serving({}) as (host, seen):
+            monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
+            with pytest.raises(ChunkwiseError, match=r"0\.2 MB are needed .*CHUNKWISE_HOME"):
+                fetch(JOINED, target)
+            assert not seen
+
+    def test_a_folder_with_the_packages_or_with_the_whole(
+        self, tmp_path: Path, target: Path
+    ) -> None:
+        wheels = build_slices(tmp_path / "w" / "deep", PARTS)
+        whole = tmp_path / "w2" / "thing.bin"
+        whole.parent.mkdir()
+        whole.write_bytes(CONTENT)
+        for source in (tmp_path / "w", whole, whole.parent):
+            done: list[int] = []
+            fetch(JOINED, target, str(source), lambda amount, note, done=done: done.append(amount))
+            assert target.read_bytes() == CONTENT
+            assert sum(done) == len(CONTENT)
+            target.unlink()
+        with pytest.raises(ChunkwiseError, match=r"in 3 packages, .* name the folder"):
+            fetch(JOINED, target, str(wheels[0]))
+        wheels[1].unlink()
+        with pytest.raises(ChunkwiseError, match=r"has 2 of the 3 packages .*: slice_2-3-\*\.whl"):
+            fetch(JOINED, target, str(tmp_path / "w"))
+        assert nothing_but(tmp_path / "home")
+
+
+PACKED = THING._replace(
+    packages=(Package("packed==1", "packed/thing.tar.gz", "deep/thing.bin"),), hub=""
+)
+
+
+def build_packed(folder: Path, content: bytes = CONTENT, name: str = "./deep/thing.bin") -> Path:
+    """A wheel with a .tar.gz in it; beside the wheel the .tar.gz itself."""
+    folder.mkdir(parents=True, exist_ok=True)
+    inner = folder / "thing.tar.gz"
+    with tarfile.open(inner, "w:gz") as tar:
+        for path, data in (("deep/other.bin", b"other"), (name, content)):
+            info = tarfile.TarInfo(path)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    path = folder / "packed-1-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as wheel:
+        wheel.write(inner, "packed/thing.tar.gz")
+    return path
+
+
+class TestArchiveInAPackage:
+    def test_from_the_index_and_from_files(
+        self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        wheel = build_packed(tmp_path / "w")
+        answers = {
+            "/simple/packed/": (
+                "a/json",
+                json.dumps({"files": [{"filename": wheel.name, "url": "/it"}]}).encode(),
+            ),
+            "/it": ("a/b", wheel.read_bytes()),
+        }
+        monkeypatch.setattr(registries, "find_pip", lambda: None)
+        with serving(answers) as (host, _):
+            monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
+            fetch(PACKED, target)
+        assert target.read_bytes() == CONTENT
+        tar = tmp_path / "w" / "thing.tar.gz"
+        for source in (wheel, tar, wheel.parent):
+            target.unlink()
+            fetch(PACKED, target, str(source))
+            assert target.read_bytes() == CONTENT
+        assert offers(tar, PACKED)
+        assert offers(wheel, PACKED)
+        assert not offers(build_wheel(tmp_path / "v"), PACKED)
+
+    def test_what_is_wrong_is_one_line(self, tmp_path: Path, target: Path) -> None:
+        for wheel, reason in (
+            (build_packed(tmp_path / "a", b"\0" * len(CONTENT)), "nothing was kept"),
+            (build_packed(tmp_path / "b", b"\0" * 9_000_000), "9,000,000 bytes, 76,800 expected"),
+            (build_packed(tmp_path / "c", name="thing.bin"), r"not contain deep/thing\.bin"),
+        ):
+            with pytest.raises(ChunkwiseError, match=reason):
+                fetch(PACKED, target, str(wheel))
+        tar = tmp_path / "a" / "thing.tar.gz"
+        whole = tar.read_bytes()
+        for broken in (whole[: len(whole) // 2], b"no archive", b""):
+            tar.write_bytes(broken)
+            with pytest.raises(ChunkwiseError, match=r"is damaged: .+|does not contain") as told:
+                fetch(PACKED, target, str(tar))
+            assert "\n" not in str(told.value)
+        assert nothing_but(tmp_path / "home")
+
+
 class TestShelf:
+    def test_a_package_with_several_files_is_downloaded_once(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(registries, "find_pip", lambda: None)
+        done: list[int] = []
+        with serving(json_index(build_wheel(tmp_path))) as (host, seen):
+            monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
+            ensure(THINGS, advance=lambda amount, note: done.append(amount))
+        assert [path for path, _ in seen].count("/files/it.whl") == 1
+        assert sum(done) == THINGS.size
+        assert nothing_but(tmp_path / "home", "thing.bin", "words.json")
+
     def test_get_look_verify_remove(self, tmp_path: Path) -> None:
         assert model_status(THINGS).state == "not here"
         with pytest.raises(ChunkwiseError, match="nothing to remove"):
@@ -510,9 +736,8 @@ class TestShelf:
             "    ensure(THINGS, sys.argv[1])\n"
             "    assert model_status(THINGS, read=True).state == 'here'\n"
         )
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
         both = [
-            subprocess.Popen([sys.executable, "-c", code, str(wheel)], env=environment)
+            subprocess.Popen([sys.executable, "-c", code, str(wheel)], env=beside_parcels())
             for _ in range(2)
         ]
         assert [process.wait(HANG) for process in both] == [0, 0]
@@ -521,7 +746,7 @@ class TestShelf:
     def test_what_a_killed_run_began_is_swept(
         self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(wheels, "find_pip", lambda: None)
+        monkeypatch.setattr(registries, "find_pip", lambda: None)
         old = target.parent / f".fetch-{1:016x}"
         half = target.with_name(f".{target.name}.{2:016x}")
         other = target.with_name(f".words.json.{3:016x}")
@@ -555,16 +780,52 @@ def test_damaged_weights_are_called_so_and_not_only_that_they_cannot_be_fetched(
     assert f"chunkwise models get {THINGS.name}" in str(told.value)
 
 
+def test_the_whole_file_of_another_model_is_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Loose in one's own folder: names such as model.onnx are those of many models."""
+    content = b"of another" * 20
+    other = THING._replace(size=len(content), sha256=hashlib.sha256(content).hexdigest())
+    monkeypatch.setattr(installed, "ALL", (Weights("others", "for tests", "MIT", (other,)), THINGS))
+    given = tmp_path / "brought"
+    given.mkdir()
+    monkeypatch.setenv("CHUNKWISE_MODELS", str(given))
+    for whole, is_damaged in ((content, False), (bytes(len(content)), True)):
+        (given / THING.name).write_bytes(whole)
+        with pytest.raises(ChunkwiseError) as told:
+            ensure(THINGS, str(tmp_path / "nowhere"))
+        assert ("is damaged" in str(told.value)) == is_damaged
+
+
 def test_the_table_is_sound() -> None:
     for weights in ALL:
         assert weights_of(weights.name) is weights
         for file in weights.files:
             assert len(bytes.fromhex(file.sha256)) == 32
-            assert file.wheel.count("==") == 1
+            for package in file.packages:
+                npm = package.pin.startswith("npm:")
+                assert package.pin.count("==") == (0 if npm else 1)
     with pytest.raises(UnknownName, match="did you mean minilm"):
         weights_of("mini-lm")
     with pytest.raises(UnknownName, match="there are: minilm"):
         weights_of("qqq")
+    with pytest.raises(UnknownName, match="no reranker is named 'minilm'"):
+        weights_of("minilm", "reranker")
+    assert weights_behind("embedder", "e5-small(long=truncate)") is weights_of("e5-small")
+    assert weights_behind("reranker", "local(seconds=5)") is weights_of("ms-marco-minilm")
+    for spec, named in (
+        ("local", "smollm2"),
+        ("local:smollm2", "smollm2"),
+        ("local:qwen-1.5b", "qwen-1.5b"),
+    ):
+        assert weights_behind("language model", spec) is weights_of(named)
+    for spec in ("openai:x", "maxsim", "model.onnx", "http://localhost:1/v1#local", ""):
+        assert weights_behind("embedder", spec) is None
+    for name, models in SETS.items():
+        assert tuple(weights.name for weights in weights_to_get(name)) == models
+        assert name not in [weights.name for weights in ALL]
+    with pytest.raises(UnknownName, match="sets: fast, balanced"):
+        weights_to_get("qqq")
 
 
 def test_the_home_follows_the_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

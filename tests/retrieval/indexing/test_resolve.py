@@ -96,3 +96,20 @@ def test_vectors_of_whole_texts_that_stay_are_told(folder: Path) -> None:
     again = chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny(), vectors="late", rebuild=True)
     assert again.changes is not None
     assert again.changes.notes == ()
+
+
+def test_a_model_whose_token_vectors_are_poor_embeds_each_chunk_unless_told_otherwise(
+    folder: Path,
+) -> None:
+    class FirstToken(Tiny):
+        suits_late = False
+
+    made = chunkwise.index(DOCUMENTS, into=folder, embedder=FirstToken())
+    assert made.settings.vectors == "own"
+    assert made.changes is not None
+    assert "each chunk is embedded by itself" in made.changes.notes[0]
+    late = chunkwise.index(DOCUMENTS, embedder=FirstToken(), vectors="late")
+    assert late.settings.vectors == "late"
+    again = chunkwise.index(DOCUMENTS, into=folder, embedder=FirstToken(), rebuild=True)
+    assert again.settings.vectors == "own"
+    assert not any("several sizes need" in note for note in again.changes.notes)  # type: ignore[union-attr]

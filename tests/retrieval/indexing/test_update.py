@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise import ChunkwiseError, Document, index
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.models.embed.minilm import MiniLM
 from chunkwise.models.embed.onnx import Long
+from chunkwise.models.embed.pretrained import MiniLM
 from chunkwise.retrieval.local.files import MANIFEST_NAME
 from how_many import examples
 from retrieval.postgres_server import new_url

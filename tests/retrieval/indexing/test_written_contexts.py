@@ -8,7 +8,7 @@ import pytest
 
 from chunkwise import Document, Index, index, open_index
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.models.embed.minilm import MiniLM
+from chunkwise.models.embed.pretrained import MiniLM
 from chunkwise.models.home import HOME_VARIABLE
 from chunkwise.models.http.error import EndpointError
 from chunkwise.models.llm.client import LlmClient

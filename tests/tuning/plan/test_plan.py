@@ -18,6 +18,7 @@ BASELINES = {
 }
 
 
+NO_TOKENS = "the model gives no vectors of single tokens"
 BM25 = (Grid(("bm25",)),)
 
 
@@ -37,10 +38,10 @@ def _why(made, what):
     return next(line.why for line in made.left_out if line.what == what)
 
 
-@given(sweeps, st.booleans())
-def test_whatever_is_asked_for_the_plan_can_be_run_and_is_whole(sweep, late):
-    made = plan_sweep(sweep, late=late)
-    _can_be_run(made, sweep, late)
+@given(sweeps, st.sampled_from(["", NO_TOKENS]))
+def test_whatever_is_asked_for_the_plan_can_be_run_and_is_whole(sweep, why_not_late):
+    made = plan_sweep(sweep, why_not_late=why_not_late)
+    _can_be_run(made, sweep, not why_not_late)
     _all_searches_of_a_chunking_stand_together(made)
     _common_defaults_are_in_with_every_chunk_retriever(made)
     _everything_written_is_tried_or_named_as_left_out(made, sweep)
@@ -265,7 +266,7 @@ def test_without_a_model_words_are_left():
 
 def test_a_model_for_whole_texts_embeds_every_chunk():
     made = plan_sweep(
-        _sweep([], [_grid("dense", "multiscale")], embedder="openai:small"), late=False
+        _sweep([], [_grid("dense", "multiscale")], embedder="openai:small"), why_not_late=NO_TOKENS
     )
     assert {(each.retriever, each.vectors) for each in made.configurations} == {
         ("dense", "own"), ("multiscale(dense=0)", "none"),

@@ -63,3 +63,8 @@ class TokenEmbedder(Embedder, Protocol):
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
         """The vectors of every token of texts that fit the window; several are read at once where that pays."""
+
+
+def suits_late(embedder: Embedder) -> bool:
+    """Whether late vectors are its usual ones: it gives those of tokens, and does not say itself that they are poor."""
+    return isinstance(embedder, TokenEmbedder) and getattr(embedder, "suits_late", True)

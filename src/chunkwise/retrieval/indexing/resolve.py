@@ -11,7 +11,7 @@ from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS, WrittenContext
 from chunkwise.chunkers.read_chunks import given_label
 from chunkwise.core import OnProgress
 from chunkwise.models import DEFAULT, split_patience
-from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
+from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, suits_late
 from chunkwise.retrieval.errors import REBUILD
 from chunkwise.retrieval.indexing.fingerprint import strategy_code
 from chunkwise.retrieval.indexing.lazy_models import LazyContexts, LazyEmbedder, Llm
@@ -172,7 +172,7 @@ def _with_note_on_own(
         and requested.vectors is None
         and requested.model is not None
         and resolved.model is not None
-        and isinstance(resolved.model.embedder, TokenEmbedder)
+        and suits_late(resolved.model.embedder)
     ):
         note = "each chunk is embedded by itself, as before (vectors='own'); several sizes need vectors='late'"
         return replace(resolved, notes=(*resolved.notes, note))
@@ -213,6 +213,12 @@ def _first(requested: RequestedSettings, advance: OnProgress | None) -> Resolved
                 raise InvalidParameter(f"{why}; choose vectors='own', or another model")
             vectors = "own"
             notes = (f"{why}: each chunk is embedded by itself (vectors='own')",)
+        elif requested.vectors is None and not suits_late(model.embedder):
+            vectors = "own"
+            notes = (
+                f"the model {name!r} finds more where each chunk is embedded by itself, so vectors is 'own'; "
+                "several sizes at once (multiscale) need vectors='late'",
+            )
     settings = Settings(
         strategy.label, name, identity, dimensions, vectors, language=requested.language or "auto",
         code=strategy_code(strategy),

@@ -358,14 +358,14 @@ class PlannedSearch:
         return not isinstance(self.retriever, Bm25Retriever)
 
 
-def retriever_grid(sweep: Sweep, late: bool, left_out: NotTriedLog) -> list[PlannedSearch]:
-    """In the order they were written. `late`: whether the model gives vectors of single tokens."""
+def retriever_grid(sweep: Sweep, why_not_late: str, left_out: NotTriedLog) -> list[PlannedSearch]:
+    """In the order they were written. `why_not_late`: why no late vectors are taken; empty: they are."""
     found: dict[tuple[str, int], PlannedSearch] = {}
     for grid in sweep.retrieval:
         check_amount(grid)
         neighbours = _neighbours(grid, left_out)
         for search, written in _retrievers(grid, left_out):
-            why = _no_vectors(search, sweep.embedder, late)
+            why = _no_vectors(search, sweep.embedder, why_not_late)
             if why:
                 left_out.add(search.label, why)
             elif search.of_chunks:
@@ -382,16 +382,13 @@ def retriever_grid(sweep: Sweep, late: bool, left_out: NotTriedLog) -> list[Plan
     return list(found.values())
 
 
-def _no_vectors(search: PlannedSearch, model: str, late: bool) -> str:
+def _no_vectors(search: PlannedSearch, model: str, why_not_late: str) -> str:
     """Why it cannot be searched by vectors; empty: it can, or need not."""
-    if not search.by_vectors or (model and (search.of_chunks or late)):
+    if not search.by_vectors or (model and (search.of_chunks or not why_not_late)):
         return ""
     if not model:
         return "it compares vectors, and the sweep has no model"
-    return (
-        f"several sizes need the vectors of single tokens, which the model {spec.quoted(model)} does not give; "
-        "multiscale(dense=0) goes by words alone"
-    )
+    return f"several sizes need late vectors, and {why_not_late}; multiscale(dense=0) goes by words alone"
 
 
 def _without_neighbours(label: str, neighbours: list[int], left_out: NotTriedLog) -> None:

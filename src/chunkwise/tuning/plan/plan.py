@@ -114,13 +114,13 @@ class Plan:
         return tuple(dict.fromkeys(made))
 
 
-def plan_sweep(sweep: Sweep, *, late: bool = True) -> Plan:
+def plan_sweep(sweep: Sweep, *, why_not_late: str = "") -> Plan:
     """Everything a sweep asks for that makes sense, the common defaults always among it.
 
-    `late`: whether the model gives vectors of single tokens. Without, every chunk is embedded by itself.
+    `why_not_late`: why the model's late vectors are not taken, and every chunk is embedded by itself; empty: they are.
     """
     left_out = NotTriedLog()
-    searches = retriever_grid(sweep, late, left_out)
+    searches = retriever_grid(sweep, why_not_late, left_out)
     of_chunks = [search for search in searches if search.of_chunks]
     if not of_chunks:
         for grid in sweep.chunkers:
@@ -129,7 +129,7 @@ def plan_sweep(sweep: Sweep, *, late: bool = True) -> Plan:
                 "nothing searches chunks; name a retriever that does (bm25, dense, hybrid)",
             )
     groups = chunking_grid(sweep, left_out)
-    kind: VectorKind = "own" if sweep.exact or not late else "late"
+    kind: VectorKind = "own" if sweep.exact or why_not_late else "late"
     found = [
         [
             each

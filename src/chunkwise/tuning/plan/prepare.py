@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from chunkwise.base import spec
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
 from chunkwise.documents import Inputs, LoadOptions, each_input
@@ -14,7 +15,7 @@ from chunkwise.documents.walk import SWEEP_FILES
 from chunkwise.evaluation.evaluate import TestQueries, testset_in_memory
 from chunkwise.evaluation.sources import Skipped
 from chunkwise.models import DEFAULT, get_embedder
-from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
+from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, suits_late
 from chunkwise.testsets.reading import carries_documents
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.tokens.tokenizers import canonical_name, get_tokenizer
@@ -166,6 +167,8 @@ class PreparedSweep:
     sweep: Sweep
     plan: Plan
     inputs: SweepInputs
+    notes: tuple[str, ...] = ()
+    """What the user is told of it beforehand."""
 
     def estimate(self, known: Collection[str] = (), jobs: int = 1) -> SweepEstimate:
         """What is left to do when these configurations are done."""
@@ -183,8 +186,11 @@ class PreparedSweep:
         )  # fmt: skip
 
 
-def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, bool]:
-    """The sweep with its objective in full, and whether its model gives late vectors; wrong names are told at once."""
+def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, str]:
+    """The sweep with its objective in full, and why its model's late vectors are not taken; empty: they are.
+
+    Wrong names are told at once.
+    """
     objective = objective_of(sweep.objective, sweep.k)
     metrics_to_score(objective, sweep.k)
     if "-" in (*sweep.documents, sweep.test_queries):
@@ -193,12 +199,9 @@ def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, 
         )
     if sweep.seed < 0:
         raise InvalidParameter(f"seed is {sweep.seed}; a whole number is needed, 0 or more")
-    late = sweep.embedder in ("", DEFAULT)
-    if embedder is not None or not late:
-        # Not by `isinstance`, which looks at every member: an endpoint would be asked for its dimensions.
-        late = hasattr(
-            embedder or get_embedder(sweep.embedder), TokenEmbedder.token_vectors.__name__
-        )
+    why_not_late = ""
+    if embedder is not None or sweep.embedder not in ("", DEFAULT):
+        why_not_late = _why_not_late(sweep.embedder, embedder or get_embedder(sweep.embedder))
     if not isinstance(sweep.tokenizer, str):
         raise InvalidParameter(
             f"tokenizer is {sweep.tokenizer!r}; a sweep is written down and gone on with, so it needs a name, or the "
@@ -210,7 +213,16 @@ def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, 
         documents=tuple(map(shortest_path, sweep.documents)),
         test_queries=sweep.test_queries and shortest_path(sweep.test_queries),
     )  # fmt: skip
-    return sweep, late
+    return sweep, why_not_late
+
+
+def _why_not_late(name: str, model: Embedder) -> str:
+    # Not by `isinstance`, which looks at every member: an endpoint would be asked for its dimensions.
+    if not hasattr(model, TokenEmbedder.token_vectors.__name__):
+        return f"the model {spec.quoted(name)} gives no vectors of single tokens"
+    if not suits_late(model):
+        return f"the model {spec.quoted(name)} finds more where each chunk is embedded by itself"
+    return ""
 
 
 def shortest_path(path: str) -> str:
@@ -232,13 +244,17 @@ def prepare_sweep(
     options: LoadOptions | None = None,
 ) -> PreparedSweep:
     """Where the sweep is the usual one, it is fitted to the documents, and what it leaves out is said."""
-    sweep, late = check_sweep(sweep, embedder)
+    sweep, why_not_late = check_sweep(sweep, embedder)
     inputs = read_sweep_inputs(
         sweep, left_out, documents=documents, questions=questions, options=options
     )
     sweep, unusual = _fitted(sweep, inputs)
-    found = plan_sweep(sweep, late=late)
-    return PreparedSweep(sweep, replace(found, left_out=(*found.left_out, *unusual)), inputs)
+    found = plan_sweep(sweep, why_not_late=why_not_late)
+    is_told = why_not_late and not sweep.exact
+    is_told = is_told and any(each.vectors == "own" for each in found.configurations)
+    notes = (f"{why_not_late}, so each chunk has vectors of its own",) if is_told else ()
+    plan = replace(found, left_out=(*found.left_out, *unusual))
+    return PreparedSweep(sweep, plan, inputs, notes)
 
 
 def _fitted(sweep: Sweep, inputs: SweepInputs) -> tuple[Sweep, tuple[NotTried, ...]]:
