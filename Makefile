@@ -56,7 +56,7 @@ suite: $(LLM_STAMP) ## the tests, and whether they run 95 % of the lines
 thorough: $(LLM_STAMP) ## the tests with forty times as many examples of every property
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest $(TOGETHER) -o faulthandler_timeout=0
 
-torture: $(STAMP) ## fuzzers, growth, kills and signals until Ctrl-C; TORTURE="chunks --cases 1000" for less
+torture: $(STAMP) ## any text, damaged files, kills and signals, until Ctrl-C or TORTURE="--minutes 1"
 	PYTHONPATH=tests $(BIN)/python -m torture $(TORTURE)
 
 docs: $(LLM_STAMP) ## run the commands in README and docs again, and show what they print now

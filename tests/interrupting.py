@@ -147,6 +147,13 @@ class Ended:
         return "Traceback" not in self.err and self.status in (0, 3, 129, 130, 137, 143)
 
 
+def listening() -> None:
+    """What starts a process may be deaf to signals, as what a shell or `nohup` runs in the background is."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Forked:
     """A copy of this process that runs a command: a process like any other, without the second it takes to import."""
 
@@ -168,7 +175,7 @@ class Forked:
                 os.dup2(file.fileno(), number)
             sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
             sys.argv = ["chunkwise", *command.words]
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            listening()
             run_command()
         except SystemExit as ended:
             status = ended.code if isinstance(ended.code, int) else 1
@@ -233,8 +240,7 @@ class Command:
             [sys.executable, "-m", "chunkwise", *self.words], cwd=self.folder, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             env={**os.environ, "CHUNKWISE_HOME": str(self.home)}, start_new_session=True,
-            # What starts this may be deaf to Ctrl-C, as what a shell runs in the background is.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+            preexec_fn=listening,
         )  # fmt: skip
 
     def run(self) -> Ended:

@@ -14,6 +14,7 @@ from chunkwise.base import limited
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.limited import CannotBeSent, ProcessDied, outcomes, stop_all
 from chunkwise.base.limits import VARIABLE, LimitExceeded, Limits, limits_of
+from interrupting import listening
 from untimed import HANG
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="limits hold on POSIX alone")
@@ -168,7 +169,7 @@ def test_nothing_is_left_behind_however_the_caller_ends(ended: signal.Signals) -
     path = os.pathsep.join((str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")))
     caller = subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": path}, preexec_fn=listening,
     )  # fmt: skip
     with caller:
         assert caller.stdout is not None

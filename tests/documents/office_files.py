@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 TYPES = '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'
 RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -27,7 +27,7 @@ def zipped(parts: Mapping[str, str | bytes]) -> bytes:
     out = io.BytesIO()
     with ZipFile(out, "w", ZIP_DEFLATED) as archive:
         for name, content in parts.items():
-            archive.writestr(name, content)
+            archive.writestr(ZipInfo(name), content, ZIP_DEFLATED)  # without the time of day
     return out.getvalue()
 
 
