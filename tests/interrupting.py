@@ -160,11 +160,14 @@ class Forked:
     def __init__(self, command: "Command") -> None:
         self._output = [tempfile.TemporaryFile("w+", encoding="utf-8") for _ in (1, 2)]  # noqa: SIM115
         self.returncode: int | None = None
+        ends = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, ends)  # until the copy listens
         self.pid = os.fork()
         if not self.pid:
-            self._run(command)
+            self._run(command, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    def _run(self, command: "Command") -> NoReturn:
+    def _run(self, command: "Command", listened: set[int]) -> NoReturn:
         status = 70
         try:
             os.setsid()
@@ -176,6 +179,7 @@ class Forked:
             sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
             sys.argv = ["chunkwise", *command.words]
             listening()
+            signal.pthread_sigmask(signal.SIG_SETMASK, listened)
             run_command()
         except SystemExit as ended:
             status = ended.code if isinstance(ended.code, int) else 1
@@ -200,10 +204,12 @@ class Forked:
         while self.poll() is None:
             assert time.monotonic() < until, "does not end"
             time.sleep(0.002)
+        said = []
         for file in self._output:
-            file.seek(0)
-        out, err = (file.read() for file in self._output)
-        return out, err
+            with file:
+                file.seek(0)
+                said.append(file.read())
+        return said[0], said[1]
 
     def wait(self) -> None:
         while self.poll() is None:

@@ -138,6 +138,6 @@ def test_a_file_that_does_not_fit_into_memory_is_told(
     done = here("chunk", ".", "--json")
     assert done.returncode == 3
     assert done.stderr.startswith(
-        "chunkwise: skipped large.txt: takes more memory to read than there is"
+        "chunkwise: skipped ./large.txt: takes more memory to read than there is"
     )
     assert "dusk" in done.stdout

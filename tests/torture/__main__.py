@@ -13,6 +13,7 @@ from pathlib import Path
 
 from chunkwise import __version__
 from chunkwise.base.wording import counted
+from chunkwise.base.workers import cores
 from torture.chunks import CHUNKS
 from torture.files import FILES
 from torture.growth import GROWTH
@@ -42,6 +43,10 @@ def main() -> int:
         parser.error(f"unknown part {', '.join(sorted(unknown))}; known: {', '.join(PARTS)}")
     if given.replay:
         name, _, case = given.replay.partition(":")
+        if name not in PARTS or not case.isdecimal():
+            parser.error(
+                f"--replay is {given.replay!r}; a part and a number are needed: chunks:4711"
+            )
         print(PARTS[name].case(random.Random(f"{given.seed} {name} {case}")))
         return 0
     records = {name: Record(given.folder, part, given.seed) for name, part in PARTS.items()}
@@ -93,7 +98,7 @@ def page(records: dict[str, Record], seed: int) -> str:
     ]
     return _PAGE.format(
         version=__version__, day=date.today(), python=platform.python_version(), machine=platform.machine(),
-        seed=seed, rows="\n".join(rows), kinds="\n".join(kinds),
+        cores=cores(), seed=seed, rows="\n".join(rows), kinds="\n".join(kinds),
     )  # fmt: skip
 
 
@@ -103,7 +108,7 @@ Written by `make torture`: the counts of its last long run. Every case is made f
 that is wrong can be run again (`--replay`); a case is wrong when it breaks what is promised, raises what is no error of
 ours, takes its process along, or does not end. See [security](../security.md) for what is promised.
 
-chunkwise {version}, {day}, Python {python}, {machine}, two cores, seed {seed}.
+chunkwise {version}, {day}, Python {python}, {machine}, {cores} cores, seed {seed}.
 
 | part | what a case is | cases | wrong | minutes of a core |
 |---|---|---|---|---|

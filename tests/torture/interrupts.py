@@ -7,11 +7,13 @@ import random
 import shutil
 import signal
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
+from chunkwise.base.atomic import scratch_folder
 from interrupting import (
     Command,
     begun,
@@ -54,16 +56,16 @@ def _corpus(folder: Path) -> None:
 @cache
 def _before(kind: str) -> tuple[Path, float]:
     """A folder as it is before the command, and the seconds that the command takes undisturbed."""
-    keep = TemporaryDirectory(prefix="torture-")
-    _keeps.append(keep)
-    folder = Path(keep.name) / "before"
+    # Cleared away by the next process that makes one: this one is killed in the end.
+    place = _places.enter_context(scratch_folder(prefix="chunkwise-torture-"))
+    folder = place / "before"
     folder.mkdir()
     _corpus(folder)
     if kind.startswith("index"):
         few = [f"docs/{number}.txt" for number in range(_OLD)]
         ended = Command(folder, "index", *few, *WORK[kind][2:], forked=True).run()
         assert ended.status == 0, ended.err
-    tried = Path(keep.name) / "tried"
+    tried = place / "tried"
     shutil.copytree(folder, tried)
     assert Command(tried, *WORK[kind], forked=True).preload().status == 0
     shutil.rmtree(tried)
@@ -74,7 +76,7 @@ def _before(kind: str) -> tuple[Path, float]:
     return folder, monotonic() - started
 
 
-_keeps: list[TemporaryDirectory[str]] = []
+_places = ExitStack()
 
 
 def _moment(rng: random.Random, folder: Path, kind: str, takes: float) -> object:

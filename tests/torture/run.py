@@ -140,6 +140,7 @@ class _Process:
         return whole
 
     def _answer(self, numbers: range, number: int) -> Block | str:
+        is_new = False
         if self._process is None:
             context = get_context("spawn")
             self._pipe, there = context.Pipe()
@@ -148,9 +149,11 @@ class _Process:
             )
             self._process.start()
             there.close()
-            self._pipe.recv()
+            is_new = True
         assert self._pipe is not None
         try:
+            if is_new:
+                self._pipe.recv()  # it is ready
             self._pipe.send((numbers, number))
             if self._pipe.poll(self._part.hang):
                 block: Block = self._pipe.recv()

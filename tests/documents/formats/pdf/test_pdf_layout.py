@@ -13,7 +13,7 @@ from chunkwise.core import Box, Document, Query
 from chunkwise.documents import LoadOptions, read
 from chunkwise.documents.formats.pdf.lines import Line, Page
 from chunkwise.documents.formats.pdf.loader import PdfLayout
-from conftest import Set
+from documents.conftest import Set
 from untimed import is_linear
 
 SENTENCES = (
