@@ -12,6 +12,7 @@ import pytest
 from chunkwise.cli import main as main_module
 from chunkwise.documents.source import Source
 from cli.in_process import Run, here
+from interrupting import listening
 from untimed import HANG
 
 __all__ = ["here"]  # a fixture
@@ -141,3 +142,20 @@ def test_a_file_that_does_not_fit_into_memory_is_told(
         "chunkwise: skipped ./large.txt: takes more memory to read than there is"
     )
     assert "dusk" in done.stdout
+
+
+def test_an_interrupt_amid_a_destructor_is_not_forgotten() -> None:
+    code = (
+        "import sys, time, chunkwise.cli.main as m\n"
+        "class Late:\n"
+        "    def __del__(self): raise KeyboardInterrupt\n"
+        "def group(**_):\n"
+        "    Late()\n"
+        "    time.sleep(600)\n"
+        "m.group = group\n"
+        "m.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG, preexec_fn=listening
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (130, "chunkwise: stopped\n")

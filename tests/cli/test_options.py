@@ -390,3 +390,19 @@ def test_a_server_that_a_recommendation_names_is_sent_nothing(here: Run, tmp_pat
     assert done.returncode == 2
     assert "sent.toml names a server" in done.stderr
     assert "--allow http://127.0.0.1:9" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words", ["lint docs --at-most nan", "evaluate docs --max-cost nan", "evaluate docs --relevance-threshold inf"]
+)  # fmt: skip
+def test_what_is_no_number_turns_no_limit_off(here: Run, docs: Path, words: str) -> None:
+    done = here(*words.split())
+    assert done.returncode == 2
+    assert "in the range" in done.stderr or "is no number" in done.stderr
+
+
+def test_more_hits_than_any_library_can_count_are_all_there_are(here: Run, docs: Path) -> None:
+    assert here("index", "docs", "--into", "kb", "--vectors", "none", "-q").returncode == 0
+    done = here("search", "kb", "crane", "-k", str(10**24), "--json")
+    assert done.returncode == 0, done.stderr
+    assert rows(done.stdout)

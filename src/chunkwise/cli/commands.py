@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import MISSING, field
@@ -21,6 +22,18 @@ from typing import Any, ClassVar, TypeVar
 
 import click
 from click.core import ParameterSource
+
+
+class RealRange(click.FloatRange):
+    """A range of numbers; "nan" is in none, though it compares with neither end."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is no number {self._describe_range()}.", param, ctx)
+        return number
 
 
 class LazyGroup(click.Group):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import click
 
 from chunkwise.cli import commands
-from chunkwise.cli.commands import is_typed, option
+from chunkwise.cli.commands import RealRange, is_typed, option
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.llm import (
     LOCAL,
@@ -162,11 +162,11 @@ class EvaluateOptions(
         help="Unit that overlaps of text are measured in.",
     )  # fmt: skip
     relevance_threshold: float = option(
-        "--relevance-threshold", type=click.FloatRange(0, 1), default=0.5, show_default=True, metavar="SHARE",
+        "--relevance-threshold", type=RealRange(0, 1), default=0.5, show_default=True, metavar="SHARE",
         help="A hit is relevant when it covers at least this share of a reference.",
     )  # fmt: skip
     similarity_threshold: float = option(
-        "--similarity-threshold", type=click.FloatRange(-1, 1), default=0.7, show_default=True, metavar="COSINE",
+        "--similarity-threshold", type=RealRange(-1, 1), default=0.7, show_default=True, metavar="COSINE",
         help="The similarity judge calls a hit relevant from this similarity to the question on.",
     )  # fmt: skip
     seed: int = option(

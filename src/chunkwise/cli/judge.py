@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import click
 
 from chunkwise.cli import commands
-from chunkwise.cli.commands import is_typed, option
+from chunkwise.cli.commands import RealRange, is_typed, option
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.llm import (
     llm_client,
@@ -102,11 +102,11 @@ class CalibrateOptions(KeepOptions, LlmOptions, SourceOptions):
         help="Embedding model of the similarity judge.",
     )  # fmt: skip
     similarity_threshold: float = option(
-        "--similarity-threshold", type=click.FloatRange(-1, 1), default=0.7, show_default=True, metavar="COSINE",
+        "--similarity-threshold", type=RealRange(-1, 1), default=0.7, show_default=True, metavar="COSINE",
         help="The similarity judge calls a passage relevant from this similarity to the question on.",
     )  # fmt: skip
     relevance_threshold: float = option(
-        "--relevance-threshold", type=click.FloatRange(0, 1, min_open=True), default=0.5, show_default=True,
+        "--relevance-threshold", type=RealRange(0, 1, min_open=True), default=0.5, show_default=True,
         metavar="SHARE", help="The spans judge calls a passage relevant when it covers this share of a reference.",
     )  # fmt: skip
     show: int = option(

@@ -13,7 +13,7 @@ import click
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.cli import commands
-from chunkwise.cli.commands import option
+from chunkwise.cli.commands import RealRange, option
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.options import (
     SKIPPED,
@@ -77,7 +77,7 @@ class LintOptions(KeepOptions, JobsOption, SourceOptions):
         help="Number of cuts to show in the terminal, spread over the documents.",
     )  # fmt: skip
     at_most: float | None = option(
-        "--at-most", type=click.FloatRange(0, 1), metavar="SHARE",
+        "--at-most", type=RealRange(0, 1), metavar="SHARE",
         help="Exit with status 4 when a larger share of the chunks has an issue: 0.1 is 10 %.",
     )  # fmt: skip
     as_json: bool = json_flag("Print the issues as JSON lines on stdout and nothing else.")

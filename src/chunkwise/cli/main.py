@@ -112,6 +112,16 @@ def _listen() -> None:
             signal.signal(number, _end_like_an_interrupt)
 
 
+def _come_again(lost: sys.UnraisableHookArgs) -> None:
+    """A signal amid a destructor, whose interrupt Python prints and forgets, comes once more."""
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    again = threading.Timer(0.01, os.kill, (os.getpid(), _came[0] if _came else signal.SIGINT))
+    again.daemon = True
+    again.start()
+
+
 def _stopped() -> NoReturn:
     """The end of a run that was interrupted or terminated; all it had begun to write is cleared away by now."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
@@ -142,6 +152,7 @@ def main() -> NoReturn:
     from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 
     _listen()
+    sys.unraisablehook = _come_again
     watch_readers()
     for stream in (sys.stdout, sys.stderr):
         # A pipe or an old console may know less than Unicode; a character is then spelled out.

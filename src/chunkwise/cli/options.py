@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from chunkwise.cli.commands import argument, option
+from chunkwise.cli.commands import RealRange, argument, option
 
 if TYPE_CHECKING:
     from chunkwise.core import Query
@@ -162,7 +162,7 @@ class LlmOptions:
         "List: `chunkwise models`.",
     )  # fmt: skip
     max_cost: float | None = option(
-        "--max-cost", type=click.FloatRange(0.0), metavar="DOLLARS",
+        "--max-cost", type=RealRange(0.0), metavar="DOLLARS",
         help="Stop before the language model has cost more than this.",
     )  # fmt: skip
     price: str | None = option(

@@ -40,6 +40,8 @@ from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 DEFAULT_COUNT = 5
 DEFAULT_BUDGET = 1000
+_MOST = 1 << 40
+"""Hits: more than any index has, and a number that every library takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +288,8 @@ def search(
             f"only is {only!r}; a Filter is needed, such as Filter(documents='handbook/*')"
         )
     only = only.and_where(where)
-    request = SearchRequest(k, budget, neighbours, mmr, _reranker(reranker))
+    most = min(k, _MOST) if isinstance(k, int) and not isinstance(k, bool) else k
+    request = SearchRequest(most, budget, neighbours, mmr, _reranker(reranker))
     reader = IndexReader(source, tokenizer)
     chosen = get_retriever(retriever or default_retriever(source, request, only))
     answers: list[list[Hit]] = [[] for _ in texts]
