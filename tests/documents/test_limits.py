@@ -195,3 +195,25 @@ def test_the_command_takes_limits(write: Write, here: Run) -> None:
     )
     with pytest.raises(InvalidParameter):
         LoadOptions(limits="memory=lots")
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_python_files_that_lie_beside_the_documents_are_not_imported(
+    jobs: str, write: Write, tmp_path: Path
+) -> None:
+    script = write(
+        "bin/command.py",
+        "from chunkwise.cli.main import main\nif __name__ == '__main__':\n    main()\n",
+    )
+    for name in ("json", "pickle", "multiprocessing", "signal", "chunkwise", "encodings", "os"):
+        write(f"sent/{name}.py", f"open({str(tmp_path / 'ran')!r}, 'a').write('{name}')")
+    write("sent/a.html", "<p>Harbour.</p>")
+    write("sent/b.html", "<p>Heron.</p>")
+    done = subprocess.run(
+        [sys.executable, script, "chunk", "a.html", "b.html", "-j", jobs, "-o", tmp_path / "out.jsonl"],
+        cwd=tmp_path / "sent", env={**os.environ, "PYTHONPATH": str(Path(chunkwise.__file__).parents[1])},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text()
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out.jsonl").read_text().count("\n") == 2

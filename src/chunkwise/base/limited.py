@@ -183,7 +183,8 @@ class _Process:
         closes, self._closed_at_the_end = os.pipe()
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _START, str(there.fileno()), str(closes), json.dumps(sys.path)],
+                # -P: a file `json.py` in the folder one is in is no module of ours.
+                [sys.executable, "-P", "-c", _START, str(there.fileno()), str(closes), json.dumps(sys.path)],
                 stdin=subprocess.DEVNULL, stdout=_stderr(), pass_fds=[there.fileno(), closes],
                 process_group=0,  # Ctrl-C is for the one who waits, and what it starts itself ends with it
                 env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
