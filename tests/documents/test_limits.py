@@ -33,6 +33,8 @@ _NARROW = LoadOptions(limits="memory=300MB")
 def limits_are_on(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setattr(reading, "_stay_here", set())
+    monkeypatch.setattr(reading, "_has_told", False)
+    monkeypatch.setattr(limited, "_next_start", 0.0)
     yield
     limited.stop_all()
 
@@ -93,6 +95,45 @@ def test_a_parser_that_crashes_costs_one_file(write: Write) -> None:
         f"damaged, or made to do harm: the parser behind the {loader} loader crashed on it (SIGABRT)",
         "b.md",
     ]
+
+
+def test_a_process_ended_from_outside_is_no_fault_of_the_file(write: Write) -> None:
+    write("kill.py", _LOADER.format("os.kill(os.getpid(), 9)"))
+    path = write("a.md", "Text.")
+    (problem,) = told(path, LoadOptions(loader=f"{path.parent}/kill.py:Mine"))
+    assert "ended from outside (SIGKILL), most likely for lack of memory: free some" in problem
+    assert "harm" not in problem
+
+
+def test_where_no_process_can_be_started_it_is_told_once_and_tried_again(
+    write: Write, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    files = [write(f"{name}.html", "<p>Harbour.</p>") for name in "ab"]
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", "/bin/false")
+        assert told(files) == ["a.html", "b.html"]
+    (warning,) = recwarn
+    assert "read without limits of memory and time: no process can be started" in str(warning.message)  # fmt: skip
+    monkeypatch.setattr(limited, "_next_start", 0.0)
+    assert told(files) == ["a.html", "b.html"]
+    assert limited._all
+
+
+def test_a_loader_of_ours_is_never_kept_here(
+    write: Write, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    def cannot(*_: object) -> Iterator[Document]:
+        raise limited.CannotBeSent
+        yield
+
+    path = write("a.html", "<p>Harbour.</p>")
+    with monkeypatch.context() as patch:
+        patch.setattr(reading, "_guarded", cannot)
+        assert told(path) == ["a.html"]
+    (warning,) = recwarn
+    assert "a.html is read without limits of memory and time" in str(warning.message)
+    assert told(path) == ["a.html"]
+    assert limited._all
 
 
 _LOADER = """
