@@ -3,8 +3,11 @@
 import os
 import re
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from chunkwise.base.limited import Ask
 
@@ -56,6 +59,22 @@ def die(how: int, _: Ask) -> Iterator[object]:
         os.kill(os.getpid(), how)
         signal.pause()
     os._exit(7)
+
+
+def die_and_leave_one_behind(path: str, _: Ask) -> Iterator[object]:
+    """One that holds all that its parent had open."""
+    child = os.fork()
+    if not child:
+        time.sleep(3600)
+    Path(path).write_text(str(child))
+    yield os._exit(7)
+
+
+def have_others_work(_: Ask) -> Iterator[object]:
+    """More processor time than it may take, next to nothing of it its own."""
+    while True:
+        subprocess.run([sys.executable, "-I", "-S", "-c", "sum(range(10**7))"], check=True)
+    yield
 
 
 def unfit(_: Ask) -> Iterator[object]:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from chunkwise.base import limited
+from chunkwise.base import limited, limits
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.limited import CannotBeSent, ProcessDied, outcomes, stop_all
+from chunkwise.base.limited import CannotBeSent, NotStarted, ProcessDied, outcomes, stop_all
 from chunkwise.base.limits import VARIABLE, LimitExceeded, Limits, limits_of
 from interrupting import listening
 from untimed import HANG
@@ -94,6 +94,52 @@ def test_a_process_that_dies_is_told_and_replaced(how: int, told: str) -> None:
     assert done("numbers", 1) == [0]
 
 
+@pytest.mark.parametrize("is_seen", [True, False])
+def test_one_that_was_ended_while_it_waited_costs_no_file(
+    is_seen: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (kept,) = done("pid")
+    os.kill(kept, signal.SIGKILL)
+    wait_until_gone(kept)
+    if not is_seen:  # it may end right after the look
+        monkeypatch.setattr(limited._Process, "is_waiting", lambda _: True)
+    assert done("numbers", 1) == [0]
+    assert len(limited._all) == 1
+
+
+def test_what_a_process_leaves_behind_when_it_dies_ends_with_it(tmp_path: Path) -> None:
+    with pytest.raises(ProcessDied, match="status 7"):
+        done("die_and_leave_one_behind", str(tmp_path / "pid"))
+    wait_until_gone(int((tmp_path / "pid").read_text()))
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="it is read there")
+def test_time_of_the_processes_it_waits_for_is_counted() -> None:
+    with pytest.raises(LimitExceeded, match="more than 1 s of processor time"):
+        done("have_others_work", limits=_NARROW)
+
+
+def test_what_is_closed_twice_closes_nobody_else_s_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert done("pid")
+    (process,) = limited._all
+    pipe = process._pipe
+    closes: list[int] = []
+    monkeypatch.setattr(limited.os, "close", closes.append)
+
+    class ClosedMeanwhile:
+        closed = False
+
+        def close(self) -> None:
+            if not closes:
+                process.close()  # as another thread does
+
+    process._pipe = ClosedMeanwhile()  # type: ignore[assignment]
+    process.close()
+    assert len(closes) == 1
+    monkeypatch.undo()
+    process._is_closed, process._pipe = False, pipe
+
+
 def test_what_cannot_be_sent_is_done_here() -> None:
     for work, args, before in (("numbers", (lambda: 1,), 0), ("unfit", (), 64), ("crash", (), 0)):
         with pytest.raises(CannotBeSent) as caught:
@@ -101,15 +147,19 @@ def test_what_cannot_be_sent_is_done_here() -> None:
         assert caught.value.done == before
 
 
-def test_no_process_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limited, "_unavailable", False)
-    monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    with pytest.raises(CannotBeSent):
-        done("pid")
-    monkeypatch.setattr(sys, "executable", "/bin/false")
-    for _ in range(2):
-        with pytest.raises(CannotBeSent):
+@pytest.mark.parametrize("executable", ["/nowhere/python", "/bin/false"])
+def test_where_no_process_can_be_started_it_is_tried_again_later(
+    executable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limited, "_next_start", 0.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", executable)
+        with pytest.raises(NotStarted, match=r"No such file|ended before it had begun"):
             done("pid")
+    with pytest.raises(NotStarted, match="a short while ago"):
+        done("pid")
+    monkeypatch.setattr(limited, "_next_start", 0.0)
+    assert done("pid")
 
 
 def test_functions_of_this_process_can_be_asked(
@@ -204,3 +254,18 @@ def test_wrong_limits_are_told(text: str) -> None:
         InvalidParameter, match=r"limits (is|has) .*; (allowed: memory=4GB,time=300s|the least)"
     ):
         limits_of(text)  # fmt: skip
+
+
+def test_a_container_has_less_than_its_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "_OF_CONTAINER", (str(tmp_path / "max"), str(tmp_path / "none")))
+    usual = limits._usual_memory()
+    for text, expected in (("max\n", usual), ("600000000\n", 300_000_000), ("1000", 100_000_000)):
+        (tmp_path / "max").write_text(text)
+        assert limits._usual_memory() == min(expected, usual)
+
+
+def test_where_there_is_no_limit_none_is_told() -> None:
+    assert str(LimitExceeded.memory(Limits(None, 1.0))) == "takes more memory to read than there is"
+    assert "than the system allows" in str(LimitExceeded.time(Limits(1, None)))

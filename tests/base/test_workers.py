@@ -7,12 +7,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from multiprocessing import active_children
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 
 import pytest
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.workers import WorkerDied, Workers, interrupts_held
+from untimed import HANG
 
 
 class UnfitToTravel(Exception):
@@ -27,6 +28,8 @@ def work(given: object) -> object:
     match given:
         case "pid":
             return os.getpid()
+        case "environment":
+            return os.environ.get("PYTHONSAFEPATH")
         case "die":
             os._exit(1)
         case "lambda":
@@ -84,6 +87,41 @@ def test_a_process_that_dies_is_told_and_replaced() -> None:
     finally:
         workers.stop()
     assert active_children() == []
+
+
+def test_what_cannot_be_sent_costs_no_process() -> None:
+    workers = Workers(1, work)
+    try:
+        for _ in range(3):
+            with pytest.raises(ChunkwiseError, match=r"cannot be sent.*lock.*metadata.*one job"):
+                workers.submit(Lock()).result(HANG)
+        assert workers.submit("pid").result(HANG) != os.getpid()
+    finally:
+        workers.stop()
+
+
+def test_many_that_ask_at_once_while_processes_die_get_no_more_than_asked_for() -> None:
+    workers = Workers(2, work)
+    given = ["pid", "die"] * 6
+    try:
+        with ThreadPoolExecutor(len(given)) as threads:
+            asked = list(threads.map(workers.submit, given))
+        died = [isinstance(each.exception(HANG), WorkerDied) for each in asked]
+        assert died == [False, True] * 6
+        assert len(active_children()) <= 2
+    finally:
+        workers.stop()
+    assert active_children() == []
+
+
+def test_the_environment_is_as_it_was_here_and_there() -> None:
+    before = dict(os.environ)
+    workers = Workers(1, work)
+    try:
+        assert workers.submit("environment").result(HANG) == before.get("PYTHONSAFEPATH")
+    finally:
+        workers.stop()
+    assert dict(os.environ) == before
 
 
 class DiesWhenUnpacked:

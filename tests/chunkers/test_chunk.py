@@ -6,14 +6,15 @@ import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from weakref import ref
 
 import numpy as np
 import pytest
 
 import chunkwise
-from chunkwise.base.errors import InvalidParameter, MissingExtra, UnreadableDocument
-from chunkwise.core import Span
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra, UnreadableDocument
+from chunkwise.core import Document, Span
 from chunkwise.text.analysis import Analyzed
 
 
@@ -228,3 +229,9 @@ def test_a_worker_that_dies_costs_one_file_and_the_rest_goes_on(tmp_path: Path) 
     assert [str(each) for each in told] == [
         f"{tmp_path}/{name}.txt: {why}" for name in ("03", "07")
     ]
+
+
+def test_metadata_that_cannot_be_sent_to_another_process_are_told() -> None:
+    documents = [Document(f"{n}", "A heron.", metadata={"lock": Lock()}) for n in range(9)]
+    with pytest.raises(ChunkwiseError, match=r"cannot be sent to another process.*metadata"):
+        list(chunkwise.chunk(documents, jobs=2))

@@ -33,6 +33,8 @@ _NARROW = LoadOptions(limits="memory=300MB")
 def limits_are_on(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setattr(reading, "_stay_here", set())
+    monkeypatch.setattr(reading, "_has_told", False)
+    monkeypatch.setattr(limited, "_next_start", 0.0)
     yield
     limited.stop_all()
 
@@ -93,6 +95,45 @@ def test_a_parser_that_crashes_costs_one_file(write: Write) -> None:
         f"damaged, or made to do harm: the parser behind the {loader} loader crashed on it (SIGABRT)",
         "b.md",
     ]
+
+
+def test_a_process_ended_from_outside_is_no_fault_of_the_file(write: Write) -> None:
+    write("kill.py", _LOADER.format("os.kill(os.getpid(), 9)"))
+    path = write("a.md", "Text.")
+    (problem,) = told(path, LoadOptions(loader=f"{path.parent}/kill.py:Mine"))
+    assert "ended from outside (SIGKILL), most likely for lack of memory: free some" in problem
+    assert "harm" not in problem
+
+
+def test_where_no_process_can_be_started_it_is_told_once_and_tried_again(
+    write: Write, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    files = [write(f"{name}.html", "<p>Harbour.</p>") for name in "ab"]
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", "/bin/false")
+        assert told(files) == ["a.html", "b.html"]
+    (warning,) = recwarn
+    assert "read without limits of memory and time: no process can be started" in str(warning.message)  # fmt: skip
+    monkeypatch.setattr(limited, "_next_start", 0.0)
+    assert told(files) == ["a.html", "b.html"]
+    assert limited._all
+
+
+def test_a_loader_of_ours_is_never_kept_here(
+    write: Write, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    def cannot(*_: object) -> Iterator[Document]:
+        raise limited.CannotBeSent
+        yield
+
+    path = write("a.html", "<p>Harbour.</p>")
+    with monkeypatch.context() as patch:
+        patch.setattr(reading, "_guarded", cannot)
+        assert told(path) == ["a.html"]
+    (warning,) = recwarn
+    assert "a.html is read without limits of memory and time" in str(warning.message)
+    assert told(path) == ["a.html"]
+    assert limited._all
 
 
 _LOADER = """
@@ -195,3 +236,25 @@ def test_the_command_takes_limits(write: Write, here: Run) -> None:
     )
     with pytest.raises(InvalidParameter):
         LoadOptions(limits="memory=lots")
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_python_files_that_lie_beside_the_documents_are_not_imported(
+    jobs: str, write: Write, tmp_path: Path
+) -> None:
+    script = write(
+        "bin/command.py",
+        "from chunkwise.cli.main import main\nif __name__ == '__main__':\n    main()\n",
+    )
+    for name in ("json", "pickle", "multiprocessing", "signal", "chunkwise", "encodings", "os"):
+        write(f"sent/{name}.py", f"open({str(tmp_path / 'ran')!r}, 'a').write('{name}')")
+    write("sent/a.html", "<p>Harbour.</p>")
+    write("sent/b.html", "<p>Heron.</p>")
+    done = subprocess.run(
+        [sys.executable, script, "chunk", "a.html", "b.html", "-j", jobs, "-o", tmp_path / "out.jsonl"],
+        cwd=tmp_path / "sent", env={**os.environ, "PYTHONPATH": str(Path(chunkwise.__file__).parents[1])},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text()
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out.jsonl").read_text().count("\n") == 2

@@ -543,6 +543,24 @@ def test_what_an_older_version_kept_is_sealed_when_it_is_read(path: Path) -> Non
         assert ModelCache(path).get([b"a", b"b"]) == {b"b": b"3"}
 
 
+def test_what_cannot_be_sealed_is_found_all_the_same(
+    path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    ModelCache(path).put("m", {b"a": b"1"})
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("update vectors set seal = null")
+        file.commit()
+    cache = ModelCache(path)
+    assert cache.get([b"b"]) == {}
+    assert cache._connection is not None
+    cache._connection.execute(
+        "pragma query_only = on"
+    )  # as one on a disk that cannot be written to
+    for _ in range(2):
+        assert cache.get([b"a"]) == {b"a": b"1"}
+    assert not list(recwarn)
+
+
 def test_an_interrupt_at_any_line_leaves_a_cache_that_works(path: Path) -> None:
     """An open transaction would refuse whatever comes next, and keep every other process out."""
     cache = ModelCache(path)

@@ -2,17 +2,29 @@
 
 import re
 
-_USER = re.compile(r"([A-Za-z][\w+.-]*:/+|\bpostgres\w*:)([^\s:@/?'\"]*):[^\s'\"]*@")
+# Each is tried at most a few times at each place of a text, however long: messages quote what others wrote.
+_WORD = re.compile(r"[^\s'\"]+")
+_USER = re.compile(r"(?:[\w+.-]:/+|\bpostgres\w*:)[^:@/?]*(?=:)")
+_SECRET = "passw|pwd|secret|token|key"
 _OPTION = re.compile(
-    r"([?&][^=&\s]*(?:passw|pwd|secret|token|key)[^=&\s]*=)[^&\s'\"]*", re.IGNORECASE
+    rf"([?&](?:(?!{_SECRET})[^=&\s])*+(?:{_SECRET})[^=&\s]*+=)[^&\s'\"]*+|[?&][^=&\s]*+",
+    re.IGNORECASE,
 )
 
 
 def without_passwords(text: str) -> str:
     """As it may be shown: an address in it may hold a password, given where no address belongs or misspelt."""
-    if "@" not in text and "=" not in text:
-        return text
-    return _OPTION.sub(r"\1***", _USER.sub(r"\1\2:***@", text))
+    if "@" in text:
+        text = _WORD.sub(_without_user_s, text)
+    if "=" in text:
+        text = _OPTION.sub(lambda found: f"{found[1]}***" if found[1] else found[0], text)
+    return text
+
+
+def _without_user_s(word: re.Match[str]) -> str:
+    before, at, after = word[0].rpartition("@")
+    user = _USER.search(before) if at else None
+    return f"{before[: user.end()]}:***@{after}" if user else word[0]
 
 
 class ChunkwiseError(Exception):

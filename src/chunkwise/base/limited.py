@@ -52,8 +52,17 @@ class CannotBeSent(ChunkwiseError):
         """How many outcomes came before."""
 
 
+class NotStarted(ChunkwiseError):
+    """No process can be started now; the message says why. Later there may be one."""
+
+
 class ProcessDied(ChunkwiseError):
     """The process ended by itself; the message says how."""
+
+    @property
+    def was_killed(self) -> bool:
+        """From outside: nothing that goes wrong within ends like this."""
+        return self.args == ("SIGKILL",)
 
 
 class _Call(NamedTuple):
@@ -72,20 +81,19 @@ def outcomes(
 ) -> Iterator[Any]:
     """What the generator `module:function`, called as `function(*args, ask)` in another process, gives.
 
-    Raises `LimitExceeded`, `ProcessDied`, or `CannotBeSent` where it must be called here. `ask(name, given)` in there
-    is `answers[name](given)` here.
+    Raises `LimitExceeded`, `ProcessDied`, or `CannotBeSent` and `NotStarted` where it must be called here.
+    `ask(name, given)` in there is `answers[name](given)` here.
     """
     try:
         call = pickle.dumps(_Call(target, args, limits, _folder(), sys.path))
     except Exception as error:  # a third party's object may raise anything
         raise CannotBeSent from error
-    process = _taken()
+    process, said = _begun(call, limits)
     whole = False
     try:
-        process.send(call, limits)
         done = 0
         while not whole:
-            match process.message():
+            match said:
                 case "outcomes", found, whole, resident:
                     done += len(found)
                     if whole and limits.memory and resident > limits.memory / _KEPT_SHARE:
@@ -101,6 +109,8 @@ def outcomes(
                     raise LimitExceeded.memory(limits)
                 case _:
                     raise CannotBeSent(done)
+            if not whole:
+                said = process.message()
     finally:
         if not whole:
             process.stop()
@@ -126,27 +136,62 @@ def _folder() -> str | None:
 _lock = threading.Lock()
 _idle: list[_Process] = []
 _all: set[_Process] = set()
-_unavailable = os.name == "nt" or not sys.executable or bool(getattr(sys, "frozen", False))
-"""Whether no process can be started: a program that was packed up has no interpreter to start."""
+SUPPORTED = os.name != "nt"
+_unavailable = not SUPPORTED or not sys.executable or bool(getattr(sys, "frozen", False))
+"""Whether no process can ever be started: a program that was packed up has no interpreter to start."""
+_PAUSE = 60.0
+"""Seconds after one that did not start: what is started may be no interpreter but a program that has one in it."""
+_next_start = 0.0
 
 
-def _taken() -> _Process:
-    global _unavailable
+def _begun(call: bytes, limits: Limits) -> tuple[_Process, Any]:
+    """A process at work, and the first that it says."""
+    process = _kept()
+    is_new = process is None
+    process = process or _started()
+    while True:
+        try:
+            process.send(call, limits)
+            return process, process.message()
+        except BaseException as error:
+            process.stop()
+            if is_new or not isinstance(error, ProcessDied):
+                raise
+        # It may have been ended while it waited, or by what an earlier file did to it.
+        process, is_new = _started(), True
+
+
+def _kept() -> _Process | None:
+    while True:
+        with _lock:
+            process = _idle.pop() if _idle else None
+        if process is None or process.is_waiting():
+            return process
+        process.stop()
+
+
+def _started() -> _Process:
+    global _next_start
     if _unavailable:
-        raise CannotBeSent
-    with _lock:
-        if _idle:
-            return _idle.pop()
+        raise NotStarted("there is no interpreter to start")
+    if time.monotonic() < _next_start:
+        raise NotStarted("it was tried a short while ago")
     try:
         process = _Process()
     except OSError as error:
-        raise CannotBeSent from error
+        _next_start = time.monotonic() + _PAUSE
+        raise NotStarted(error.strerror or str(error)) from error
     with _lock:
         _all.add(process)
-    if not process.is_ready():
+    try:
+        is_ready = process.is_ready()
+    except BaseException:
         process.stop()
-        _unavailable = True
-        raise CannotBeSent
+        raise
+    if not is_ready:
+        process.stop()
+        _next_start = time.monotonic() + _PAUSE
+        raise NotStarted(f"{sys.executable} ended before it had begun")
     return process
 
 
@@ -179,11 +224,13 @@ if hasattr(os, "register_at_fork"):
 
 class _Process:
     def __init__(self) -> None:
+        self._is_closed = self._is_killed = False
         self._pipe, there = Pipe()
         closes, self._closed_at_the_end = os.pipe()
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _START, str(there.fileno()), str(closes), json.dumps(sys.path)],
+                # -P: a file `json.py` in the folder one is in is no module of ours.
+                [sys.executable, "-P", "-c", _START, str(there.fileno()), str(closes), json.dumps(sys.path)],
                 stdin=subprocess.DEVNULL, stdout=_stderr(), pass_fds=[there.fileno(), closes],
                 process_group=0,  # Ctrl-C is for the one who waits, and what it starts itself ends with it
                 env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
@@ -207,6 +254,22 @@ class _Process:
         except (EOFError, OSError):
             return False
 
+    def is_waiting(self) -> bool:
+        """Whether it is there, and has nothing to say that nobody asked for."""
+        return not self._events.poll(0) and not self._has_ended()
+
+    def _has_ended(self) -> bool:
+        """Where the system can tell, it is not waited for yet: so long nobody else gets its number, its group's."""
+        if self._process.returncode is not None:
+            return True
+        if not hasattr(os, "waitid"):
+            return self._process.poll() is not None
+        how = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        try:
+            return os.waitid(os.P_PID, self._process.pid, how) is not None
+        except ChildProcessError:  # somebody else has waited for it
+            return True
+
     def send(self, data: bytes, limits: Limits) -> None:
         self._limits, self._began = limits, None
         with suppress(OSError):  # that it has ended is seen where its answer is waited for
@@ -217,6 +280,9 @@ class _Process:
         try:
             while not self._events.poll(1000 * _LOOK):  # `Connection.poll` takes ten times as long
                 self._look()
+                # What it started may hold its end of the pipe.
+                if self._has_ended() and not self._events.poll(0):
+                    raise EOFError
             said = pickle.loads(self._pipe.recv_bytes())
         except (EOFError, OSError):
             raise self._end() from None
@@ -240,11 +306,16 @@ class _Process:
     def _processor_time(self) -> float:
         with suppress(OSError, ValueError, IndexError), open(f"/proc/{self._process.pid}/stat") as file:  # fmt: skip
             fields = file.read().rpartition(")")[2].split()
-            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+            # Its own, and that of processes it started and waited for.
+            return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
         return 0.0
 
     def _end(self) -> ChunkwiseError:
         """Why it has ended."""
+        while not self._has_ended():  # it closed the pipe, and goes on
+            self._look()
+            time.sleep(_LOOK)
+        self._kill()
         status = self._process.wait()
         if status == _EXIT_MEMORY:
             return LimitExceeded.memory(self._limits)
@@ -258,18 +329,26 @@ class _Process:
     def stop(self) -> None:
         with _lock:
             _all.discard(self)
-        if self._process.poll() is None:
+        self._kill()
+        self._process.wait()
+        self.close()
+
+    def _kill(self) -> None:
+        """What it started, too, whether it has ended itself or not."""
+        if not self._is_killed:  # afterwards its number may be somebody else's
+            self._is_killed = True
             with suppress(OSError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.kill()
-            self._process.wait()
-        self.close()
 
     def close(self) -> None:
         """The ends of its pipes; where they were the last, it ends."""
-        if not self._pipe.closed:
-            self._pipe.close()
-            os.close(self._closed_at_the_end)
+        with _lock:
+            if self._is_closed:  # its number may be that of somebody else's file by now
+                return
+            self._is_closed = True
+        self._pipe.close()
+        os.close(self._closed_at_the_end)
 
 
 def _stderr() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -44,12 +45,16 @@ class LimitExceeded(ChunkwiseError):
 
     @classmethod
     def memory(cls, limits: Limits) -> LimitExceeded:
-        allowed = limits.memory or _USUAL_MEMORY
+        allowed = limits.memory
+        if allowed is None:
+            return cls("takes more memory to read than there is")
         return cls._of(f"more than {_size(allowed)} of memory", f"memory={_size(2 * allowed)}")
 
     @classmethod
     def time(cls, limits: Limits) -> LimitExceeded:
-        allowed = limits.seconds or _USUAL_SECONDS
+        allowed = limits.seconds
+        if allowed is None:
+            return cls("takes more processor time to read than the system allows (ulimit -t)")
         return cls._of(f"more than {allowed:g} s of processor time", f"time={2 * allowed:g}s")
 
     @classmethod
@@ -91,13 +96,22 @@ def _amount(part: str, value: str, units: dict[str, float]) -> float:
     return float(found[1]) * units[found[2]]
 
 
+_OF_CONTAINER = (
+    "/sys/fs/cgroup/memory.max",
+    "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+)
+"""Where Linux says how much memory a container may take, in its second and its first way to limit them."""
+
+
 def _usual_memory() -> int:
-    """Half of what the machine has, where that is little."""
-    try:
-        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # Windows; a system that does not tell
-        return _USUAL_MEMORY
-    return max(min(_USUAL_MEMORY, there // 2), _LEAST_MEMORY)
+    """Half of what the machine or the container has, where that is little."""
+    there = 2 * _USUAL_MEMORY
+    with suppress(AttributeError, ValueError, OSError):  # Windows; a system that does not tell
+        there = min(there, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    for path in _OF_CONTAINER:
+        with suppress(OSError, ValueError), open(path) as file:  # none, or "max"
+            there = min(there, int(file.read()))
+    return max(there // 2, _LEAST_MEMORY)
 
 
 def _size(count: int) -> str:

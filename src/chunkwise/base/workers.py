@@ -12,8 +12,9 @@ from contextlib import contextmanager, suppress
 from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
-from threading import current_thread, main_thread
+from threading import RLock, current_thread, main_thread
 from typing import Any, Generic, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError
@@ -31,6 +32,9 @@ _NOT_STARTED = (
     'uses several needs its code under `if __name__ == "__main__":`'
 )
 _READY = b"ready"
+_starting = RLock()
+"""Held while the processes of a group change, or the environment that a new one gets."""
+_SAFE_PATH = "PYTHONSAFEPATH"
 
 
 class WorkerDied(ChunkwiseError):
@@ -59,14 +63,17 @@ class Workers(Generic[Given, Found]):
     def submit(self, given: Given) -> Future[Found]:
         """What `work` makes of it, once it is there."""
         with interrupts_held():
-            if len(self._processes) < self._count:
-                self._start()
+            with _starting:
+                if len(self._processes) < self._count:
+                    self._start()
             return self._threads.submit(self._ask, given)
 
     def stop(self) -> None:
         """End all at once, whatever they are at."""
         self._stopped = True
-        for process in list(self._processes.values()):
+        with _starting:
+            running = list(self._processes.values())
+        for process in running:
             process.kill()
         self._threads.shutdown(cancel_futures=True)  # what they waited for has ended
         for pipe, process in self._processes.items():
@@ -78,17 +85,26 @@ class Workers(Generic[Given, Found]):
         # Not forked: a fork copies locks that another thread of the caller may hold.
         context = get_context("spawn")
         here, there = context.Pipe()
-        process = context.Process(target=_serve, args=(there, self._work), daemon=True)
-        process.start()
+        arguments = (there, self._work, os.environ.get(_SAFE_PATH))
+        process = context.Process(target=_serve, args=arguments, daemon=True)
+        with _safe_path():
+            process.start()
         there.close()  # so that the end of the process is the end of what can be read here
         self._processes[here] = process
         self._idle.put(here)
 
     def _ask(self, given: Given) -> Found:
+        try:
+            sent = ForkingPickler.dumps(given)  # before a process is taken, which would be lost
+        except Exception as error:  # a third party's object may raise anything
+            raise ChunkwiseError(
+                f"what is to be worked on cannot be sent to another process ({error}), perhaps for what stands in "
+                "its metadata: use plain values there, or one job"
+            ) from error
         pipe = self._idle.get()
         started = False
         try:
-            pipe.send(given)
+            pipe.send_bytes(sent)
             started = pipe.recv_bytes() == _READY
             answer = pipe.recv_bytes()
         except (EOFError, OSError):
@@ -97,20 +113,25 @@ class Workers(Generic[Given, Found]):
                 raise ChunkwiseError(_NOT_STARTED) from None
             status = self._replace(pipe)
             raise WorkerDied(f"a worker process died ({_how(status)})") from None
+        except BaseException:  # no memory for what was found: its rest is still in the pipe
+            self._replace(pipe)
+            raise
         self._idle.put(pipe)
         found: Found
-        found, error = pickle.loads(answer)
-        if error is not None:
-            raise error
+        found, raised = pickle.loads(answer)
+        if raised is not None:
+            raise raised
         return found
 
     def _replace(self, pipe: Connection) -> int:
         """Another process for one that has ended; how it did."""
-        process = self._processes.pop(pipe)
+        process = self._processes[pipe]
+        process.kill()
         process.join()
-        pipe.close()
-        if not self._stopped:
-            with interrupts_held():
+        with interrupts_held(), _starting:
+            del self._processes[pipe]
+            pipe.close()
+            if not self._stopped:
                 self._start()
         return process.exitcode or 0
 
@@ -157,7 +178,8 @@ def _blocked() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    resource_tracker.ensure_running()  # begun with the first process, it would let interrupts through again
+    with _safe_path():
+        resource_tracker.ensure_running()  # begun with the first process, it would let interrupts through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -165,7 +187,27 @@ def _blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _serve(pipe: Connection, work: Callable[[Any], Any]) -> None:
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """A file `multiprocessing.py` in the folder one is in is no module of a process that is begun in here."""
+    with _starting:
+        before = os.environ.get(_SAFE_PATH)
+        os.environ[_SAFE_PATH] = "1"
+        try:
+            yield
+        finally:
+            _set(_SAFE_PATH, before)
+
+
+def _set(variable: str, value: str | None) -> None:
+    if value is None:
+        os.environ.pop(variable, None)
+    else:
+        os.environ[variable] = value
+
+
+def _serve(pipe: Connection, work: Callable[[Any], Any], safe_path: str | None) -> None:
+    _set(_SAFE_PATH, safe_path)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # The other end closes when its process goes, however it goes.
     with suppress(EOFError, OSError):

@@ -10,10 +10,18 @@ from itertools import islice
 from typing import cast
 
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.base.limited import Ask, CannotBeSent, ProcessDied, outcomes
+from chunkwise.base.limited import (
+    SUPPORTED,
+    Ask,
+    CannotBeSent,
+    NotStarted,
+    ProcessDied,
+    outcomes,
+)
 from chunkwise.base.limits import LimitExceeded, Limits, limits_of
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import grouped, renamed
+from chunkwise.base.user_warning import warn_user
 from chunkwise.core import Document
 from chunkwise.documents.fields import is_blank
 from chunkwise.documents.formats.corpus import NoText
@@ -43,6 +51,9 @@ _HERE = "chunkwise.documents.reading:outcomes_for_another"
 _stay_here: set[type] = set()
 """Third parties' loaders that were found not to be fit for another process."""
 
+_has_told = False
+"""Whether the user knows that there are no limits now: once is enough."""
+
 
 def load(source: Source, options: LoadOptions, on_unreadable: OnUnreadable) -> Iterator[Document]:
     """The documents of one source; bad data goes to `on_unreadable` and is never raised."""
@@ -64,20 +75,44 @@ def loaded(source: Source, options: LoadOptions) -> Iterator[Document | Unreadab
         return
     limits = limits_of(options.limits)
     done = 0
-    if not limits.is_none and type(loader) not in _stay_here and _is_guarded(source, loader):
+    if SUPPORTED and not limits.is_none and _is_guarded(source, loader):
         try:
             yield from _guarded(source, name, options, limits)
             return
         except CannotBeSent as error:
-            _stay_here.add(type(loader))
             done = error.done
+            if _is_ours(loader):
+                warn_user(
+                    f"{source.origin} is read without limits of memory and time: what was asked for, or what is in "
+                    "it, cannot be sent to another process"
+                )
+            else:
+                _stay_here.add(type(loader))
+        except NotStarted as error:
+            _tell_not_started(error)
     try:
         yield from islice(_outcomes(source, name, loader, options), done, None)
     except MemoryError:
         yield UnreadableDocument(source.origin, "takes more memory to read than there is")
 
 
+def _is_ours(loader: Loader) -> bool:
+    return type(loader).__module__.startswith("chunkwise.")
+
+
+def _tell_not_started(error: NotStarted) -> None:
+    global _has_told
+    if not _has_told:
+        _has_told = True
+        warn_user(
+            f"documents are read without limits of memory and time: no process can be started for them ({error}); it "
+            "will be tried again"
+        )
+
+
 def _is_guarded(source: Source, loader: Loader) -> bool:
+    if type(loader) in _stay_here:
+        return False
     # A third party's class may leave it out.
     if getattr(loader, "guarded", True):
         return True
@@ -98,10 +133,18 @@ def _guarded(
     except LimitExceeded as error:
         yield UnreadableDocument(source.origin, str(error))
     except ProcessDied as error:
-        yield UnreadableDocument(
-            source.origin,
-            f"damaged, or made to do harm: the parser behind the {name} loader crashed on it ({error})",
+        yield UnreadableDocument(source.origin, _ended(name, error))
+
+
+def _ended(name: str, error: ProcessDied) -> str:
+    if error.was_killed:
+        return (
+            f"the process that read it was ended from outside ({error}), most likely for lack of memory: free some, "
+            "run with one job (-j 1), or read this file by itself"
         )
+    return (
+        f"damaged, or made to do harm: the parser behind the {name} loader crashed on it ({error})"
+    )
 
 
 def outcomes_for_another(

@@ -259,7 +259,8 @@ def _select(
                 continue
             found[key] = value
     if damaged or unsealed:
-        with _transaction(connection):
+        # What was read is sound all the same where it may not be written to, or another writes for long.
+        with suppress(sqlite3.OperationalError), _transaction(connection):
             connection.executemany("delete from vectors where key = ? and seal = ?", damaged)
             connection.executemany(
                 "update vectors set seal = ? where key = ? and seal is null", unsealed

@@ -103,6 +103,14 @@ def test_an_update_names_the_damaged_file_and_leaves_the_index(folder: Path, nam
     assert len(anew) == len(CHANGED)
 
 
+def test_a_manifest_of_lists_in_lists_is_told_and_the_index_made_anew(folder: Path) -> None:
+    (folder / ".index.json").write_text("[" * 200_000)
+    with pytest.raises(ChunkwiseError, match=r"index\.json is damaged.*--rebuild"):
+        chunkwise.open_index(folder)
+    anew = chunkwise.index(CHANGED, into=folder, embedder=Tiny(), rebuild=True)
+    assert len(anew) == len(CHANGED)
+
+
 def test_figures_of_a_damaged_index(folder: Path) -> None:
     _spoil(folder, "context.bytes", _flipped)
     with pytest.raises(ChunkwiseError, match=r"/context.bytes has other bytes"):

@@ -9,6 +9,7 @@ import random
 import time
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -170,10 +171,12 @@ class _TimedBackend:
 
 def _time(client: Any, deadline: _Deadline) -> None:
     """Has no public way: the transport makes its pool itself, and a transport of one's own knows no proxies."""
-    for transport in (client._transport, *client._mounts.values()):
-        if transport is not None:
-            pool = transport._pool
-            pool._network_backend = _TimedBackend(pool._network_backend, deadline)
+    # In a version that has none of these, the deadline is looked at between two parts of the body alone.
+    with suppress(AttributeError):
+        for transport in (client._transport, *client._mounts.values()):
+            if transport is not None:
+                pool = transport._pool
+                pool._network_backend = _TimedBackend(pool._network_backend, deadline)
 
 
 class JsonClient:

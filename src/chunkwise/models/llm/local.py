@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import struct
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from functools import cached_property
@@ -223,7 +224,8 @@ class LocalModel:
                 pending.set_exception(error)
 
         thread = Thread(target=work, daemon=True, name=f"{ENDPOINT_THREADS}-local")
-        _WRITING[thread] = given_up
+        with _writing_lock:
+            _WRITING[thread] = given_up
         try:
             thread.start()
             while not wait((pending,), timeout=_PATIENCE).done:
@@ -326,15 +328,22 @@ def _whole(parts: list[dict[str, Any]]) -> dict[str, Any]:
 
 _WRITING: WeakKeyDictionary[Thread, Event] = WeakKeyDictionary()
 """The threads that wait for an answer, each with what tells it to stop."""
+_writing_lock = Lock()
+_LAST_TOKEN = 5.0
+"""Seconds that a program which ends waits for its threads: one that hangs in the library must not keep it."""
 
 
 @atexit.register
 def _stop_writing() -> None:
     """At the end of a program: libraries that are taken apart under a thread that computes crash the process."""
-    for thread, given_up in list(_WRITING.items()):
+    with _writing_lock:
+        writing = list(_WRITING.items())
+    for _, given_up in writing:
         given_up.set()
+    until = time.monotonic() + _LAST_TOKEN
+    for thread, _ in writing:
         if thread.is_alive():
-            thread.join()
+            thread.join(max(0.0, until - time.monotonic()))
 
 
 def _writing_threads() -> int:

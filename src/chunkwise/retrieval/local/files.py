@@ -183,12 +183,12 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST_NAME
     refuse_links((path,))
     try:
-        values = json.loads(path.read_text("utf-8"))
+        values = _read_json(path)
     except FileNotFoundError:
         raise _absent(folder) from None
     except OSError as error:
         raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise _damaged(path, str(error)) from error
     if not isinstance(values, dict) or values.get("kind") != _KIND:
         raise _foreign(path)
@@ -204,11 +204,19 @@ def read_manifest(folder: Path) -> Manifest:
         raise _damaged(path, f"{type(error).__name__}: {error}") from error
 
 
+def _read_json(path: Path) -> Any:
+    """What a manifest holds; a ValueError where that is no JSON, or none that can be read."""
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except RecursionError:
+        raise ValueError("lists in lists beyond counting") from None
+
+
 def check_ours(folder: Path, known: bool) -> None:
     """An error where the file is somebody else's; one that cannot be read is, unless the folder is known as ours."""
     refuse_links((folder / MANIFEST_NAME,))
     try:
-        values = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))
+        values = _read_json(folder / MANIFEST_NAME)
     except (OSError, ValueError):
         if not known:
             raise _foreign(folder / MANIFEST_NAME) from None
@@ -240,7 +248,7 @@ def _absent(folder: Path) -> ChunkwiseError:
 def current_generation(folder: Path) -> str | None:
     """The sub-folder that counts, even if the rest of the manifest cannot be used; None: there is no manifest."""
     try:
-        found = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))["generation"]
+        found = _read_json(folder / MANIFEST_NAME)["generation"]
     except FileNotFoundError:
         return None
     if not isinstance(found, str):
@@ -251,7 +259,7 @@ def current_generation(folder: Path) -> str | None:
 def former_settings(folder: Path) -> Settings | None:
     """What an index that will be made anew was made with, by whatever version; None: it cannot be read."""
     try:
-        values = json.loads((folder / MANIFEST_NAME).read_text("utf-8"))
+        values = _read_json(folder / MANIFEST_NAME)
         return read_settings(values["settings"], _where(folder))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

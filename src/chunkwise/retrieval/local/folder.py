@@ -55,7 +55,7 @@ def locked(
 
 
 def _made_if_missing(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    return os.open(path, flags | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def _acquire(handle: int, path: Path, wait: float, advance: OnProgress | None) -> None:
@@ -93,7 +93,12 @@ def _holder(handle: int) -> str:
     try:
         known = json.loads(os.pread(handle, 1000, 0))
         return f"process {known['process']} on {known['host']}"
-    except (ValueError, KeyError, TypeError):  # it has the lock and has not said so yet
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        RecursionError,
+    ):  # it has the lock and has not said so yet
         return "another process"
 
 
