@@ -8,8 +8,11 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +138,55 @@ def test_two_writers_at_once_lose_nothing(history: History) -> None:
     assert [run.number for run in history.runs()] == list(range(1, 17))
     for number in numbers:
         assert len(history.run(number).questions) == len(history.run(number).documents or {}) == 20
+
+
+def at_once(*works: Callable[[], object]) -> list[object]:
+    """What each gives, or raises, all of them started together."""
+    start = threading.Barrier(len(works))
+
+    def one(work: Callable[[], object]) -> object:
+        start.wait(HANG)
+        return work()
+
+    with ThreadPoolExecutor(len(works)) as pool:
+        return [each.result(HANG) for each in [pool.submit(one, work) for work in works]]
+
+
+def test_the_same_run_added_at_once_is_one_run(history: History) -> None:
+    history.add(kept_run())
+    for key in ("a", "b", "c"):
+        documents = {f"{key}{at}.md": key for at in range(30)}
+        run = kept_run(key=key, documents=documents, label=key)
+        adds = [partial(History(history._path).add, run, again=False) for _ in range(4)]
+        found = at_once(*adds)
+        assert len({each.number for each in found}) == 1  # type: ignore[attr-defined]
+        assert sum(each.is_new for each in found) == 1  # type: ignore[attr-defined]
+    twice = at_once(*[partial(History(history._path).add, kept_run(key="d")) for _ in range(4)])
+    assert sorted(each.number for each in twice) == [5, 6, 7, 8]  # type: ignore[attr-defined]
+
+
+def test_pruning_beside_a_writer_leaves_every_run_whole(history: History) -> None:
+    """Both have the same documents and questions: what the one deletes, the other counts on."""
+    last = history.add(kept_run()).number
+    for _ in range(6):
+        prune = partial(History(history._path).prune, numbers=[last])
+        _, added = at_once(prune, partial(History(history._path).add, kept_run()))
+        last = added.number  # type: ignore[attr-defined]
+        run = History(history._path).run(last)
+        assert len(run.questions) == 2
+        assert run.documents == {"a.md": "1", "b.md": "2"}
+
+
+def test_one_writer_at_a_time(history: History) -> None:
+    """What was looked up stays true until the commit, on a server as in a file."""
+    history.add(kept_run())
+    other = History(history._path, wait=0.05)
+    with history._database.writing() as statements:
+        statements.rows("select number from runs")
+        with pytest.raises(ChunkwiseError, match="try again"):
+            other.add(kept_run())
+        assert len(other) == 1, "readers need not wait"
+    assert other.add(kept_run()).number == 2
 
 
 def test_a_killed_process_loses_no_finished_run_and_leaves_no_half_one(tmp_path: Path) -> None:
@@ -297,9 +349,9 @@ def test_an_older_file_is_brought_up_to_date(
     monkeypatch.setattr(store, "MIGRATIONS", later)
     newer = History(history._path)
     assert newer.add(kept_run()).number == 2
-    with newer._database.writing() as say:
-        say.execute("insert into alerts (run) values (?)", 2)
-        assert say.rows("select run from alerts") == [(2,)]
+    with newer._database.writing() as statements:
+        statements.execute("insert into alerts (run) values (?)", 2)
+        assert statements.rows("select run from alerts") == [(2,)]
     monkeypatch.undo()
     with pytest.raises(HistoryProblem, match="later chunkwise"):
         History(history._path).runs()
@@ -350,13 +402,30 @@ def test_baselines_by_name_branch_and_kind(history: History) -> None:
     assert history.baseline("evaluate", name="nobody") is None
     history.set_baseline(2)
     assert [each.run for each in history.baselines()] == [2, 3, 2]
-    assert history.prunable() == [history.runs()[0]]
+    assert history.prunable("2999-01-01") == [history.runs()[0]]
     assert [run.number for run in history.prune("2999-01-01T00:00:00Z")] == [1]
     assert [each.run for each in history.clear_baselines("main")] == [2]
     with pytest.raises(UnknownName, match="no baseline is named 'main'; there are: default"):
         history.clear_baselines("main")
     assert len(history.clear_baselines()) == 2
     assert history.baselines() == []
+
+
+def test_nothing_is_forgotten_that_was_not_named(history: History) -> None:
+    with pytest.raises(InvalidParameter, match=r"name older=… .* or numbers=…"):
+        history.prune()
+    for when in ("2026-01-05T08:00:00Z", "2026-01-06T08:00:00Z"):
+        history.add(kept_run(when=when))
+    for wrong in ("90d", "526-01-01", "9", "", "last year"):
+        with pytest.raises(InvalidParameter, match=r"older is .*as 2026-01-31"):
+            history.prune(wrong)
+    with pytest.raises(InvalidParameter, match=r"name older=… .* or numbers=…"):
+        history.prune()
+    assert history.prune(numbers=[]) == []
+    assert history.prune("0526-01-01") == []
+    assert history.prune("2026-01-05T10:00:00+02:00") == []
+    assert len(history) == 2
+    assert [run.number for run in history.prune("2026-01-05T10:00:01+02:00")] == [1]
 
 
 def test_what_is_not_there_is_told_with_what_is(tmp_path: Path) -> None:

@@ -323,8 +323,15 @@ def export(options: ExportOptions) -> None:
         json_stdout().writelines(map(json_line, rows()))
 
 
-_AGE = re.compile(r"(\d{1,5})\s*(h|d|w|m|mo|y)[a-z]*", re.IGNORECASE)
-_DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0, "m": 30.4375, "mo": 30.4375, "y": 365.25}
+_DAYS = {
+    **dict.fromkeys(("h", "hour", "hours"), 1 / 24),
+    **dict.fromkeys(("d", "day", "days"), 1.0),
+    **dict.fromkeys(("w", "week", "weeks"), 7.0),
+    **dict.fromkeys(("m", "month", "months"), 365.25 / 12),
+    **dict.fromkeys(("y", "year", "years"), 365.25),
+}
+_AGE = re.compile(rf"([0-9]{{1,9}})\s*({'|'.join(_DAYS)})", re.IGNORECASE)
+_OLDEST_YEARS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -369,17 +376,16 @@ def prune(options: PruneOptions) -> None:
 def _since(age: str) -> str:
     """The time in UTC that lies so far back."""
     from chunkwise.base.errors import InvalidParameter
+    from chunkwise.tracking.origin import time_text
 
     found = _AGE.fullmatch(age.strip())
-    if not found:
-        raise InvalidParameter(f"--older is {age!r}; write an age like 12h, 90d, 8w, 6m or 1y")
-    unit = found[2].lower()
-    days = int(found[1]) * _DAYS[unit]
-    try:
-        then = datetime.now(UTC) - timedelta(days=days)
-    except OverflowError:
-        raise InvalidParameter(f"--older is {age!r}, from before there were calendars") from None
-    return then.strftime("%Y-%m-%dT%H:%M:%SZ")
+    days = int(found[1]) * _DAYS[found[2].lower()] if found else 0.0
+    if not found or days > _OLDEST_YEARS * 365.25:
+        raise InvalidParameter(
+            f"--older is {age!r}; write an age like 12h, 90d, 8w, 6m (months) or 1y, of at most "
+            f"{_OLDEST_YEARS} years; allowed behind the number: {', '.join(_DAYS)}"
+        )
+    return time_text(datetime.now(UTC) - timedelta(days=days))
 
 
 @dataclass(frozen=True, kw_only=True)

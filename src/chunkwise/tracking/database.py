@@ -311,6 +311,8 @@ class PostgresDatabase:
     @contextmanager
     def writing(self) -> Iterator[Statements]:
         with self._transaction() as connection:
+            # One writer at a time, as with a file: what is looked up stays true until the commit.
+            self._lock(connection)
             self._migrate(connection)
             yield _postgres_statements(connection)
 
@@ -321,6 +323,8 @@ class PostgresDatabase:
     def _transaction(self) -> Iterator[Connection[Any]]:
         with connect(self._address) as connection, server_problems_explained(self._address):  # noqa: SIM117
             with connection.transaction():
+                # Whatever the server is set to: behind a lock, what the writer before left is seen.
+                connection.execute("set transaction isolation level read committed")
                 wait = f"{max(1, round(self._wait * 1000))}ms"
                 # For this transaction alone: poolers hand a connection to others behind it.
                 connection.execute("select set_config('lock_timeout', %s, true)", [wait])
@@ -328,6 +332,9 @@ class PostgresDatabase:
                     "select set_config('search_path', quote_ident(%s), true)", [self._address.name]
                 )
                 yield connection
+
+    def _lock(self, connection: Connection[Any]) -> None:
+        connection.execute("select pg_advisory_xact_lock(hashtext(%s))", [self._address.name])
 
     def _version(self, connection: Connection[Any]) -> int | None:
         """None: there is no history yet."""
@@ -350,7 +357,7 @@ class PostgresDatabase:
         """One at a time: who comes second finds everything done."""
         if self._version(connection) == len(self._migrations):
             return
-        connection.execute("select pg_advisory_xact_lock(hashtext(%s))", [self._address.name])
+        self._lock(connection)
         schema = '"' + self._address.name.replace('"', '""') + '"'
         version = self._version(connection)
         if version is None:

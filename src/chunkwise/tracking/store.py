@@ -7,6 +7,7 @@ import os
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ from chunkwise.tracking.kept_run import (
     RunSummary,
     hash_of_json,
 )
-from chunkwise.tracking.origin import utc_now
+from chunkwise.tracking.origin import time_text, utc_now
 from chunkwise.tracking.record import run_of
 from chunkwise.tuning.sweep_result import SweepResult
 
@@ -149,15 +150,17 @@ class History:
 
         Without `again`, a run whose key is known already is not kept a second time.
         """
-        with self._database.writing() as say:
-            known = say.rows("select number from runs where key = ?", run.key) if run.key else []
+        with self._database.writing() as statements:
+            known = (
+                statements.rows("select number from runs where key = ?", run.key) if run.key else []
+            )
             if known and not again:
                 return AddedRun(int(known[0][0]), False)
             # Numbers are given in the order of the commits: this row is locked until then.
-            say.execute("update state set last_run = last_run + 1")
-            number = int(say.rows("select last_run from state")[0][0])
+            statements.execute("update state set last_run = last_run + 1")
+            number = int(statements.rows("select last_run from state")[0][0])
             key = run.key if run.key and not known else secrets.token_hex(16)
-            _insert(say, replace(run, number=number, key=key))
+            _insert(statements, replace(run, number=number, key=key))
         return AddedRun(number, True)
 
     def keep(
@@ -183,11 +186,11 @@ class History:
         _check_kind(kind)
         chosen, values = ("", []) if kind is None else (" where kind = ?", [kind])
         most = "" if last is None else f" limit {int(last)}"
-        with self._database.reading() as say:
-            rows = say.rows(
+        with self._database.reading() as statements:
+            rows = statements.rows(
                 f"select {_RUN_COLUMNS} from runs{chosen} order by number desc{most}", *values
             )
-            figures = _figures_of(say, rows[-1][0] if rows else 0)
+            figures = _figures_of(statements, rows[-1][0] if rows else 0)
         return [_summary(row, figures.get(row[0], {})) for row in reversed(rows)]
 
     def run(self, number: int) -> KeptRun:
@@ -199,13 +202,13 @@ class History:
     def _read(self, number: int) -> KeptRun:
         rows: list[Any] = []
         if isinstance(number, int) and self.exists():
-            with self._database.reading() as say:
-                rows = say.rows(
+            with self._database.reading() as statements:
+                rows = statements.rows(
                     f"select {_RUN_COLUMNS}, corpus, details, key from runs where number = ?",
                     number,
                 )
                 if rows:
-                    return _whole_run(say, rows[0])
+                    return _whole_run(statements, rows[0])
         raise UnknownName(f"there is no run {number!r} in the history {self.place}; {self._there}")
 
     @property
@@ -227,22 +230,22 @@ class History:
         self, older: str | None = None, *, numbers: Iterable[int] | None = None
     ) -> list[RunSummary]:
         """Forgets runs from before `older` (a time in UTC), or these; baselines stay. What was forgotten."""
-        if not self.exists():
-            return []
         gone = self.prunable(older, numbers=numbers)
-        with self._database.writing() as say:
-            kept = {int(row[0]) for row in say.rows("select run from baselines")}
+        if not gone:
+            return []
+        with self._database.writing() as statements:
+            kept = {int(row[0]) for row in statements.rows("select run from baselines")}
             gone = [run for run in gone if run.number not in kept]
             for table, column in (
                 ("figures", "run"),
                 ("run_questions", "run"),
                 ("runs", "number"),
             ):
-                say.many(
+                statements.many(
                     f"delete from {table} where {column} = ?", [[each.number] for each in gone]
                 )
             for statement in _UNUSED:
-                say.execute(statement)
+                statements.execute(statement)
         self._database.shrink()
         self._seen.clear()
         return gone
@@ -251,13 +254,18 @@ class History:
         self, older: str | None = None, *, numbers: Iterable[int] | None = None
     ) -> list[RunSummary]:
         """The runs that `prune` would forget."""
+        if older is None and numbers is None:
+            raise InvalidParameter(
+                "nothing says which runs to forget; name older=… (a time, as 2026-01-31) or numbers=…"
+            )
+        before = None if older is None else _time(older)
         kept = {each.run for each in self.baselines()}
         named = None if numbers is None else {*numbers}
         return [
             run
             for run in self.runs()
             if run.number not in kept
-            and (older is None or run.when < older)
+            and (before is None or run.when < before)
             and (named is None or run.number in named)
         ]
 
@@ -265,8 +273,10 @@ class History:
         """By name and kind."""
         if not self.exists():
             return []
-        with self._database.reading() as say:
-            rows = say.rows("select name, kind, run, happened from baselines order by name, kind")
+        with self._database.reading() as statements:
+            rows = statements.rows(
+                "select name, kind, run, happened from baselines order by name, kind"
+            )
         return [Baseline(*row) for row in rows]
 
     def set_baseline(self, number: int, name: str = USUAL_BASELINE) -> Baseline:
@@ -277,11 +287,13 @@ class History:
             )
         run = self.run(number)
         made = Baseline(name.strip(), run.kind, number, utc_now())
-        with self._database.writing() as say:
-            if not say.rows("select 1 from runs where number = ?", number):
+        with self._database.writing() as statements:
+            if not statements.rows("select 1 from runs where number = ?", number):
                 raise UnknownName(f"there is no run {number} any more; {self._there}")
-            say.execute("delete from baselines where name = ? and kind = ?", made.name, made.kind)
-            say.execute(
+            statements.execute(
+                "delete from baselines where name = ? and kind = ?", made.name, made.kind
+            )
+            statements.execute(
                 "insert into baselines (name, kind, run, happened) values (?, ?, ?, ?)",
                 made.name, made.kind, made.run, made.when,
             )  # fmt: skip
@@ -295,9 +307,9 @@ class History:
             names = ", ".join(dict.fromkeys(each.name for each in there)) or "none"
             raise UnknownName(f"no baseline is named {name!r}; there are: {names}")
         if gone:
-            with self._database.writing() as say:
+            with self._database.writing() as statements:
                 rows = [[each.name, each.kind] for each in gone]
-                say.many("delete from baselines where name = ? and kind = ?", rows)
+                statements.many("delete from baselines where name = ? and kind = ?", rows)
         return gone
 
     def baseline(self, kind: RunKind, *, name: str | None = None, branch: str = "") -> Baseline | None:  # fmt: skip
@@ -318,8 +330,8 @@ class History:
     def __len__(self) -> int:
         if not self.exists():
             return 0
-        with self._database.reading() as say:
-            return int(say.rows("select count(*) from runs")[0][0])
+        with self._database.reading() as statements:
+            return int(statements.rows("select count(*) from runs")[0][0])
 
     def __bool__(self) -> bool:
         return True
@@ -339,22 +351,32 @@ _UNUSED = (
 )
 
 
+def _time(given: str) -> str:
+    """As the times of runs are written."""
+    try:
+        return time_text(datetime.fromisoformat(given))
+    except (ValueError, TypeError, OverflowError):
+        raise InvalidParameter(
+            f"older is {given!r}; a date or a time in UTC is wanted, as 2026-01-31 or 2026-01-31T08:00:00Z"
+        ) from None
+
+
 def _check_kind(kind: str | None) -> None:
     if kind is not None and kind not in KINDS:
         raise InvalidParameter(f"kind is {kind!r}; allowed: {', '.join(KINDS)}")
 
 
-def _insert(say: Statements, run: KeptRun) -> None:
+def _insert(statements: Statements, run: KeptRun) -> None:
     """All rows of a run."""
-    say.execute(
+    statements.execute(
         f"insert into runs ({_RUN_COLUMNS}, corpus, details, key, settings_hash)"
         f" values ({', '.join('?' * 20)})",
         run.number, run.kind, run.when, run.label, run.objective, json_text(run.settings),
         json_text(run.versions), run.documents_hash, run.questions_hash, run.origin.user,
         run.origin.host, run.origin.git_revision, run.origin.git_branch, run.seconds, run.money,
-        run.source, _corpus(say, run.documents), json_text(run.details), run.key, run.settings_hash,
+        run.source, _corpus(statements, run.documents), json_text(run.details), run.key, run.settings_hash,
     )  # fmt: skip
-    say.many(
+    statements.many(
         "insert into figures (run, position, metric, mean, low, high, scored, questions, detectable, scores)"
         " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
@@ -364,7 +386,7 @@ def _insert(say: Statements, run: KeptRun) -> None:
         ],
     )  # fmt: skip
     hashes = [_question_hash(each) for each in run.questions]
-    say.many(
+    statements.many(
         "insert into questions (hash, id, text, fingerprint, types, documents) values (?, ?, ?, ?, ?, ?)"
         " on conflict do nothing",
         [
@@ -372,7 +394,7 @@ def _insert(say: Statements, run: KeptRun) -> None:
             for hash, each in zip(hashes, run.questions, strict=True)
         ],
     )  # fmt: skip
-    say.many(
+    statements.many(
         "insert into run_questions (run, position, question, hits)"
         " select ?, ?, number, ? from questions where hash = ?",
         [
@@ -388,22 +410,22 @@ def _question_hash(question: KeptQuestion) -> str:
     )
 
 
-def _corpus(say: Statements, documents: Mapping[str, str] | None) -> int | None:
+def _corpus(statements: Statements, documents: Mapping[str, str] | None) -> int | None:
     """The number of these documents together, which are kept once, however many runs read them."""
     if documents is None:
         return None
     hash = hash_of_json(dict(documents))
-    known = say.rows("select number from corpora where hash = ?", hash)
+    known = statements.rows("select number from corpora where hash = ?", hash)
     if known:
         return int(known[0][0])
-    say.execute("insert into corpora (hash) values (?)", hash)
-    number = int(say.rows("select number from corpora where hash = ?", hash)[0][0])
+    statements.execute("insert into corpora (hash) values (?)", hash)
+    number = int(statements.rows("select number from corpora where hash = ?", hash)[0][0])
     rows = list(documents.items())
-    say.many(
+    statements.many(
         "insert into documents (id, fingerprint) values (?, ?) on conflict do nothing",
         rows,
     )
-    say.many(
+    statements.many(
         "insert into corpus_documents (corpus, document)"
         " select ?, number from documents where id = ? and fingerprint = ? on conflict do nothing",
         [[number, *row] for row in rows],
@@ -411,10 +433,10 @@ def _corpus(say: Statements, documents: Mapping[str, str] | None) -> int | None:
     return number
 
 
-def _figures_of(say: Statements, first: int) -> dict[int, dict[str, KeptFigure]]:
+def _figures_of(statements: Statements, first: int) -> dict[int, dict[str, KeptFigure]]:
     """By run, from this number on."""
     found: dict[int, dict[str, KeptFigure]] = {}
-    for run, metric, *values in say.rows(
+    for run, metric, *values in statements.rows(
         "select run, metric, mean, low, high, scored, questions, detectable from figures"
         " where run >= ? order by run, position",
         first,
@@ -439,11 +461,11 @@ def _columns(row: Sequence[Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _whole_run(say: Statements, row: Sequence[Any]) -> KeptRun:
+def _whole_run(statements: Statements, row: Sequence[Any]) -> KeptRun:
     number, (corpus, details, key) = row[0], row[16:]
     figures: dict[str, KeptFigure] = {}
     scores: dict[str, tuple[float | None, ...]] = {}
-    for metric, *values, own in say.rows(
+    for metric, *values, own in statements.rows(
         "select metric, mean, low, high, scored, questions, detectable, scores from figures"
         " where run = ? order by position",
         number,
@@ -456,7 +478,7 @@ def _whole_run(say: Statements, row: Sequence[Any]) -> KeptRun:
             id, text, print_, tuple(json.loads(types)), tuple(json.loads(documents)),
             tuple(KeptHit(*hit) for hit in json.loads(hits)),
         )
-        for id, text, print_, types, documents, hits in say.rows(
+        for id, text, print_, types, documents, hits in statements.rows(
             "select id, text, fingerprint, types, documents, hits from run_questions"
             " join questions on number = question where run = ? order by position",
             number,
@@ -465,7 +487,7 @@ def _whole_run(say: Statements, row: Sequence[Any]) -> KeptRun:
     documents: dict[str, str] | None = None
     if corpus is not None:
         documents = dict(
-            say.rows(
+            statements.rows(
                 "select id, fingerprint from corpus_documents join documents on number = document"
                 " where corpus = ? order by id",
                 corpus,
