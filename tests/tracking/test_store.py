@@ -380,6 +380,41 @@ def test_no_key_of_the_environment_is_ever_kept(
     assert kept["more"] == ["***", "postgresql://me:***@host/db"]
 
 
+def test_no_password_of_an_address_is_ever_kept(tmp_path: Path) -> None:
+    addresses = (
+        "https://host/v1?api_key=hidden-1", "postgresql://h/db?user=ann&password=hidden-2", "postgres:ann:hidden-3@h",
+        "postgresql://ann:hid/den-4@h/db",
+    )  # fmt: skip
+    told = " and ".join(addresses)
+    run = kept_run(
+        {"q1": 1.0}, hits={"q1": addresses[0]}, documents=dict.fromkeys(addresses, "1"), label=told, source=told,
+        settings={told: {"of": [told]}}, details={"why": [{told: told}]},
+    )  # fmt: skip
+    history = History(tmp_path / "runs.db")
+    history.add(run)
+    for each in tmp_path.iterdir():
+        assert b"hid" not in each.read_bytes()
+    kept = history.run(1)
+    assert kept.label.startswith("https://host/v1?api_key=*** and postgresql://h/db?user=ann&")
+    assert kept.documents
+    assert kept.questions[0].hits[0].doc_id in kept.documents
+
+
+def test_texts_of_questions_stay_as_they_are(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DB_PASSWORD", "postgres")
+    monkeypatch.setenv("SORT_KEY", "administrator")
+    monkeypatch.setenv("EMPTY_KEY", "")
+    run = kept_run({"q1": 1.0}, label="of postgres", settings={"store": "postgres"})
+    text = "Who is administrator of postgres, and what is ?key=value or a://b:c@d?"
+    question = replace(run.questions[0], text=text, id="administrator")
+    history.add(replace(run, questions=(question,)))
+    kept = history.run(1)
+    assert kept.questions == (question,)
+    assert (kept.label, kept.settings) == ("of postgres", {"store": "postgres"})
+
+
 def test_baselines_by_name_branch_and_kind(history: History) -> None:
     for kind in ("evaluate", "evaluate", "lint"):
         history.add(kept_run(kind=kind))

@@ -35,7 +35,7 @@ from chunkwise.tracking.kept_run import (
     hash_of_json,
 )
 from chunkwise.tracking.origin import time_text, utc_now
-from chunkwise.tracking.record import run_of
+from chunkwise.tracking.record import run_of, without_secrets
 from chunkwise.tuning.sweep_result import SweepResult
 
 HISTORY_VARIABLE = "CHUNKWISE_HISTORY"
@@ -150,6 +150,7 @@ class History:
 
         Without `again`, a run whose key is known already is not kept a second time.
         """
+        run = without_secrets(run)
         with self._database.writing() as statements:
             known = (
                 statements.rows("select number from runs where key = ?", run.key) if run.key else []
