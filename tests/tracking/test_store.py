@@ -1,5 +1,6 @@
 """A history keeps every run whole and in order: on both kinds of database, by several writers, whatever is killed."""
 
+import io
 import json
 import os
 import signal
@@ -11,6 +12,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,10 +21,24 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
+from chunkwise.report.terminal.history import (
+    render_history,
+    render_metric_history,
+    render_run,
+    render_run_difference,
+)
+from chunkwise.report.views.history import (
+    history_view,
+    metric_history_view,
+    run_difference_view,
+    run_view,
+)
 from chunkwise.tracking import store
 from chunkwise.tracking.database import HistoryProblem
+from chunkwise.tracking.export import export_rows
 from chunkwise.tracking.kept_run import KINDS, KeptHit, KeptRun
 from chunkwise.tracking.store import History, history_place
 from how_many import examples
@@ -71,7 +87,8 @@ def test_a_run_comes_back_as_it_was_kept(history: History) -> None:
     assert found.documents == run.documents
     assert [each.id for each in found.questions] == ["q1", "q2", "ö\ufffd\ufffd"]
     assert found.questions[0] == run.questions[0]
-    assert replace(found, questions=(), key="") == replace(run, questions=(), number=1)
+    plain = {"questions": (), "scores": {}}
+    assert replace(found, **plain, key="") == replace(run, **plain, number=1)
     assert history.runs()[0].figures == run.figures
     assert len(history) == 1
 
@@ -258,6 +275,97 @@ def test_a_damaged_file_is_one_line(file: Path, damage: bytes | None) -> None:
     file.write_bytes(damage or whole[:4096] + b"\xff" * (len(whole) - 4096))
     with pytest.raises(HistoryProblem, match=r"is damaged .*move it away"):
         History(file).add(kept_run())
+
+
+COLUMNS = {
+    "runs": "kind happened label objective settings versions documents_hash questions_hash git_revision git_branch"
+            " user_name host seconds money source details key corpus",
+    "figures": "position metric mean low high scored questions detectable scores",
+    "questions": "id text fingerprint types documents",
+    "run_questions": "position question hits",
+    "documents": "id fingerprint",
+    "baselines": "name kind run happened",
+}  # fmt: skip
+CHANGED = (
+    "{",
+    "abc",
+    "[]",
+    "[5]",
+    "[[5]]",
+    "{}",
+    '{"a": 1e999}',
+    "[" * 5000,
+    "",
+    -7,
+    1 << 60,
+    1e15,
+    b"\xff",
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [(table, column) for table, names in COLUMNS.items() for column in names.split()],
+)
+def test_a_changed_row_is_one_line(file: Path, table: str, column: str) -> None:
+    History(file).add(kept_run({"q1": 0.25, "q3": 1.0}, settings={"k": 9}))
+    History(file).set_baseline(1)
+    works: tuple[Callable[[History], Any], ...] = (
+        lambda history: _drawn(render_history, history_view(history)),
+        lambda history: _drawn(render_run, run_view(history, 1)),
+        lambda history: _drawn(render_run_difference, run_difference_view(history, 1, 2)),
+        lambda history: _drawn(render_metric_history, metric_history_view(history)),
+        lambda history: list(export_rows(history, by_question=True)),
+        lambda history: history.add(kept_run()),
+    )
+    whole = file.read_bytes()
+    for value in CHANGED:
+        for each in file.parent.glob("runs.db*"):
+            each.unlink()
+        file.write_bytes(whole)
+        with closing(sqlite3.connect(file)) as other, suppress(sqlite3.IntegrityError), other:
+            other.execute(f"update {table} set {column} = ?", [value])
+        for work in works:
+            told = ""
+            try:
+                work(History(file))
+            except ChunkwiseError as error:
+                told = str(error)
+            assert "\n" not in told
+            assert len(told) < 500
+
+
+def _drawn(render: Callable[[Any, Console], None], view: Any) -> None:
+    render(view, Console(file=io.StringIO(), width=120))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("update runs set settings = '{' where number = 2", "run 2 .* damaged: settings is no JSON"),
+        ("update runs set settings = '[]' where number = 2", "run 2 .* damaged: settings is .*object is wanted"),
+        ("update figures set mean = 'abc' where run = 2", "run 2 .* damaged: figures.recall@5.mean is 'abc'"),
+        ("update figures set scores = '[1]' where run = 2", "run 2 .* damaged: scores of recall@5 are 1, questions 2"),
+        ("delete from run_questions where run = 2", "run 2 .* damaged: scores of recall@5 are 2, questions 0"),
+        ("update run_questions set hits = '[[1]]' where run = 2", "run 2 .* damaged: hits is no list of places"),
+    ],
+)  # fmt: skip
+def test_a_changed_row_is_told_with_its_run(file: Path, change: str, told: str) -> None:
+    History(file).add(kept_run())
+    with sqlite3.connect(file) as other:
+        other.execute(change)
+    with pytest.raises(HistoryProblem, match=told):
+        History(file).run(2)
+    assert History(file).run(1).number == 1
+
+
+def test_only_the_last_runs_stay_in_memory(file: Path) -> None:
+    history = History(file)
+    for _ in range(9):
+        history.add(kept_run())
+    for number in range(1, 11):
+        assert history.run(number).number == number
+    assert list(history._seen) == [8, 9, 10]
 
 
 READER = """

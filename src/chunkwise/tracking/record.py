@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
@@ -139,13 +139,13 @@ def run_of_sweep(
     """The choice of a sweep, by its scores on the questions that were never used to choose."""
     chosen = next((own for own in result.outcomes if own.configuration.key == result.chosen), None)
     scores = {} if chosen is None else _test_scores(chosen, result)
-    known = kept_questions(queries, documents) if queries is not None else ()
+    asked = {each.id: each for each in kept_questions(queries or (), documents)}
     return KeptRun(
         kind="tune",
         when=utc_now(),
         label="nothing was recommended" if chosen is None else chosen.configuration.label,
         objective=result.objective,
-        figures={name: _mean(own) for name, own in scores.items()},
+        figures={name: _mean(own, result.splits) for name, own in scores.items()},
         settings={"objective": result.objective, **_chosen_settings(chosen)},
         versions=result.versions,
         documents_hash=_hash_in(result.data, "documents"),
@@ -153,7 +153,8 @@ def run_of_sweep(
         origin=run_origin(),
         seconds=_seconds(result.timing),
         documents=None if documents is None else document_fingerprints(documents),
-        questions=known or tuple(KeptQuestion(id, "") for id in result.questions),
+        # In the order of the scores, whatever the order of the queries is.
+        questions=tuple(asked.get(id) or KeptQuestion(id, "") for id in result.questions),
         scores=scores,
         details={
             **_counted(result.data),
@@ -378,13 +379,16 @@ def _figure(figure: Figure, detectable: float | None) -> KeptFigure:
     )
 
 
-def _mean(scores: Iterable[float | None]) -> KeptFigure:
-    own = list(scores)
-    known = [score for score in own if score is not None]
+def _mean(scores: Sequence[float | None], splits: Sequence[str]) -> KeptFigure:
+    """Of the questions that did not choose; of all, where others are scored, too."""
+    known = [score for score in scores if score is not None]
+    pairs = zip(scores, splits, strict=False)
+    of_test = all(score is None or split == "test" for score, split in pairs)
+    questions = (of_test and list(splits).count("test")) or len(scores)
     found = interval(known) if known else None
     if found is None:
-        return KeptFigure(None, questions=len(own))
-    return KeptFigure(*found, len(known), len(known), detectable_by(known))
+        return KeptFigure(None, questions=questions)
+    return KeptFigure(*found, len(known), questions, detectable_by(known))
 
 
 def _hash_in(data: Mapping[str, Json], what: str) -> str:

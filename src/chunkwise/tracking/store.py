@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -20,22 +21,23 @@ from chunkwise.evaluation.comparison import Comparison
 from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import Results
 from chunkwise.profiling.results import Profile
-from chunkwise.records.typed import json_text
-from chunkwise.tracking.database import Database, Migrations, Statements, database_at
+from chunkwise.records.typed import WrongType, json_text, read_as
+from chunkwise.tracking.database import (
+    Database,
+    HistoryProblem,
+    Migrations,
+    database_at,
+)
 from chunkwise.tracking.difference import RunChanges, RunDifference, changes_between, difference_of
 from chunkwise.tracking.kept_run import (
     KINDS,
-    KeptFigure,
-    KeptHit,
-    KeptQuestion,
     KeptRun,
     RunKind,
-    RunOrigin,
     RunSummary,
-    hash_of_json,
 )
 from chunkwise.tracking.origin import time_text, utc_now
 from chunkwise.tracking.record import run_of, without_secrets
+from chunkwise.tracking.rows import RUN_COLUMNS, figures_from, insert_run, summary_values, whole_run
 from chunkwise.tuning.sweep_result import SweepResult
 
 HISTORY_VARIABLE = "CHUNKWISE_HISTORY"
@@ -44,6 +46,8 @@ FOLDER, FILE = ".chunkwise", "history.db"
 WAIT = 10.0
 """Seconds for which another writer is waited for."""
 USUAL_BASELINE = "default"
+_SEEN = 3
+"""Runs with their scores that are not read again: two that are compared, and one beside them."""
 
 MIGRATIONS: Migrations = (
     (
@@ -58,7 +62,7 @@ MIGRATIONS: Migrations = (
         " fingerprint text not null, types text not null, documents text not null)",
         "create table runs (number integer primary key, key text not null unique, kind text not null,"
         " happened text not null, label text not null, objective text not null, settings text not null,"
-        " settings_hash text not null, versions text not null, documents_hash text not null,"
+        " versions text not null, documents_hash text not null,"
         " questions_hash text not null, corpus integer references corpora, git_revision text not null,"
         " git_branch text not null, user_name text not null, host text not null, seconds double precision,"
         " money double precision, source text not null, details text not null)",
@@ -74,11 +78,6 @@ MIGRATIONS: Migrations = (
 )
 """What was released is never changed: what comes later is a further version."""
 
-_RUN_COLUMNS = (
-    "number, kind, happened, label, objective, settings, versions, documents_hash, questions_hash, user_name, host,"
-    " git_revision, git_branch, seconds, money, source"
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
@@ -89,6 +88,9 @@ class Baseline:
     run: int
     when: str
     """Since when, in UTC."""
+
+
+_BASELINE = ("name", "kind", "run", "when")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +161,14 @@ class History:
                 return AddedRun(int(known[0][0]), False)
             # Numbers are given in the order of the commits: this row is locked until then.
             statements.execute("update state set last_run = last_run + 1")
-            number = int(statements.rows("select last_run from state")[0][0])
+            rows = statements.rows("select last_run from state")
+            if len(rows) != 1 or type(rows[0][0]) is not int:
+                raise HistoryProblem(
+                    f"the history {self.place} is damaged: it has lost the number of its last run"
+                )
+            number = rows[0][0]
             key = run.key if run.key and not known else secrets.token_hex(16)
-            _insert(statements, replace(run, number=number, key=key))
+            insert_run(statements, replace(run, number=number, key=key))
         return AddedRun(number, True)
 
     def keep(
@@ -189,28 +196,54 @@ class History:
         most = "" if last is None else f" limit {int(last)}"
         with self._database.reading() as statements:
             rows = statements.rows(
-                f"select {_RUN_COLUMNS} from runs{chosen} order by number desc{most}", *values
+                f"select {RUN_COLUMNS} from runs{chosen} order by number desc{most}", *values
             )
-            figures = _figures_of(statements, rows[-1][0] if rows else 0)
-        return [_summary(row, figures.get(row[0], {})) for row in reversed(rows)]
+            figures = figures_from(statements, rows[-1][0] if rows else 0)
+        found = []
+        for row in reversed(rows):
+            with self._damage_explained(f"run {row[0]}"):
+                found.append(
+                    read_as(RunSummary, {**summary_values(row), "figures": figures.get(row[0], {})})
+                )
+        return found
 
     def run(self, number: int) -> KeptRun:
         """One run with its scores, its questions and its documents."""
         if number not in self._seen:
-            self._seen[number] = self._read(number)
+            found = self._read(number)
+            while len(self._seen) >= _SEEN:
+                del self._seen[next(iter(self._seen))]
+            self._seen[number] = found
         return self._seen[number]
 
     def _read(self, number: int) -> KeptRun:
         rows: list[Any] = []
-        if isinstance(number, int) and self.exists():
+        if isinstance(number, int) and 0 < number < 1 << 31 and self.exists():
             with self._database.reading() as statements:
                 rows = statements.rows(
-                    f"select {_RUN_COLUMNS}, corpus, details, key from runs where number = ?",
+                    f"select {RUN_COLUMNS}, corpus, details, key from runs where number = ?",
                     number,
                 )
                 if rows:
-                    return _whole_run(statements, rows[0])
+                    with self._damage_explained(f"run {number}"):
+                        return whole_run(statements, rows[0])
         raise UnknownName(f"there is no run {number!r} in the history {self.place}; {self._there}")
+
+    @contextmanager
+    def _damage_explained(self, what: str) -> Iterator[None]:
+        """Somebody else may have changed a row."""
+        try:
+            yield
+        except (WrongType, InvalidParameter) as error:
+            why = (
+                f"{error.way.removeprefix('.')} is {error.found}"
+                if isinstance(error, WrongType)
+                else str(error)
+            )
+            raise HistoryProblem(
+                f"{what} in the history {self.place} is damaged: {why}; put a copy of the history in its place, "
+                "or move it away, and the next run that is kept begins a new one"
+            ) from None
 
     @property
     def _there(self) -> str:
@@ -278,7 +311,8 @@ class History:
             rows = statements.rows(
                 "select name, kind, run, happened from baselines order by name, kind"
             )
-        return [Baseline(*row) for row in rows]
+        with self._damage_explained("a baseline"):
+            return [read_as(Baseline, dict(zip(_BASELINE, row, strict=True))) for row in rows]
 
     def set_baseline(self, number: int, name: str = USUAL_BASELINE) -> Baseline:
         """Later runs of its kind are held against this one; what had the name before has it no longer."""
@@ -365,136 +399,3 @@ def _time(given: str) -> str:
 def _check_kind(kind: str | None) -> None:
     if kind is not None and kind not in KINDS:
         raise InvalidParameter(f"kind is {kind!r}; allowed: {', '.join(KINDS)}")
-
-
-def _insert(statements: Statements, run: KeptRun) -> None:
-    """All rows of a run."""
-    statements.execute(
-        f"insert into runs ({_RUN_COLUMNS}, corpus, details, key, settings_hash)"
-        f" values ({', '.join('?' * 20)})",
-        run.number, run.kind, run.when, run.label, run.objective, json_text(run.settings),
-        json_text(run.versions), run.documents_hash, run.questions_hash, run.origin.user,
-        run.origin.host, run.origin.git_revision, run.origin.git_branch, run.seconds, run.money,
-        run.source, _corpus(statements, run.documents), json_text(run.details), run.key, run.settings_hash,
-    )  # fmt: skip
-    statements.many(
-        "insert into figures (run, position, metric, mean, low, high, scored, questions, detectable, scores)"
-        " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            [run.number, at, metric, each.mean, each.low, each.high, each.scored, each.questions,
-             each.detectable, json_text(run.scores.get(metric, ()))]
-            for at, (metric, each) in enumerate(run.figures.items())
-        ],
-    )  # fmt: skip
-    hashes = [_question_hash(each) for each in run.questions]
-    statements.many(
-        "insert into questions (hash, id, text, fingerprint, types, documents) values (?, ?, ?, ?, ?, ?)"
-        " on conflict do nothing",
-        [
-            [hash, each.id, each.text, each.fingerprint, json_text(each.types), json_text(each.documents)]
-            for hash, each in zip(hashes, run.questions, strict=True)
-        ],
-    )  # fmt: skip
-    statements.many(
-        "insert into run_questions (run, position, question, hits)"
-        " select ?, ?, number, ? from questions where hash = ?",
-        [
-            [run.number, at, json_text([list(hit) for hit in each.hits]), hash]
-            for at, (hash, each) in enumerate(zip(hashes, run.questions, strict=True))
-        ],
-    )
-
-
-def _question_hash(question: KeptQuestion) -> str:
-    return hash_of_json(
-        [question.id, question.text, question.fingerprint, question.types, question.documents]
-    )
-
-
-def _corpus(statements: Statements, documents: Mapping[str, str] | None) -> int | None:
-    """The number of these documents together, which are kept once, however many runs read them."""
-    if documents is None:
-        return None
-    hash = hash_of_json(dict(documents))
-    known = statements.rows("select number from corpora where hash = ?", hash)
-    if known:
-        return int(known[0][0])
-    statements.execute("insert into corpora (hash) values (?)", hash)
-    number = int(statements.rows("select number from corpora where hash = ?", hash)[0][0])
-    rows = list(documents.items())
-    statements.many(
-        "insert into documents (id, fingerprint) values (?, ?) on conflict do nothing",
-        rows,
-    )
-    statements.many(
-        "insert into corpus_documents (corpus, document)"
-        " select ?, number from documents where id = ? and fingerprint = ? on conflict do nothing",
-        [[number, *row] for row in rows],
-    )
-    return number
-
-
-def _figures_of(statements: Statements, first: int) -> dict[int, dict[str, KeptFigure]]:
-    """By run, from this number on."""
-    found: dict[int, dict[str, KeptFigure]] = {}
-    for run, metric, *values in statements.rows(
-        "select run, metric, mean, low, high, scored, questions, detectable from figures"
-        " where run >= ? order by run, position",
-        first,
-    ):
-        found.setdefault(run, {})[metric] = KeptFigure(*values)
-    return found
-
-
-def _summary(row: Sequence[Any], figures: Mapping[str, KeptFigure]) -> RunSummary:
-    return RunSummary(figures=figures, **_columns(row))
-
-
-def _columns(row: Sequence[Any]) -> dict[str, Any]:
-    number, kind, when, label, objective, settings, versions, documents, questions = row[:9]
-    user, host, revision, branch, seconds, money, source = row[9:16]
-    return {
-        "number": number, "kind": kind, "when": when, "label": label, "objective": objective,
-        "settings": json.loads(settings), "versions": json.loads(versions),
-        "documents_hash": documents, "questions_hash": questions,
-        "origin": RunOrigin(user, host, revision, branch), "seconds": seconds, "money": money,
-        "source": source,
-    }  # fmt: skip
-
-
-def _whole_run(statements: Statements, row: Sequence[Any]) -> KeptRun:
-    number, (corpus, details, key) = row[0], row[16:]
-    figures: dict[str, KeptFigure] = {}
-    scores: dict[str, tuple[float | None, ...]] = {}
-    for metric, *values, own in statements.rows(
-        "select metric, mean, low, high, scored, questions, detectable, scores from figures"
-        " where run = ? order by position",
-        number,
-    ):
-        figures[metric] = KeptFigure(*values)
-        if found := json.loads(own):
-            scores[metric] = tuple(found)
-    questions = tuple(
-        KeptQuestion(
-            id, text, print_, tuple(json.loads(types)), tuple(json.loads(documents)),
-            tuple(KeptHit(*hit) for hit in json.loads(hits)),
-        )
-        for id, text, print_, types, documents, hits in statements.rows(
-            "select id, text, fingerprint, types, documents, hits from run_questions"
-            " join questions on number = question where run = ? order by position",
-            number,
-        )
-    )  # fmt: skip
-    documents: dict[str, str] | None = None
-    if corpus is not None:
-        documents = dict(
-            statements.rows(
-                "select id, fingerprint from corpus_documents join documents on number = document"
-                " where corpus = ? order by id",
-                corpus,
-            )
-        )
-    return KeptRun(
-        figures=figures, scores=scores, questions=questions, documents=documents,
-        details=json.loads(details), key=key, **_columns(row),
-    )  # fmt: skip
