@@ -292,6 +292,16 @@ def test_a_difference_is_told_with_what_it_comes_from(here: Run, history: Histor
     assert "there is no run 9" in here("history", "diff", "1", "9").stderr
 
 
+def test_a_baseline_is_that_of_the_other_runs_kind(here: Run, history: History) -> None:
+    history.set_baseline(1)
+    history.set_baseline(history.add(kept_run(kind="lint")).number)
+    history.add(kept_run(kind="lint"))
+    asked = {("baseline", "4"): (1, 4), ("3", "baseline"): (3, 1), ("baseline", "last"): (5, 6)}
+    for words, numbers in asked.items():
+        told = json.loads(here("history", "diff", *words, "--json").stdout)
+        assert (told["before"], told["after"]) == numbers
+
+
 def test_one_run_is_shown_whole(here: Run, history: History) -> None:
     shown = here("history", "show", "2").stdout
     for words in (

@@ -608,6 +608,38 @@ def test_where_a_history_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert history_place("mine.db") == "mine.db"
 
 
+@pytest.mark.parametrize("end", ["repository", "home", "owner"])
+def test_a_history_is_looked_for_no_further_than_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    monkeypatch.delenv(store.HISTORY_VARIABLE, raising=False)
+    History(tmp_path / ".chunkwise" / "history.db").add(kept_run())
+    assert history_place(folder=inner) == tmp_path / ".chunkwise" / "history.db"
+    if end == "repository":
+        (tmp_path / "a" / ".git").mkdir()
+    elif end == "home":
+        monkeypatch.setenv("HOME", str(tmp_path / "a"))
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert history_place(folder=inner) == inner / ".chunkwise" / "history.db"
+    if end != "owner":
+        History(tmp_path / "a" / ".chunkwise" / "history.db").add(kept_run())
+        assert history_place(folder=inner) == tmp_path / "a" / ".chunkwise" / "history.db"
+
+
+def test_a_working_folder_that_is_gone_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(store.HISTORY_VARIABLE, raising=False)
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(HistoryProblem, match=r"working folder is gone.*--history PLACE"):
+        history_place()
+
+
 def test_hits_have_text_only_where_it_was_kept(history: History) -> None:
     run = kept_run({"q1": 1.0})
     hits = (KeptHit("a.md", 0, 4, "lamp"), KeptHit("b.md", 2, 3))

@@ -138,11 +138,11 @@ def _say_empty(history: History, kind: str | None = None) -> None:
     )
 
 
-def run_number(history: History, word: str) -> int:
-    """The run that a word of the command line names: its number, last, or baseline."""
+def run_number(history: History, word: str, *, beside: str | None = None) -> int:
+    """The run that a word of the command line names: its number, last, or the baseline of runs as the one `beside`."""
     from chunkwise.base.errors import InvalidParameter
 
-    if re.fullmatch(r"#?\d{1,9}", word):
+    if re.fullmatch(r"#?[0-9]{1,9}", word):
         return int(word.removeprefix("#"))
     if word == "last":
         runs = history.runs(last=1)
@@ -150,12 +150,12 @@ def run_number(history: History, word: str) -> int:
     if word == "baseline":
         from chunkwise.tracking.origin import git_state
 
-        runs = history.runs(last=1)
-        branch = git_state(".")[1]
-        found = history.baseline(runs[-1].kind, branch=branch) if runs else None
+        other = "last" if beside in (None, "baseline") else beside
+        kind = history.run(run_number(history, other)).kind
+        found = history.baseline(kind, branch=git_state(".")[1])
         if found is None:
             raise InvalidParameter(
-                "there is no baseline for runs as the last one; `chunkwise baseline set RUN` sets one"
+                f"there is no baseline for runs of {kind}; `chunkwise baseline set RUN` sets one"
             )
         return found.run
     raise InvalidParameter(
@@ -206,10 +206,11 @@ class DiffOptions(HistoryOption):
 def diff(options: DiffOptions) -> None:
     """Show what changed between two runs, by how much figures differ, and what that comes from.
 
-    BEFORE and AFTER are numbers of runs, `last`, or `baseline`.
+    BEFORE and AFTER are numbers of runs, `last`, or `baseline`, which is that of runs of the other one's kind.
     """
     history = options.opened()
-    before, after = (run_number(history, word) for word in (options.before, options.after))
+    before = run_number(history, options.before, beside=options.after)
+    after = run_number(history, options.after, beside=options.before)
     if before == after:
         raise click.UsageError(f"run {before} has no difference to itself; name two runs")
     if options.as_json:

@@ -107,18 +107,43 @@ def history_place(named: str | Path | None = None, folder: str | Path = ".") -> 
     given = named if named not in (None, "") else os.environ.get(HISTORY_VARIABLE, "").strip()
     if given:
         return given
-    start = Path(folder).resolve()
+    try:
+        start = Path(folder).resolve()
+    except FileNotFoundError:
+        raise HistoryProblem(
+            "the working folder is gone, so the history of its project is not known; go to another folder, "
+            f"or name the history: --history PLACE, {HISTORY_VARIABLE}"
+        ) from None
     for each in (start, *start.parents):
-        if os.path.lexists(each / FOLDER / FILE):
+        if _is_own(each / FOLDER / FILE):
             return each / FOLDER / FILE
+        if os.path.lexists(each / ".git") or each == _home():
+            break
     return start / FOLDER / FILE
+
+
+def _is_own(file: Path) -> bool:
+    """Whether it is there and belongs to the user: anybody may put one above a folder that all may write to."""
+    try:
+        owner = file.lstat().st_uid
+    except (OSError, ValueError):
+        return False
+    return not hasattr(os, "geteuid") or owner == os.geteuid()
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home().resolve()
+    except (OSError, RuntimeError):  # a container may run as a number without one
+        return None
 
 
 def history(path: str | Path | None = None) -> History:
     """The runs that are remembered: of the project around the working folder, of a file, or of a server.
 
     Without a `path` it is what `CHUNKWISE_HISTORY` names, else `.chunkwise/history.db` in the working folder or in the
-    nearest folder above it that has one. Nothing is made before the first run is kept.
+    nearest folder above it that has one of yours, up to the repository's root or your home
+    folder. Nothing is made before the first run is kept.
     """
     return History(history_place(path))
 
