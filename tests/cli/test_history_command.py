@@ -292,6 +292,16 @@ def test_a_difference_is_told_with_what_it_comes_from(here: Run, history: Histor
     assert "there is no run 9" in here("history", "diff", "1", "9").stderr
 
 
+def test_a_baseline_is_that_of_the_other_runs_kind(here: Run, history: History) -> None:
+    history.set_baseline(1)
+    history.set_baseline(history.add(kept_run(kind="lint")).number)
+    history.add(kept_run(kind="lint"))
+    asked = {("baseline", "4"): (1, 4), ("3", "baseline"): (3, 1), ("baseline", "last"): (5, 6)}
+    for words, numbers in asked.items():
+        told = json.loads(here("history", "diff", *words, "--json").stdout)
+        assert (told["before"], told["after"]) == numbers
+
+
 def test_one_run_is_shown_whole(here: Run, history: History) -> None:
     shown = here("history", "show", "2").stdout
     for words in (
@@ -363,6 +373,18 @@ def test_pruning_asks_and_keeps_baselines(here: Run, history: History) -> None:
 
 def test_ages() -> None:
     assert _since("1y") < _since("11m") < _since("8w") < _since("30 days") < _since("12h")
+    assert _since("100 years") < _since("99Y") < _since("1 month") < _since("2weeks")
+
+
+@pytest.mark.parametrize(
+    "age", ["1500y", "101y", "99999w", "999999999h", "1decade", "30min", "6mo", "1days ago", "d", "-1d", "1.5y"]
+)  # fmt: skip
+def test_an_age_that_is_none_forgets_nothing(here: Run, history: History, age: str) -> None:
+    done = here("history", "prune", f"--older={age}", "--yes")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "at most 100 years; allowed behind the number: h, hour, hours, d" in done.stderr
+    assert len(history) == 4
 
 
 def test_importing_takes_what_can_be_read_once(here: Run, tmp_path: Path) -> None:

@@ -224,7 +224,7 @@ def test_questions_change_no_figure_of_chunks_alone() -> None:
         figures = {name: KeptFigure(value) for name in ("boundary_issues", "split_references")}
         return replace(kept_run({"q1": 0.5}, **more), figures=figures)
 
-    before, after = of(0.2), replace(of(0.1, settings={"k": 9}), questions=())
+    before, after = of(0.2), replace(of(0.1, settings={"k": 9}), questions=(), scores={})
     found = difference_of(before, after).metrics
     assert causes(found["boundary_issues"]) == {"settings": -0.1}
     assert causes(found["split_references"]) == {"questions or settings": -0.1}

@@ -16,6 +16,7 @@ from chunkwise.tracking.record import run_of, run_of_results
 from chunkwise.tracking.results_files import run_of_file
 from made_results import results
 from report.made_tuning import made_tuning
+from tracking.made_runs import kept_run
 
 TEXT = "The lamp is lit at dusk. The keeper trims it at dawn."
 QUERY = Query("q", "When is the lamp lit?", (Reference("a.md", 0, 24),), "at dusk", (Fact("dusk"),))
@@ -86,7 +87,38 @@ def test_a_sweep_is_its_choice_on_the_questions_that_did_not_choose() -> None:
     ]
     assert run.figures[sweep.objective].mean == pytest.approx(sum(test) / len(test))
     assert run.figures[sweep.objective].scored == len(test)
+    assert run.figures[sweep.objective].questions == sweep.splits.count("test")
     assert run.label == chosen.configuration.label
+
+
+def test_questions_of_a_sweep_stand_in_the_order_of_their_scores() -> None:
+    sweep = made_tuning()
+    queries = [Query(id, f"What of {id}?", (Reference("a.md", 0, 4),)) for id in sweep.questions]
+    plain = run_of(sweep, queries=queries)
+    for other in (queries[::-1], queries[5:], [*queries, Query("more", "More?", ())]):
+        run = run_of(sweep, queries=other)
+        assert [each.id for each in run.questions] == [*sweep.questions]
+        assert run.scores == plain.scores
+        asked = {query.id: query.text for query in other}
+        assert [each.text for each in run.questions] == [
+            asked.get(id, "") for id in sweep.questions
+        ]
+
+
+def test_questions_that_did_not_choose_are_counted_scored_or_not() -> None:
+    sweep = made_tuning()
+    at = next(at for at, own in enumerate(sweep.outcomes) if own.configuration.key == sweep.chosen)
+    scores = sweep.outcomes[at].scores[sweep.objective]
+    first = sweep.splits.index("test")
+    fewer = {sweep.objective: (*scores[:first], None, *scores[first + 1 :])}
+    outcomes = (*sweep.outcomes[:at], replace(sweep.outcomes[at], scores=fewer), *sweep.outcomes[at + 1 :])  # fmt: skip
+    figure = run_of(replace(sweep, outcomes=outcomes)).figures[sweep.objective]
+    assert figure.questions == sweep.splits.count("test") == figure.scored + 1
+
+
+def test_every_question_has_a_score_or_none() -> None:
+    with pytest.raises(InvalidParameter, match="scores of recall@5 are 2, questions 1"):
+        replace(kept_run(), questions=kept_run().questions[:1])
 
 
 def test_in_python_as_on_the_command_line(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A history keeps every run whole and in order: on both kinds of database, by several writers, whatever is killed."""
 
+import io
 import json
 import os
 import signal
@@ -8,18 +9,36 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
+from chunkwise.report.terminal.history import (
+    render_history,
+    render_metric_history,
+    render_run,
+    render_run_difference,
+)
+from chunkwise.report.views.history import (
+    history_view,
+    metric_history_view,
+    run_difference_view,
+    run_view,
+)
 from chunkwise.tracking import store
 from chunkwise.tracking.database import HistoryProblem
+from chunkwise.tracking.export import export_rows
 from chunkwise.tracking.kept_run import KINDS, KeptHit, KeptRun
 from chunkwise.tracking.store import History, history_place
 from how_many import examples
@@ -68,7 +87,8 @@ def test_a_run_comes_back_as_it_was_kept(history: History) -> None:
     assert found.documents == run.documents
     assert [each.id for each in found.questions] == ["q1", "q2", "ö\ufffd\ufffd"]
     assert found.questions[0] == run.questions[0]
-    assert replace(found, questions=(), key="") == replace(run, questions=(), number=1)
+    plain = {"questions": (), "scores": {}}
+    assert replace(found, **plain, key="") == replace(run, **plain, number=1)
     assert history.runs()[0].figures == run.figures
     assert len(history) == 1
 
@@ -135,6 +155,55 @@ def test_two_writers_at_once_lose_nothing(history: History) -> None:
     assert [run.number for run in history.runs()] == list(range(1, 17))
     for number in numbers:
         assert len(history.run(number).questions) == len(history.run(number).documents or {}) == 20
+
+
+def at_once(*works: Callable[[], object]) -> list[object]:
+    """What each gives, or raises, all of them started together."""
+    start = threading.Barrier(len(works))
+
+    def one(work: Callable[[], object]) -> object:
+        start.wait(HANG)
+        return work()
+
+    with ThreadPoolExecutor(len(works)) as pool:
+        return [each.result(HANG) for each in [pool.submit(one, work) for work in works]]
+
+
+def test_the_same_run_added_at_once_is_one_run(history: History) -> None:
+    history.add(kept_run())
+    for key in ("a", "b", "c"):
+        documents = {f"{key}{at}.md": key for at in range(30)}
+        run = kept_run(key=key, documents=documents, label=key)
+        adds = [partial(History(history._path).add, run, again=False) for _ in range(4)]
+        found = at_once(*adds)
+        assert len({each.number for each in found}) == 1  # type: ignore[attr-defined]
+        assert sum(each.is_new for each in found) == 1  # type: ignore[attr-defined]
+    twice = at_once(*[partial(History(history._path).add, kept_run(key="d")) for _ in range(4)])
+    assert sorted(each.number for each in twice) == [5, 6, 7, 8]  # type: ignore[attr-defined]
+
+
+def test_pruning_beside_a_writer_leaves_every_run_whole(history: History) -> None:
+    """Both have the same documents and questions: what the one deletes, the other counts on."""
+    last = history.add(kept_run()).number
+    for _ in range(6):
+        prune = partial(History(history._path).prune, numbers=[last])
+        _, added = at_once(prune, partial(History(history._path).add, kept_run()))
+        last = added.number  # type: ignore[attr-defined]
+        run = History(history._path).run(last)
+        assert len(run.questions) == 2
+        assert run.documents == {"a.md": "1", "b.md": "2"}
+
+
+def test_one_writer_at_a_time(history: History) -> None:
+    """What was looked up stays true until the commit, on a server as in a file."""
+    history.add(kept_run())
+    other = History(history._path, wait=0.05)
+    with history._database.writing() as statements:
+        statements.rows("select number from runs")
+        with pytest.raises(ChunkwiseError, match="try again"):
+            other.add(kept_run())
+        assert len(other) == 1, "readers need not wait"
+    assert other.add(kept_run()).number == 2
 
 
 def test_a_killed_process_loses_no_finished_run_and_leaves_no_half_one(tmp_path: Path) -> None:
@@ -206,6 +275,97 @@ def test_a_damaged_file_is_one_line(file: Path, damage: bytes | None) -> None:
     file.write_bytes(damage or whole[:4096] + b"\xff" * (len(whole) - 4096))
     with pytest.raises(HistoryProblem, match=r"is damaged .*move it away"):
         History(file).add(kept_run())
+
+
+COLUMNS = {
+    "runs": "kind happened label objective settings versions documents_hash questions_hash git_revision git_branch"
+            " user_name host seconds money source details key corpus",
+    "figures": "position metric mean low high scored questions detectable scores",
+    "questions": "id text fingerprint types documents",
+    "run_questions": "position question hits",
+    "documents": "id fingerprint",
+    "baselines": "name kind run happened",
+}  # fmt: skip
+CHANGED = (
+    "{",
+    "abc",
+    "[]",
+    "[5]",
+    "[[5]]",
+    "{}",
+    '{"a": 1e999}',
+    "[" * 5000,
+    "",
+    -7,
+    1 << 60,
+    1e15,
+    b"\xff",
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [(table, column) for table, names in COLUMNS.items() for column in names.split()],
+)
+def test_a_changed_row_is_one_line(file: Path, table: str, column: str) -> None:
+    History(file).add(kept_run({"q1": 0.25, "q3": 1.0}, settings={"k": 9}))
+    History(file).set_baseline(1)
+    works: tuple[Callable[[History], Any], ...] = (
+        lambda history: _drawn(render_history, history_view(history)),
+        lambda history: _drawn(render_run, run_view(history, 1)),
+        lambda history: _drawn(render_run_difference, run_difference_view(history, 1, 2)),
+        lambda history: _drawn(render_metric_history, metric_history_view(history)),
+        lambda history: list(export_rows(history, by_question=True)),
+        lambda history: history.add(kept_run()),
+    )
+    whole = file.read_bytes()
+    for value in CHANGED:
+        for each in file.parent.glob("runs.db*"):
+            each.unlink()
+        file.write_bytes(whole)
+        with closing(sqlite3.connect(file)) as other, suppress(sqlite3.IntegrityError), other:
+            other.execute(f"update {table} set {column} = ?", [value])
+        for work in works:
+            told = ""
+            try:
+                work(History(file))
+            except ChunkwiseError as error:
+                told = str(error)
+            assert "\n" not in told
+            assert len(told) < 500
+
+
+def _drawn(render: Callable[[Any, Console], None], view: Any) -> None:
+    render(view, Console(file=io.StringIO(), width=120))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("update runs set settings = '{' where number = 2", "run 2 .* damaged: settings is no JSON"),
+        ("update runs set settings = '[]' where number = 2", "run 2 .* damaged: settings is .*object is wanted"),
+        ("update figures set mean = 'abc' where run = 2", "run 2 .* damaged: figures.recall@5.mean is 'abc'"),
+        ("update figures set scores = '[1]' where run = 2", "run 2 .* damaged: scores of recall@5 are 1, questions 2"),
+        ("delete from run_questions where run = 2", "run 2 .* damaged: scores of recall@5 are 2, questions 0"),
+        ("update run_questions set hits = '[[1]]' where run = 2", "run 2 .* damaged: hits is no list of places"),
+    ],
+)  # fmt: skip
+def test_a_changed_row_is_told_with_its_run(file: Path, change: str, told: str) -> None:
+    History(file).add(kept_run())
+    with sqlite3.connect(file) as other:
+        other.execute(change)
+    with pytest.raises(HistoryProblem, match=told):
+        History(file).run(2)
+    assert History(file).run(1).number == 1
+
+
+def test_only_the_last_runs_stay_in_memory(file: Path) -> None:
+    history = History(file)
+    for _ in range(9):
+        history.add(kept_run())
+    for number in range(1, 11):
+        assert history.run(number).number == number
+    assert list(history._seen) == [8, 9, 10]
 
 
 READER = """
@@ -297,9 +457,9 @@ def test_an_older_file_is_brought_up_to_date(
     monkeypatch.setattr(store, "MIGRATIONS", later)
     newer = History(history._path)
     assert newer.add(kept_run()).number == 2
-    with newer._database.writing() as say:
-        say.execute("insert into alerts (run) values (?)", 2)
-        assert say.rows("select run from alerts") == [(2,)]
+    with newer._database.writing() as statements:
+        statements.execute("insert into alerts (run) values (?)", 2)
+        assert statements.rows("select run from alerts") == [(2,)]
     monkeypatch.undo()
     with pytest.raises(HistoryProblem, match="later chunkwise"):
         History(history._path).runs()
@@ -328,6 +488,41 @@ def test_no_key_of_the_environment_is_ever_kept(
     assert kept["more"] == ["***", "postgresql://me:***@host/db"]
 
 
+def test_no_password_of_an_address_is_ever_kept(tmp_path: Path) -> None:
+    addresses = (
+        "https://host/v1?api_key=hidden-1", "postgresql://h/db?user=ann&password=hidden-2", "postgres:ann:hidden-3@h",
+        "postgresql://ann:hid/den-4@h/db",
+    )  # fmt: skip
+    told = " and ".join(addresses)
+    run = kept_run(
+        {"q1": 1.0}, hits={"q1": addresses[0]}, documents=dict.fromkeys(addresses, "1"), label=told, source=told,
+        settings={told: {"of": [told]}}, details={"why": [{told: told}]},
+    )  # fmt: skip
+    history = History(tmp_path / "runs.db")
+    history.add(run)
+    for each in tmp_path.iterdir():
+        assert b"hid" not in each.read_bytes()
+    kept = history.run(1)
+    assert kept.label.startswith("https://host/v1?api_key=*** and postgresql://h/db?user=ann&")
+    assert kept.documents
+    assert kept.questions[0].hits[0].doc_id in kept.documents
+
+
+def test_texts_of_questions_stay_as_they_are(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DB_PASSWORD", "postgres")
+    monkeypatch.setenv("SORT_KEY", "administrator")
+    monkeypatch.setenv("EMPTY_KEY", "")
+    run = kept_run({"q1": 1.0}, label="of postgres", settings={"store": "postgres"})
+    text = "Who is administrator of postgres, and what is ?key=value or a://b:c@d?"
+    question = replace(run.questions[0], text=text, id="administrator")
+    history.add(replace(run, questions=(question,)))
+    kept = history.run(1)
+    assert kept.questions == (question,)
+    assert (kept.label, kept.settings) == ("of postgres", {"store": "postgres"})
+
+
 def test_baselines_by_name_branch_and_kind(history: History) -> None:
     for kind in ("evaluate", "evaluate", "lint"):
         history.add(kept_run(kind=kind))
@@ -350,13 +545,30 @@ def test_baselines_by_name_branch_and_kind(history: History) -> None:
     assert history.baseline("evaluate", name="nobody") is None
     history.set_baseline(2)
     assert [each.run for each in history.baselines()] == [2, 3, 2]
-    assert history.prunable() == [history.runs()[0]]
+    assert history.prunable("2999-01-01") == [history.runs()[0]]
     assert [run.number for run in history.prune("2999-01-01T00:00:00Z")] == [1]
     assert [each.run for each in history.clear_baselines("main")] == [2]
     with pytest.raises(UnknownName, match="no baseline is named 'main'; there are: default"):
         history.clear_baselines("main")
     assert len(history.clear_baselines()) == 2
     assert history.baselines() == []
+
+
+def test_nothing_is_forgotten_that_was_not_named(history: History) -> None:
+    with pytest.raises(InvalidParameter, match=r"name older=… .* or numbers=…"):
+        history.prune()
+    for when in ("2026-01-05T08:00:00Z", "2026-01-06T08:00:00Z"):
+        history.add(kept_run(when=when))
+    for wrong in ("90d", "526-01-01", "9", "", "last year"):
+        with pytest.raises(InvalidParameter, match=r"older is .*as 2026-01-31"):
+            history.prune(wrong)
+    with pytest.raises(InvalidParameter, match=r"name older=… .* or numbers=…"):
+        history.prune()
+    assert history.prune(numbers=[]) == []
+    assert history.prune("0526-01-01") == []
+    assert history.prune("2026-01-05T10:00:00+02:00") == []
+    assert len(history) == 2
+    assert [run.number for run in history.prune("2026-01-05T10:00:01+02:00")] == [1]
 
 
 def test_what_is_not_there_is_told_with_what_is(tmp_path: Path) -> None:
@@ -394,6 +606,38 @@ def test_where_a_history_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv(store.HISTORY_VARIABLE, "postgresql://host/db")
     assert history_place() == "postgresql://host/db"
     assert history_place("mine.db") == "mine.db"
+
+
+@pytest.mark.parametrize("end", ["repository", "home", "owner"])
+def test_a_history_is_looked_for_no_further_than_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    monkeypatch.delenv(store.HISTORY_VARIABLE, raising=False)
+    History(tmp_path / ".chunkwise" / "history.db").add(kept_run())
+    assert history_place(folder=inner) == tmp_path / ".chunkwise" / "history.db"
+    if end == "repository":
+        (tmp_path / "a" / ".git").mkdir()
+    elif end == "home":
+        monkeypatch.setenv("HOME", str(tmp_path / "a"))
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert history_place(folder=inner) == inner / ".chunkwise" / "history.db"
+    if end != "owner":
+        History(tmp_path / "a" / ".chunkwise" / "history.db").add(kept_run())
+        assert history_place(folder=inner) == tmp_path / "a" / ".chunkwise" / "history.db"
+
+
+def test_a_working_folder_that_is_gone_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(store.HISTORY_VARIABLE, raising=False)
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(HistoryProblem, match=r"working folder is gone.*--history PLACE"):
+        history_place()
 
 
 def test_hits_have_text_only_where_it_was_kept(history: History) -> None:

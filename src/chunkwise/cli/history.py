@@ -138,11 +138,11 @@ def _say_empty(history: History, kind: str | None = None) -> None:
     )
 
 
-def run_number(history: History, word: str) -> int:
-    """The run that a word of the command line names: its number, last, or baseline."""
+def run_number(history: History, word: str, *, beside: str | None = None) -> int:
+    """The run that a word of the command line names: its number, last, or the baseline of runs as the one `beside`."""
     from chunkwise.base.errors import InvalidParameter
 
-    if re.fullmatch(r"#?\d{1,9}", word):
+    if re.fullmatch(r"#?[0-9]{1,9}", word):
         return int(word.removeprefix("#"))
     if word == "last":
         runs = history.runs(last=1)
@@ -150,12 +150,12 @@ def run_number(history: History, word: str) -> int:
     if word == "baseline":
         from chunkwise.tracking.origin import git_state
 
-        runs = history.runs(last=1)
-        branch = git_state(".")[1]
-        found = history.baseline(runs[-1].kind, branch=branch) if runs else None
+        other = "last" if beside in (None, "baseline") else beside
+        kind = history.run(run_number(history, other)).kind
+        found = history.baseline(kind, branch=git_state(".")[1])
         if found is None:
             raise InvalidParameter(
-                "there is no baseline for runs as the last one; `chunkwise baseline set RUN` sets one"
+                f"there is no baseline for runs of {kind}; `chunkwise baseline set RUN` sets one"
             )
         return found.run
     raise InvalidParameter(
@@ -206,10 +206,11 @@ class DiffOptions(HistoryOption):
 def diff(options: DiffOptions) -> None:
     """Show what changed between two runs, by how much figures differ, and what that comes from.
 
-    BEFORE and AFTER are numbers of runs, `last`, or `baseline`.
+    BEFORE and AFTER are numbers of runs, `last`, or `baseline`, which is that of runs of the other one's kind.
     """
     history = options.opened()
-    before, after = (run_number(history, word) for word in (options.before, options.after))
+    before = run_number(history, options.before, beside=options.after)
+    after = run_number(history, options.after, beside=options.before)
     if before == after:
         raise click.UsageError(f"run {before} has no difference to itself; name two runs")
     if options.as_json:
@@ -323,8 +324,15 @@ def export(options: ExportOptions) -> None:
         json_stdout().writelines(map(json_line, rows()))
 
 
-_AGE = re.compile(r"(\d{1,5})\s*(h|d|w|m|mo|y)[a-z]*", re.IGNORECASE)
-_DAYS = {"h": 1 / 24, "d": 1.0, "w": 7.0, "m": 30.4375, "mo": 30.4375, "y": 365.25}
+_DAYS = {
+    **dict.fromkeys(("h", "hour", "hours"), 1 / 24),
+    **dict.fromkeys(("d", "day", "days"), 1.0),
+    **dict.fromkeys(("w", "week", "weeks"), 7.0),
+    **dict.fromkeys(("m", "month", "months"), 365.25 / 12),
+    **dict.fromkeys(("y", "year", "years"), 365.25),
+}
+_AGE = re.compile(rf"([0-9]{{1,9}})\s*({'|'.join(_DAYS)})", re.IGNORECASE)
+_OLDEST_YEARS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -369,17 +377,16 @@ def prune(options: PruneOptions) -> None:
 def _since(age: str) -> str:
     """The time in UTC that lies so far back."""
     from chunkwise.base.errors import InvalidParameter
+    from chunkwise.tracking.origin import time_text
 
     found = _AGE.fullmatch(age.strip())
-    if not found:
-        raise InvalidParameter(f"--older is {age!r}; write an age like 12h, 90d, 8w, 6m or 1y")
-    unit = found[2].lower()
-    days = int(found[1]) * _DAYS[unit]
-    try:
-        then = datetime.now(UTC) - timedelta(days=days)
-    except OverflowError:
-        raise InvalidParameter(f"--older is {age!r}, from before there were calendars") from None
-    return then.strftime("%Y-%m-%dT%H:%M:%SZ")
+    days = int(found[1]) * _DAYS[found[2].lower()] if found else 0.0
+    if not found or days > _OLDEST_YEARS * 365.25:
+        raise InvalidParameter(
+            f"--older is {age!r}; write an age like 12h, 90d, 8w, 6m (months) or 1y, of at most "
+            f"{_OLDEST_YEARS} years; allowed behind the number: {', '.join(_DAYS)}"
+        )
+    return time_text(datetime.now(UTC) - timedelta(days=days))
 
 
 @dataclass(frozen=True, kw_only=True)

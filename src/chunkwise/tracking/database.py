@@ -6,15 +6,13 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import quote
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.records.typed import json_text
 from chunkwise.retrieval.postgres.connection import (
     LONGEST_NAME,
     Address,
@@ -33,10 +31,6 @@ Migrations = Sequence[Sequence[str]]
 
 _MARK = 0x63687764
 """In the head of the file: other programs' files are left alone."""
-_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)
-_SHORTEST_SECRET = 8
-_PASSWORD = re.compile(r"(\w://[^\s:@/\"]*):[^\s@/\"]+@")
-"""In the address of a server."""
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -45,7 +39,7 @@ class HistoryProblem(ChunkwiseError):
 
 
 class Statements:
-    """What is said to either kind of database: `?` stands for a value; no key of the environment gets in."""
+    """What is said to either kind of database: `?` stands for a value."""
 
     def __init__(
         self,
@@ -54,36 +48,21 @@ class Statements:
     ) -> None:
         self._run = run
         self._run_many = run_many
-        self._secrets = secrets_of(os.environ)
 
     def rows(self, statement: str, *values: object) -> list[Row]:
-        return list(self._run(statement, [self._clean(each) for each in values]))
+        return list(self._run(statement, [_storable(each) for each in values]))
 
     def execute(self, statement: str, *values: object) -> None:
         self.rows(statement, *values)
 
     def many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
-        found = [[self._clean(each) for each in row] for row in rows]
+        found = [[_storable(each) for each in row] for row in rows]
         if found:
             self._run_many(statement, found)
 
-    def _clean(self, value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        for secret in self._secrets:
-            value = value.replace(secret, "***")
-        return _UNSTORABLE.sub("\ufffd", _PASSWORD.sub(r"\1:***@", value))
 
-
-def secrets_of(environment: Mapping[str, str]) -> list[str]:
-    """Values of variables that are named as keys and passwords are, as JSON and addresses spell them, too."""
-    found: set[str] = set()
-    for name, value in environment.items():
-        own = value.strip()
-        if _SECRET_NAME.search(name) and len(own) >= _SHORTEST_SECRET:
-            found |= {own, json_text(own)[1:-1], quote(own, safe="", errors="replace")}
-    # The longest first: one may hold another.
-    return sorted(found, key=len, reverse=True)
+def _storable(value: object) -> object:
+    return _UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else value
 
 
 class Database(Protocol):
@@ -311,6 +290,8 @@ class PostgresDatabase:
     @contextmanager
     def writing(self) -> Iterator[Statements]:
         with self._transaction() as connection:
+            # One writer at a time, as with a file: what is looked up stays true until the commit.
+            self._lock(connection)
             self._migrate(connection)
             yield _postgres_statements(connection)
 
@@ -321,6 +302,8 @@ class PostgresDatabase:
     def _transaction(self) -> Iterator[Connection[Any]]:
         with connect(self._address) as connection, server_problems_explained(self._address):  # noqa: SIM117
             with connection.transaction():
+                # Whatever the server is set to: behind a lock, what the writer before left is seen.
+                connection.execute("set transaction isolation level read committed")
                 wait = f"{max(1, round(self._wait * 1000))}ms"
                 # For this transaction alone: poolers hand a connection to others behind it.
                 connection.execute("select set_config('lock_timeout', %s, true)", [wait])
@@ -328,6 +311,9 @@ class PostgresDatabase:
                     "select set_config('search_path', quote_ident(%s), true)", [self._address.name]
                 )
                 yield connection
+
+    def _lock(self, connection: Connection[Any]) -> None:
+        connection.execute("select pg_advisory_xact_lock(hashtext(%s))", [self._address.name])
 
     def _version(self, connection: Connection[Any]) -> int | None:
         """None: there is no history yet."""
@@ -350,7 +336,7 @@ class PostgresDatabase:
         """One at a time: who comes second finds everything done."""
         if self._version(connection) == len(self._migrations):
             return
-        connection.execute("select pg_advisory_xact_lock(hashtext(%s))", [self._address.name])
+        self._lock(connection)
         schema = '"' + self._address.name.replace('"', '""') + '"'
         version = self._version(connection)
         if version is None:

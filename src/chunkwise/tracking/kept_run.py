@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.results import Json, document_hash
 from chunkwise.evaluation.verdicts import question_of
@@ -146,6 +147,14 @@ class KeptRun(RunSummary):
     """What only runs of this kind say."""
     key: str = ""
     """Of the file of results it is: the same file is one run, however often it is imported."""
+
+    def __post_init__(self) -> None:
+        for metric, own in self.scores.items():
+            if len(own) != len(self.questions):
+                raise InvalidParameter(
+                    f"scores of {metric} are {len(own):,}, questions {len(self.questions):,}; one score is wanted for "
+                    "each question, None where there is none"
+                )
 
 
 def document_fingerprints(documents: Iterable[Document]) -> dict[str, str]:

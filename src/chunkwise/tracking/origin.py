@@ -22,7 +22,14 @@ _BRANCH_VARIABLES = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME")
 
 def utc_now() -> str:
     """Date and time, to the second."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return time_text(datetime.now(UTC))
+
+
+def time_text(when: datetime) -> str:
+    """In UTC, as 2026-01-31T08:00:00Z: texts are in the order of their times; without a zone it is UTC already."""
+    own = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
+    # Years have four digits here, with strftime only from 1000 on.
+    return own.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
 def run_origin(

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
+from typing import Any
+from urllib.parse import quote
 
-from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.errors import InvalidParameter, without_passwords
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.calibrate import CalibrationRun, KnownPairs
 from chunkwise.evaluation.comparison import Comparison
@@ -37,6 +42,9 @@ from chunkwise.tracking.kept_run import (
 from chunkwise.tracking.origin import run_origin, utc_now
 from chunkwise.tuning.sweep_result import Outcome, SweepResult, sweep_text
 
+_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)
+_SHORTEST_SECRET = 12
+"""Characters: what is shorter may be a word, as a password `postgres` is."""
 OF_CUTS = "boundary_issues"
 """The share of chunks that begin or end badly, as `evaluate` calls it."""
 
@@ -131,13 +139,13 @@ def run_of_sweep(
     """The choice of a sweep, by its scores on the questions that were never used to choose."""
     chosen = next((own for own in result.outcomes if own.configuration.key == result.chosen), None)
     scores = {} if chosen is None else _test_scores(chosen, result)
-    known = kept_questions(queries, documents) if queries is not None else ()
+    asked = {each.id: each for each in kept_questions(queries or (), documents)}
     return KeptRun(
         kind="tune",
         when=utc_now(),
         label="nothing was recommended" if chosen is None else chosen.configuration.label,
         objective=result.objective,
-        figures={name: _mean(own) for name, own in scores.items()},
+        figures={name: _mean(own, result.splits) for name, own in scores.items()},
         settings={"objective": result.objective, **_chosen_settings(chosen)},
         versions=result.versions,
         documents_hash=_hash_in(result.data, "documents"),
@@ -145,7 +153,8 @@ def run_of_sweep(
         origin=run_origin(),
         seconds=_seconds(result.timing),
         documents=None if documents is None else document_fingerprints(documents),
-        questions=known or tuple(KeptQuestion(id, "") for id in result.questions),
+        # In the order of the scores, whatever the order of the queries is.
+        questions=tuple(asked.get(id) or KeptQuestion(id, "") for id in result.questions),
         scores=scores,
         details={
             **_counted(result.data),
@@ -314,6 +323,52 @@ def run_of_profile(profile: Profile, fingerprints: Mapping[str, str] | None) -> 
     )
 
 
+def without_secrets(run: KeptRun, environment: Mapping[str, str] | None = None) -> KeptRun:
+    """No key of the environment in what was set and how it is called, no password of an address; texts stay."""
+    secrets = _secrets(os.environ if environment is None else environment)
+
+    def cleaned(value: Any) -> Any:
+        if isinstance(value, str):
+            for secret in secrets:
+                value = value.replace(secret, "***")
+            return without_passwords(value)
+        if isinstance(value, dict):
+            return {cleaned(name): cleaned(own) for name, own in value.items()}
+        return [cleaned(own) for own in value] if isinstance(value, list) else value
+
+    def plain(value: object) -> Any:
+        return cleaned(json.loads(json_text(value)))
+
+    documents = run.documents
+    return replace(
+        run,
+        label=cleaned(run.label),
+        source=cleaned(run.source),
+        settings=plain(run.settings),
+        details=plain(run.details),
+        documents=documents and {without_passwords(id): own for id, own in documents.items()},
+        questions=tuple(
+            replace(
+                each,
+                documents=tuple(map(without_passwords, each.documents)),
+                hits=tuple(hit._replace(doc_id=without_passwords(hit.doc_id)) for hit in each.hits),
+            )
+            for each in run.questions
+        ),
+    )
+
+
+def _secrets(environment: Mapping[str, str]) -> list[str]:
+    """Values of variables that are named as keys and passwords are, as addresses spell them, too."""
+    found: set[str] = set()
+    for name, value in environment.items():
+        own = value.strip()
+        if _SECRET_NAME.search(name) and len(own) >= _SHORTEST_SECRET:
+            found |= {own, quote(own, safe="", errors="replace")}
+    # The longest first: one may hold another.
+    return sorted(found, key=len, reverse=True)
+
+
 def _corpus_hash(fingerprints: Mapping[str, str] | None) -> str:
     return "" if fingerprints is None else hash_of_hashes(fingerprints.values())
 
@@ -324,13 +379,16 @@ def _figure(figure: Figure, detectable: float | None) -> KeptFigure:
     )
 
 
-def _mean(scores: Iterable[float | None]) -> KeptFigure:
-    own = list(scores)
-    known = [score for score in own if score is not None]
+def _mean(scores: Sequence[float | None], splits: Sequence[str]) -> KeptFigure:
+    """Of the questions that did not choose; of all, where others are scored, too."""
+    known = [score for score in scores if score is not None]
+    pairs = zip(scores, splits, strict=False)
+    of_test = all(score is None or split == "test" for score, split in pairs)
+    questions = (of_test and list(splits).count("test")) or len(scores)
     found = interval(known) if known else None
     if found is None:
-        return KeptFigure(None, questions=len(own))
-    return KeptFigure(*found, len(known), len(known), detectable_by(known))
+        return KeptFigure(None, questions=questions)
+    return KeptFigure(*found, len(known), questions, detectable_by(known))
 
 
 def _hash_in(data: Mapping[str, Json], what: str) -> str:

@@ -14,6 +14,7 @@ from chunkwise.evaluation.results import read_results
 from chunkwise.records.json import parse_json
 from chunkwise.records.typed import WrongType, read_as
 from chunkwise.tracking.kept_run import KeptRun, RunOrigin
+from chunkwise.tracking.origin import time_text
 from chunkwise.tracking.record import run_of_results, run_of_sweep
 from chunkwise.tracking.store import History
 from chunkwise.tuning.sweep_result import FORMAT as SWEEP_FORMAT
@@ -75,7 +76,7 @@ def run_of_file(path: Path) -> KeptRun:
         content, written = path.read_bytes(), path.stat().st_mtime
     except OSError as error:
         raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
-    when = datetime.fromtimestamp(written, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    when = time_text(datetime.fromtimestamp(written, UTC))
     key = sha256(content).hexdigest()
     return replace(run, key=key, when=when, source=path.name, origin=RunOrigin())
 

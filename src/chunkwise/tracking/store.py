@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,22 +21,23 @@ from chunkwise.evaluation.comparison import Comparison
 from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import Results
 from chunkwise.profiling.results import Profile
-from chunkwise.records.typed import json_text
-from chunkwise.tracking.database import Database, Migrations, Statements, database_at
+from chunkwise.records.typed import WrongType, json_text, read_as
+from chunkwise.tracking.database import (
+    Database,
+    HistoryProblem,
+    Migrations,
+    database_at,
+)
 from chunkwise.tracking.difference import RunChanges, RunDifference, changes_between, difference_of
 from chunkwise.tracking.kept_run import (
     KINDS,
-    KeptFigure,
-    KeptHit,
-    KeptQuestion,
     KeptRun,
     RunKind,
-    RunOrigin,
     RunSummary,
-    hash_of_json,
 )
-from chunkwise.tracking.origin import utc_now
-from chunkwise.tracking.record import run_of
+from chunkwise.tracking.origin import time_text, utc_now
+from chunkwise.tracking.record import run_of, without_secrets
+from chunkwise.tracking.rows import RUN_COLUMNS, figures_from, insert_run, summary_values, whole_run
 from chunkwise.tuning.sweep_result import SweepResult
 
 HISTORY_VARIABLE = "CHUNKWISE_HISTORY"
@@ -43,6 +46,8 @@ FOLDER, FILE = ".chunkwise", "history.db"
 WAIT = 10.0
 """Seconds for which another writer is waited for."""
 USUAL_BASELINE = "default"
+_SEEN = 3
+"""Runs with their scores that are not read again: two that are compared, and one beside them."""
 
 MIGRATIONS: Migrations = (
     (
@@ -57,7 +62,7 @@ MIGRATIONS: Migrations = (
         " fingerprint text not null, types text not null, documents text not null)",
         "create table runs (number integer primary key, key text not null unique, kind text not null,"
         " happened text not null, label text not null, objective text not null, settings text not null,"
-        " settings_hash text not null, versions text not null, documents_hash text not null,"
+        " versions text not null, documents_hash text not null,"
         " questions_hash text not null, corpus integer references corpora, git_revision text not null,"
         " git_branch text not null, user_name text not null, host text not null, seconds double precision,"
         " money double precision, source text not null, details text not null)",
@@ -73,11 +78,6 @@ MIGRATIONS: Migrations = (
 )
 """What was released is never changed: what comes later is a further version."""
 
-_RUN_COLUMNS = (
-    "number, kind, happened, label, objective, settings, versions, documents_hash, questions_hash, user_name, host,"
-    " git_revision, git_branch, seconds, money, source"
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
@@ -88,6 +88,9 @@ class Baseline:
     run: int
     when: str
     """Since when, in UTC."""
+
+
+_BASELINE = ("name", "kind", "run", "when")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,18 +107,43 @@ def history_place(named: str | Path | None = None, folder: str | Path = ".") -> 
     given = named if named not in (None, "") else os.environ.get(HISTORY_VARIABLE, "").strip()
     if given:
         return given
-    start = Path(folder).resolve()
+    try:
+        start = Path(folder).resolve()
+    except FileNotFoundError:
+        raise HistoryProblem(
+            "the working folder is gone, so the history of its project is not known; go to another folder, "
+            f"or name the history: --history PLACE, {HISTORY_VARIABLE}"
+        ) from None
     for each in (start, *start.parents):
-        if os.path.lexists(each / FOLDER / FILE):
+        if _is_own(each / FOLDER / FILE):
             return each / FOLDER / FILE
+        if os.path.lexists(each / ".git") or each == _home():
+            break
     return start / FOLDER / FILE
+
+
+def _is_own(file: Path) -> bool:
+    """Whether it is there and belongs to the user: anybody may put one above a folder that all may write to."""
+    try:
+        owner = file.lstat().st_uid
+    except (OSError, ValueError):
+        return False
+    return not hasattr(os, "geteuid") or owner == os.geteuid()
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home().resolve()
+    except (OSError, RuntimeError):  # a container may run as a number without one
+        return None
 
 
 def history(path: str | Path | None = None) -> History:
     """The runs that are remembered: of the project around the working folder, of a file, or of a server.
 
     Without a `path` it is what `CHUNKWISE_HISTORY` names, else `.chunkwise/history.db` in the working folder or in the
-    nearest folder above it that has one. Nothing is made before the first run is kept.
+    nearest folder above it that has one of yours, up to the repository's root or your home
+    folder. Nothing is made before the first run is kept.
     """
     return History(history_place(path))
 
@@ -149,15 +177,23 @@ class History:
 
         Without `again`, a run whose key is known already is not kept a second time.
         """
-        with self._database.writing() as say:
-            known = say.rows("select number from runs where key = ?", run.key) if run.key else []
+        run = without_secrets(run)
+        with self._database.writing() as statements:
+            known = (
+                statements.rows("select number from runs where key = ?", run.key) if run.key else []
+            )
             if known and not again:
                 return AddedRun(int(known[0][0]), False)
             # Numbers are given in the order of the commits: this row is locked until then.
-            say.execute("update state set last_run = last_run + 1")
-            number = int(say.rows("select last_run from state")[0][0])
+            statements.execute("update state set last_run = last_run + 1")
+            rows = statements.rows("select last_run from state")
+            if len(rows) != 1 or type(rows[0][0]) is not int:
+                raise HistoryProblem(
+                    f"the history {self.place} is damaged: it has lost the number of its last run"
+                )
+            number = rows[0][0]
             key = run.key if run.key and not known else secrets.token_hex(16)
-            _insert(say, replace(run, number=number, key=key))
+            insert_run(statements, replace(run, number=number, key=key))
         return AddedRun(number, True)
 
     def keep(
@@ -183,30 +219,56 @@ class History:
         _check_kind(kind)
         chosen, values = ("", []) if kind is None else (" where kind = ?", [kind])
         most = "" if last is None else f" limit {int(last)}"
-        with self._database.reading() as say:
-            rows = say.rows(
-                f"select {_RUN_COLUMNS} from runs{chosen} order by number desc{most}", *values
+        with self._database.reading() as statements:
+            rows = statements.rows(
+                f"select {RUN_COLUMNS} from runs{chosen} order by number desc{most}", *values
             )
-            figures = _figures_of(say, rows[-1][0] if rows else 0)
-        return [_summary(row, figures.get(row[0], {})) for row in reversed(rows)]
+            figures = figures_from(statements, rows[-1][0] if rows else 0)
+        found = []
+        for row in reversed(rows):
+            with self._damage_explained(f"run {row[0]}"):
+                found.append(
+                    read_as(RunSummary, {**summary_values(row), "figures": figures.get(row[0], {})})
+                )
+        return found
 
     def run(self, number: int) -> KeptRun:
         """One run with its scores, its questions and its documents."""
         if number not in self._seen:
-            self._seen[number] = self._read(number)
+            found = self._read(number)
+            while len(self._seen) >= _SEEN:
+                del self._seen[next(iter(self._seen))]
+            self._seen[number] = found
         return self._seen[number]
 
     def _read(self, number: int) -> KeptRun:
         rows: list[Any] = []
-        if isinstance(number, int) and self.exists():
-            with self._database.reading() as say:
-                rows = say.rows(
-                    f"select {_RUN_COLUMNS}, corpus, details, key from runs where number = ?",
+        if isinstance(number, int) and 0 < number < 1 << 31 and self.exists():
+            with self._database.reading() as statements:
+                rows = statements.rows(
+                    f"select {RUN_COLUMNS}, corpus, details, key from runs where number = ?",
                     number,
                 )
                 if rows:
-                    return _whole_run(say, rows[0])
+                    with self._damage_explained(f"run {number}"):
+                        return whole_run(statements, rows[0])
         raise UnknownName(f"there is no run {number!r} in the history {self.place}; {self._there}")
+
+    @contextmanager
+    def _damage_explained(self, what: str) -> Iterator[None]:
+        """Somebody else may have changed a row."""
+        try:
+            yield
+        except (WrongType, InvalidParameter) as error:
+            why = (
+                f"{error.way.removeprefix('.')} is {error.found}"
+                if isinstance(error, WrongType)
+                else str(error)
+            )
+            raise HistoryProblem(
+                f"{what} in the history {self.place} is damaged: {why}; put a copy of the history in its place, "
+                "or move it away, and the next run that is kept begins a new one"
+            ) from None
 
     @property
     def _there(self) -> str:
@@ -227,22 +289,22 @@ class History:
         self, older: str | None = None, *, numbers: Iterable[int] | None = None
     ) -> list[RunSummary]:
         """Forgets runs from before `older` (a time in UTC), or these; baselines stay. What was forgotten."""
-        if not self.exists():
-            return []
         gone = self.prunable(older, numbers=numbers)
-        with self._database.writing() as say:
-            kept = {int(row[0]) for row in say.rows("select run from baselines")}
+        if not gone:
+            return []
+        with self._database.writing() as statements:
+            kept = {int(row[0]) for row in statements.rows("select run from baselines")}
             gone = [run for run in gone if run.number not in kept]
             for table, column in (
                 ("figures", "run"),
                 ("run_questions", "run"),
                 ("runs", "number"),
             ):
-                say.many(
+                statements.many(
                     f"delete from {table} where {column} = ?", [[each.number] for each in gone]
                 )
             for statement in _UNUSED:
-                say.execute(statement)
+                statements.execute(statement)
         self._database.shrink()
         self._seen.clear()
         return gone
@@ -251,13 +313,18 @@ class History:
         self, older: str | None = None, *, numbers: Iterable[int] | None = None
     ) -> list[RunSummary]:
         """The runs that `prune` would forget."""
+        if older is None and numbers is None:
+            raise InvalidParameter(
+                "nothing says which runs to forget; name older=… (a time, as 2026-01-31) or numbers=…"
+            )
+        before = None if older is None else _time(older)
         kept = {each.run for each in self.baselines()}
         named = None if numbers is None else {*numbers}
         return [
             run
             for run in self.runs()
             if run.number not in kept
-            and (older is None or run.when < older)
+            and (before is None or run.when < before)
             and (named is None or run.number in named)
         ]
 
@@ -265,9 +332,12 @@ class History:
         """By name and kind."""
         if not self.exists():
             return []
-        with self._database.reading() as say:
-            rows = say.rows("select name, kind, run, happened from baselines order by name, kind")
-        return [Baseline(*row) for row in rows]
+        with self._database.reading() as statements:
+            rows = statements.rows(
+                "select name, kind, run, happened from baselines order by name, kind"
+            )
+        with self._damage_explained("a baseline"):
+            return [read_as(Baseline, dict(zip(_BASELINE, row, strict=True))) for row in rows]
 
     def set_baseline(self, number: int, name: str = USUAL_BASELINE) -> Baseline:
         """Later runs of its kind are held against this one; what had the name before has it no longer."""
@@ -277,11 +347,13 @@ class History:
             )
         run = self.run(number)
         made = Baseline(name.strip(), run.kind, number, utc_now())
-        with self._database.writing() as say:
-            if not say.rows("select 1 from runs where number = ?", number):
+        with self._database.writing() as statements:
+            if not statements.rows("select 1 from runs where number = ?", number):
                 raise UnknownName(f"there is no run {number} any more; {self._there}")
-            say.execute("delete from baselines where name = ? and kind = ?", made.name, made.kind)
-            say.execute(
+            statements.execute(
+                "delete from baselines where name = ? and kind = ?", made.name, made.kind
+            )
+            statements.execute(
                 "insert into baselines (name, kind, run, happened) values (?, ?, ?, ?)",
                 made.name, made.kind, made.run, made.when,
             )  # fmt: skip
@@ -295,9 +367,9 @@ class History:
             names = ", ".join(dict.fromkeys(each.name for each in there)) or "none"
             raise UnknownName(f"no baseline is named {name!r}; there are: {names}")
         if gone:
-            with self._database.writing() as say:
+            with self._database.writing() as statements:
                 rows = [[each.name, each.kind] for each in gone]
-                say.many("delete from baselines where name = ? and kind = ?", rows)
+                statements.many("delete from baselines where name = ? and kind = ?", rows)
         return gone
 
     def baseline(self, kind: RunKind, *, name: str | None = None, branch: str = "") -> Baseline | None:  # fmt: skip
@@ -318,8 +390,8 @@ class History:
     def __len__(self) -> int:
         if not self.exists():
             return 0
-        with self._database.reading() as say:
-            return int(say.rows("select count(*) from runs")[0][0])
+        with self._database.reading() as statements:
+            return int(statements.rows("select count(*) from runs")[0][0])
 
     def __bool__(self) -> bool:
         return True
@@ -339,139 +411,16 @@ _UNUSED = (
 )
 
 
+def _time(given: str) -> str:
+    """As the times of runs are written."""
+    try:
+        return time_text(datetime.fromisoformat(given))
+    except (ValueError, TypeError, OverflowError):
+        raise InvalidParameter(
+            f"older is {given!r}; a date or a time in UTC is wanted, as 2026-01-31 or 2026-01-31T08:00:00Z"
+        ) from None
+
+
 def _check_kind(kind: str | None) -> None:
     if kind is not None and kind not in KINDS:
         raise InvalidParameter(f"kind is {kind!r}; allowed: {', '.join(KINDS)}")
-
-
-def _insert(say: Statements, run: KeptRun) -> None:
-    """All rows of a run."""
-    say.execute(
-        f"insert into runs ({_RUN_COLUMNS}, corpus, details, key, settings_hash)"
-        f" values ({', '.join('?' * 20)})",
-        run.number, run.kind, run.when, run.label, run.objective, json_text(run.settings),
-        json_text(run.versions), run.documents_hash, run.questions_hash, run.origin.user,
-        run.origin.host, run.origin.git_revision, run.origin.git_branch, run.seconds, run.money,
-        run.source, _corpus(say, run.documents), json_text(run.details), run.key, run.settings_hash,
-    )  # fmt: skip
-    say.many(
-        "insert into figures (run, position, metric, mean, low, high, scored, questions, detectable, scores)"
-        " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [
-            [run.number, at, metric, each.mean, each.low, each.high, each.scored, each.questions,
-             each.detectable, json_text(run.scores.get(metric, ()))]
-            for at, (metric, each) in enumerate(run.figures.items())
-        ],
-    )  # fmt: skip
-    hashes = [_question_hash(each) for each in run.questions]
-    say.many(
-        "insert into questions (hash, id, text, fingerprint, types, documents) values (?, ?, ?, ?, ?, ?)"
-        " on conflict do nothing",
-        [
-            [hash, each.id, each.text, each.fingerprint, json_text(each.types), json_text(each.documents)]
-            for hash, each in zip(hashes, run.questions, strict=True)
-        ],
-    )  # fmt: skip
-    say.many(
-        "insert into run_questions (run, position, question, hits)"
-        " select ?, ?, number, ? from questions where hash = ?",
-        [
-            [run.number, at, json_text([list(hit) for hit in each.hits]), hash]
-            for at, (hash, each) in enumerate(zip(hashes, run.questions, strict=True))
-        ],
-    )
-
-
-def _question_hash(question: KeptQuestion) -> str:
-    return hash_of_json(
-        [question.id, question.text, question.fingerprint, question.types, question.documents]
-    )
-
-
-def _corpus(say: Statements, documents: Mapping[str, str] | None) -> int | None:
-    """The number of these documents together, which are kept once, however many runs read them."""
-    if documents is None:
-        return None
-    hash = hash_of_json(dict(documents))
-    known = say.rows("select number from corpora where hash = ?", hash)
-    if known:
-        return int(known[0][0])
-    say.execute("insert into corpora (hash) values (?)", hash)
-    number = int(say.rows("select number from corpora where hash = ?", hash)[0][0])
-    rows = list(documents.items())
-    say.many(
-        "insert into documents (id, fingerprint) values (?, ?) on conflict do nothing",
-        rows,
-    )
-    say.many(
-        "insert into corpus_documents (corpus, document)"
-        " select ?, number from documents where id = ? and fingerprint = ? on conflict do nothing",
-        [[number, *row] for row in rows],
-    )
-    return number
-
-
-def _figures_of(say: Statements, first: int) -> dict[int, dict[str, KeptFigure]]:
-    """By run, from this number on."""
-    found: dict[int, dict[str, KeptFigure]] = {}
-    for run, metric, *values in say.rows(
-        "select run, metric, mean, low, high, scored, questions, detectable from figures"
-        " where run >= ? order by run, position",
-        first,
-    ):
-        found.setdefault(run, {})[metric] = KeptFigure(*values)
-    return found
-
-
-def _summary(row: Sequence[Any], figures: Mapping[str, KeptFigure]) -> RunSummary:
-    return RunSummary(figures=figures, **_columns(row))
-
-
-def _columns(row: Sequence[Any]) -> dict[str, Any]:
-    number, kind, when, label, objective, settings, versions, documents, questions = row[:9]
-    user, host, revision, branch, seconds, money, source = row[9:16]
-    return {
-        "number": number, "kind": kind, "when": when, "label": label, "objective": objective,
-        "settings": json.loads(settings), "versions": json.loads(versions),
-        "documents_hash": documents, "questions_hash": questions,
-        "origin": RunOrigin(user, host, revision, branch), "seconds": seconds, "money": money,
-        "source": source,
-    }  # fmt: skip
-
-
-def _whole_run(say: Statements, row: Sequence[Any]) -> KeptRun:
-    number, (corpus, details, key) = row[0], row[16:]
-    figures: dict[str, KeptFigure] = {}
-    scores: dict[str, tuple[float | None, ...]] = {}
-    for metric, *values, own in say.rows(
-        "select metric, mean, low, high, scored, questions, detectable, scores from figures"
-        " where run = ? order by position",
-        number,
-    ):
-        figures[metric] = KeptFigure(*values)
-        if found := json.loads(own):
-            scores[metric] = tuple(found)
-    questions = tuple(
-        KeptQuestion(
-            id, text, print_, tuple(json.loads(types)), tuple(json.loads(documents)),
-            tuple(KeptHit(*hit) for hit in json.loads(hits)),
-        )
-        for id, text, print_, types, documents, hits in say.rows(
-            "select id, text, fingerprint, types, documents, hits from run_questions"
-            " join questions on number = question where run = ? order by position",
-            number,
-        )
-    )  # fmt: skip
-    documents: dict[str, str] | None = None
-    if corpus is not None:
-        documents = dict(
-            say.rows(
-                "select id, fingerprint from corpus_documents join documents on number = document"
-                " where corpus = ? order by id",
-                corpus,
-            )
-        )
-    return KeptRun(
-        figures=figures, scores=scores, questions=questions, documents=documents,
-        details=json.loads(details), key=key, **_columns(row),
-    )  # fmt: skip
