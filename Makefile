@@ -51,7 +51,7 @@ wheel: $(STAMP)
 
 # Each worker hands its coverage over before it says that it is done: ten seconds later it is killed.
 suite: $(LLM_STAMP) ## the tests, and whether they run 95 % of the lines
-	$(BIN)/python -m pytest $(TOGETHER) --cov --cov-report=term --cov-fail-under=95
+	$(BIN)/python -m pytest $(TOGETHER) --cov --cov-report= --cov-fail-under=95
 
 thorough: $(LLM_STAMP) ## the tests with forty times as many examples of every property
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest $(TOGETHER) -o faulthandler_timeout=0
