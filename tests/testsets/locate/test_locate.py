@@ -18,7 +18,7 @@ from chunkwise.testsets.locate.locate import (
     SoughtPassage,
     locate,
 )
-from chunkwise.text import locate as text_locate
+from chunkwise.text import folding
 from chunkwise.text.folding import Tolerance, occurrences
 from how_many import examples
 
@@ -208,7 +208,7 @@ def test_nothing_is_near_what_is_like_nothing(passage: str) -> None:
 def test_a_large_document_is_cut_into_blocks_without_a_seam(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(text_locate, "_SIZE", 16)
+    monkeypatch.setattr(folding, "_SIZE", 16)
     text = "".join(f"sentence {number} ends here. " for number in range(30))
     documents = [Document("a", "short"), Document("b", text), Document("c", "ends")]
     spans = [
