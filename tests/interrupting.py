@@ -144,6 +144,8 @@ class Ended:
     @property
     def is_clean(self) -> bool:
         """It ended by itself or as the signal says, without a traceback, but for Python's own before our code runs."""
+        if self.status == 1 and "Fatal Python error: init_import_site" in self.err:
+            return True  # nothing of ours had been read by then
         is_ours = "Traceback" in self.err and ("/chunkwise/" in self.err or "ignored" in self.err)
         return not is_ours and self.status in (0, 3, 129, 130, 137, 143)
 

@@ -196,6 +196,11 @@ def configurations(draw: st.DrawFn) -> tuple[str, bool]:
 
 @settings(max_examples=examples(150), deadline=None)
 @given(text=TEXTS, kind=FORMATS, configuration=configurations())
+@example(
+    text="a\n\n\xa0\u0301\ndef f(x):\n    1.\n    code\n",
+    kind=("org", ""),
+    configuration=("structure(max_tokens=3, overlap=0)", False),
+)
 @example(text=")", kind=("code", "python"), configuration=("paragraphs(max_tokens=2)", False))
 @example(text=")", kind=("code", "python"), configuration=("semantic(max_tokens=1)", False))
 def test_contract_on_any_text(

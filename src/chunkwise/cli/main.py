@@ -176,6 +176,12 @@ def main() -> NoReturn:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         _stopped()
+    except SystemError as error:
+        if isinstance(
+            error.__cause__, KeyboardInterrupt
+        ):  # it came amid C code that looks for no errors
+            _stopped()
+        raise
     except MemoryError as error:
         too_large = str(error)
     if too_large is not None:  # told here, where what filled the memory is let go

@@ -269,7 +269,8 @@ def lead_in_cuts(document: Analyzed, measure: TokenMeasure, limit: int) -> LeadI
     fits = measure.reaches(sentence, limit) >= end
     # What is cut anyway is cut behind its first part, which has the lead-in.
     whole = measure.reaches(led, limit) >= end
-    return LeadInCuts(led[~fits & whole], sentence[fits | ~whole])
+    # A mark may join what a paragraph is indented by.
+    return LeadInCuts(led[~fits & whole], document.graphemes.floors(sentence[fits | ~whole]))
 
 
 _BEHIND_NUMBER = re.compile(r"(?:^|[\s(（])(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.):]$")
