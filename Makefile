@@ -93,6 +93,7 @@ $(STAMP): pyproject.toml constraints.txt
 # The demo does without.
 $(LLM_STAMP): $(STAMP)
 	$(BIN)/chunkwise models get smollm2
+	$(BIN)/chunkwise models get ms-marco-minilm
 	@touch $@
 
 clean: ## remove everything that make has made

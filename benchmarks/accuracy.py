@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:  # run as a file, not as a module
     sys.path.insert(0, str(ROOT))
 
-from benchmarks import claim_support, pdf_outline, sentence_ends  # noqa: E402
+from benchmarks import claim_support, pdf_outline, quoted_answers, sentence_ends  # noqa: E402
 from benchmarks.html_content import html_content  # noqa: E402
 from benchmarks.page import write_page  # noqa: E402
 
@@ -19,6 +19,7 @@ PARTS: dict[str, tuple[str, Callable[[], str]]] = {
     "html": ("Main text of HTML pages", html_content),
     "pdf": ("PDF: headings, sections, reading order", pdf_outline.measured),
     "claims": ("Answers judged by their words", claim_support.run),
+    "quotes": ("Answers quoted", quoted_answers.run),
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import chunkwise
+from answering.shared_words import SharedWords
 from chunkwise.answering.cited_answer import NOT_FOUND
 from cli.in_process import Run, here
 from cli.small_corpus import passage, write_corpus, write_questions
@@ -154,17 +155,44 @@ def test_a_limit_of_cost_is_kept(here: Run, tmp_path: Path, docs: Path, server: 
     assert server.requests == []
 
 
-def test_without_a_name_the_local_model_is_asked(
+def test_without_a_model_the_sentences_that_answer_are_quoted(
     here: Run, tmp_path: Path, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CHUNKWISE_LLM", raising=False)
+    monkeypatch.setattr("chunkwise.answering.ask.get_reranker", lambda name: SharedWords())
+    monkeypatch.setattr("chunkwise.cli.ask.fetch_weights", lambda *_: None)
     chunkwise.index(docs, into=tmp_path / "kb", vectors="none")
-    # Nothing is sent: the model need not run.
-    done = here("ask", "kb", "who keeps the rope?", "--dry-run")
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.endswith("the small local one is asked\n")
-    assert done.stdout.startswith("1 call; ")
-    assert here("ask", "kb", "who?", "--dry-run", "-q").stderr == ""
+    done = here("ask", "kb", "Who keeps the rope numbered 4?")
+    assert done.returncode == 0
+    assert done.stderr.startswith("chunkwise: quoted from the documents; --llm NAME")
+    assert done.stdout.startswith(f"{passage(4)} [1]\n")
+    assert "“" not in done.stdout  # said once is enough
+    row = json.loads(here("ask", "kb", "Who keeps the rope numbered 4?", "--json", "-q").stdout)
+    assert row["answer"] == row["citations"][0]["quote"] == passage(4)
+    assert (row["llm"], row["quoted_by"]) == ("", "shared-words:1")
+    for option in (("--dry-run",), ("--max-cost", "1"), ("--form", "plain")):
+        refused = here("ask", "kb", "who?", *option)
+        assert refused.returncode == 2
+        assert "no language model is named: add --llm NAME, or leave it out" in refused.stderr
+
+
+def test_quoted_answers_of_a_test_set_are_scored(
+    here: Run, tmp_path: Path, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CHUNKWISE_LLM", raising=False)
+    monkeypatch.setattr("chunkwise.answering.ask.get_reranker", lambda name: SharedWords())
+    monkeypatch.setattr("chunkwise.cli.ask.fetch_weights", lambda *_: None)
+    write_questions(tmp_path / "queries.json", count=3)
+    chunkwise.index(docs, into=tmp_path / "kb", vectors="none")
+    done = here("ask", "kb", "--test-queries", "queries.json")
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 3), done.stderr
+    (tmp_path / "answers.jsonl").write_text(done.stdout, encoding="utf-8")
+    figures = here(
+        "evaluate", "kb", "--test-queries", "queries.json", "--answers", "answers.jsonl", "--metrics",
+        "citation_accuracy", "--json",
+    )  # fmt: skip
+    assert figures.returncode == 0, figures.stderr
+    assert json.loads(figures.stdout)["summary"]["citation_accuracy.support"]["mean"] == 1
 
 
 def test_without_a_name_and_without_weights_it_says_what_to_do(
@@ -178,7 +206,9 @@ def test_without_a_name_and_without_weights_it_says_what_to_do(
     monkeypatch.delenv("CHUNKWISE_MODELS", raising=False)
     done = here("ask", "docs", "who", "keeps", "it?")
     assert done.returncode == 1
-    assert "the local one cannot be had; others are --llm openai:NAME" in done.stderr
+    assert "without a model: --retriever bm25" in done.stderr
+    done = here("ask", "docs", "who", "keeps", "it?", "--retriever", "bm25")
+    assert "a language model needs none: --llm NAME" in done.stderr
     assert "chunkwise index docs --into kb && chunkwise search kb 'who keeps it?'" in done.stderr
     chunkwise.index(docs, into=tmp_path / "kb", vectors="none")
     done = here("ask", "kb", "who?")

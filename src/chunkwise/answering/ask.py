@@ -1,4 +1,4 @@
-"""`chunkwise.ask`: a question to documents or an index, answered by a language model that must cite."""
+"""`chunkwise.ask`: a question to documents or an index, answered by quotes, or by a language model that must cite."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from chunkwise.answering.cited_answer import (
     fitting_passages,
     passages_of,
 )
+from chunkwise.answering.quotes import BUDGET, quoted_answer
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import renamed
 from chunkwise.core import Hit, OnProgress, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
-from chunkwise.models import get_language_model
+from chunkwise.models import get_language_model, get_reranker
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.models.llm.language_model import LanguageModel, Reply, Request
@@ -142,6 +143,13 @@ def answer_each(
             yield _answered(*asked[number], reply, client)
 
 
+def quote_each(questions: Sequence[RetrievedQuestion]) -> Iterator[CitedAnswer]:
+    """Answers that are sentences of the hits, one after the other; no language model is asked."""
+    reranker = get_reranker("local")
+    for query, hits in questions:
+        yield _without_asking(query, passages_of(hits)) or quoted_answer(query, hits, reranker)
+
+
 def estimate_answers(
     questions: Sequence[RetrievedQuestion], client: LlmClient, *, form: Form | None = None
 ) -> LlmEstimate:
@@ -155,15 +163,22 @@ def _request_or_answer(
 ) -> AnswerRequest | CitedAnswer:
     """What the model is to be asked; the answer itself where there is nothing to ask it."""
     passages = passages_of(hits)
-    if not any(map(str.isalnum, query.text)):
-        return CitedAnswer(query.text, note=NO_WORDS, query_id=query.id)
-    if not passages:
-        return CitedAnswer(query.text, note=NOTHING_FOUND, query_id=query.id)
+    if answer := _without_asking(query, passages):
+        return answer
     asked = request_for(query.text, passages, client.model, form)
     if not asked.passages:
         reason = NO_ROOM.format(client.model.window or 0)
         return CitedAnswer(query.text, reason=reason, left_out=len(passages), query_id=query.id)
     return asked
+
+
+def _without_asking(query: Query, passages: Sequence[NumberedPassage]) -> CitedAnswer | None:
+    """Where there is nothing to ask about, or nothing to answer from."""
+    if not any(map(str.isalnum, query.text)):
+        return CitedAnswer(query.text, note=NO_WORDS, query_id=query.id)
+    if not passages:
+        return CitedAnswer(query.text, note=NOTHING_FOUND, query_id=query.id)
+    return None
 
 
 def _answered(query: Query, asked: AnswerRequest, reply: Reply, client: LlmClient) -> CitedAnswer:
@@ -208,7 +223,7 @@ def vectors_for(retriever: str | Retriever | None) -> Vectors | None:
 def ask(
     source: Inputs | Index,
     question: str,
-    llm: str | LanguageModel | LlmClient = "local",
+    llm: str | LanguageModel | LlmClient | None = None,
     *,
     k: int | None = None,
     budget: int | None = None,
@@ -225,17 +240,36 @@ def ask(
 ) -> CitedAnswer:
     """An answer out of an index, or out of documents, which are indexed in memory.
 
-    The model reads at most `k` passages (5 where there is no budget) of at most `budget` tokens in all, counted by
-    `tokenizer` (None: the index's own), out of documents whose metadata are as `where` says: {"year": 2024}. What it
-    claims is held against them: `claims` have a state each, and a place where they have one. `llm` is a name as `--llm`
-    takes it, a model, or a client with a limit on what may be spent.
+    Without `llm` the sentences that answer are quoted, and no word is written. A language model reads at most `k`
+    passages (5 where there is no budget) of at most `budget` tokens in all, counted by `tokenizer` (None: the index's
+    own), out of documents whose metadata are as `where` says: {"year": 2024}. What it claims is held against them:
+    `claims` have a state each, and a place where they have one. `llm` is a name as `--llm` takes it, a model, or a
+    client with a limit on what may be spent.
     """
     if not isinstance(question, str) or not question.strip():
         raise InvalidParameter(f"the question is {question!r}; write what you want to know")
-    client = llm if isinstance(llm, LlmClient) else LlmClient(get_language_model(llm))
+    client = _client_of(llm)
+    if client is None and form is not None:
+        raise InvalidParameter(
+            f"form is {form!r}, and no language model is asked: name one by llm, or leave form out"
+        )
     made = index_of(source, retriever, on_unreadable, advance, options)
+    budget = budget_for(client, k, budget)
     hits = made.search(
         question, k=k, budget=budget, retriever=retriever, reranker=reranker, only=only, where=where,
         neighbours=neighbours, tokenizer=tokenizer,
     )  # fmt: skip
+    if client is None:
+        return next(quote_each([RetrievedQuestion(Query("1", question), hits)]))
     return answer_question(question, hits, client, form=form)
+
+
+def _client_of(llm: str | LanguageModel | LlmClient | None) -> LlmClient | None:
+    if llm is None or isinstance(llm, LlmClient):
+        return llm
+    return LlmClient(get_language_model(llm))
+
+
+def budget_for(client: LlmClient | None, k: int | None, budget: int | None) -> int | None:
+    """Sentences are quoted out of the best spans of any size, where no number of passages is asked for."""
+    return BUDGET if client is None and k is None and budget is None else budget

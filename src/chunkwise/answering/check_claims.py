@@ -175,7 +175,7 @@ def check_claims(
     quotes = QuoteFinder(passages)
     given: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
     for each in value["claims"]:
-        if text := _one_line(each["claim"]):
+        if text := one_line(each["claim"]):
             given[text].append((each["quote"], each["passage"]))
     return tuple(_best(text, pairs, quotes) for text, pairs in given.items())
 
@@ -253,8 +253,8 @@ def _attributed(claim: Readable, texts: Sequence[tuple[NumberedPassage, Readable
             citation = citation_at(found)
             is_sure = supports(Readable(citation.quote), claim, _SURE)
             state: ClaimState = "supported" if is_sure else "quoted"
-            return Claim(_one_line(claim.text), state, citation, note="" if is_sure else NOT_ALL)
-    return Claim(_one_line(claim.text), "unsupported", note=NOT_SAID)
+            return Claim(one_line(claim.text), state, citation, note="" if is_sure else NOT_ALL)
+    return Claim(one_line(claim.text), "unsupported", note=NOT_SAID)
 
 
 def _nearest(passage: NumberedPassage, text: Readable, claim: Readable) -> Span:
@@ -270,6 +270,6 @@ def _nearest(passage: NumberedPassage, text: Readable, claim: Readable) -> Span:
     return trimmed(passage.document.text, passage.start, passage.end)
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """Without line breaks, and without halves of characters, which no file could hold."""
     return " ".join(_SURROGATE.sub("\ufffd", text).split())

@@ -160,11 +160,13 @@ class CitedAnswer:
     reason: str = ""
     """Why there is no answer at all: the model gave none that can be used."""
     note: str = ""
-    """Why the model was not asked."""
+    """Why the model was not asked, or why nothing is quoted."""
     llm: str = ""
-    """The model that was asked."""
+    """The model that was asked; empty where sentences are quoted."""
     prompt: str = ""
     """Name, version and hash of the wording it was asked with."""
+    quoted_by: str = ""
+    """The model that chose the sentences; empty where a language model wrote the answer."""
     usage: LlmUsage | None = None
     """What this question took; None where several were asked at once: the client knows what all took."""
     query_id: str = "1"
@@ -197,7 +199,9 @@ class CitedAnswer:
         """What is said in place of an answer; empty: there is one, or none at all."""
         if self.found or self.reason:
             return ""
-        return UNSHOWN if self.claims else NOT_FOUND
+        # Without a model nobody has read the passages: that none answers is not known.
+        is_open = self.claims or (self.passages and not self.llm)
+        return UNSHOWN if is_open else NOT_FOUND
 
     @property
     def marked(self) -> str:
@@ -256,6 +260,7 @@ def answer_row(answered: CitedAnswer) -> dict[str, Any]:
         "note": answered.note,
         "llm": answered.llm,
         "prompt": answered.prompt,
+        "quoted_by": answered.quoted_by,
         "usage": None if answered.usage is None else asdict(answered.usage),
     }  # fmt: skip
 

@@ -15,7 +15,7 @@ import click
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
-from chunkwise.cli.llm import LOCAL, NONE_NAMED, LlmClients, show_estimate, show_spent
+from chunkwise.cli.llm import LlmClients, refuse_unasked, show_estimate, show_spent
 from chunkwise.cli.options import (
     SKIPPED,
     ConfigOption,
@@ -37,10 +37,13 @@ if TYPE_CHECKING:
     from chunkwise.models.llm.client import LlmClient
     from chunkwise.retrieval import Index
 
+NO_LLM = "no language model is named: add --llm NAME, or leave it out"
+
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise ask kb "how is leave approved?"                              # the local model: no network, no key
+  chunkwise ask kb "how is leave approved?"                              # the sentences that answer, quoted
+  chunkwise ask kb "how is leave approved?" --llm local                  # in a model's words; no network, no key
   chunkwise ask handbook/ "how is leave approved?" --llm openai:gpt-4o-mini -k 8
   chunkwise ask kb how is leave approved --llm http://localhost:11434/v1#llama3.1 --json
   chunkwise ask kb --test-queries questions.jsonl --llm openai:gpt-4o-mini --dry-run
@@ -77,55 +80,50 @@ class AskOptions(
 
 @commands.command("ask", AskOptions, examples=_EXAMPLES)
 def command(options: AskOptions) -> None:
-    """Answer a question from your documents; every claim has its place in them.
+    """Answer a question from your documents, in their sentences or a model's; every claim has its place in them.
 
     SOURCE is an index that `chunkwise index` made (a folder, or postgresql://…), or a file, folder, glob or archive,
     which is indexed in memory. Every claim is checked: is its quote in the document, and does the quote have the words
     of the claim? What is not supported is marked. Supported means that the words are there; who did what to whom is
-    not checked. Without --llm the small local model answers.
+    not checked. Without --llm no word is written: the sentences that answer best are quoted, up to three.
     """
     skipped: list[str] = []
     queries = options.queries(skipped)
     client = _client(options)
-    questions = _retrieved(_index(options, skipped), queries, options)
-    if options.dry_run:
+    questions = _retrieved(_index(options, skipped), queries, client, options)
+    if client is not None and options.dry_run:
         from chunkwise.answering.ask import estimate_answers
 
         estimate = estimate_answers(questions, client, form=options.form)
         show_estimate(estimate, options.as_json)
     else:
         _answer(questions, client, options, skipped)
-        _warn_of_small(client, options)
+        if client is not None:
+            _warn_of_small(client, options)
     if skipped:
         sys.exit(SKIPPED)
 
 
-def _client(options: AskOptions) -> LlmClient:
-    """Of the model that is named, else of the local one, where that can be had."""
-    clients = LlmClients(options, options.quiet or options.as_json)
+def _client(options: AskOptions) -> LlmClient | None:
+    """Of the model that is named; None: sentences are quoted."""
     if options.llm:
-        return clients.of(options.llm)
-    try:
-        client = clients.of(LOCAL)
-    except ChunkwiseError as error:
-        raise ChunkwiseError(f"{error}; {_without_model(options.source, options.words)}") from error
+        return LlmClients(options, options.quiet or options.as_json).of(options.llm)
+    refuse_unasked(NO_LLM)
+    if options.form is not None:
+        raise click.UsageError(f"--form is given, and {NO_LLM}")
     if not options.quiet:
-        say(NONE_NAMED)
-    return client
+        say("quoted from the documents; --llm NAME has a language model answer in words of its own")
+    return None
 
 
-def _without_model(place: str, words: tuple[str, ...]) -> str:
+def _passages_alone(place: str, words: tuple[str, ...]) -> str:
+    """The command that shows what an answer would be taken from."""
     from chunkwise.retrieval.indexes import settings_at
 
     is_index = "://" in place or settings_at(place) is not None
     search = f"chunkwise search {shlex.quote(usable_place(place) if is_index else 'kb')}"
     search += f" {shlex.quote(' '.join(words))}" if words else " --test-queries FILE"
-    if not is_index:
-        search = f"chunkwise index {shlex.quote(place)} --into kb && {search}"
-    return (
-        "no language model is named, and the local one cannot be had; others are --llm openai:NAME and "
-        f"https://HOST/v1#NAME; the passages alone: {search}"
-    )
+    return search if is_index else f"chunkwise index {shlex.quote(place)} --into kb && {search}"
 
 
 def _index(options: AskOptions, skipped: list[str]) -> Index:
@@ -148,36 +146,52 @@ def _index(options: AskOptions, skipped: list[str]) -> Index:
         except ChunkwiseError as error:
             raise ChunkwiseError(f"{error}; without a model: --retriever bm25") from None
     fetch_weights(options.reranker, options.quiet, "reranker")
+    if not options.llm:
+        try:
+            fetch_weights("local", options.quiet, "reranker")
+        except ChunkwiseError as error:
+            alone = _passages_alone(options.source, options.words)
+            raise ChunkwiseError(
+                f"{error}; a language model needs none: --llm NAME; the passages alone: {alone}"
+            ) from None
     if known is not None:
         return known
     with progress("indexing", bytes_of([options.source]), options.quiet) as advance:
         return index_of(options.source, options.retriever, skip, advance, options.loading())
 
 
-def _retrieved(index: Index, queries: list[Query], options: AskOptions) -> list[RetrievedQuestion]:
+def _retrieved(
+    index: Index, queries: list[Query], client: LlmClient | None, options: AskOptions
+) -> list[RetrievedQuestion]:
     """Every question with its hits; an index without documents has none."""
-    from chunkwise.answering.ask import RetrievedQuestion
+    from chunkwise.answering.ask import RetrievedQuestion, budget_for
 
     if not len(index):
         return [RetrievedQuestion(query, []) for query in queries]
     hits = index.search(
-        queries, k=options.count, budget=options.budget, retriever=options.retriever,
+        queries, k=options.count, budget=budget_for(client, options.count, options.budget), retriever=options.retriever,
         reranker=options.reranker, where=options.where, tokenizer=options.tokenizer,
     )  # fmt: skip
     return [RetrievedQuestion(query, found) for query, found in zip(queries, hits, strict=True)]
 
 
 def _answer(
-    questions: list[RetrievedQuestion], client: LlmClient, options: AskOptions, skipped: list[str]
+    questions: list[RetrievedQuestion],
+    client: LlmClient | None,
+    options: AskOptions,
+    skipped: list[str],
 ) -> None:
     if options.test_queries is not None:
         _answer_file(questions, client, options, skipped)
         return
-    from chunkwise.answering.ask import answer_question
+    from chunkwise.answering.ask import answer_question, quote_each
 
     query, hits = questions[0]
     with _waiting(len(hits), options.quiet):
-        answered = answer_question(query, hits, client, form=options.form)
+        if client is None:
+            answered = next(quote_each(questions))
+        else:
+            answered = answer_question(query, hits, client, form=options.form)
     if not answered.is_answered:
         raise ChunkwiseError(f"the model gave no answer: {answered.reason}")
     if options.as_json:
@@ -194,15 +208,22 @@ def _answer(
 
 
 def _answer_file(
-    questions: list[RetrievedQuestion], client: LlmClient, options: AskOptions, skipped: list[str]
+    questions: list[RetrievedQuestion],
+    client: LlmClient | None,
+    options: AskOptions,
+    skipped: list[str],
 ) -> None:
     """A line for each answer, as it comes; run again, what was answered comes from the cache."""
-    from chunkwise.answering.ask import answer_each
+    from chunkwise.answering.ask import answer_each, quote_each
     from chunkwise.answering.cited_answer import answer_row
 
     out = json_stdout()
     with progress("asking", len(questions), options.quiet or out.isatty()) as advance:
-        answers = answer_each(questions, client, form=options.form)
+        answers = (
+            quote_each(questions)
+            if client is None
+            else answer_each(questions, client, form=options.form)
+        )
         for number, answered in enumerate(answers, 1):
             if answered.is_answered:
                 out.write(json.dumps(answer_row(answered), ensure_ascii=False) + "\n")
@@ -211,7 +232,7 @@ def _answer_file(
                 skipped.append(answered.query_id)
                 say_skipped(f"question {answered.query_id}: {answered.reason}")
             advance(1, f"{number:,} of {len(questions):,} questions")
-    if not options.quiet:
+    if client is not None and not options.quiet:
         show_spent(client.spent)
 
 

@@ -50,7 +50,7 @@ Examples:
   chunkwise strategies
   chunkwise index handbook/ --into kb
   chunkwise search kb "who approves leave?" --budget 1000
-  chunkwise ask kb "how is leave approved?" --llm local
+  chunkwise ask kb "how is leave approved?"
   chunkwise evaluate kb --test-queries queries.json
   chunkwise tune handbook/ --test-queries queries.json
   chunkwise history

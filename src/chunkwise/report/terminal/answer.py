@@ -51,7 +51,9 @@ def _marked(view: AnswerView) -> Text:
 def _source(claim: ClaimRow, console: Console) -> None:
     from rich.text import Text
 
-    text = Text.assemble((claim.place, "green"), "\n", (f"“{claim.quote}”", ""))
+    text = Text(claim.place, "green")
+    if claim.quote:
+        text.append(f"\n“{claim.quote}”", "default")
     if claim.note:
         text.append(f"\n? {one_line(claim.note, 200)}", _STYLES[claim.state])
     if claim.is_moved:

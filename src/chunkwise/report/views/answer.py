@@ -26,6 +26,7 @@ class ClaimRow:
     place: str
     """File, section, page, lines, characters of what it rests on."""
     quote: str
+    """Empty where it is the claim itself."""
     note: str
     """What is wrong with it."""
     is_moved: bool
@@ -58,27 +59,38 @@ class AnswerView(View):
 
 def answer_view(answered: CitedAnswer) -> AnswerView:
     cited = [claim for claim in answered.claims if claim.citation]
+    is_quoted = bool(answered.quoted_by)
     return AnswerView(
         answered.question,
         answered.reason,
         answered.refusal,
         answered.note,
-        tuple(_claim(claim, mark_of(claim, number)) for number, claim in enumerate(cited, 1)),
+        tuple(
+            _claim(claim, mark_of(claim, number), is_quoted)
+            for number, claim in enumerate(cited, 1)
+        ),
         tuple(_claim(claim, "") for claim in answered.claims if not claim.citation),
         tuple(each.id for each in answered.passages),
         answered.left_out,
-        f"{answered.llm} · {answered.prompt}{_usage(answered)}",
+        _made_with(answered),
     )
 
 
-def _claim(claim: Claim, mark: str) -> ClaimRow:
+def _made_with(answered: CitedAnswer) -> str:
+    if answered.quoted_by:
+        return f"sentences as they stand there, chosen by {answered.quoted_by.partition(':')[0]}"
+    return f"{answered.llm} · {answered.prompt}{_usage(answered)}"
+
+
+def _claim(claim: Claim, mark: str, is_quoted: bool = False) -> ClaimRow:
     citation = claim.citation
+    quote = one_line(citation.quote, _QUOTE).strip() if citation and not is_quoted else ""
     return ClaimRow(
         claim.text,
         claim.state,
         mark,
         _place(citation) if citation else "",
-        one_line(citation.quote, _QUOTE).strip() if citation else "",
+        quote,
         claim.note,
         claim.is_moved,
     )

@@ -1,0 +1,101 @@
+"""Answers quoted without a language model: how much of the gold answer stands in the quoted sentences.
+
+`chunkwise ask` without `--llm` quotes up to three sentences out of the best 600 tokens. *Read*: share of the answer's
+characters in those 600 tokens; *quoted*: in the quoted sentences; *in doubt*: answers marked as perhaps none;
+*refused*: questions for which nothing is quoted. Questions of another corpus have no answer in this one: all of them
+should be refused or in doubt. The thresholds were set on other 150, 50 and 30 questions of the same sets.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from itertools import islice
+
+from benchmarks.question_sets import SETS, Question, QuestionSet, recall
+from benchmarks.tables import table
+from chunkwise.answering.ask import RetrievedQuestion, quote_each
+from chunkwise.answering.cited_answer import CitedAnswer
+from chunkwise.answering.quotes import BUDGET
+from chunkwise.core import Query
+from chunkwise.retrieval.indexes import Index, index
+
+_QUESTIONS = 100
+_NAMES = ("squad2 + distractors", "chroma_eval", "xquad_de", "xquad_zh")
+
+
+def run() -> str:
+    """A table; each row a set of questions over one corpus."""
+    sets = [each for each in SETS if each.name in _NAMES and each.available]
+    questions = {each.name: each.read(_QUESTIONS, seed=5) for each in sets}
+    rows: list[list[object]] = []
+    for number, each in enumerate(sets):
+        made = index(each.paths)
+        rows.append(_row(each.name, made, questions[each.name]))
+        if each.name.startswith("squad2"):
+            other = sets[number - 1]
+            rows.append(_foreign(each, other, made, questions[other.name]))
+    head = [
+        "questions",
+        "count",
+        "read",
+        "quoted",
+        "words quoted",
+        "in doubt",
+        "refused",
+        "seconds each",
+    ]
+    return f"{_about()}\n\n{table(head, rows)}"
+
+
+def _about() -> str:
+    return "\n".join((__doc__ or "").strip().splitlines()[2:])
+
+
+def _row(name: str, made: Index, questions: Sequence[Question]) -> list[object]:
+    answered, seconds = _answered(made, questions)
+    pairs = list(zip(questions, answered, strict=True))
+    read = sum(recall(question, each.passages) for question, each in pairs)
+    quoted = sum(recall(question, each.citations) for question, each in pairs)
+    return [
+        name,
+        len(pairs),
+        _per_cent(read, pairs),
+        _per_cent(quoted, pairs),
+        *_states(answered, seconds),
+    ]
+
+
+def _foreign(
+    own: QuestionSet, other: QuestionSet, made: Index, questions: Sequence[Question]
+) -> list[object]:
+    answered, seconds = _answered(made, questions)
+    return [
+        f"{own.name}, asked what {other.name} is",
+        len(answered),
+        "–",
+        "–",
+        *_states(answered, seconds),
+    ]
+
+
+def _answered(made: Index, questions: Sequence[Question]) -> tuple[list[CitedAnswer], float]:
+    queries = [Query(each.id, each.text) for each in questions]
+    hits = made.search(queries, budget=BUDGET)
+    retrieved = [RetrievedQuestion(*each) for each in zip(queries, hits, strict=True)]
+    list(islice(quote_each(retrieved), 1))  # the model is loaded before the clock runs
+    started = time.perf_counter()
+    answered = list(quote_each(retrieved))
+    return answered, (time.perf_counter() - started) / len(questions)
+
+
+def _states(answered: Sequence[CitedAnswer], seconds: float) -> list[object]:
+    words = [len(each.text.split()) for each in answered if each.claims]
+    doubt = sum(any(claim.state == "quoted" for claim in each.claims) for each in answered)
+    refused = sum(not each.claims for each in answered)
+    mean = f"{sum(words) / max(len(words), 1):.0f}"
+    return [mean, _per_cent(doubt, answered), _per_cent(refused, answered), f"{seconds:.2f}"]
+
+
+def _per_cent(count: float, of: Sequence[object]) -> str:
+    return f"{100 * count / len(of):.0f} %"

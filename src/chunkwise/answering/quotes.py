@@ -1,0 +1,130 @@
+"""An answer without a language model: the sentences that answer the question, as they stand in the documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.answering.check_claims import FoundQuote, citation_at, one_line
+from chunkwise.answering.cited_answer import CitedAnswer, Claim, NumberedPassage, passages_of
+from chunkwise.core import Document, Hit, Query, Span
+from chunkwise.models.rerank.reranker import Reranker
+from chunkwise.testsets.locate.locate import trimmed
+from chunkwise.text.analysis import Analyzed
+
+BUDGET = 600
+"""Tokens of the passages whose sentences are read, where nothing else is asked for."""
+_MOST = 3
+"""Sentences of an answer."""
+_NEAR = 2.0
+"""How far below the best one a sentence may be, in the cross-encoder's logits."""
+_SURE = 0.0
+"""Logit from which on a sentence is taken for an answer."""
+_NOTHING = -4.0
+"""Logit below which it has nothing to do with the question."""
+DOUBTFUL = "the nearest sentence that was found; it may not answer the question"
+NOTHING_NEAR = "no sentence of the passages that were found comes near the question"
+
+
+class Sentence(NamedTuple):
+    """What may answer a question: a sentence, an item, a row of a table, a whole block of code."""
+
+    passage: NumberedPassage
+    span: Span
+    read: str
+    """What is held against the question: the sentence below its heading and its table's header."""
+
+
+def quoted_answer(query: Query, hits: Sequence[Hit], reranker: Reranker) -> CitedAnswer:
+    """The best sentences of the hits, in the order of the documents; neighbours as one quote."""
+    passages = tuple(passages_of(hits))
+    sentences = [each for passage in passages for each in sentences_of(passage)]
+    claims: tuple[Claim, ...] = ()
+    note = NOTHING_NEAR
+    if sentences:
+        scores = reranker.scores(query.text, [each.read for each in sentences])
+        claims = tuple(_claims(sentences, scores))
+        note = "" if claims else NOTHING_NEAR
+    return CitedAnswer(
+        query.text, claims, passages, note=note, query_id=query.id,
+        quoted_by=reranker.identity,
+    )  # fmt: skip
+
+
+def sentences_of(passage: NumberedPassage) -> Iterator[Sentence]:
+    """Those of a passage, without headings; of a sentence that the passage cuts the part inside it."""
+    analyzed = _analyzed(passage.document)
+    start, end = passage.start, passage.end
+    starts = _starts(analyzed, start, end)
+    headers = analyzed.blocks.headers_above(starts)
+    ends = [*starts.tolist()[1:], end]
+    for number, (low, high) in enumerate(zip(starts.tolist(), ends, strict=True)):
+        span = trimmed(analyzed.text, low, high)
+        text = analyzed.text[span.start : span.end]
+        if not any(map(str.isalnum, text)) or _is_heading(analyzed, span):
+            continue
+        header = headers.get(number)
+        above = [*analyzed.section(*span)[-1:]]
+        if header is not None:
+            above.append(analyzed.text[header.start : header.end])
+        yield Sentence(passage, span, "\n".join([*above, text]))
+
+
+def _starts(analyzed: Analyzed, start: int, end: int) -> NDArray[np.int64]:
+    """Of the sentences from `start` on; code is one, as its lines alone say little."""
+    if analyzed.document.format == "code":
+        return np.array([start], dtype=np.int64)
+    found = analyzed.sentences_within(np.array([[start, end]], dtype=np.int64))
+    found = found[(found > start) & (found < end)]
+    code = analyzed.blocks.code
+    if len(code) and len(found):
+        inside = np.maximum(code[:, 0].searchsorted(found) - 1, 0)  # the block that begins before
+        found = found[~((code[inside, 0] < found) & (found < code[inside, 1]))]
+    return np.insert(found, 0, start)
+
+
+def _is_heading(analyzed: Analyzed, span: Span) -> bool:
+    headings = analyzed.blocks.spans("heading", "header")
+    at = int(headings[:, 0].searchsorted(span.start, "right")) - 1
+    return at >= 0 and span.start < headings[at, 1]
+
+
+def _claims(sentences: Sequence[Sentence], scores: NDArray[np.float32]) -> Iterator[Claim]:
+    order = np.argsort(-scores, kind="stable")
+    best = float(scores[order[0]])
+    if best < _NOTHING:
+        return
+    if best < _SURE:
+        yield _claim(sentences[order[0]].passage, sentences[order[0]].span, DOUBTFUL)
+        return
+    least = max(best - _NEAR, _SURE)
+    chosen = sorted(int(each) for each in order[:_MOST] if scores[each] >= least)
+    quotes: list[tuple[NumberedPassage, Span]] = []
+    for number in chosen:
+        passage, span, _ = sentences[number]
+        if quotes and number - 1 in chosen and quotes[-1][0] == passage:
+            span = Span(quotes.pop()[1].start, span.end)
+        quotes.append((passage, span))
+    # The best one first: it may be all that is read.
+    quotes.sort(key=lambda each: not _holds(each, sentences[order[0]]))
+    for passage, span in quotes:
+        yield _claim(passage, span)
+
+
+def _holds(quote: tuple[NumberedPassage, Span], sentence: Sentence) -> bool:
+    passage, (start, end) = quote
+    return passage == sentence.passage and start <= sentence.span.start < end
+
+
+def _claim(passage: NumberedPassage, span: Span, doubt: str = "") -> Claim:
+    citation = citation_at(FoundQuote(passage, span))
+    return Claim(one_line(citation.quote), "quoted" if doubt else "supported", citation, note=doubt)
+
+
+@lru_cache(maxsize=16)
+def _analyzed(document: Document) -> Analyzed:
+    return Analyzed(document)

@@ -1,0 +1,102 @@
+"""Answers that are sentences of the documents: nothing in them is written by anybody else."""
+
+import pytest
+from hypothesis import given, settings
+
+from answering.rule_model import hit, hits_of
+from answering.shared_words import SharedWords
+from chunkwise import Document, ask, index
+from chunkwise.answering.cited_answer import NOT_FOUND, UNSHOWN, passages_of
+from chunkwise.answering.quotes import DOUBTFUL, NOTHING_NEAR, quoted_answer, sentences_of
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.core import Query
+from chunkwise.models.weights.catalogue import MS_MARCO_MINILM
+from chunkwise.models.weights.installed import model_status
+from chunkwise.testkit.hostile import hostile_documents
+from how_many import examples
+from testkit.test_chunker_contract import TEXTS
+
+FERRY = "The ferry carries 120 passengers and 14 cars. It sails at dawn. The mate sleeps. The cook counts the cars."
+
+
+def asked(question: str, *texts: str):  # type: ignore[no-untyped-def]
+    return quoted_answer(Query("1", question), hits_of(*texts), SharedWords())
+
+
+def check(answered) -> None:  # type: ignore[no-untyped-def]
+    """Every word of the answer stands in a passage that was read, at the place that is named."""
+    by_number = {each.number: each for each in answered.passages}
+    for claim in answered.claims:
+        place = claim.citation
+        passage = by_number[place.passage]
+        assert passage.start <= place.start < place.end <= passage.end
+        assert place.quote == passage.document.text[place.start : place.end]
+        assert claim.text.split() == place.quote.replace("\ud800", "\ufffd").split()
+    spans = [(claim.citation.doc_id, claim.citation.start) for claim in answered.claims]
+    assert len(set(spans)) == len(spans) <= 3
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(text=TEXTS, question=TEXTS)
+def test_no_word_is_invented(text: str, question: str) -> None:
+    document = Document("any", text.replace("\ud800", ""), format="markdown")
+    hits = [hit(document, 0, len(document.text))] if document.text else []
+    check(quoted_answer(Query("1", question), hits, SharedWords()))
+
+
+def test_no_word_is_invented_of_hostile_documents() -> None:
+    for document in hostile_documents():
+        some = Document(document.id, document.text[:3000], format=document.format)
+        hits = [hit(some, 0, len(some.text))] if some.text else []
+        check(quoted_answer(Query("1", "the text of it"), hits, SharedWords()))
+
+
+def test_the_best_sentence_comes_first_and_neighbours_are_one_quote() -> None:
+    answered = asked("how many cars does the ferry carry?", FERRY)
+    assert answered.text == "The ferry carries 120 passengers and 14 cars."
+    assert [claim.state for claim in answered.claims] == ["supported"]
+    two = asked("which lamp is lit?", "A lamp is lit. The lamp is lit at dusk. The rope is wet.")
+    assert two.text == "A lamp is lit. The lamp is lit at dusk."
+    assert len(two.citations) == 1
+    far = asked("which lamp is lit?", "The lamp is lit. The rope is wet.", "A lamp was lit.")
+    assert [each.passage for each in far.citations] == [1, 2]
+
+
+def test_what_may_not_answer_is_marked_and_what_has_nothing_to_do_with_it_is_not_shown() -> None:
+    doubtful = asked("does the ferry carry dogs on the aft deck?", FERRY)
+    assert [(claim.state, claim.note) for claim in doubtful.claims] == [("quoted", DOUBTFUL)]
+    assert doubtful.marked.endswith("[1?]")
+    nothing = asked("who wrote Hamlet?", FERRY)
+    assert (nothing.found, nothing.note, nothing.text) == (False, NOTHING_NEAR, UNSHOWN)
+    assert asked("who?").text == NOT_FOUND
+
+
+def test_headings_are_read_and_not_quoted_rows_have_their_header_code_is_whole() -> None:
+    text = (
+        "# Fares\n\n| who | fare |\n|---|---|\n| children | 2 |\n| dogs | free |\n\n```python\nfare = 2\n\nif dog:\n"
+        "    fare = 0\n```\n\nAsk the mate.\n"
+    )
+    document = Document("fares", text, format="markdown")
+    [passage] = passages_of([hit(document, 0, len(text))])
+    sentences = {text[slice(*each.span)]: each.read for each in sentences_of(passage)}
+    assert "# Fares" not in sentences
+    assert sentences["| dogs | free |"].splitlines()[:2] == ["Fares", "| who | fare |"]
+    code = next(each for each in sentences if each.startswith("```"))
+    assert code.endswith("fare = 0\n```")
+
+
+def test_a_form_belongs_to_a_language_model() -> None:
+    made = index([Document("a", FERRY)], vectors="none")
+    with pytest.raises(InvalidParameter, match="no language model is asked"):
+        ask(made, "how many cars?", form="plain")
+
+
+def test_the_cross_encoder_itself_quotes_what_answers() -> None:
+    if model_status(MS_MARCO_MINILM).state != "here":
+        pytest.skip(f"no weights: chunkwise models get {MS_MARCO_MINILM.name}")
+    made = index([Document("a", FERRY)], vectors="none")
+    answered = ask(made, "How many cars does the ferry take?", retriever="bm25")
+    check(answered)
+    assert answered.quoted_by.startswith("ms-marco-minilm:")
+    assert "14 cars" in answered.text
+    assert ask(made, "Which cars did Napoleon paint?", retriever="bm25").text == UNSHOWN
