@@ -33,6 +33,7 @@ _COMMANDS = {
     "baseline": "Choose the run that later ones are held against.",
     "demo": "Tune for the corpus inside the package, in under a minute.",
     "testset": "Make, review, check and convert test sets: questions with references.",
+    "queries": "Take in what people really asked, as questions for a test set.",
     "judge": "Measure a judge against people's labels, before you trust it.",
     "prompts": "Show the prompts for language models, and copy them to change them.",
     "models": "List models; download, check and remove their weights.",
