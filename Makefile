@@ -14,7 +14,7 @@ TOGETHER := -n 3 --dist worksteal
 pages suite thorough torture: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test checks types style compiled pages wheel suite thorough torture docs bench clean
+.PHONY: help demo test checks types style compiled pages wheel suite thorough torture docs exporters bench clean
 
 ##@ For a fresh clone
 
@@ -62,6 +62,15 @@ torture: $(STAMP) ## any text, damaged files, kills and signals, until Ctrl-C or
 docs: $(LLM_STAMP) ## run the commands in README and docs again, and show what they print now
 	$(BIN)/python scripts/generate_docs.py
 
+exporters: $(VENV)-exporters/.installed ## figures handed to a real MLflow, OpenTelemetry and Prometheus
+	PYTHONPATH=tests $(VENV)-exporters/bin/python -m pytest -rs tests/tracking/test_exporters.py
+
+# MLflow brings a hundred packages: nothing for the environment of every test.
+$(VENV)-exporters/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-exporters
+	$(VENV)-exporters/bin/python -m pip install --quiet --editable '.[search,mlflow,otel]' mlflow prometheus-client pytest hypothesis
+	@touch $@
+
 bench: $(VENV)-bench/.installed ## speed, conformance and recall beside other libraries: docs/benchmarks/
 	$(VENV)-bench/bin/python -m benchmarks.run
 	$(VENV)-bench/bin/python -m benchmarks.conformance
@@ -97,7 +106,7 @@ $(LLM_STAMP): $(STAMP)
 	@touch $@
 
 clean: ## remove everything that make has made
-	rm -rf $(VENV) $(VENV)-bench build dist out .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-exporters build dist out .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 help: ## this list
 	@echo 'chunkwise: find the chunking that works for your documents, and prove it.'

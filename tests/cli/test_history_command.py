@@ -430,3 +430,61 @@ def test_baselines_are_set_listed_and_cleared(here: Run, history: History) -> No
     assert "1 baseline cleared" in here("baseline", "clear").stderr
     assert here("baseline", "set", "77").returncode == 2
     assert here("baseline", "set", "x").returncode == 2
+
+
+def test_figures_are_written_for_prometheus_with_and_without_a_history(
+    here: Run, tmp_path: Path
+) -> None:
+    alone = here(*EVALUATE, "--prometheus", "out.prom", "--json")
+    assert alone.returncode == 0
+    assert alone.stderr == "chunkwise: figures handed to Prometheus (out.prom)\n"
+    mean = json.loads(alone.stdout)["summary"]["recall@1000t"]["mean"]
+    text = (tmp_path / "out.prom").read_text()
+    assert f'chunkwise_figure{{kind="evaluate",metric="recall@1000t"}} {mean!r}' in text
+    assert "chunkwise_run_number" not in text
+    assert not (tmp_path / ".chunkwise").exists()
+    assert here(*EVALUATE, "--prometheus", "out.prom", "-q", "--keep").stderr == ""
+    assert 'chunkwise_run_number{kind="evaluate"} 1.0' in (tmp_path / "out.prom").read_text()
+    for words in (("lint", "docs"), ("profile", "docs")):
+        assert here(*words, "-q", "--prometheus", "other.prom").returncode == 0
+        assert f'kind="{words[0]}"' in (tmp_path / "other.prom").read_text()
+
+
+@pytest.mark.parametrize(
+    ("option", "extra"), [(("--mlflow", "http://h:5000"), "mlflow"), (("--otel",), "otel")]
+)
+def test_what_is_not_installed_is_told_before_any_work(
+    here: Run, monkeypatch: pytest.MonkeyPatch, option: tuple[str, ...], extra: str
+) -> None:
+    monkeypatch.setattr("chunkwise.tracking.exporters.find_spec", lambda name: None)
+    done = here(*EVALUATE, *option)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"pip install 'chunkwise[{extra}]'" in done.stderr
+
+
+def test_what_cannot_be_handed_on_changes_nothing_else(
+    here: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("no room")
+
+    monkeypatch.setattr("chunkwise.tracking.exporters.write_prometheus", fail)
+    done = here(*EVALUATE, "--keep", "--prometheus", "out.prom", "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["summary"]
+    assert "chunkwise: figures are not handed to Prometheus (out.prom): no room" in done.stderr
+    assert len(History(tmp_path / ".chunkwise" / "history.db").runs()) == 1
+
+
+@pytest.mark.parametrize("error", [ValueError("odd"), OSError("gone")])
+def test_no_error_of_the_history_ends_a_good_run(
+    here: Run, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(History, "add", fail)
+    done = here(*EVALUATE, "--keep", "--prometheus", "out.prom", "--json")
+    assert done.returncode == 0
+    assert f"chunkwise: this run is not kept: {error}" in done.stderr
+    assert "figures handed to Prometheus" in done.stderr

@@ -1,4 +1,4 @@
-"""`chunkwise history` and its commands: show, diff, chart, export, prune, import."""
+"""`chunkwise history` and its commands: show, diff, chart, export, prune, import, demo."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import click
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
 from chunkwise.cli.keep import HISTORY_VARIABLE, HistoryOption, hand_down
-from chunkwise.cli.options import SKIPPED, json_flag, page_file
+from chunkwise.cli.options import SKIPPED, QuietOption, json_flag, page_file
 from chunkwise.cli.streams import print_json, say, say_skipped, shown_place
 
 if TYPE_CHECKING:
@@ -424,5 +424,70 @@ def import_files(options: ImportOptions) -> None:
         sys.exit(SKIPPED)
 
 
-for each in (show, diff, chart, export, prune, import_files):
+_DEMO_EXAMPLES = """
+\b
+Examples:
+  chunkwise history demo                      # out/history.db and out/history.html, in under a minute
+  chunkwise history demo --output /tmp/weeks
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryDemoOptions(QuietOption):
+    """The options of `chunkwise history demo`."""
+
+    output: Path = option(
+        "-o", "--output", type=click.Path(path_type=Path, file_okay=False), default=Path("out"),
+        show_default=True, metavar="FOLDER", help="Folder for the history and the page with its chart.",
+    )  # fmt: skip
+    weeks: int = option(
+        "--weeks", type=click.IntRange(1, 520), default=40, show_default=True, metavar="N",
+        help="Number of weeks, a run each.",
+    )  # fmt: skip
+    force: bool = option("--force", is_flag=True, help="Make a history anew that is there already.")
+
+
+@commands.command("demo", HistoryDemoOptions, examples=_DEMO_EXAMPLES)
+def demo(options: HistoryDemoOptions) -> None:
+    """Make forty weeks of runs on the corpus inside the package: one change that hurts, one that does not."""
+    from rich.console import Console
+
+    from chunkwise.cli.progress import progress
+    from chunkwise.report.page import write_page
+    from chunkwise.report.terminal.history import render_metric_history
+    from chunkwise.report.views.history import metric_history_view
+    from chunkwise.tracking import sample_weeks
+    from chunkwise.tracking.store import History
+
+    place = options.output / "history.db"
+    if place.exists():
+        if not options.force:
+            raise click.UsageError(f"{place} is there already; --force makes it anew")
+        for end in ("", "-wal", "-shm"):
+            place.with_name(place.name + end).unlink(missing_ok=True)
+    history = History(place)
+    with progress("running", options.weeks, options.quiet) as advance:
+        sample_weeks.keep_sample_weeks(history, options.weeks, advance)
+    page = options.output / "history.html"
+    metric, changes = sample_weeks.METRICS[0], sample_weeks.CHANGES
+    view = metric_history_view(history, metric)
+    write_page(view, page)
+    if options.quiet:
+        return
+    render_metric_history(view, Console(file=sys.stdout, highlight=False))
+    click.echo()
+    for each in changes:
+        if each.week <= options.weeks:
+            click.echo(f"week {each.week:>2}: {each.strategy} ({each.words})")
+    before, after = changes[-1].week - 1, changes[-1].week
+    click.echo(f"written: {place}, {page}", err=True)
+    look = f"look around: chunkwise history --history {place}"
+    if options.weeks >= after:
+        told = history.difference(before, after).metrics[metric].words
+        click.echo(f"{metric}, run {before} to {after}: {told}")
+        look += f"; chunkwise history diff {before} {after} --history {place}"
+    say(look)
+
+
+for each in (show, diff, chart, export, prune, import_files, demo):
     command.add_command(each)

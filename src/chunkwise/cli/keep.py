@@ -1,11 +1,16 @@
-"""`--keep`: a run joins the history of the project, once its results are written or printed; and where that is."""
+"""`--keep`: a run joins the history of the project, once its results are written or printed; and where that is.
+
+`--mlflow`, `--otel` and `--prometheus` stand beside it: figures are handed on to what a team has.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -49,20 +54,36 @@ def hand_down(context: click.Context, place: str | None) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class KeepOptions(HistoryOption):
-    """Whether the run is remembered, and where."""
+    """Whether the run is remembered, and where; and who else is told its figures."""
 
     keep: bool = option(
         "--keep", is_flag=True,
-        help="Keep this run in the project's history: figures, settings, versions, fingerprints; no text of documents.",
+        help="Keep this run in the project's history: figures, settings, versions, fingerprints; no text of documents. "
+        "Naming --history means the same.",
     )  # fmt: skip
     keep_text: bool = option(
         "--keep-text", is_flag=True,
         help="The same, with the text of the passages that were retrieved.",
     )  # fmt: skip
+    mlflow: str | None = option(
+        "--mlflow", metavar="URI",
+        help="Log figures and settings to MLflow, too: http://HOST:5000, or a store such as sqlite:///mlflow.db.",
+    )  # fmt: skip
+    otel: bool = option(
+        "--otel", is_flag=True,
+        help="Send figures as OpenTelemetry metrics, too: to OTEL_EXPORTER_OTLP_ENDPOINT, else http://localhost:4318.",
+    )  # fmt: skip
+    prometheus: Path | None = option(
+        "--prometheus", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.prom",
+        help="Write figures for the textfile collector of Prometheus' node_exporter, too.",
+    )  # fmt: skip
 
 
 class RunKeeper:
-    """Keeps a run when its results are safe; what is wrong with the history is told, and changes nothing else."""
+    """Keeps a run when its results are safe, and hands its figures on.
+
+    What is wrong with the history or with another service is told, and changes nothing else.
+    """
 
     def __init__(self, options: KeepOptions, *, quiet: bool = False) -> None:
         self.keeps = options.keep or options.keep_text or is_typed("history")
@@ -71,6 +92,7 @@ class RunKeeper:
         self._options = options
         self._quiet = quiet
         self._began = time.monotonic()
+        self._exporters = _exporters(options)
 
     def passing(self, documents: Iterable[Document]) -> Iterator[Document]:
         """The same documents; what they hold is known by its fingerprint afterwards."""
@@ -81,27 +103,67 @@ class RunKeeper:
     def see(self, document: Document) -> None:
         from chunkwise.evaluation.results import document_hash
 
-        if self.keeps:
+        if self.keeps or self._exporters:
             self.fingerprints[document.id] = document_hash(document)
 
     def keep(self, made: Callable[[], KeptRun]) -> None:
         """`made` gives the run; it is not asked where nothing is kept."""
-        if not self.keeps:
+        if not self.keeps and not self._exporters:
             return
         try:
             sys.stdout.flush()
         finally:  # nobody may read it any more
-            self._add(made)
+            self._keep_and_hand_on(made)
 
-    def _add(self, made: Callable[[], KeptRun]) -> None:
-        from chunkwise.base.errors import ChunkwiseError
+    def _keep_and_hand_on(self, made: Callable[[], KeptRun]) -> None:
+        with _told("this run is neither kept nor handed on"):
+            run = replace(made(), seconds=time.monotonic() - self._began)
+            if self.keeps:
+                with _told("this run is not kept"):
+                    history = self._options.opened()
+                    run = replace(run, number=history.add(run).number)
+                    self._say(f"kept as run {run.number} in {shown_place(history.place)}")
+            # Only histories clear away what nobody else should see.
+            if self._exporters:
+                from chunkwise.tracking.record import without_secrets
 
-        seconds = time.monotonic() - self._began
-        try:
-            history = self._options.opened()
-            added = history.add(replace(made(), seconds=seconds))
-        except ChunkwiseError as error:
-            say(f"this run is not kept: {error}")
-            return
+                run = without_secrets(run)
+            for name, export in self._exporters.items():
+                with _told(f"figures are not handed to {name}"):
+                    export(run)
+                    self._say(f"figures handed to {name}")
+
+    def _say(self, line: str) -> None:
         if not self._quiet:
-            say(f"kept as run {added.number} in {shown_place(history.place)}")
+            say(line)
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """An error is one line, and the figures that were measured stay what they are."""
+    from chunkwise.base.errors import ChunkwiseError
+
+    try:
+        yield
+    except (ChunkwiseError, ValueError, OSError) as error:
+        say(f"{what}: {error}")
+
+
+def _exporters(options: KeepOptions) -> dict[str, Callable[[KeptRun], object]]:
+    """By what they are called; what is missing for one is an error before any work is done."""
+    found: dict[str, Callable[[KeptRun], object]] = {}
+    if options.mlflow is None and not options.otel and options.prometheus is None:
+        return found
+    from chunkwise.base.atomic import check_writable
+    from chunkwise.tracking import exporters
+
+    if (uri := options.mlflow) is not None:
+        exporters.check_mlflow()
+        found["MLflow"] = lambda run: exporters.log_to_mlflow(run, uri)
+    if options.otel:
+        exporters.check_otel()
+        found["OpenTelemetry"] = exporters.send_otel
+    if (file := options.prometheus) is not None:
+        check_writable(file)
+        found[f"Prometheus ({file})"] = lambda run: exporters.write_prometheus(run, file)
+    return found

@@ -1,0 +1,242 @@
+"""`chunkwise ab`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from chunkwise.cli import commands
+from chunkwise.cli.commands import RealRange, option
+from chunkwise.cli.llm import LlmClients, or_local, show_estimate
+from chunkwise.cli.options import (
+    SKIPPED,
+    AllowOption,
+    LlmOptions,
+    SourceOptions,
+    json_flag,
+    queries_file,
+)
+from chunkwise.cli.progress import bytes_of, fetch_weights, progress
+from chunkwise.cli.streams import print_json, say, say_skipped
+
+if TYPE_CHECKING:
+    from chunkwise.core import Document, Query
+    from chunkwise.evaluation.ab_test import ABResult
+    from chunkwise.evaluation.results import Results
+    from chunkwise.models.llm.cost import LlmEstimate
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise ab handbook/ --a now.toml --b new.toml --queries live.jsonl
+  chunkwise ab handbook/ --a now.toml --b new.toml --queries live.jsonl --how interleaved
+  chunkwise ab handbook/ --a now.toml --b new.toml --queries live.jsonl --metric mrr@5 --tolerance 0.01
+  chunkwise ab --queries seen-by-people.jsonl                  # each entry: clicks_a, clicks_b, or winner
+\b
+Look every day: the interval holds for all looks at once. The configurations are files as `chunkwise tune` writes them.
+\b
+Exit status: 0 compared, whatever came out, 3 an entry was skipped or a judge could not be asked (a line on stderr),
+1 an error, 2 wrong usage or value.
+"""
+_LOOKS = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class ABOptions(LlmOptions, AllowOption, SourceOptions):
+    """The options of `chunkwise ab`."""
+
+    a: Path | None = option(
+        "--a", type=click.Path(path_type=Path, dir_okay=False), metavar="CONFIG",
+        help="The configuration that answers now.",
+    )  # fmt: skip
+    b: Path | None = option(
+        "--b", type=click.Path(path_type=Path, dir_okay=False), metavar="CONFIG",
+        help="The configuration that is tried.",
+    )  # fmt: skip
+    test_queries: str = queries_file(
+        "The log: questions with references, with clicks (places or ids of documents), or with clicks_a and clicks_b.",
+        required=True,
+    )  # fmt: skip
+    how: Literal["parallel", "interleaved"] = option(
+        "--how", type=click.Choice(["parallel", "interleaved"]), default="parallel", show_default=True,
+        help="Both are scored by a metric, or their hits are interleaved and the one wins whose hits are clicked.",
+    )  # fmt: skip
+    by: Literal["labels", "clicks", "teams"] | None = option(
+        "--by", type=click.Choice(["labels", "clicks", "teams"]), metavar="KIND", show_default="what the log has",
+        help="What says who is better: labels (references), clicks, or teams (clicks of both, as people saw them).",
+    )  # fmt: skip
+    metric: str | None = option(
+        "--metric", metavar="NAME", show_default="the main one",
+        help="The metric of parallel answers: recall@1000t, mrr@5, retrieval_precision.llm …",
+    )  # fmt: skip
+    judge: str | None = option(
+        "--judge", metavar="NAMES", help="Ask a judge, for a metric that needs one: llm, or one of another package."
+    )  # fmt: skip
+    tolerance: float = option(
+        "--tolerance", type=RealRange(0, 1), default=0.02, show_default=True, metavar="SHARE",
+        help="A smaller difference is none that matters: stop when that is shown.",
+    )  # fmt: skip
+    level: float = option(
+        "--level", type=RealRange(0.5, 0.999), default=0.95, show_default=True, metavar="SHARE",
+        help="How sure the interval is, over all looks together.",
+    )  # fmt: skip
+    seed: int = option(
+        "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N",
+        help="Seed of the coins of interleaving, and of a judge that is a language model.",
+    )  # fmt: skip
+    as_json: bool = json_flag()
+
+
+class _EstimateOnly(Exception):
+    """Ends a dry run once it is known what would be asked."""
+
+    def __init__(self, estimate: LlmEstimate) -> None:
+        super().__init__()
+        self.estimate = estimate
+
+
+@commands.command("ab", ABOptions, examples=_EXAMPLES)
+def command(options: ABOptions) -> None:
+    """Hold two configurations against each other on live questions, and say when to stop.
+
+    SOURCE are the documents. Each question of the log is answered by both; the difference has an interval that may be
+    looked at after every question without more false alarms.
+    """
+    from chunkwise.evaluation.ab_test import ab_test, read_live_log
+
+    if options.by != "teams" and (options.a is None) != (options.b is None):
+        raise click.UsageError("two configurations are needed: --a CONFIG --b CONFIG")
+    skipped: list[str] = []
+
+    def bad(problem: object) -> None:
+        skipped.append(str(problem))
+        say_skipped(problem)
+
+    clients = LlmClients(options, options.quiet or options.as_json)
+    documents = _documents(options, bad) if options.a is not None else []
+    log = read_live_log(options.test_queries, documents, bad, options.by)
+    if log.kind != "teams" and options.a is None:
+        raise click.UsageError(
+            "the log does not say what people saw of both: name SOURCE, --a CONFIG and --b CONFIG"
+        )
+    try:
+        found = ab_test(
+            log, _answering(options.a, documents, options, clients, bad),
+            _answering(options.b, documents, options, clients, bad), how=options.how,
+            metric=options.metric, tolerance=options.tolerance, level=options.level, seed=options.seed,
+        )  # fmt: skip
+    except _EstimateOnly as ended:
+        say("this is for a; b takes about the same")
+        show_estimate(ended.estimate, options.as_json)
+        return
+    if options.as_json:
+        print_json(found.to_dict())
+    else:
+        _show(found)
+    if skipped or clients.fell_short:
+        sys.exit(SKIPPED)
+
+
+def _documents(options: ABOptions, bad: Callable[[object], None]) -> list[Document]:
+    from chunkwise.base.errors import ChunkwiseError
+    from chunkwise.retrieval.indexes import documents_in
+
+    paths = options.sources()
+    with progress("reading", bytes_of(paths), options.quiet) as advance:
+        found = []
+        leave_out = [Path(options.test_queries).resolve()]
+        for document in documents_in(paths, options.loading(leave_out), bad):
+            found.append(document)
+            advance(len(document.text), f"{len(found):,} documents read")
+    if not found:
+        raise ChunkwiseError(f"no document was read from {', '.join(paths)}")
+    return found
+
+
+def _answering(
+    config: Path | None,
+    documents: Sequence[Document],
+    options: ABOptions,
+    clients: LlmClients,
+    bad: Callable[[object], None],
+) -> Callable[[Sequence[Query]], Results] | None:
+    """One configuration, as a function of questions."""
+    from chunkwise.evaluation.evaluate import evaluate
+    from chunkwise.evaluation.options import Listeners
+    from chunkwise.evaluation.sources import needs_model
+    from chunkwise.models import DEFAULT
+    from chunkwise.tuning.recommendation import read_recommendation
+
+    if config is None:
+        return None
+    settings: dict[str, Any] = read_recommendation(config).settings()
+    if "budget" in settings:
+        settings.pop("k")
+    names = (options.judge or "").split(",")
+    client = clients.of(or_local(options.llm)) if "llm" in map(str.strip, names) else None
+
+    def on_estimate(estimate: LlmEstimate) -> None:
+        if options.dry_run:
+            raise _EstimateOnly(estimate)
+
+    def answer(queries: Sequence[Query]) -> Results:
+        if needs_model(list(documents), settings.get("vectors"), settings.get("retriever")):
+            fetch_weights(settings.get("embedder") or DEFAULT, options.quiet)
+        with progress(f"answering ({config.name})", 0, options.quiet):
+            return evaluate(
+                list(documents), list(queries), metrics=options.metric or "retrieval", judge=options.judge,
+                llm=client, seed=options.seed, on_bad=bad, listeners=Listeners(on_estimate=on_estimate), **settings,
+            )  # fmt: skip
+
+    return answer
+
+
+def _show(found: ABResult) -> None:
+    from chunkwise.base.wording import counted, signed
+    from chunkwise.report.plain_text import one_line
+
+    sequence = found.sequence
+    count = len(sequence)
+    click.echo(f"a  {one_line(found.a)}\nb  {one_line(found.b)}")
+    click.echo(f"{found.metric}, {found.how}: {counted(count, 'question')}"
+               + (f", {found.unscored:,} more without a score" if found.unscored else ""))  # fmt: skip
+    if not count:
+        say("no question says who is better: references, clicks or a judge are needed")
+        return
+    click.echo("\n  questions   b − a     interval for all looks   p")
+    looks = sorted({max(1, round(count * part / _LOOKS)) for part in range(1, _LOOKS + 1)})
+    for at in looks:
+        low, high = signed(float(sequence.low[at - 1])), signed(float(sequence.high[at - 1]))
+        when = f"   {one_line(found.when[at - 1], 20)}" if found.when and found.when[at - 1] else ""
+        click.echo(
+            f"  {at:>9,}   {signed(float(sequence.mean[at - 1])):<8}  {low + ' to ' + high:<23}  "
+            f"{sequence.p[at - 1]:.3f}{when}"
+        )
+    click.echo(f"\n{verdict(found)}")
+
+
+def verdict(found: ABResult) -> str:
+    """What is shown, and whether to stop."""
+    from chunkwise.base.wording import counted
+
+    sequence = found.sequence
+    decided = sequence.decided_at(found.tolerance)
+    if decided is None:
+        more = sequence.more_needed(found.tolerance)
+        wait = (
+            f"about {counted(more, 'more question')}, if it stays like this"
+            if more
+            else "how many more are needed cannot be said yet"
+        )
+        return f"Nothing is shown yet: go on; {wait}."
+    day = found.when[decided - 1] if found.when and found.when[decided - 1] else ""
+    since = f"shown after {counted(decided, 'question')}" + (f" ({day})" if day else "")
+    if found.state == "alike":
+        return f"No difference of {found.tolerance:g} or more, {since}: stop, and take the cheaper one."
+    better, worse = ("b", "a") if found.state == "higher" else ("a", "b")
+    return f"{better} is better than {worse}, {since}: stop, and take {better}."

@@ -1,0 +1,233 @@
+"""`chunkwise queries` and its command: import."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chunkwise.cli import commands
+from chunkwise.cli.commands import argument, option
+from chunkwise.cli.options import SKIPPED, QuietOption, check_outputs, json_flag
+from chunkwise.cli.progress import fetch_weights, progress
+from chunkwise.cli.streams import print_json, say, say_skipped
+
+if TYPE_CHECKING:
+    from chunkwise.models.embed.embedder import Embedder
+    from chunkwise.testsets.query_log import LiveQuery, QueryGroups, QueryLog
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise queries import log.jsonl --into q-live.json
+"""
+_IMPORT_EXAMPLES = """
+\b
+Examples:
+  chunkwise queries import log.jsonl --into q-live.json
+  chunkwise queries import searches.csv --into q-live.json --query-field term --count-field hits -n 100
+  chunkwise queries import access.jsonl --into q-live.json --query-field request.query --embedder minilm
+\b
+Questions already in the file stay as they are, with what was said about them: only new ones are added. Then say where
+the answers stand ("relevant_text": a passage), and check: chunkwise testset check q-live.json SOURCE.
+\b
+Exit status: 0 imported, 3 an entry could not be read (a line on stderr), 1 an error, 2 wrong usage or value.
+"""
+_TOLD = 10
+"""Bad entries with a line each; those behind are counted."""
+_SHOWN = 10
+"""Clusters."""
+_HIDDEN = {
+    "key": "a key or a password", "email": "an e-mail address", "card": "the number of a card",
+}  # fmt: skip
+
+
+@click.group("queries", epilog=_EXAMPLES)
+def command() -> None:
+    """Take in what people really asked, as questions for a test set."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportQueriesOptions(QuietOption):
+    """The options of `chunkwise queries import`."""
+
+    log: str = argument("LOG")
+    into: Path = option(
+        "--into", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="FILE",
+        help="File of questions that is made, or that new questions are added to: .json, or .jsonl for lines.",
+    )  # fmt: skip
+    count: int = option(
+        "-n", "--sample", type=click.IntRange(0), default=200, show_default=True, metavar="N",
+        help="Number of questions to draw from the log, each with a chance as large as its share; 0: all.",
+    )  # fmt: skip
+    seed: int = option(
+        "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N",
+        help="Another number draws other questions.",
+    )  # fmt: skip
+    query_field: str | None = option(
+        "--query-field", metavar="FIELD", show_default="query, question, text, prompt …",
+        help="Field or column with the question; one inside another: request.query.",
+    )  # fmt: skip
+    count_field: str | None = option(
+        "--count-field", metavar="FIELD", show_default="count, asked, frequency …",
+        help="Field or column that says how often it was asked; without one each entry is one time.",
+    )  # fmt: skip
+    longest: int = option(
+        "--longest", type=click.IntRange(1), default=500, show_default=True, metavar="CHARACTERS",
+        help="Leave out what is longer: pasted texts are no questions.",
+    )  # fmt: skip
+    embedder: str | None = option(
+        "--embedder", metavar="NAME", show_default="none: compared by words",
+        help="Embedding model that tells which questions mean the same, in other words: minilm …",
+    )  # fmt: skip
+    language: str = option(
+        "--language", default="auto", show_default=True, metavar="CODE",
+        help="Language of the questions: en, de …, auto (detected), none (words as they are).",
+    )  # fmt: skip
+    as_json: bool = json_flag()
+
+
+@commands.command("import", ImportQueriesOptions, examples=_IMPORT_EXAMPLES)
+def import_log(options: ImportQueriesOptions) -> None:
+    """Take questions from a log: the same ones joined, those about one thing clustered, some of them drawn.
+
+    LOG is JSON lines, a JSON list, CSV, Parquet or plain lines ('-': standard input). Each question is written with how
+    often it was asked, its other wordings, its cluster, and how much of the log it stands for. Keys, passwords, e-mail
+    addresses and numbers of cards are replaced by what they are.
+    """
+    from chunkwise.base.errors import ChunkwiseError
+    from chunkwise.testsets.formats.chunkwise import QuestionsFile, is_there
+    from chunkwise.testsets.query_log import grouped, read_query_log, sampled
+
+    check_outputs([options.log], options.into)
+    file = QuestionsFile.read(options.into) if is_there(options.into) else QuestionsFile.new(options.into)  # fmt: skip
+    embedder = _embedder(options)
+    bad = 0
+
+    def on_bad(line: str) -> None:
+        nonlocal bad
+        bad += 1
+        if bad <= _TOLD:
+            say_skipped(line)
+
+    with progress("importing", 0, options.quiet or options.as_json) as advance:
+        log = read_query_log(
+            options.log, on_bad, query_field=options.query_field, count_field=options.count_field,
+            longest=options.longest, advance=advance,
+        )  # fmt: skip
+        if bad > _TOLD:
+            say(f"skipped {bad - _TOLD:,} more entries that cannot be read")
+        _say_left_out(log, options.longest)
+        if not log.asked:
+            raise ChunkwiseError(f"no question in {options.log}; nothing is written")
+        groups = grouped(log, embedder=embedder, language=options.language, advance=advance)
+    drawn = sampled(groups.queries, options.count or None, seed=options.seed)
+    new = _new_ones(drawn, file.rows)
+    names = {each.cluster: each.text for each in reversed(groups.queries)}
+    if new:
+        file.rows += [_row(each, names[each.cluster]) for each in new]
+        file.write()
+    if options.as_json:
+        print_json(_summary(log, groups, drawn, new, bad, options.into))
+    else:
+        _show(log, groups, drawn, new, options)
+    if bad:
+        sys.exit(SKIPPED)
+
+
+def _embedder(options: ImportQueriesOptions) -> Embedder | None:
+    """Before the log is read: a name that is none is told at once."""
+    if options.embedder is None or options.embedder == "none":
+        return None
+    from chunkwise.models import get_embedder
+
+    fetch_weights(options.embedder, options.quiet)
+    return get_embedder(options.embedder)
+
+
+def _say_left_out(log: QueryLog, longest: int) -> None:
+    for kind, count in log.hidden.items():
+        entries = "1 entry" if count == 1 else f"{count:,} entries"
+        say(f"{entries} held {_HIDDEN[kind]}; in its place stands [{kind}]")
+    if log.too_long:
+        say(f"left out: {log.too_long:,} of more than {longest:,} characters (--longest)")
+    if log.wordless:
+        say(f"left out: {log.wordless:,} without a word")
+
+
+def _new_ones(drawn: Sequence[LiveQuery], rows: Sequence[dict[str, Any]]) -> list[LiveQuery]:
+    """Those that are not in the file yet, by their ids or their words."""
+    from chunkwise.testsets.formats.chunkwise import id_of_row
+    from chunkwise.testsets.query_log import LiveQuery
+    from chunkwise.testsets.review import question_of
+
+    known = {id_of_row(row) for row in rows}
+    known |= {LiveQuery(question_of(row), 1).id for row in rows}
+    return [each for each in drawn if each.id not in known]
+
+
+def _row(query: LiveQuery, cluster: str) -> dict[str, Any]:
+    return {
+        "query_id": query.id, "query": query.text, "types": ["live"], "asked": query.asked,
+        "weight": round(query.weight, 3), "cluster": cluster,
+        **({"wordings": list(query.wordings)} if query.wordings else {}),
+    }  # fmt: skip
+
+
+def _summary(
+    log: QueryLog,
+    groups: QueryGroups,
+    drawn: Sequence[LiveQuery],
+    new: Sequence[LiveQuery],
+    bad: int,
+    into: Path,
+) -> dict[str, Any]:
+    return {
+        "into": str(into), "entries": log.rows, "asked": log.total, "spellings": len(log.asked),
+        "questions": len(groups.queries), "clusters": len(groups.clusters), "language": groups.language,
+        "sampled": len(drawn), "added": len(new), "skipped": bad,
+        "left_out": {"too_long": log.too_long, "wordless": log.wordless},
+        "hidden": dict(log.hidden), "queries": [{"id": each.id, **asdict(each)} for each in drawn],
+    }  # fmt: skip
+
+
+def _show(
+    log: QueryLog,
+    groups: QueryGroups,
+    drawn: Sequence[LiveQuery],
+    new: Sequence[LiveQuery],
+    options: ImportQueriesOptions,
+) -> None:
+    from chunkwise.base.wording import counted, percent
+    from chunkwise.report.plain_text import one_line
+
+    if options.quiet:
+        return
+    clusters = groups.clusters
+    click.echo(
+        f"{log.total:,} asked: {counted(len(groups.queries), 'question')} in {len(log.asked):,} spellings, "
+        f"{counted(len(clusters), 'cluster')}"
+    )
+    for cluster in clusters[:_SHOWN]:
+        asked = sum(each.asked for each in cluster)
+        others = f"  (and {counted(len(cluster) - 1, 'other')})" if len(cluster) > 1 else ""
+        click.echo(f"  {percent(asked / log.total):>6}  {one_line(cluster[0].text, 70)}{others}")
+    if len(clusters) > _SHOWN:
+        rest = sum(each.asked for cluster in clusters[_SHOWN:] for each in cluster)
+        click.echo(f"  {percent(rest / log.total):>6}  {counted(len(clusters) - _SHOWN, 'more cluster')}")  # fmt: skip
+    known = len(drawn) - len(new)
+    there = f", {known:,} of them there already" if known else ""
+    say(f"{counted(len(drawn), 'question')} drawn{there}")
+    if new:
+        click.echo(f"written: {options.into} ({counted(len(new), 'new question')})", err=True)
+        say(
+            "to be labelled: say where the answers stand (relevant_text), then: "
+            f"chunkwise testset check {options.into} SOURCE"
+        )
+
+
+command.add_command(import_log)
