@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from chunkwise.base.errors import InvalidParameter, UnreadableDocument
+from chunkwise.base.errors import InvalidParameter, UnreadableDocument, names_server
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import grouped, renamed, warn_renamed
 from chunkwise.chunkers.chunk import StrategyLike
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
     from chunkwise.retrieval.postgres import PostgresIndex
 
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|postgres\w*:", re.IGNORECASE)
 """How the address of a server begins, also with too few slashes: no folder is to have a password in its name."""
 
 
@@ -342,20 +340,21 @@ def _place(requested: str | os.PathLike[str]) -> Path | str:
     name = os.fspath(requested)
     if not name or "\0" in name:
         raise InvalidParameter(f"the place of the index is {name!r}; name a folder")
-    if not _SCHEME.match(name):
+    if not names_server(name):
         return Path(name)
     from chunkwise.retrieval.postgres.connection import is_postgres, masked
 
     if not is_postgres(name):
         raise InvalidParameter(
-            f"the place of the index is {masked(name)!r}; name a folder, or a server: postgresql://user@host/database"
+            f"the place of the index is {masked(name)!r}, no folder and no server; name a folder, or a server: "
+            "postgresql://user@host/database"
         )
     return name
 
 
 def _shown(place: str) -> str:
     """Without the password that the address of a server can hold."""
-    if not _SCHEME.match(place):
+    if not names_server(place):
         return place
     from chunkwise.retrieval.postgres.connection import masked
 

@@ -12,12 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, names_server
 from chunkwise.retrieval.postgres.connection import (
     LONGEST_NAME,
     Address,
     connect,
     is_postgres,
+    masked,
     parse_address,
     server_problems_explained,
 )
@@ -91,10 +92,10 @@ def database_at(place: str | Path, migrations: Migrations, wait: float) -> Datab
     """By what the place looks like."""
     if is_postgres(place):
         return PostgresDatabase(str(place), migrations, wait)
-    if "://" in str(place):
-        kind = str(place).partition("://")[0]
+    if names_server(str(place)):
         raise InvalidParameter(
-            f"the history is {kind}://…; name a file, or a server: postgresql://user@host/database"
+            f"the history is {masked(str(place))!r}, no file and no server; name a file, or a server: "
+            "postgresql://user@host/database"
         )
     return SqliteDatabase(Path(place).expanduser(), migrations, wait)
 
