@@ -5,7 +5,7 @@ import re
 # Each is tried at most a few times at each place of a text, however long: messages quote what others wrote.
 _WORD = re.compile(r"[^\s'\"]+")
 _USER = re.compile(r"(?:[\w+.-]:/+|\bpostgres\w*(?::|/+))[^:@/?]*(?=:)")
-_BARE_USER = re.compile(r"[(\[{<,;=]*(?!(?:mailto|acct|sips?|xmpp):)[\w.+%-]+(?=:)")
+_BARE_USER = re.compile(r"[(\[{<,;=]*(?!(?:mailto|acct|sips?|xmpp):)[\w.+%-]+(?=:(?!/))")
 _SECRET = "passw|pwd|secret|token|key"
 _OPTION = re.compile(
     rf"([?&](?:(?!{_SECRET})[^=&\s])*+(?:{_SECRET})[^=&\s]*+=)[^&\s'\"]*+|[?&][^=&\s]*+",

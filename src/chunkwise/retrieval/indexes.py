@@ -22,6 +22,7 @@ from chunkwise.chunkers.read_chunks import (
 )
 from chunkwise.core import Chunk, Document, Hit, OnProgress, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input, leaving_out, read
+from chunkwise.documents.inputs import is_web_address
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.records.read import OnBadRow
@@ -363,6 +364,8 @@ def _shown(place: str) -> str:
 
 def is_index(place: str) -> bool:
     """Whether an index is there; the address of a server is taken for one, and refused when it is opened."""
+    if is_web_address(place):
+        return False
     return "://" in place or (Path(place).is_dir() and settings_at(place) is not None)
 
 
