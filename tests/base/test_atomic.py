@@ -3,6 +3,7 @@
 import errno
 import os
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -158,10 +159,10 @@ def test_where_no_file_can_be_made_that_is_told(
 
 def test_an_interrupt_at_any_line_leaves_one_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    write(path, "old")
     seen = []
     umask = os.umask(0o027)
     try:
+        write(path, "old")
         for line in lines_since(replacing, lambda: write(path, "old")):
             interrupt_at(line, replacing, lambda: write(path, "new"))
             seen.append(path.read_text())
@@ -233,3 +234,31 @@ def test_one_that_is_cleared_before_it_is_owned_is_made_again(
     write(tmp_path / "a.txt", "new")
     assert len(made) == 2
     assert (tmp_path / "a.txt").read_text() == "new"
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o755])
+def test_rights_of_the_file_that_was_there_stay(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "kept.txt"
+    path.write_text("old")
+    path.chmod(mode)
+    with replacing(path) as temporary:
+        assert stat.S_IMODE(temporary.stat().st_mode) == mode | 0o600
+        temporary.write_text("new")
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+def test_the_name_of_a_new_file_is_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A loss of power just after it was said to be written would take it away again."""
+    synced: list[tuple[int, bool]] = []
+
+    def fsync(handle: int) -> None:
+        synced.append((os.fstat(handle).st_ino, (tmp_path / "new.txt").exists()))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with replacing(tmp_path / "new.txt") as temporary:
+        temporary.write_text("new")
+    file, folder = (tmp_path / "new.txt").stat().st_ino, tmp_path.stat().st_ino
+    assert synced == [(file, False), (folder, True)]

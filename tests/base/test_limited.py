@@ -236,7 +236,8 @@ def test_limits_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     assert usual.seconds == 300
     assert usual.memory
     assert usual.memory <= 4_000_000_000
-    assert limits_of("") == usual
+    monkeypatch.setenv(VARIABLE, "")
+    assert limits_of(None) == usual
     assert limits_of("memory=8GB") == Limits(8_000_000_000, 300)
     assert limits_of(" time = 2min , memory=512 MiB") == Limits(512 << 20, 120)
     assert limits_of("memory=none") == Limits(None, 300)
@@ -269,3 +270,9 @@ def test_a_container_has_less_than_its_machine(
 def test_where_there_is_no_limit_none_is_told() -> None:
     assert str(LimitExceeded.memory(Limits(None, 1.0))) == "takes more memory to read than there is"
     assert "than the system allows" in str(LimitExceeded.time(Limits(1, None)))
+
+
+@pytest.mark.parametrize("given", ["", " ", ",", "memory=1GB,memory=2GB", "time=1m, TIME=2m"])
+def test_no_limits_and_limits_twice_are_told(given: str) -> None:
+    with pytest.raises(InvalidParameter, match=r"^limits is .*; (allowed: memory=|name it once)"):
+        limits_of(given)

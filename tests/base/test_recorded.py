@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -149,3 +151,31 @@ def test_values_of_a_recorded_specification_are_recorded() -> None:
     assert isinstance(values["b"], Recorded)
     assert [type(each) for each in values["d"]] == [Recorded, int]  # type: ignore[attr-defined]
     assert recorded({"a": ["b", 1]}, "kb") == {"a": ["b", 1]}
+
+
+@pytest.mark.parametrize("name", [each for each in dir(str) if not each.startswith("__")])
+def test_no_method_of_texts_takes_the_mark_away(name: str) -> None:
+    arguments = {
+        "center": (40,), "count": ("p",), "endswith": (")",), "find": ("p",), "index": ("p",), "join": (["a", "b"],),
+        "ljust": (40,), "maketrans": ({},), "partition": (":",), "removeprefix": ("./",), "removesuffix": (")",),
+        "replace": ("kb", "x"), "rfind": ("p",), "rindex": ("p",), "rjust": (40,), "rpartition": (":",),
+        "startswith": ("p",), "translate": ({},), "zfill": (40,), "format_map": ({},),
+    }  # fmt: skip
+    made = getattr(Recorded("./kb/m.py:M(a=1)", "kb"), name)(*arguments.get(name, ()))
+    for each in made if isinstance(made, list | tuple) else [made]:
+        assert not isinstance(each, str) or isinstance(each, Recorded)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda name: name[2:], lambda name: name + "x", lambda name: "x" + name, lambda name: name * 2,
+        lambda name: 2 * name, lambda name: name % (), lambda name: f"{name}", lambda name: name.lower().strip("./")[0],
+        lambda name: copy.deepcopy(name), lambda name: pickle.loads(pickle.dumps(name)), os.fspath,
+        lambda name: next(iter(name)),
+    ],
+)  # fmt: skip
+def test_no_operator_takes_the_mark_away(make: Callable[[str], str]) -> None:
+    made = make(Recorded("./kb/m.py:M", "kb"))
+    assert isinstance(made, Recorded)
+    assert made.where == "kb"

@@ -8,6 +8,7 @@ from chunkwise.chunkers.packing.cuts import NONE, CutLevel, NearCuts
 from chunkwise.chunkers.recursive import SeparatorPositions, separator_cuts
 from chunkwise.core import Document
 from chunkwise.text.analysis import Analyzed
+from chunkwise.text.graphemes import Graphemes
 from how_many import examples
 
 PIECES = [
@@ -58,28 +59,46 @@ def all_cuts(document: Analyzed, separators: list[str]) -> list[int]:
     return sorted(cut for cut in cuts if document.graphemes.is_break(cut))
 
 
-@pytest.mark.parametrize("near", [True, False])
+@pytest.mark.parametrize("refused", [None, 0, 1, 1000])
 @settings(max_examples=examples(60), deadline=None)
 @given(TEXTS, st.lists(LEVELS, min_size=1, max_size=3), st.data())
 def test_cuts_are_those_of_every_position(
-    near: bool, text: str, levels: list[list[str]], data: st.DataObject
+    refused: int | None, text: str, levels: list[list[str]], data: st.DataObject
 ) -> None:
     document = Analyzed(Document("x", text))
     places, graphemes = SeparatorPositions(document.characters), document.graphemes
     before, behind = st.integers(-1, len(text) + 1), st.integers(0, len(text) + 1)
     for separators in levels:
         expected = all_cuts(document, separators)
-        cuts: CutLevel = (
-            NearCuts(text, separators, graphemes)
-            if near
-            else separator_cuts(places, separators, graphemes)
-        )
+        cuts: CutLevel = separator_cuts(places, separators, graphemes)
+        if refused is not None:
+            cuts = NearCuts(text, separators, graphemes, refused)
         # Asked in any order: what is remembered of one question must not answer another.
         for low, high in data.draw(st.lists(st.tuples(before, behind), max_size=12)):
             inside = [cut for cut in expected if low < cut < high]
             assert cuts.first(low, high) == (inside[0] if inside else NONE)
             inside = [cut for cut in expected if low < cut <= high]
             assert cuts.last(low, high) == (inside[-1] if inside else NONE)
+
+
+def test_separators_inside_characters_are_not_met_again_for_every_chunk() -> None:
+    text = "a\r\n" * 20_000
+    breaks = Counting(Analyzed(Document("x", text)).characters)
+    cuts = NearCuts(text, ["\n"], breaks)
+    for low in range(0, len(text), 300):
+        assert cuts.last(low, low + 900) == NONE
+        assert cuts.first(low, len(text)) == NONE
+    assert breaks.asked < 2000
+
+
+class Counting(Graphemes):
+    """Counts the places it was asked about one by one."""
+
+    asked = 0
+
+    def is_break(self, position: int) -> bool:
+        self.asked += 1
+        return super().is_break(position)
 
 
 def test_a_text_is_searched_once_for_what_is_not_there() -> None:

@@ -521,3 +521,40 @@ def test_hits_of_another_system_are_counted_by_it_too_and_compare_says_when_runs
     assert b.questions[0].context_tokens == 70
     told = here("compare", "a.json", "b.json").stdout
     assert "tokenizer differs" in " ".join(told.split())
+
+
+@pytest.mark.usefixtures("texts")
+def test_quiet_results_that_no_file_takes_are_shown(here: Run) -> None:
+    words = ("evaluate", "texts", "--test-queries", "queries.json", *FAST, "-q")
+    shown = here(*words)
+    assert "recall" in shown.stdout
+    assert shown.stderr == ""
+    assert here(*words, "-o", "run.json").stdout == ""
+
+
+@pytest.mark.usefixtures("texts")
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("-k", "9" * 20), "'-k': 99999999999999999999 is not in the range"),
+        (("--budget", "9" * 20), "'--budget': 99999999999999999999 is not in the range"),
+        (("--where", "year>>3"), "where is 'year>>3'"),
+        (("--tokenizer", ""), "no tokenizer is named ''"),
+        (("--tokenizer", " "), "no tokenizer is named ' '"),
+    ],
+)
+def test_options_that_cannot_be_are_told_before_anything_is_read(
+    here: Run, words: tuple[str, ...], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chunkwise.cli.evaluate._results", None)
+    done = here("evaluate", "texts", "--test-queries", "queries.json", *words)
+    assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+
+
+def test_an_address_is_no_document(here: Run) -> None:
+    done = here("chunk", "https://example.org/a.html")
+    assert done.returncode == 3
+    assert done.stderr.splitlines()[0] == (
+        "chunkwise: skipped https://example.org/a.html: an address, and nothing is fetched; save what is there, and "
+        "name the file (curl -o page.html ADDRESS)"
+    )

@@ -94,13 +94,14 @@ def test_ctrl_c_is_one_line(many: Path, tmp_path: Path, seconds: float, written:
     "address",
     ["postgress://me:geheim@h/db", "postgresql:/me:geheim@127.0.0.1:1/db", "postgres:me:geheim@h/db",
      "https://me:geheim@h/x", "postgres://me:ge/geheim@127.0.0.1:1/db", "ftp://h/x?password=geheim&a=b",
-     "postgresql://me:geheim@127.0.0.1:1/db"],
+     "postgresql://me:geheim@127.0.0.1:1/db", "postgres//me:geheim@h/db", "me:geheim@h/db", "me:geheim@h",
+     "postgresql://me:ge@geheim@127.0.0.1:1/db", "host=h password=geheim dbname=x", "password='ge geheim' host=h"],
 )  # fmt: skip
 @pytest.mark.parametrize(
     "words",
     ["index a.md --vectors none --into {}", "search {} heron", "chunk {}", "chunk a.md -o {}", "chunk a.md -s {}",
      "evaluate a.md --test-queries {}", "compare {} other.json", "index a.md --into kb --embedder {}", "{}",
-     "testset check {}", "tune --resume -o {}"],
+     "testset check {}", "tune --resume -o {}", "history --history {}", "baseline --history {}"],
 )  # fmt: skip
 def test_no_message_shows_the_password_of_an_address_wherever_it_is_given(
     words: str, address: str, here: Run, tmp_path: Path
@@ -108,6 +109,8 @@ def test_no_message_shows_the_password_of_an_address_wherever_it_is_given(
     (tmp_path / "a.md").write_text("A heron.")
     done = here(*(word.format(address) for word in words.split()))
     assert done.returncode, done.stderr
+    if "--into {}" in words or "--history {}" in words:
+        assert len(done.stderr.splitlines()) == 1, done.stderr
     assert "geheim" not in done.stdout + done.stderr
     assert not [path for path in tmp_path.rglob("*") if "geheim" in path.name]
 

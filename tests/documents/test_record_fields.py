@@ -9,8 +9,12 @@ import json
 import pytest
 
 import chunkwise
+from chunkwise.base.errors import UnreadableDocument
 from chunkwise.chunkers.write_chunks import COLUMNS, row_of
 from chunkwise.core import Document
+from chunkwise.documents import LoadOptions
+from chunkwise.documents.reading import read
+from untimed import lines_run
 
 
 def lines(*records: object) -> str:
@@ -81,6 +85,50 @@ def test_lines_that_are_no_records_are_named_up_to_twenty(reader, write) -> None
     assert [document.text for document in reader(path)] == ["a", "b"]
     assert len(reader.reasons) == 21
     assert reader.reasons[20] == "... and 10 more records that cannot be read"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        (
+            "c.jsonl",
+            b"\xff\xfa\n\x80{\n\n" * 20,
+            "none of its 40 records can be used; the first, line 1: not valid UTF-8 at byte 0; "
+            "name its encoding, such as --encoding cp1252",
+        ),
+        (
+            "c.jsonl",
+            b"{broken}\n" * 30 + b'{"text": ""}\n',
+            "none of its 31 records can be used; the first, line 1: not valid JSON: expecting "
+            "property name enclosed in double quotes at column 2",
+        ),
+        (
+            "c.json",
+            b'[{"text": " "}, {"text": ""}, {"text": ""}, {"text": ""}]',
+            "none of its 4 records can be used; the first, record 1: its 'text' is empty",
+        ),
+    ],
+)
+def test_a_file_of_bad_records_alone_is_one_line(reader, write, name, content, told) -> None:
+    path = write(name, content)
+    assert reader(path) == []
+    assert reader.reasons == [told]
+    assert reader.skipped[0].source == str(path)
+
+
+@pytest.mark.parametrize("line", ["x", "{", '{"a', "1", '{"a":}'])
+def test_a_bad_line_is_told_with_little_work(tmp_path, line) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_text(f"{line}\n" * 2000)
+    found: list[UnreadableDocument] = []
+
+    def load() -> None:
+        assert not list(read([str(path)], LoadOptions(), found.append))
+
+    load()  # what is imported late
+    found.clear()
+    assert lines_run(load) < 2000 * (60 if line.endswith("}") else 20)
+    assert "none of its 2,000 records can be used" in found[0].reason
 
 
 @pytest.mark.parametrize("name", ["c.jsonl", "c.json", "c.csv"])

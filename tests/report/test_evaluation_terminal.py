@@ -10,6 +10,7 @@ from chunkwise.evaluation.results import Agreement, Figure, Results
 from chunkwise.evaluation.verdicts import advice
 from chunkwise.metrics.cuts.boundary_issues import KINDS, CutCounts
 from chunkwise.report.terminal.evaluation import render_evaluation
+from chunkwise.report.terminal.parts import _drawn
 from chunkwise.report.views.evaluation import evaluation_view
 from made_results import results
 
@@ -172,3 +173,11 @@ def test_chunks_and_cuts_are_counted_apart_and_named() -> None:
     assert page.words in shown
     told = changed(cuts=dataclasses.replace(cuts, cuts_with_issues=None))  # of an older file
     assert "70 of 120 chunks (58 %) begin or end badly By kind" in told
+
+
+@pytest.mark.parametrize("value", [1e308, -1e308, 7.0, float("inf")])
+def test_an_interval_beyond_the_line_is_drawn_at_its_end(value: float) -> None:
+    """A metric of somebody else's may have any value."""
+    drawn = _drawn(Figure(value, min(value, 0.5), max(value, 0.5)), 10).plain
+    assert len(drawn) == 10
+    assert drawn.index("●") == (9 if value > 0 else 0)

@@ -277,6 +277,13 @@ def test_a_damaged_file_is_one_line(file: Path, damage: bytes | None) -> None:
         History(file).add(kept_run())
 
 
+def test_a_text_that_is_none_is_told_with_what_to_do(file: Path) -> None:
+    with sqlite3.connect(file) as database:
+        database.execute("update runs set label = cast(x'ff41' as text)")
+    with pytest.raises(HistoryProblem, match=r"a text in it is no UTF-8\); move it away"):
+        History(file).runs()
+
+
 COLUMNS = {
     "runs": "kind happened label objective settings versions documents_hash questions_hash git_revision git_branch"
             " user_name host seconds money source details key corpus",

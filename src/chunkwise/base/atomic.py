@@ -33,7 +33,8 @@ def says_what_it_writes(path: Path) -> Iterator[None]:
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary file that takes the name of `path` at the end, and vanishes on any error.
 
-    Behind a link, what it leads to is replaced. A device or a pipe is written itself: it has no place to move into.
+    Behind a link, what it leads to is replaced. What was there before leaves its rights. A device or a pipe is written
+    itself: it has no place to move into.
     """
     with says_what_it_writes(path):
         mode = _mode(path)
@@ -49,12 +50,32 @@ def replacing(path: Path) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         clear_abandoned(target.parent, prefix)
     with _own(target.parent, prefix, path) as temporary:
+        if mode is not None:  # what only its owner may read is not shown to others meanwhile
+            with says_what_it_writes(path):
+                temporary.chmod(stat.S_IMODE(mode) | stat.S_IRUSR | stat.S_IWUSR)
         with _write_errors(path, _FULL):
             yield temporary
         with says_what_it_writes(path):
             with temporary.open("r+b") as written:
                 os.fsync(written.fileno())
+            if mode is not None:
+                temporary.chmod(stat.S_IMODE(mode))
             temporary.replace(target)
+            sync_folder(target.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Names of new files survive a loss of power, too; where folders cannot be opened, the system sees to it."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a file system without that
+            raise
+    finally:
+        os.close(handle)
 
 
 @contextmanager

@@ -4,12 +4,25 @@ import re
 
 # Each is tried at most a few times at each place of a text, however long: messages quote what others wrote.
 _WORD = re.compile(r"[^\s'\"]+")
-_USER = re.compile(r"(?:[\w+.-]:/+|\bpostgres\w*:)[^:@/?]*(?=:)")
+_USER = re.compile(r"(?:[\w+.-]:/+|\bpostgres\w*(?::|/+))[^:@/?]*(?=:)")
+_BARE_USER = re.compile(r"[(\[{<,;=]*(?!(?:mailto|acct|sips?|xmpp):)[\w.+%-]+(?=:(?!/))")
 _SECRET = "passw|pwd|secret|token|key"
 _OPTION = re.compile(
     rf"([?&](?:(?!{_SECRET})[^=&\s])*+(?:{_SECRET})[^=&\s]*+=)[^&\s'\"]*+|[?&][^=&\s]*+",
     re.IGNORECASE,
 )
+_PASSWORD = re.compile(r"(\bpassword\s*+=\s*+)(?:'(?:[^'\\]|\\.)*+'|[^\s'\"&*]++)", re.IGNORECASE)
+"""As PostgreSQL's own tools take one: `host=h password='p w'`."""
+_SERVER = re.compile(
+    r"[a-z][a-z0-9+.-]*://|postgres\w*:|postgres\w*//|[\w.+%-]+:[^/\\]*@[^@/]+(?:/|$)"
+    r"|\s*(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=",
+    re.IGNORECASE,
+)
+
+
+def names_server(place: str) -> bool:
+    """Whether this is meant for the address of a server, well written or not: no file or folder is called so."""
+    return _SERVER.match(place) is not None
 
 
 def without_passwords(text: str) -> str:
@@ -17,13 +30,14 @@ def without_passwords(text: str) -> str:
     if "@" in text:
         text = _WORD.sub(_without_user_s, text)
     if "=" in text:
+        text = _PASSWORD.sub(r"\1***", text)
         text = _OPTION.sub(lambda found: f"{found[1]}***" if found[1] else found[0], text)
     return text
 
 
 def _without_user_s(word: re.Match[str]) -> str:
     before, at, after = word[0].rpartition("@")
-    user = _USER.search(before) if at else None
+    user = (_USER.search(before) or _BARE_USER.match(before)) if at else None
     return f"{before[: user.end()]}:***@{after}" if user else word[0]
 
 

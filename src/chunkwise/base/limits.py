@@ -64,6 +64,8 @@ class LimitExceeded(ChunkwiseError):
 
 def limits_of(given: str | None) -> Limits:
     """Limits from a text; without one those of the environment, else the usual ones."""
+    if given is not None and not given.strip(" ,"):
+        raise InvalidParameter(f"limits is {given!r}; allowed: {_EXAMPLE}")
     return _parsed(given if given is not None else os.environ.get(VARIABLE, ""))
 
 
@@ -73,8 +75,12 @@ def _parsed(text: str) -> Limits:
         return Limits(None, None)
     memory: int | None = _usual_memory()
     seconds: float | None = _USUAL_SECONDS
+    names: set[str] = set()
     for part in filter(None, (each.strip() for each in text.split(","))):
         name, _, value = (each.strip().lower() for each in part.partition("="))
+        if name in names:
+            raise InvalidParameter(f"limits is {text!r}, which has {name} twice; name it once")
+        names.add(name)
         if name == "memory":
             memory = None if value == "none" else int(_amount(part, value, _SIZES))
             if memory is not None and memory < _LEAST_MEMORY:

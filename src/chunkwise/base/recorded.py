@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
 from shlex import quote
 from types import MappingProxyType
-from typing import Any, SupportsIndex, TypeVar
+from typing import Any, TypeVar
 
 from chunkwise.base.errors import NotAllowed
 
@@ -48,21 +49,36 @@ class Recorded(str):
         return made
 
     def __reduce__(self) -> tuple[type[Recorded], tuple[str, str]]:
-        return Recorded, (super().__str__(), self.where)
+        return Recorded, (str.__str__(self), self.where)
 
-    def strip(self, chars: str | None = None, /) -> Recorded:
-        return Recorded(super().strip(chars), self.where)
+    def __iter__(self) -> Iterator[str]:
+        return (Recorded(each, self.where) for each in super().__iter__())
 
-    def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
-        return [Recorded(each, self.where) for each in super().split(sep, maxsplit)]
+    def __radd__(self, before: str) -> str:
+        return Recorded(before + str.__str__(self), self.where)
 
-    def partition(self, sep: str, /) -> tuple[str, str, str]:
-        first, mark, rest = super().partition(sep)
-        return Recorded(first, self.where), mark, Recorded(rest, self.where)
 
-    def rpartition(self, sep: str, /) -> tuple[str, str, str]:
-        first, mark, rest = super().rpartition(sep)
-        return Recorded(first, self.where), mark, Recorded(rest, self.where)
+def _marked(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method of a text whose texts, alone or in a list, are recorded as the text is."""
+
+    @wraps(method)
+    def called(self: Recorded, *arguments: Any, **named: Any) -> Any:
+        return recorded(method(self, *arguments, **named), self.where)
+
+    return called
+
+
+_PLAIN = frozenset(
+    "__new__ __init__ __init_subclass__ __subclasshook__ __class__ __getattribute__ __setattr__ __delattr__ __dir__"
+    " __doc__ __reduce__ __reduce_ex__ __getnewargs__ __getstate__ __repr__ __str__ __iter__ __hash__ __sizeof__"
+    " __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __len__ __contains__ maketrans".split()
+)
+# All of them, those of later Pythons too: what is forgotten would make the user's own name of a recorded one. Texts
+# that a pattern finds, and those an f-string or a `join` makes of several, are marked by `like`. `str` itself takes the
+# mark away, as whoever makes a path or a line of JSON of one needs it.
+for _name in dir(str):
+    if _name not in _PLAIN:
+        setattr(Recorded, _name, _marked(getattr(str, _name)))
 
 
 Value = TypeVar("Value")
@@ -72,7 +88,7 @@ def recorded(value: Value, where: str) -> Value:
     """The same with every text in it marked: a text, or lists and tables of them."""
     made: Any = value
     if isinstance(value, str):
-        made = Recorded(value, where)
+        made = Recorded(value, where)  # one that is marked already gets this mark
     elif isinstance(value, list | tuple):
         made = type(value)(recorded(each, where) for each in value)
     elif isinstance(value, dict):

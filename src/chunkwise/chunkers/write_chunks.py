@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any, Protocol, TypedDict
+from typing import IO, Any, Protocol, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,20 +104,29 @@ def row_of(chunk: Chunk) -> ChunkRow:
     `spans` has the places it stands for, as JSON: its own; of a summary (`level` above 0) all it summarises.
     `boxes` has the rectangles they stand in, as JSON: page from 1, x0, y0, x1, y1 in PDF points.
     """
-    document, parent = chunk.document, chunk.parent
+    row = _json_row(chunk)
+    row["spans"] = json.dumps(row["spans"])
+    row["boxes"] = json.dumps(row["boxes"])
+    row["metadata"] = _json(chunk.document.metadata)
+    return cast(ChunkRow, row)
+
+
+def _json_row(chunk: Chunk) -> dict[str, object]:
+    """The same, in which lists and objects stand as they are: JSON holds them."""
+    document, parent, text = chunk.document, chunk.parent, chunk.text
     return {
         "id": chunk.id,
         "doc_id": document.id,
         "index": chunk.index,
         "start": chunk.start,
         "end": chunk.end,
-        "text": chunk.text,
+        "text": text,
         "context": chunk.context,
         "token_count": chunk.token_count,
         "context_token_count": _context_tokens(chunk.context, chunk.strategy)
         if chunk.context_token_count < 0
         else chunk.context_token_count,
-        "word_count": chunk.word_count,
+        "word_count": len(text.split()),
         "section": chunk.section_path,
         "page": chunk.page,
         "last_page": chunk.last_page,
@@ -125,11 +134,11 @@ def row_of(chunk: Chunk) -> ChunkRow:
         "source": document.source,
         "strategy": chunk.strategy,
         "level": chunk.level,
-        "spans": json.dumps(chunk.spans),
-        "boxes": json.dumps(chunk.boxes),
+        "spans": chunk.spans,
+        "boxes": chunk.boxes,
         "parent_start": parent.start if parent else None,
         "parent_end": parent.end if parent else None,
-        "metadata": _json(document.metadata),
+        "metadata": dict(document.metadata),
     }
 
 
@@ -217,12 +226,6 @@ def opener_for(
             f"output is {str(path)!r}; its name must end in {', '.join(openers)}"
         )
     return found
-
-
-def _json_row(chunk: Chunk) -> dict[str, object]:
-    """JSON holds lists and objects as they are."""
-    lists = {"spans": chunk.spans, "boxes": chunk.boxes}
-    return {**row_of(chunk), **lists, "metadata": dict(chunk.document.metadata)}
 
 
 def write_chunk_lines(out: IO[str], chunks: Iterable[Chunk]) -> None:

@@ -17,6 +17,7 @@ from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
 from chunkwise.cli.llm import LlmClients, refuse_unasked, show_estimate, show_spent
 from chunkwise.cli.options import (
+    COUNT,
     SKIPPED,
     ConfigOption,
     LlmOptions,
@@ -63,11 +64,11 @@ class AskOptions(
 
     source: str = argument("SOURCE")
     count: int | None = option(
-        "-k", type=click.IntRange(1), metavar="N", show_default="5 without a budget",
+        "-k", type=COUNT, metavar="N", show_default="5 without a budget",
         help="Number of passages the language model reads at most.",
     )  # fmt: skip
     budget: int | None = option(
-        "--budget", type=click.IntRange(1), metavar="TOKENS",
+        "--budget", type=COUNT, metavar="TOKENS",
         help="Number of tokens it reads at most, in all passages together.",
     )  # fmt: skip
     form: Literal["claims", "plain"] | None = option(
@@ -118,12 +119,12 @@ def _client(options: AskOptions) -> LlmClient | None:
 
 def _passages_alone(place: str, words: tuple[str, ...]) -> str:
     """The command that shows what an answer would be taken from."""
-    from chunkwise.retrieval.indexes import settings_at
+    from chunkwise.retrieval.indexes import is_index
 
-    is_index = "://" in place or settings_at(place) is not None
-    search = f"chunkwise search {shlex.quote(usable_place(place) if is_index else 'kb')}"
+    is_there = is_index(place)
+    search = f"chunkwise search {shlex.quote(usable_place(place) if is_there else 'kb')}"
     search += f" {shlex.quote(' '.join(words))}" if words else " --test-queries FILE"
-    return search if is_index else f"chunkwise index {shlex.quote(place)} --into kb && {search}"
+    return search if is_there else f"chunkwise index {shlex.quote(place)} --into kb && {search}"
 
 
 def _index(options: AskOptions, skipped: list[str]) -> Index:

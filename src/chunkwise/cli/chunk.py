@@ -176,9 +176,12 @@ def command(options: ChunkOptions) -> None:
 
 def _names_index(names: Sequence[str]) -> bool:
     """Told without what it takes to open one."""
+    from chunkwise.documents.inputs import is_web_address
     from chunkwise.documents.own_files import is_index_folder
 
-    return any("://" in name or is_index_folder(name) for name in names)
+    return any(
+        ("://" in name and not is_web_address(name)) or is_index_folder(name) for name in names
+    )
 
 
 def _from_index(options: ChunkOptions) -> None:

@@ -20,7 +20,7 @@ from urllib.parse import unquote
 import click
 
 from chunkwise import __version__
-from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.errors import InvalidParameter, without_passwords
 from chunkwise.base.wording import megabytes
 from chunkwise.cli import commands
 from chunkwise.cli.commands import option
@@ -343,7 +343,8 @@ def _postgres(url: str) -> Iterator[Check]:
                 " where name = 'vector'"
             ).fetchone()
     except psycopg.Error as error:
-        reason = _excerpt(_unseen(str(error), url)) or type(error).__name__
+        told = without_passwords(_unseen(str(error), url))
+        reason = _excerpt(told) or type(error).__name__
         command = _ADDRESS
         yield Check("PostgreSQL", "server", "fails", reason, command, needed=True)
         return

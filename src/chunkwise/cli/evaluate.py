@@ -28,6 +28,7 @@ from chunkwise.cli.llm import (
     warn_of_weak,
 )
 from chunkwise.cli.options import (
+    COUNT,
     NOT_REACHED,
     SKIPPED,
     ConfigOption,
@@ -111,11 +112,11 @@ class EvaluateOptions(
         late_help=_metrics_help,
     )  # fmt: skip
     count: int = option(
-        "-k", type=click.IntRange(1), default=5, show_default=True, metavar="N",
+        "-k", type=COUNT, default=5, show_default=True, metavar="N",
         help="Number of hits for each question.",
     )  # fmt: skip
     budget: int | None = option(
-        "--budget", type=click.IntRange(1), metavar="TOKENS",
+        "--budget", type=COUNT, metavar="TOKENS",
         help="Instead of -k: as many hits for each question as fit into this number of tokens.",
     )  # fmt: skip
     neighbours: int = option(
@@ -216,7 +217,7 @@ def command(options: EvaluateOptions) -> None:
     types = _types_there(results, types)
     written = _write(results, options, documents, types)
     try:
-        _show(results, options, types)
+        _show(results, options, types, shown=not (options.quiet and written))
     finally:  # who reads the output may leave early
         keeper.keep(lambda: _kept(results, documents, queries, options))
     for file in written:
@@ -453,12 +454,14 @@ def _write(
     return written
 
 
-def _show(results: Results, options: EvaluateOptions, types: tuple[str, str] | None) -> None:
+def _show(
+    results: Results, options: EvaluateOptions, types: tuple[str, str] | None, *, shown: bool
+) -> None:
     if options.as_json:
         from chunkwise.evaluation.results import results_text
 
         click.echo(results_text(results), nl=False)
-    elif not options.quiet:
+    elif shown:
         from rich.console import Console
 
         from chunkwise.report.terminal.evaluation import render_evaluation

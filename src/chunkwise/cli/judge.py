@@ -285,7 +285,7 @@ def _show(measured: list[CalibrationRun], pairs: KnownPairs, options: CalibrateO
         from chunkwise.report.views.calibration import calibration_json, calibration_view
 
         print_json(calibration_json(calibration_view(measured, pairs)))
-    elif not options.quiet:
+    else:
         from rich.console import Console
 
         from chunkwise.report.terminal.calibration import render_calibration
@@ -301,7 +301,7 @@ def _warn(measured: list[CalibrationRun], options: CalibrateOptions) -> None:
     from chunkwise.report.views.calibration import warning_of
 
     for each in measured:
-        unseen = options.as_json or options.quiet or each.error
+        unseen = options.as_json or each.error
         if unseen and (warning := warning_of(each)):
             say(f"{each.calibration.name}: {warning}")
 

@@ -63,7 +63,7 @@ class KeepOptions(HistoryOption):
     )  # fmt: skip
     keep_text: bool = option(
         "--keep-text", is_flag=True,
-        help="The same, with the text of the passages that were retrieved.",
+        help="The same, with the text of passages where the command retrieves any.",
     )  # fmt: skip
     mlflow: str | None = option(
         "--mlflow", metavar="URI",

@@ -103,7 +103,10 @@ def _nothing(_: str) -> None:
 class QuietOption:
     """Nothing on stderr but what went wrong."""
 
-    quiet: bool = option("-q", "--quiet", is_flag=True, help="Show no progress and no summary.")
+    quiet: bool = option(
+        "-q", "--quiet", is_flag=True,
+        help="Show no progress, no notes and no summary. Results that no file takes are shown all the same.",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,6 +182,10 @@ class LlmOptions:
     )  # fmt: skip
 
 
+COUNT = click.IntRange(1, 999_999_999)
+"""Of hits or tokens: what a metric may have behind its @."""
+
+
 def _check_tokenizer(
     context: click.Context, parameter: click.Parameter, name: str | None
 ) -> str | None:
@@ -217,12 +224,23 @@ class SearchOptions:
     tokenizer: str | None = tokenizer_name("that of the index")
 
 
+def _check_where(
+    context: click.Context, parameter: click.Parameter, conditions: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Conditions that are none are told before anything is read."""
+    if conditions:
+        from chunkwise.retrieval.conditions import conditions_of
+
+        conditions_of(conditions)
+    return conditions
+
+
 @dataclass(frozen=True, kw_only=True)
 class WhereOption:
     """Which documents are searched, by what is known of them."""
 
     where: tuple[str, ...] = option(
-        "--where", multiple=True, metavar="CONDITION",
+        "--where", multiple=True, metavar="CONDITION", callback=_check_where,
         help="Search only in documents whose metadata say so: year=2024, 'lang in de,en', 'price>=10'; also !=, >, <, "
         "<=, not in. May be repeated: all must hold.",
     )  # fmt: skip

@@ -17,6 +17,7 @@ from chunkwise.cli.commands import option
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.llm import refuse_unlimited
 from chunkwise.cli.options import (
+    COUNT,
     SKIPPED,
     AllowOption,
     JobsOption,
@@ -87,7 +88,7 @@ class TuneOptions(KeepOptions, SweepOptions):
         "recall@1000t is recall within 1,000 tokens. `chunkwise metrics` lists them.",
     )  # fmt: skip
     count: int | None = option(
-        "-k", type=click.IntRange(1), metavar="N", show_default="5", help="Number of hits for each question."
+        "-k", type=COUNT, metavar="N", show_default="5", help="Number of hits for each question."
     )  # fmt: skip
     embedder: str | None = option(
         "--embedder", old=("--model",), metavar="NAME", show_default="minilm",

@@ -204,8 +204,21 @@ def _folder_above(source: Source) -> str:
     return path.parents[source.id.count("/")].name
 
 
+def is_web_address(text: str) -> bool:
+    return _WEB.match(text) is not None
+
+
+_WEB = re.compile(r"(?:https?|ftps?|file|s3|gs):/", re.IGNORECASE)
+_NOT_FETCHED = (
+    "an address, and nothing is fetched; save what is there, and name the file "
+    "(curl -o page.html ADDRESS)"
+)
+
+
 def _of_input(text: str, names: _Names, on_unreadable: OnUnreadable) -> Iterator[Source]:
     try:
+        if is_web_address(text) and not os.path.lexists(text):
+            raise UnreadableDocument(printable(text), _NOT_FETCHED)
         if text == STDIN:
             yield names.distinct(_stdin(names))
         elif os.path.isdir(text):

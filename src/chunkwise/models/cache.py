@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.sqlite import BUSY, DAMAGED, reason_of, shared_connection, use_wal
 from chunkwise.base.user_warning import warn_user
 from chunkwise.models.embed.embedder import (
     Embedder,
@@ -151,7 +152,7 @@ class ModelCache:
             try:
                 return self._mended(work)
             except (sqlite3.Error, OSError) as error:
-                if _reason(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                if reason_of(error) in BUSY:
                     warn_user(
                         f"the cache {self.path} was in use by another process for more than "
                         f"{_BUSY_SECONDS:.0f} seconds; going on without it this once"
@@ -169,7 +170,7 @@ class ModelCache:
         try:
             return work(self._open())
         except sqlite3.DatabaseError as error:
-            if _reason(error) not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            if reason_of(error) not in DAMAGED:
                 raise
             self._set_aside()
             return work(self._open())
@@ -180,9 +181,7 @@ class ModelCache:
             self._process = os.getpid()
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = None
-            connection = sqlite3.connect(
-                self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-            )
+            connection = shared_connection(self.path, _BUSY_SECONDS, check_same_thread=False)
             try:
                 self._file = self.path.stat().st_ino
                 _prepare(connection)
@@ -205,24 +204,9 @@ class ModelCache:
         warn_user(f"the cache {self.path} was damaged; it is now {away}")
 
 
-def _reason(error: Exception) -> int:
-    """SQLite's code without the details above its lowest byte; 0 for what Python itself found wrong."""
-    code: int = getattr(error, "sqlite_errorcode", 0)
-    return code & 0xFF
-
-
 def _prepare(connection: sqlite3.Connection) -> None:
-    """Readers and a writer at once, and nothing torn by `kill -9`; the first run makes the tables."""
-    deadline = time.monotonic() + _BUSY_SECONDS
-    while True:
-        try:
-            connection.execute("pragma journal_mode = wal")
-            break
-        except sqlite3.OperationalError as error:
-            # Two that begin a file at the same moment: SQLite does not wait here by itself.
-            if _reason(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-            time.sleep(0.02)
+    """The first run makes the tables."""
+    use_wal(connection, _BUSY_SECONDS)
     connection.execute("pragma synchronous = normal")
     for statement in _SCHEMA:
         connection.execute(statement)

@@ -64,6 +64,8 @@ class Row(NamedTuple):
     problem: str = ""
     key: str | None = None
     """What it stood under, where the rows are the values of an object."""
+    times: int = 1
+    """How many bad rows it stands for."""
 
 
 class BrokenList(ChunkwiseError):
@@ -388,36 +390,66 @@ def _utf8_line(data: bytes) -> str:
 
 
 def json_lines(
-    handle: BinaryIO, decoded: Decode | None = None, limit: int = _LONGEST_LINE
+    handle: BinaryIO,
+    decoded: Decode | None = None,
+    limit: int = _LONGEST_LINE,
+    objects: int | None = None,
 ) -> Iterator[Row]:
     """One JSON value a line, read as they are asked for; lines that are empty are passed over.
 
-    Memory is bounded by the longest line; one of more than `limit` bytes is a problem. What the file system refuses is
-    raised as it is.
+    Memory is bounded by the longest line; one of more than `limit` bytes is a problem. With `objects` other values are
+    problems, too, and of so many it is said what is wrong; more of them are one last row, which counts them. What the
+    file system refuses is raised as it is.
     """
     decoded = decoded or _utf8_line
-    number = 0
+    number = more = 0
+    named = objects if objects is not None else sys.maxsize
     while True:
         data = handle.readline(limit + 1)
         number += 1
         if not data:
+            if more:
+                yield Row(number, "", None, "more", times=more)
             return
         if len(data) <= limit and data.isspace():
             continue  # before anything is made of it: a file may have millions of them
-        where = f"line {number}"
-        if len(data) > limit:
-            yield Row(number, where, None, f"longer than {limit:,} bytes")
-            while data and not data.endswith(b"\n"):
+        if not named and not _may_be_object(data):
+            more += 1
+            while data and not data.endswith(b"\n"):  # longer than the limit
                 data = handle.readline(limit)
             continue
-        try:
-            # Joined files have a mark in the middle.
-            line = decoded(data.removeprefix(codecs.BOM_UTF8))
-        except UnreadableDocument as error:
-            yield Row(number, where, None, error.reason)
+        row = _json_line(handle, data, number, decoded, limit)
+        if row is None:
             continue
-        if line and not line.isspace():
-            yield _parsed(number, line)
+        if objects is not None and not row.problem and not isinstance(row.value, dict):
+            row = row._replace(value=None, problem="not a JSON object")
+        if row.problem and not named:
+            more += 1
+        else:
+            named -= bool(row.problem)
+            yield row
+
+
+def _may_be_object(data: bytes) -> bool:
+    """Whether a line begins and ends as one does; told in a tenth of the time it takes to read it."""
+    data = data.removeprefix(codecs.BOM_UTF8).strip()
+    return data.startswith(b"{") and data.endswith(b"}")
+
+
+def _json_line(
+    handle: BinaryIO, data: bytes, number: int, decoded: Decode, limit: int
+) -> Row | None:
+    where = f"line {number}"
+    if len(data) > limit:
+        while data and not data.endswith(b"\n"):
+            data = handle.readline(limit)
+        return Row(number, where, None, f"longer than {limit:,} bytes")
+    try:
+        # Joined files have a mark in the middle.
+        line = decoded(data.removeprefix(codecs.BOM_UTF8))
+    except UnreadableDocument as error:
+        return Row(number, where, None, error.reason)
+    return _parsed(number, line) if line and not line.isspace() else None
 
 
 Record = tuple[int, int, int, list[str]]
@@ -433,6 +465,12 @@ def csv_records(
     """
     csv.field_size_limit(max(csv.field_size_limit(), _FIELD_LIMIT))
     start = 1 if text.startswith(_MARK) else 0
+    if '"' not in text:  # a line a record, in half of the time
+        for number, line in enumerate(io.StringIO(text[start:], newline=""), 1):
+            if bare := line.rstrip("\r\n"):
+                yield start, start + len(bare), number, bare.split(delimiter)
+            start += len(line)
+        return
     ends: list[int] = []
     read_out = False
 

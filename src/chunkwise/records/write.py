@@ -31,9 +31,12 @@ def text_file(path: Path) -> Iterator[IO[str]]:
         yield out
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False)  # one for a million lines
+
+
 def json_line(value: object) -> str:
     """One JSON value as a line."""
-    return json.dumps(value, ensure_ascii=False) + "\n"
+    return _ENCODER.encode(value) + "\n"
 
 
 def write_json(path: Path, value: object, indent: int = 1) -> None:

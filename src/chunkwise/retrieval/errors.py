@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 
-REBUILD = "make the index again: rebuild=True (chunkwise index --rebuild)"
+REBUILD = "make the index again: chunkwise index --rebuild (rebuild=True in Python)"
 
 
 def no_vectors_error() -> InvalidParameter:
@@ -47,7 +47,18 @@ class DamagedIndex(ChunkwiseError):
         self.why = why
 
     def __str__(self) -> str:
-        return f"{self.what} in the index cannot be read ({self.why}): {REMEDY}"
+        return f"{self.what} in the index cannot be read ({_in_words(self.why)}): {REMEDY}"
+
+
+def _in_words(why: object) -> str:
+    """Without the names Python has for what went wrong."""
+    if isinstance(why, UnicodeDecodeError):
+        return f"byte {why.start:,} of it is no UTF-8"
+    if isinstance(why, KeyError):
+        return f"{why.args[0]} is missing" if why.args else "something is missing"
+    if isinstance(why, TypeError | AttributeError):
+        return "a value in it is of another kind"
+    return str(why)
 
 
 @runtime_checkable

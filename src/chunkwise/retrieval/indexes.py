@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from chunkwise.base.errors import InvalidParameter, UnreadableDocument
+from chunkwise.base.errors import InvalidParameter, UnreadableDocument, names_server
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import grouped, renamed, warn_renamed
 from chunkwise.chunkers.chunk import StrategyLike
@@ -23,6 +22,7 @@ from chunkwise.chunkers.read_chunks import (
 )
 from chunkwise.core import Chunk, Document, Hit, OnProgress, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input, leaving_out, read
+from chunkwise.documents.inputs import is_web_address
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.records.read import OnBadRow
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from chunkwise.retrieval.postgres import PostgresIndex
 
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|postgres\w*:", re.IGNORECASE)
 """How the address of a server begins, also with too few slashes: no folder is to have a password in its name."""
 
 
@@ -342,20 +341,21 @@ def _place(requested: str | os.PathLike[str]) -> Path | str:
     name = os.fspath(requested)
     if not name or "\0" in name:
         raise InvalidParameter(f"the place of the index is {name!r}; name a folder")
-    if not _SCHEME.match(name):
+    if not names_server(name):
         return Path(name)
     from chunkwise.retrieval.postgres.connection import is_postgres, masked
 
     if not is_postgres(name):
         raise InvalidParameter(
-            f"the place of the index is {masked(name)!r}; name a folder, or a server: postgresql://user@host/database"
+            f"the place of the index is {masked(name)!r}, no folder and no server; name a folder, or a server: "
+            "postgresql://user@host/database"
         )
     return name
 
 
 def _shown(place: str) -> str:
     """Without the password that the address of a server can hold."""
-    if not _SCHEME.match(place):
+    if not names_server(place):
         return place
     from chunkwise.retrieval.postgres.connection import masked
 
@@ -364,6 +364,8 @@ def _shown(place: str) -> str:
 
 def is_index(place: str) -> bool:
     """Whether an index is there; the address of a server is taken for one, and refused when it is opened."""
+    if is_web_address(place):
+        return False
     return "://" in place or (Path(place).is_dir() and settings_at(place) is not None)
 
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, names_server
+from chunkwise.base.sqlite import BUSY, DAMAGED, reason_of, shared_connection, use_wal
 from chunkwise.retrieval.postgres.connection import (
     LONGEST_NAME,
     Address,
     connect,
     is_postgres,
+    masked,
     parse_address,
     server_problems_explained,
 )
@@ -91,12 +92,20 @@ def database_at(place: str | Path, migrations: Migrations, wait: float) -> Datab
     """By what the place looks like."""
     if is_postgres(place):
         return PostgresDatabase(str(place), migrations, wait)
-    if "://" in str(place):
-        kind = str(place).partition("://")[0]
+    if names_server(str(place)):
         raise InvalidParameter(
-            f"the history is {kind}://…; name a file, or a server: postgresql://user@host/database"
+            f"the history is {masked(str(place))!r}, no file and no server; name a file, or a server: "
+            "postgresql://user@host/database"
         )
     return SqliteDatabase(Path(place).expanduser(), migrations, wait)
+
+
+def damaged(why: str) -> str:
+    """What is said behind the name of a history whose bytes are not what was written."""
+    return (
+        f"is damaged ({why}); move it away, and the next run that is kept begins a new one "
+        "(`chunkwise history import` takes files of results in)"
+    )
 
 
 def _later(place: str, found: int, known: int) -> HistoryProblem:
@@ -147,7 +156,7 @@ class SqliteDatabase:
             connection.execute("pragma wal_checkpoint(truncate)")
 
     def _opened(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=self._wait, isolation_level=None)
+        connection = shared_connection(self.path, self._wait)
         try:
             self._prepare(connection)
         except BaseException:
@@ -160,7 +169,7 @@ class SqliteDatabase:
         try:
             return self._opened()
         except sqlite3.OperationalError as error:
-            if _reason(error) not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+            if reason_of(error) not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
                 raise
         if not self.path.is_file():
             raise FileNotFoundError(2, "no such file")
@@ -179,7 +188,7 @@ class SqliteDatabase:
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         if self._checked_version(connection) < len(self._migrations):
-            self._use_wal(connection)
+            use_wal(connection, self._wait)
             connection.execute("begin immediate")
             try:
                 # Another process may have been quicker.
@@ -210,18 +219,6 @@ class SqliteDatabase:
             raise _later(self.shown, version, len(self._migrations))
         return int(version)
 
-    def _use_wal(self, connection: sqlite3.Connection) -> None:
-        deadline = time.monotonic() + self._wait
-        while True:
-            try:
-                connection.execute("pragma journal_mode = wal")
-                return
-            except sqlite3.OperationalError as error:
-                # Two that begin a file at the same moment: SQLite does not wait here by itself.
-                if _reason(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                    raise
-                time.sleep(0.02)
-
     @contextmanager
     def _explained(self) -> Iterator[None]:
         try:
@@ -234,25 +231,18 @@ class SqliteDatabase:
             ) from error
 
     def _why(self, error: sqlite3.Error) -> str:
-        reason = _reason(error)
-        if reason in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        reason = reason_of(error)
+        if reason in BUSY:
             return f"is locked: another process was writing for more than {self._wait:g} seconds; try again"
-        if reason in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            return (
-                f"is damaged ({error}); move it away, and the next run that is kept begins a new one "
-                "(`chunkwise history import` takes files of results in)"
-            )
+        if reason in DAMAGED:
+            return damaged(str(error))
+        if not reason and str(error).startswith("Could not decode"):  # what Python says of a text
+            return damaged("a text in it is no UTF-8")
         if reason == sqlite3.SQLITE_FULL:
             return "cannot be written: the disk is full"
         if reason in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
             return f"cannot be written ({error}); check the rights of the file and its folder"
         return f"cannot be used: {error}"
-
-
-def _reason(error: Exception) -> int:
-    """SQLite's code without the details above its lowest byte; 0 for what Python itself found wrong."""
-    code: int = getattr(error, "sqlite_errorcode", 0)
-    return code & 0xFF
 
 
 def _sqlite_statements(connection: sqlite3.Connection) -> Statements:

@@ -26,6 +26,7 @@ from chunkwise.tracking.database import (
     Database,
     HistoryProblem,
     Migrations,
+    damaged,
     database_at,
 )
 from chunkwise.tracking.difference import RunChanges, RunDifference, changes_between, difference_of
@@ -189,7 +190,7 @@ class History:
             rows = statements.rows("select last_run from state")
             if len(rows) != 1 or type(rows[0][0]) is not int:
                 raise HistoryProblem(
-                    f"the history {self.place} is damaged: it has lost the number of its last run"
+                    f"the history {self.place} {damaged('it has lost the number of its last run')}"
                 )
             number = rows[0][0]
             key = run.key if run.key and not known else secrets.token_hex(16)

@@ -146,6 +146,14 @@ def test_records_are_found_where_the_writer_put_them(rows, crlf) -> None:
     assert [record[3] for record in found] == rows
 
 
+@given(st.text("ab,\r\n'\0 ;", max_size=40))
+def test_records_without_quotes_are_those_of_the_library(text) -> None:
+    expected = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    found = list(read_records(text, ","))
+    assert [cells for _, _, _, cells in found] == expected
+    assert [text[start:end].split(",") for start, end, _, _ in found] == expected
+
+
 def test_a_table_is_kept_verbatim(reader, write) -> None:
     text = '\ufeffname,note\r\nann,"two\r\nlines"\r\n\r\nbob,5" pipe\r\n'
     document = reader.one(write("t.csv", text))

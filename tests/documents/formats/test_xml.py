@@ -126,3 +126,24 @@ def test_time_is_linear(part) -> None:
         return list(XmlLoader().load(source, LoadOptions(), pytest.fail))
 
     is_linear(work, 300)
+
+
+@pytest.mark.parametrize(
+    ("inside", "text"),
+    [
+        ("&x;", "&x;"),
+        ("<p>&x;</p>", "&x;"),
+        ("&x;<p>one</p>&x; two<p>three</p>", "&x;\n\none\n\n&x;\n\ntwo\n\nthree"),
+        ("<b>&x;</b> and", "&x; and"),
+    ],
+)
+def test_an_entity_alone_is_text(reader, write, inside, text) -> None:
+    path = write("a.xml", f'<!DOCTYPE a [<!ENTITY x "secret">]><a>{inside}</a>')
+    assert reader.one(path).text == text
+
+
+def test_what_the_parser_refuses_is_told_in_words(reader, write) -> None:
+    assert reader(write("deep.xml", "<a>" * 300 + "x" + "</a>" * 300)) == []
+    assert reader(write("a.xml", "<a>" + "x" * 10_100_000 + "</a>")) == []
+    assert "XML_PARSE" not in "".join(reader.reasons)
+    assert "longer than 10 million bytes" in reader.reasons[-1]

@@ -226,8 +226,8 @@ def test_an_index_tells_of_summaries_it_is_without(tmp_path: Path) -> None:
         kept = index(DOCUMENTS, strategy=strategy, into=tmp_path, embedder=Tiny())
     [note] = kept.changes.notes
     assert re.fullmatch(
-        r"2 summaries could not be made: .*stumbled.*; to ask for what is missing, make the index again: rebuild=True "
-        r"\(chunkwise index --rebuild\): all others are kept",
+        r"2 summaries could not be made: .*stumbled.*; to ask for what is missing, make the index again: chunkwise "
+        r"index --rebuild \(rebuild=True in Python\): all others are kept",
         note,
     )
     asked = len(model.asked)

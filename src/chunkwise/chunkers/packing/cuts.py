@@ -23,6 +23,8 @@ from chunkwise.text.tokens.measure import TokenMeasure
 NONE = -1
 _MANY = 1 << 14
 """Cuts: so many numbers are not made for the few that are looked at."""
+_REFUSED = 1000
+"""So many separators at which nothing may be cut, and all that are left are found at once."""
 _PAGE = 1 << 14
 """Characters looked at together where cuts are sought as they are needed."""
 
@@ -137,14 +139,28 @@ class PagedCuts:
 class NearCuts:
     """Cuts of one level sought in the text itself, no further than is asked."""
 
-    def __init__(self, text: str, separators: Sequence[str], graphemes: Graphemes) -> None:
+    def __init__(
+        self, text: str, separators: Sequence[str], graphemes: Graphemes, refused: int = _REFUSED
+    ) -> None:
         self._text = text
         self._graphemes = graphemes
         self._separators = [(each, before_cut(each)) for each in separators]
         self._clear = [(0, 0)] * len(separators)
         """Of each separator a stretch without cuts inside: none is searched twice."""
+        self._refused = refused
+        """Separators that may still be met inside characters, such as line feeds behind carriage returns."""
+
+    @cached_property
+    def _all(self) -> ArrayCuts:
+        cuts: set[int] = set()
+        for separator, shift in self._separators:
+            found = re.finditer(f"(?={re.escape(separator)})", self._text)
+            cuts.update(match.start() + shift for match in found)
+        return ArrayCuts(lambda: self._graphemes.keep(np.array(sorted(cuts), dtype=np.int64)))
 
     def last(self, low: int, high: int) -> int:
+        if self._refused < 0:
+            return self._all.last(low, high)
         best = NONE
         for separator, shift in self._separators:
             # The separator may reach beyond the cut: only its first `shift` characters precede it.
@@ -155,9 +171,12 @@ class NearCuts:
                     best = found + shift
                     break
                 stop = found - 1 + len(separator)
+                self._refused -= 1
         return best
 
     def first(self, low: int, high: int) -> int:
+        if self._refused < 0:
+            return self._all.first(low, high)
         nearest = high
         for number, (separator, shift) in enumerate(self._separators):
             start, end = self._clear[number]
@@ -176,6 +195,10 @@ class NearCuts:
             if self._graphemes.is_break(found + shift):
                 return found + shift
             start = found + 1
+            self._refused -= 1
+            if self._refused < 0:
+                cut = self._all.first(low - 1, high)
+                return high if cut == NONE else cut
         return high
 
 

@@ -45,10 +45,12 @@ class Layout:
         if self.blocks:
             last = self.blocks[-1]
             together = kind in _CLOSE and last.kind in _CLOSE and group == last.group
-            self._write("\n" if together else "\n\n")
-        self._write(indent)
-        start = self._length
-        self._write(text)
+            before = ("\n" if together else "\n\n") + indent
+        else:
+            before = indent
+        self._parts += (before, text)
+        start = self._length + len(before)
+        self._length = start + len(text)
         self.blocks.append(Block(kind, start, self._length, level, group))
         self._indents.append(indent)
 

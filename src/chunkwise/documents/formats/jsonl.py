@@ -10,7 +10,7 @@ from typing import BinaryIO
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.fields import has_text
-from chunkwise.documents.formats.corpus import Corpus, CorpusEntry
+from chunkwise.documents.formats.corpus import PROBLEMS_NAMED, Corpus, CorpusEntry
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source, os_reason
 from chunkwise.records.encoding import decode, extends_ascii, marked_encoding
@@ -66,11 +66,10 @@ def _entries(source: Source, options: LoadOptions) -> Iterator[CorpusEntry]:
     empty = True
     try:
         with _opened(source, options) as handle:
-            for row in json_lines(handle, decoded, options.max_bytes):
+            for row in json_lines(handle, decoded, options.max_bytes, PROBLEMS_NAMED):
                 empty = False
-                is_record = isinstance(row.value, dict)
-                problem = row.problem or ("" if is_record else "not a JSON object")
-                yield CorpusEntry(row.where, row.value if is_record else problem)  # type: ignore[arg-type]
+                record = row.value if isinstance(row.value, dict) else row.problem
+                yield CorpusEntry(row.where, record, times=row.times)
     except OSError as error:
         raise UnreadableDocument(source.origin, os_reason(error)) from error
     if empty:

@@ -103,7 +103,7 @@ class _XmlText:
     def _container(self, element: _Element, name: str, above: int, is_record: bool) -> None:
         if name in ("table", "informaltable"):
             self._group = self.layout.new_group()
-        children = [child for child in element if local_name(child)]
+        children = list(element)
         title = next((child for child in children if local_name(child) in _TITLES), None)
         if title is not None and name not in _NOT_TITLED and (words := xml_words(title)):
             above += 1
@@ -118,7 +118,10 @@ class _XmlText:
         # One record of a kind tells what those with a single field are.
         records = {local_name(child) for child in children if _is_record(child)}
         for child in children:
-            if named and not len(child) and (words := xml_words(child)):
+            if not local_name(child):  # an entity
+                self._fields(fields)
+                self._paragraph(child.text or "")
+            elif named and not len(child) and (words := xml_words(child)):
                 fields.append(f"{local_name(child)}: {words}")
             else:
                 self._fields(fields)
@@ -180,7 +183,10 @@ def _is_container(element: _Element) -> bool:
         return True
     if local_name(element) in _PARAGRAPHS | _TITLES:
         return False
-    mixed = (element.text or "").strip() or any((child.tail or "").strip() for child in element)
+    # What is no element is an entity, which stays as it is written: it is text.
+    mixed = (element.text or "").strip() or any(
+        (child.tail or "").strip() or not local_name(child) for child in element
+    )
     return not mixed
 
 

@@ -18,10 +18,19 @@ def xml_root(data: bytes) -> _Element | str:
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        return " ".join(str(error.msg or "not well-formed").split())[:200]
+        return _in_words(" ".join(str(error.msg or "not well-formed").split()))
     except ValueError as error:  # an encoding that is none
         return " ".join(str(error).split())[:200]
     return "nothing in it" if root is None else root
+
+
+def _in_words(why: str) -> str:
+    """What the parser says, without the names of its own switches."""
+    if "Excessive depth" in why:
+        return "its elements are nested deeper than 256"
+    if "XML_PARSE_HUGE" in why:
+        return "a text or a tag in it is longer than 10 million bytes"
+    return why[:200]
 
 
 def local_name(element: _Element) -> str:

@@ -114,4 +114,5 @@ def _drawn(figure: Figure, width: int) -> Text:
 
 
 def _cell(share: float, width: int) -> int:
-    return min(max(int(share * width), 0), width - 1)
+    # First held to the line: beyond it there are numbers that no integer holds.
+    return min(int(min(max(0.0, share), 1.0) * width), width - 1)

@@ -174,8 +174,6 @@ class Manifest:
             says_what_it_writes(folder / MANIFEST_NAME),
         ):
             temporary.write_text(text, "utf-8")
-        with says_what_it_writes(folder / MANIFEST_NAME):
-            sync_folder(folder)
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -192,7 +190,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise _damaged(path, str(error)) from error
     if not isinstance(values, dict) or values.get("kind") != _KIND:
         raise _foreign(path)
-    if values.get("format") != MANIFEST_FORMAT:
+    if values.get("format") != MANIFEST_FORMAT or type(values["format"]) is not int:
         raise ChunkwiseError(
             f"{folder} has the index format {values.get('format')!r}, "
             f"this version of chunkwise reads {MANIFEST_FORMAT}; "
@@ -200,8 +198,8 @@ def read_manifest(folder: Path) -> Manifest:
         )
     try:
         return _manifest_of(values, _where(folder))
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise _damaged(path, f"{type(error).__name__}: {error}") from error
+    except ValueError as error:
+        raise _damaged(path, str(error)) from error
 
 
 def _read_json(path: Path) -> Any:
@@ -270,30 +268,40 @@ def _where(folder: Path) -> str:
 
 
 def _manifest_of(values: dict[str, Any], where: str) -> Manifest:
+    generation: str = _field(values, "generation", str)
+    languages: list[str] = _field(values, "languages", list, str)
     files = {
-        str(name): StoredColumn(each["dtype"], tuple(map(int, each["shape"])), each["check"])
-        for name, each in values["files"].items()
+        name: _column(name, _field(values["files"], name, dict))
+        for name in _field(values, "files", dict)
     }
-    for name in (values["generation"], *files):
-        if os.path.basename(name) != name or name in ("", ".", ".."):
+    for name in (generation, *files):
+        if os.path.basename(name) != name or name in ("", ".", "..") or "\0" in name:
             raise ValueError(f"{name!r} is no name of a file in the folder")
-    if any(number < 0 for each in files.values() for number in each.shape):
-        raise ValueError("an array has fewer rows than none")
-    settings = read_settings(values["settings"], where)
+    settings = read_settings(_field(values, "settings", dict), where)
     wanted = expected(settings.vectors, settings.dimensions)
     if {name: (each.dtype, each.shape[1:]) for name, each in files.items()} != wanted:
         raise ValueError("its arrays are not those of an index with its settings")
-    return Manifest(values["generation"], settings, tuple(values["languages"]), files)
+    return Manifest(generation, settings, tuple(languages), files)
+
+
+def _column(name: str, values: dict[str, Any]) -> StoredColumn:
+    shape: list[int] = _field(values, "shape", list, int)
+    if any(number < 0 for number in shape):
+        raise ValueError(f"{name} has fewer rows than none")
+    return StoredColumn(_field(values, "dtype", str), tuple(shape), _field(values, "check", str))
+
+
+def _field(values: dict[str, Any], name: str, kind: type, of: type | None = None) -> Any:
+    """The value of a field, which must be of a kind, a list of items of one; a ValueError says what it is instead."""
+    if name not in values:
+        raise ValueError(f"{name} is missing")
+    value = values[name]
+    inside = value if of is not None and isinstance(value, list) else []
+    if type(value) is not kind or any(type(each) is not of for each in inside):
+        shown = repr(value)
+        raise ValueError(f"{name} is {shown if len(shown) < 80 else shown[:80] + '…'}")
+    return value
 
 
 def _damaged(path: Path, why: str) -> ChunkwiseError:
     return ChunkwiseError(f"{path} is damaged ({why}); {REBUILD}")
-
-
-def sync_folder(folder: Path) -> None:
-    """Names of new files survive a loss of power, too."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

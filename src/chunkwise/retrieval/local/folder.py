@@ -9,10 +9,10 @@ import shutil
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from chunkwise.base.atomic import refuse_links, says_what_it_writes
+from chunkwise.base.atomic import refuse_links, says_what_it_writes, sync_folder
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import OnProgress
 from chunkwise.retrieval.errors import REMEDY
@@ -24,7 +24,6 @@ from chunkwise.retrieval.local.files import (
     is_undamaged,
     map_column,
     read_manifest,
-    sync_folder,
 )
 from chunkwise.retrieval.settings import Settings
 
@@ -40,18 +39,42 @@ def locked(
 ) -> Iterator[None]:
     """Holds the folder's lock, which goes with the process however it ends."""
     path = folder / LOCK_NAME
-    with says_what_it_writes(path):
-        folder.mkdir(parents=True, exist_ok=True)
-        refuse_links((path,))
-        # A file object: one that an interrupt keeps from being closed is closed when nobody has it any more.
-        lock = open(path, "r+b", buffering=0, opener=_made_if_missing)  # noqa: SIM115
-    with lock:
-        handle = lock.fileno()
+    is_new = not os.path.lexists(folder)
+    while True:
         with says_what_it_writes(path):
-            _acquire(handle, path, wait, advance)
-            os.ftruncate(handle, 0)
-            os.pwrite(handle, json.dumps(_myself()).encode(), 0)
-        yield
+            folder.mkdir(parents=True, exist_ok=True)
+            refuse_links((path,))
+            # A file object: one that an interrupt keeps from being closed is closed when nobody has it any more.
+            lock = open(path, "r+b", buffering=0, opener=_made_if_missing)  # noqa: SIM115
+        with lock:
+            handle = lock.fileno()
+            with says_what_it_writes(path):
+                _acquire(handle, path, wait, advance)
+                if not _is_at(path, handle):
+                    continue  # who had it before began the folder, failed, and took both away
+                os.ftruncate(handle, 0)
+                os.pwrite(handle, json.dumps(_myself()).encode(), 0)
+            try:
+                yield
+            finally:
+                if is_new:
+                    _remove_if_bare(folder)
+        return
+
+
+def _is_at(path: Path, handle: int) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(handle))
+    except FileNotFoundError:
+        return False
+
+
+def _remove_if_bare(folder: Path) -> None:
+    """A folder in which nothing but the lock was made is none that anybody wants."""
+    with suppress(OSError):
+        if os.listdir(folder) == [LOCK_NAME]:
+            (folder / LOCK_NAME).unlink()
+            folder.rmdir()
 
 
 def _made_if_missing(path: str, flags: int) -> int:

@@ -48,6 +48,11 @@ def parse_address(url: str) -> Address:
         parts = urlsplit(url)
     except ValueError as error:
         raise InvalidParameter(f"into is {masked(url)!r}: {error}") from None
+    if parts.netloc.count("@") > 1 or "@" in parts.path or "@" in parts.fragment:
+        # The server's client would take a part of the password for the host or the port, and name it.
+        raise InvalidParameter(
+            f"into is {masked(url)!r}; in a password @ is written %40, / is %2F, ? is %3F and # is %23"
+        )
     options = parse_qsl(parts.query, keep_blank_values=True)
     names = [value for key, value in options if key == "kb"]
     name = names[-1] if names else DEFAULT_NAME

@@ -207,7 +207,7 @@ def _by_name(name: str) -> Tokenizer:
     if name == "characters":
         return CharacterTokenizer()
     path = Path(name)
-    if path.suffix == ".json" or path.is_dir():
+    if path.suffix == ".json" or (name.strip() and path.is_dir()):
         return HuggingFaceTokenizer(path / "tokenizer.json" if path.is_dir() else path)
     known = (
         f"known: {', '.join(tokenizer_names())}, a model of OpenAI (text-embedding-3-large), "

@@ -188,6 +188,20 @@ def test_hostile_nesting_takes_linear_time(
     assert looks < 3 * 10**8 + 150 * len(many)
 
 
+@pytest.mark.parametrize(
+    ("markup", "most"), [("<ol>", 70), ("<ol><li>a", 250), ("<li>a", 180), ("<p>a", 165)]
+)
+def test_an_element_takes_little_work(markup: str, most: int) -> None:
+    """A page of a megabyte may have 300,000 of them."""
+    html_text(markup)
+    assert lines_run(lambda: html_text(markup * 2000)) < 2000 * most
+
+
+def test_the_indent_of_lists_in_lists_does_not_make_the_text_many_times_longer() -> None:
+    page = "<ol><li>a" * 2000
+    assert len(text_of(page)) < 4 * len(page)
+
+
 class Nested(HtmlText):
     """Knows how many elements were open at once."""
 

@@ -66,6 +66,10 @@ _PERMALINK = re.compile(r"permalink|headerlink|anchor", re.IGNORECASE)
 _DENSE = 0.6
 """Share of a part's text that is links."""
 _FRAME_TAGS = frozenset({"main", "article", "section", "div", "center", "form", "table"})
+_PLAIN = (
+    CONTAINERS - _FRAME_TAGS - _INSIDE - _QUOTES - set(_TAGS) - {"nav", "aside", "header", "footer"}
+)
+"""What is nothing of all that unless an attribute says so; a page may have a million of them."""
 _LONG = 80
 """Bytes outside of links with which a block is prose."""
 _MOST = 0.8
@@ -111,7 +115,7 @@ class Furniture:
     """Watches one page; `kept` is the result."""
 
     def __init__(self) -> None:
-        self._open: list[_Open] = []
+        self._open: list[_Open | None] = []
         self._inside = 0
         self._quoted = 0
         self._text = 0
@@ -128,6 +132,9 @@ class Furniture:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """A container begins; all text before it is in blocks."""
+        if not attributes and tag in _PLAIN:
+            self._open.append(None)
+            return
         kind = self._kind(tag, attributes)
         self._inside += kind in _INSIDE
         self._quoted += kind in _QUOTES
@@ -135,7 +142,10 @@ class Furniture:
 
     def end(self) -> None:
         """The last container that began ends; all text in it is in blocks."""
-        kind, first, text, linked = self._open.pop()
+        opened = self._open.pop()
+        if opened is None:
+            return
+        kind, first, text, linked = opened
         self._inside -= kind in _INSIDE
         self._quoted -= kind in _QUOTES
         text, linked = self._text - text, self._linked - linked
@@ -158,7 +168,8 @@ class Furniture:
 
     def characters(self, text: str) -> None:
         # In bytes: a line of Chinese says as much in a third of the characters.
-        length = len(text.strip().encode("utf-8", "replace"))
+        text = text.strip()
+        length = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
         self._text += length
         if self._link:
             self._linked += length

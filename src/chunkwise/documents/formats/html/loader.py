@@ -115,6 +115,8 @@ def _behind(data: bytes, mark: bytes, start: int) -> int:
     return found + len(mark) if found >= 0 else len(data)
 
 
+_NO_ATTRIBUTES: Mapping[str, str] = {}
+_INDENTS = ["  " * level for level in range(14)]
 _LONG_CELL = 1000
 _FEW_PARTS = 8
 """Pieces of text in a link that may be only a sign."""
@@ -173,6 +175,8 @@ class HtmlText:
     # Events of the parser.
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if not attributes:
+            attributes = _NO_ATTRIBUTES  # asked in less time than lxml's own
         self.depth += 1
         if self.depth > self._deepest:
             self._deepest = self.depth
@@ -186,6 +190,9 @@ class HtmlText:
             return
         if tag in ("button", "iframe") and self._furniture is not None:
             self._skipping = 1
+            return
+        if not attributes and tag in BLOCKS:
+            self._start_block(tag, attributes)
             return
         if attributes and is_hidden(tag, attributes):
             if tag not in VOID:  # those have no content, and not every parser ends them
@@ -233,6 +240,11 @@ class HtmlText:
                 self.title = _SPACES.sub(" ", "".join(self._title)).strip()
                 self._title = None
             return
+        if tag in BLOCKS:
+            self._end_block(tag)
+            if tag in CONTAINERS and self._furniture is not None:
+                self._furniture.end()
+            return
         if tag in SET_APART:
             self._apart -= 1
             if not self._apart:
@@ -241,10 +253,6 @@ class HtmlText:
             self._end_link(self._furniture)
         if tag in ("svg", "math"):
             self._foreign -= 1
-        elif tag in BLOCKS:
-            self._end_block(tag)
-            if tag in CONTAINERS and self._furniture is not None:
-                self._furniture.end()
 
     def data(self, text: str) -> None:
         if not self._skipping:
@@ -285,14 +293,16 @@ class HtmlText:
     def _start_block(self, tag: str, attributes: Mapping[str, str]) -> None:
         if self._pre:
             self._pre_line(tag, 1)
-            self._start_container(tag, attributes)
+            if tag in CONTAINERS and self._furniture is not None:
+                self._furniture.start(tag, attributes)
             return
-        if self._in_cell and (
+        if self._tables and (
             tag in LAYOUT_SIGNS or (tag in ("p", "div") and self._cell_length > _LONG_CELL)
         ):
             self._table_is_layout()
         self._boundary()
-        self._start_container(tag, attributes)
+        if tag in CONTAINERS and self._furniture is not None:
+            self._furniture.start(tag, attributes)
         if tag in HEADINGS:
             self._heading = HEADINGS[tag]
         elif tag in PREFORMATTED:
@@ -309,10 +319,6 @@ class HtmlText:
             self._items.append(None)  # text in a table's cells belongs to no item around it
         elif self._tables:
             self._start_part(tag, attributes, self._tables[-1])
-
-    def _start_container(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if tag in CONTAINERS and self._furniture is not None:
-            self._furniture.start(tag, attributes)
 
     def _end_link(self, furniture: Furniture) -> None:
         """What leads to its own place, such as ¶ behind a heading, is no text."""
@@ -383,12 +389,11 @@ class HtmlText:
         if self._tables and self._tables[-1].cells:
             self._end_row(self._tables[-1])
 
-    @property
-    def _in_cell(self) -> bool:
-        return bool(self._tables) and self._tables[-1].in_cell
-
     def _table_is_layout(self) -> None:
+        """Text stands in a cell as it does in no table of data."""
         table = self._tables[-1]
+        if not table.in_cell:
+            return
         table.layout = True
         table.in_cell = False
         self._end_row(table)
@@ -405,9 +410,9 @@ class HtmlText:
 
     def _boundary(self) -> None:
         """A block begins or ends here: what was collected is a block, or goes on in its cell."""
-        if self._in_cell:
+        if self._tables and self._tables[-1].in_cell:
             self._inline.append(" ")
-        else:
+        elif self._inline:
             self._flush()
 
     def _set_apart(self) -> None:
@@ -435,13 +440,14 @@ class HtmlText:
 
     def _take(self) -> str:
         """The collected text with white space collapsed as a browser does."""
-        text = _SPACES.sub(" ", "".join(self._inline))
+        text = "".join(self._inline)
         self._inline.clear()
+        if text.isprintable() and "  " not in text:
+            return text.strip(" ")  # neither a break nor white space to collapse
+        text = _SPACES.sub(" ", text)
         return _BREAKS.sub("\n", text).strip(_SPACE)
 
     def _flush(self) -> None:
-        if not self._inline:
-            return
         text = self._take()
         if not text.strip():
             return
@@ -456,12 +462,13 @@ class HtmlText:
                     self._add("paragraph", paragraph.strip(_SPACE))
 
     def _add_item(self, item: OpenItem, text: str) -> None:
-        indent = "  " * min(item.level, 32) + " " * (0 if item.marker else 2)
-        lines = [line.strip(_SPACE) for line in text.split("\n") if line.strip()]
-        hanging = "\n" + indent + " " * len(item.marker)
+        indent = _INDENTS[min(item.level, 12) + (not item.marker)]
+        if "\n" in text:
+            lines = [line.strip(_SPACE) for line in text.split("\n") if line.strip()]
+            text = ("\n" + indent + " " * len(item.marker)).join(lines)
         self._add(
             "item",
-            item.marker + hanging.join(lines),
+            item.marker + text,
             level=item.level,
             group=item.group,
             indent=indent,

@@ -59,10 +59,11 @@ class Styles:
     def __init__(self) -> None:
         self._open = [_Set(0, False, _BODY, None)]
         self._blocks: list[_Look] = []
+        self._looks: dict[_Look, _Look] = {}
         self._text = 0
         self._bold = 0
-        self._sizes: Counter[float] = Counter()
-        self._levels: Counter[int | None] = Counter()
+        self._sizes: set[float] = set()
+        self._levels: set[int | None] = set()
 
     def start(self, depth: int, tag: str, attributes: Mapping[str, str]) -> None:
         """An element begins, the so manyth of those that are open."""
@@ -93,14 +94,15 @@ class Styles:
             _, bold, size, level = self._open[-1]
             self._text += length
             self._bold += length if bold else 0
-            self._sizes[size] += length
-            self._levels[level] += length
+            self._sizes.add(size)
+            self._levels.add(level)
 
     def block(self) -> None:
         """A block was made of the text since the last one."""
         level = next(iter(self._levels)) if len(self._levels) == 1 else None
         size = min(self._sizes) if self._sizes else _BODY  # a large first letter makes no heading
-        self._blocks.append(_Look(self._bold == self._text > 0, size, level))
+        look = _Look(self._bold == self._text > 0, size, level)
+        self._blocks.append(self._looks.setdefault(look, look))
         self._text = self._bold = 0
         self._sizes.clear()
         self._levels.clear()
