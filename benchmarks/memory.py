@@ -13,6 +13,7 @@ from benchmarks import corpora
 from benchmarks.tables import table
 
 SIZES = (20, 80, 320)
+FILES = (40, 200)
 GROWTH = 1.15
 """Largest peak over smallest; more means that something is kept."""
 
@@ -41,6 +42,26 @@ def write_corpus(path: Path, megabytes: int, document: int = 50_000) -> None:
             start = number * 7919 % (len(text) - document)
             record = {"id": f"d{number}", "text": text[start : start + document]}
             lines.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def one_file(sizes: tuple[int, ...] = FILES, strategy: str = "structure") -> str:
+    """Peak memory of a single text: a few times its size, however long it is."""
+    rows: list[list[str]] = []
+    text = corpora.prose(2 * corpora.MEGABYTE)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "book.txt"
+        for megabytes in sizes:
+            path.write_text(text * (megabytes // 2), encoding="utf-8")
+            done = subprocess.run(
+                [sys.executable, "-c", _CHILD, str(path), strategy], capture_output=True, text=True
+            )
+            if done.returncode:
+                return f"- left out: {done.stderr.strip().splitlines()[-1]}\n"
+            peak, chunks, _ = json.loads(done.stdout)
+            rows.append(
+                [f"{megabytes} MB", f"{peak:.0f}", f"{peak / megabytes:.1f}×", f"{chunks:,}"]
+            )
+    return table([f"one file ({strategy})", "peak MB", "of its size", "chunks"], rows) + "\n"
 
 
 def run(sizes: tuple[int, ...] = SIZES, strategy: str = "recursive") -> str:

@@ -48,6 +48,7 @@ def page(parts: list[str], quick: bool, peers: bool) -> str:
         told += ["## Start\n", startup.run(3 if quick else 10)]
     if "memory" in parts:
         told += ["## Memory\n", memory.run((5, 20) if quick else memory.SIZES)]
+        told += [memory.one_file((4,) if quick else memory.FILES)]
     if "choices" in parts:
         told += ["## Our own parts and the libraries instead\n", choices.run()]
     return "\n".join(

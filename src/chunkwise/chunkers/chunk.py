@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import pickle
 from collections import deque
 from collections.abc import Iterator
@@ -13,6 +12,8 @@ from functools import partial
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import renamed
+from chunkwise.base.user_warning import warn_user
+from chunkwise.base.wording import counted
 from chunkwise.base.workers import WorkerDied, Workers
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
 from chunkwise.core import Chunk, Document
@@ -28,6 +29,7 @@ from chunkwise.documents import (
 from chunkwise.documents.formats.markdown import looks_like_markdown
 from chunkwise.documents.source import Source
 from chunkwise.text.analysis import Analyzed
+from chunkwise.text.source_code.parser import ParsingBudget
 
 DEFAULT_STRATEGY = "structure"
 
@@ -35,6 +37,7 @@ StrategyLike = str | Chunker | Strategy
 
 _BATCH_BYTES = 1 << 20
 _BATCH_ITEMS = 64
+_NOTHING_LEFT = ParsingBudget(0)
 _AHEAD = 3
 """Batches a worker may be ahead of the reader: what bounds memory."""
 
@@ -43,21 +46,29 @@ class Chunked:
     """One document and its chunks."""
 
     def __init__(
-        self, document: Document, chunks: list[Chunk], analyzed: Analyzed | None = None
+        self,
+        document: Document,
+        chunks: list[Chunk],
+        analyzed: Analyzed | None = None,
+        *,
+        unparsed: bool = False,
     ) -> None:
         self.document = document
         self.chunks = chunks
+        self.unparsed = unparsed
+        """Whether its code was cut as text because too much of the corpus is no code."""
         self._analyzed = analyzed
 
     @property
     def analyzed(self) -> Analyzed:
         """The analysis the chunks were made by; made anew where they came from another process."""
         if self._analyzed is None:
-            self._analyzed = Analyzed(self.document)
+            self._analyzed = Analyzed(self.document, _NOTHING_LEFT if self.unparsed else None)
         return self._analyzed
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Chunked, (self.document, self.chunks)  # the arrays stay where they were made
+        # The arrays stay where they were made.
+        return partial(Chunked, unparsed=self.unparsed), (self.document, self.chunks)
 
 
 ChunkOutcome = Chunked | UnreadableDocument
@@ -139,26 +150,34 @@ def chunk_each(
     return _distinct(found, reader)
 
 
-def _outcomes(unit: InputItem, strategy: Strategy, options: LoadOptions) -> Iterator[ChunkOutcome]:
+def _outcomes(
+    unit: InputItem, strategy: Strategy, options: LoadOptions, parsing: ParsingBudget
+) -> Iterator[ChunkOutcome]:
     if isinstance(unit, UnreadableDocument):
         yield unit
     elif isinstance(unit, Document):
-        yield _chunked(unit, strategy)
+        yield _chunked(unit, strategy, parsing)
     else:
         for outcome in loaded(unit, options):
-            yield _chunked(outcome, strategy) if isinstance(outcome, Document) else outcome
+            yield _chunked(outcome, strategy, parsing) if isinstance(outcome, Document) else outcome
 
 
-def _chunked(document: Document, strategy: Strategy) -> Chunked:
-    analyzed = Analyzed(document)
-    return Chunked(document, list(strategy.chunks(analyzed)), analyzed)
+def _chunked(document: Document, strategy: Strategy, parsing: ParsingBudget) -> Chunked:
+    analyzed = Analyzed(document, parsing)
+    chunks = list(strategy.chunks(analyzed))
+    return Chunked(document, chunks, analyzed, unparsed=analyzed.unparsed)
 
 
 def _in_this_process(
     work: Iterator[InputItem], strategy: StrategyLike, options: LoadOptions
 ) -> Iterator[ChunkOutcome]:
-    made = get_strategy(strategy)
-    return itertools.chain.from_iterable(_outcomes(unit, made, options) for unit in work)
+    made, parsing = get_strategy(strategy), ParsingBudget()
+    items = size = 0
+    for unit in work:
+        yield from _outcomes(unit, made, options, parsing)
+        items, size = items + 1, size + weight(unit)
+        if _is_full(items, size):  # where a batch for a worker ends, so that all is cut alike
+            parsing, items, size = ParsingBudget(), 0, 0
 
 
 def _in_workers(
@@ -206,8 +225,8 @@ def _results(
 def _work(
     strategy: StrategyLike, options: LoadOptions, batch: list[InputItem]
 ) -> list[ChunkOutcome]:
-    made = get_strategy(strategy)
-    return [outcome for unit in batch for outcome in _outcomes(unit, made, options)]
+    made, parsing = get_strategy(strategy), ParsingBudget()
+    return [outcome for unit in batch for outcome in _outcomes(unit, made, options, parsing)]
 
 
 def _batches(work: Iterator[InputItem]) -> Iterator[list[InputItem]]:
@@ -216,11 +235,15 @@ def _batches(work: Iterator[InputItem]) -> Iterator[list[InputItem]]:
     for unit in work:
         batch.append(unit)
         size += weight(unit)
-        if size >= _BATCH_BYTES or len(batch) >= _BATCH_ITEMS:
+        if _is_full(len(batch), size):
             yield batch
             batch, size = [], 0
     if batch:
         yield batch
+
+
+def _is_full(items: int, size: int) -> bool:
+    return size >= _BATCH_BYTES or items >= _BATCH_ITEMS
 
 
 def weight(unit: InputItem) -> int:
@@ -233,11 +256,19 @@ def weight(unit: InputItem) -> int:
 
 
 def _distinct(outcomes: Iterator[ChunkOutcome], reader: InputReader) -> Iterator[ChunkOutcome]:
+    unparsed = 0
     for outcome in outcomes:
         if isinstance(outcome, Chunked):
+            unparsed += outcome.unparsed
             yield under_id(outcome, reader.own_id(outcome.document))
         else:
             yield outcome
+    if unparsed:
+        warn_user(
+            f"{counted(unparsed, 'document')} named as source code {'was' if unparsed == 1 else 'were'} cut as text: "
+            "so many others here are no code that parsers are not tried on each; leave those out (--exclude), or cut "
+            "documents by themselves"
+        )
 
 
 def under_id(chunked: Chunked, id: str) -> Chunked:
@@ -245,4 +276,5 @@ def under_id(chunked: Chunked, id: str) -> Chunked:
     if id == chunked.document.id:
         return chunked
     document = replace(chunked.document, id=id)
-    return Chunked(document, [replace(chunk, document=document) for chunk in chunked.chunks])
+    chunks = [replace(chunk, document=document) for chunk in chunked.chunks]
+    return Chunked(document, chunks, unparsed=chunked.unparsed)

@@ -62,6 +62,8 @@ def read_settings(values: Mapping[str, object], where: str) -> Settings:
     for name, value in known.items():
         if not isinstance(value, kinds[name]) or isinstance(value, bool):
             raise ValueError(f"{name} is {value!r}")
+    if "strategy" not in known:
+        raise ValueError("strategy is missing")
     found = Settings(**recorded(known, where))  # type: ignore[arg-type]
     if found.vectors not in VECTORS or found.context not in (*CONTEXTS, *WRITTEN_CONTEXTS):
         raise ValueError(f"vectors is {found.vectors!r}, context is {found.context!r}")

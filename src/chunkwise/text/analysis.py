@@ -27,7 +27,7 @@ from chunkwise.text.sentences.enumerations import NO_ENUMERATIONS, Enumerations,
 from chunkwise.text.sentences.full_stops import starts_behind_stops
 from chunkwise.text.source_code.definitions import CodeSections
 from chunkwise.text.source_code.grammars import grammar_for
-from chunkwise.text.source_code.parser import syntax_tree
+from chunkwise.text.source_code.parser import ParsingBudget, syntax_tree
 from chunkwise.text.tokens.measure import TokenMeasure, measure_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
 
@@ -42,9 +42,13 @@ ATOM_TOKENS = 80
 class Analyzed:
     """A document with its tokens, sentences, blocks and sections as offset arrays, each made when first asked for."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, parsing: ParsingBudget | None = None) -> None:
+        """`parsing`: what is left for parsers of source code, shared with other documents; None: no limit."""
         self.document = document
         self.text = document.text
+        self.unparsed = False
+        """Whether its code was not parsed because nothing was left."""
+        self._parsing = parsing
         self._measures: dict[str | int, TokenMeasure] = {}
         self._trees: dict[str, tuple[Tree | None, bytes]] = {}
 
@@ -89,7 +93,11 @@ class Analyzed:
         if language not in self._trees:
             grammar = grammar_for(language)
             source = self.text.encode("utf-8", "surrogatepass")
-            tree = None if grammar is None else syntax_tree(source, grammar)
+            tree = None
+            if grammar is not None and (self._parsing is None or self._parsing.allows()):
+                tree = syntax_tree(source, grammar, self._parsing)
+            elif grammar is not None:
+                self.unparsed = True
             self._trees[language] = tree, source
         return self._trees[language]
 

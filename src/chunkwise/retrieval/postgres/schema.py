@@ -204,9 +204,12 @@ def read_state(connection: Connection[Any], address: Address) -> IndexState | No
 
 
 def _about(row: dict[str, Any], where: str) -> IndexState:
+    languages = json.loads(row["languages"])
+    if type(languages) is not list or any(type(each) is not str for each in languages):
+        raise ValueError(f"languages is {languages!r}")
     return IndexState(
-        int(row["format"]), read_settings(json.loads(row["settings"]), where),
-        tuple(json.loads(row["languages"])), row.get("born", ""), *(int(row[name]) for name in IndexState._fields[4:]),
+        int(row["format"]), read_settings(json.loads(row["settings"]), where), tuple(languages),
+        row.get("born", ""), *(int(row[name]) for name in IndexState._fields[4:]),
     )  # fmt: skip
 
 

@@ -31,7 +31,37 @@ _LARGEST = 16 << 20
 """Bytes: a tree takes up to 250 for each, of opening brackets alone, which would be 4 GB."""
 
 
-def syntax_tree(source: bytes, grammar: Language) -> Tree | None:
+_MOST_WASTED = 20_000
+"""Lines of the log, over some tens of documents: a parser is lost after about 5,000, so these are a few texts."""
+_BYTES_A_STEP = 16
+"""Of code that is parsed: each so many allow a line of the log more."""
+_STEPS_A_TEXT = 50
+"""For each text that is passed over: after a hundred of them one is tried again."""
+
+
+class ParsingBudget:
+    """What parsers may spend on texts in which they get lost, over several documents: many small ones would cost as
+    much as a large one. Among code it never comes to its end; among other things the rest is cut as text."""
+
+    def __init__(self, most: int = _MOST_WASTED) -> None:
+        self._most = self._left = most
+
+    def allows(self) -> bool:
+        """Whether the next text is parsed; one that is not earns a little for those that follow."""
+        if self._left > 0:
+            return True
+        self._left += _STEPS_A_TEXT
+        return False
+
+    def spent(self, steps: int, size: int, *, lost: bool) -> None:
+        self._left = min(
+            self._left - steps if lost else self._left + size // _BYTES_A_STEP, self._most
+        )
+
+
+def syntax_tree(
+    source: bytes, grammar: Language, budget: ParsingBudget | None = None
+) -> Tree | None:
     """The tree, or None where the text is too far from the grammar to be parsed in linear time, or too large."""
     if len(source) > _LARGEST:
         return None
@@ -41,6 +71,8 @@ def syntax_tree(source: bytes, grammar: Language) -> Tree | None:
     reader = _Reader(source, parser)
     tree = parser.parse(reader.read)
     del parser.logger  # each would keep the other for good
+    if budget is not None:
+        budget.spent(reader.all_steps + reader.readings, len(source), lost=reader.lost)
     return None if reader.lost else tree
 
 
@@ -54,7 +86,7 @@ class _Reader:
         self._piece = bytearray(_PIECE)
         self._pieces = 0
         """How many were handed out for the first time."""
-        self._readings = 0
+        self.readings = 0
         self._sample_ends = 0
         """How many readings there are when the log is turned off; 0: it is off."""
         self._next_sample = 1
@@ -62,6 +94,7 @@ class _Reader:
         self._skipped = 0
         self._forked = 0
         self._steps = 0
+        self.all_steps = 0
         self._strain = 0.0
         self.lost = False
 
@@ -69,12 +102,12 @@ class _Reader:
         """The next bytes from a place on."""
         if self.lost:
             return b""
-        self._readings += 1
+        self.readings += 1
         if at >= self._pieces * _PIECE:
             self._next(at // _PIECE + 1)
-        elif self._sample_ends and self._readings > self._sample_ends:
+        elif self._sample_ends and self.readings > self._sample_ends:
             self._end_sample()
-        if self.lost or self._readings > _MOST_READINGS * (self._pieces + 1):
+        if self.lost or self.readings > _MOST_READINGS * (self._pieces + 1):
             self.lost = True
             return b" " * _PIECE  # nothing at all must not be handed out amid a character
         found = self._source[at : at + _PIECE]
@@ -89,12 +122,13 @@ class _Reader:
             self._end_sample()
         elif pieces >= self._next_sample:
             self._skipped = self._forked = self._steps = 0
-            self._sample_ends = self._readings + _LONGEST_SAMPLE
+            self._sample_ends = self.readings + _LONGEST_SAMPLE
             self._parser.logger = self._note
 
     def _end_sample(self) -> None:
         del self._parser.logger
         self._sample_ends = 0
+        self.all_steps += self._steps
         # A second reading of what may be read in two ways is common, of each token it is not.
         strain = self._skipped + max(self._forked - _PIECE // 2, 0)
         self._next_sample = self._pieces + (_SOON if strain >= _HARD else _PERIOD - 1)
