@@ -50,6 +50,7 @@ MEANS = {
     "max_calls": "the most requests to the language model",
     "max_cost": "the most dollars that may be spent",
     "metrics": "metrics: their names, those of groups, or `Metric` objects; all, where it is not said",
+    "prior": "whether what levers did on public question sets counts for some questions",
     "mmr": "0 to 1: how much hits that resemble each other are avoided, 1 not at all",
     "n": "the most questions that are made",
     "name": 'a strategy: "name(parameter=value, …)", a class or an object with `split`',

@@ -62,7 +62,7 @@ def test_what_is_not_said_is_the_usual(read, tmp_path):
         None,
         None,
         "recall@1000t",
-        0.5,
+        0.0,
     )
     assert read(HEAD + 'embedder = "none"').retrieval == default_retrieval("")
 

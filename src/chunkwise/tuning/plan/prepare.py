@@ -14,13 +14,14 @@ from chunkwise.documents import Inputs, LoadOptions, each_input
 from chunkwise.documents.walk import SWEEP_FILES
 from chunkwise.evaluation.evaluate import TestQueries, testset_in_memory
 from chunkwise.evaluation.sources import Skipped
-from chunkwise.models import DEFAULT, get_embedder
+from chunkwise.models import DEFAULT, get_embedder, get_reranker
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, suits_late
 from chunkwise.testsets.reading import carries_documents
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.tokens.tokenizers import canonical_name, get_tokenizer
 from chunkwise.tuning.plan.grid import NotTried
 from chunkwise.tuning.plan.plan import (
+    ONE_MODEL,
     Plan,
     default_chunkers,
     default_retrieval,
@@ -57,18 +58,21 @@ def sweep_from_source(
     source: Inputs = (),
     test_queries: TestQueries | None = None,
     *,
-    embedder: str | Embedder | None = None,
+    embedder: str | Embedder | Sequence[str] | None = None,
+    reranker: str | Sequence[str] | None = None,
     objective: str | None = None,
     k: int | None = None,
     seed: int | None = None,
     exact: bool | None = None,
     time: str | None = None,
     tokenizer: str | None = None,
+    prior: bool | None = None,
     resume: str | os.PathLike[str] | None = None,
 ) -> SweepSource:
     """The sweep of a plan, of the folder to `resume`, or the usual one for these documents.
 
-    What is given beside a plan wins; None: as the plan has it. An empty `embedder`: words alone.
+    What is given beside a plan wins; None: as the plan has it. An empty `embedder`: words alone; of several the first
+    is that of the sweep, and the best are tried with the others. So they are with each `reranker`.
     """
     paths, documents = _paths_and_documents(source)
     plan = _plan_path(paths, len(paths) + len(documents), resume)
@@ -81,6 +85,7 @@ def sweep_from_source(
         # A test set that holds its documents brings its questions, too.
         test_queries = paths[0] if carries_documents(paths[0]) else None
     file, queries = _file_or_queries(test_queries)
+    embedder, others = _first(embedder)
     model = embedder if embedder is None or isinstance(embedder, str) else embedder.identity
     overrides = {
         "test_queries": file,
@@ -90,6 +95,9 @@ def sweep_from_source(
         "exact": exact,
         "seconds": parse_time(time) if time else None,
         "tokenizer": tokenizer,
+        "prior": prior,
+        "embedders": None if embedder is None else others,
+        "rerankers": (reranker,) if isinstance(reranker, str) else reranker and tuple(reranker),
     }
     sweep = _overridden(sweep, model, overrides)
     if queries is not None:
@@ -97,6 +105,18 @@ def sweep_from_source(
     return SweepSource(
         sweep, plan, tuple(documents), queries, None if isinstance(embedder, str) else embedder
     )
+
+
+def _first(
+    embedder: str | Embedder | Sequence[str] | None,
+) -> tuple[str | Embedder | None, tuple[str, ...]]:
+    """That of the sweep, and the others."""
+    if not isinstance(embedder, list | tuple):
+        return embedder, ()  # type: ignore[return-value]
+    names = tuple(dict.fromkeys(embedder))
+    if len(names) > 1 and "" in names:
+        raise InvalidParameter("embedder is none and others; none, words alone, stands alone")
+    return (names[0] if names else None), names[1:]
 
 
 def _paths_and_documents(source: Inputs) -> tuple[list[str], list[Document]]:
@@ -183,6 +203,7 @@ class PreparedSweep:
             characters=inputs.characters, tokens=inputs.tokens(sweep.tokenizer), questions=len(inputs.questions),
             tokens_per_second=TOKENS_PER_SECOND, finalists=0 if sweep.exact else sweep.finalists,
             price=sweep.price, currency=sweep.currency, jobs=jobs,
+            embedders=len(sweep.embedders), rerankers=len(sweep.rerankers),
         )  # fmt: skip
 
 
@@ -208,6 +229,10 @@ def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, 
             "path of a tokenizer.json"
         )
     get_tokenizer(sweep.tokenizer)
+    for name in sweep.embedders:
+        get_embedder(name)
+    for name in sweep.rerankers:
+        get_reranker(name)
     sweep = replace(
         sweep, objective=objective, tokenizer=canonical_name(sweep.tokenizer),
         documents=tuple(map(shortest_path, sweep.documents)),
@@ -261,6 +286,7 @@ def _fitted(sweep: Sweep, inputs: SweepInputs) -> tuple[Sweep, tuple[NotTried, .
     if sweep.chunkers not in (default_chunkers(True), default_chunkers(False)):
         return sweep, ()
     has_headings = inputs.has_headings
-    return replace(sweep, chunkers=default_chunkers(has_headings)), not_tried_by_default(
-        has_headings
-    )
+    untried = not_tried_by_default(has_headings)
+    if sweep.embedder and not sweep.rerankers and not sweep.embedders:
+        untried = (*untried, ONE_MODEL)
+    return replace(sweep, chunkers=default_chunkers(has_headings)), untried
