@@ -355,6 +355,42 @@ def test_a_split_of_ones_own_is_sacred() -> None:
     assert [each.test for each in changed.standings] != [each.test for each in found.standings]
 
 
+def test_a_fold_chooses_no_variation_that_other_questions_had_tried() -> None:
+    """Two halves of the questions have a favourite each; what varies one of them was tried for all."""
+    low, high = 0.2, 0.6
+    halves = np.arange(40) < 20
+    first, second = np.where(halves, high, low), np.where(halves, low, high)
+    parents = [outcome("a", first + 0.01), outcome("b", second)]
+    better = outcome("b", second + 0.3, "bm25(k1=2.5)")
+    varied = replace(better, configuration=replace(
+        better.configuration, varies=parents[1].configuration.key
+    ))  # fmt: skip
+    outcomes = [*parents, varied]
+    few = replace(sweep(test_share=0.0), finalists=1)
+    found = tuned(outcomes, questions(40), of=few)
+    assert found.nested is not None
+    # Where folds put a before b, nobody would have varied b.
+    labels = {label for label, _ in found.nested.chosen}
+    assert "a · bm25" in labels
+    all_of_them = tuned(outcomes, questions(40), of=replace(few, finalists=2)).nested
+    assert all_of_them is not None
+    assert [label for label, _ in all_of_them.chosen] == ["b · bm25(k1=2.5)"]
+
+
+def test_who_was_dropped_is_listed_and_not_chosen() -> None:
+    table = noisy(23, 40, [0.0, 0.1])
+    partly = [0.0 if at < 16 else None for at in range(40)]
+    lost = replace(outcome("lost", partly), dropped="dropped after 16 questions: far behind")
+    outcomes = [*(outcome(f"s{at}", table[:, at]) for at in (0, 1)), lost]
+    found = tuned(outcomes, questions(40), of=sweep(test_share=0.0))
+    asides = {each.label: each.aside for each in found.standings}
+    assert asides["lost · bm25"] == lost.dropped
+    assert found.chosen == outcomes[1].configuration.key
+    assert found.nested is not None
+    assert found.nested.figure.scored == 40
+    assert "could not win any more" in " ".join(found.caveats)
+
+
 def test_choice_and_defaults_are_judged_on_what_was_left_out() -> None:
     table = noisy(22, 60, [0.0, 0.25, 0.0])
     outcomes = [

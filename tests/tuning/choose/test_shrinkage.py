@@ -55,14 +55,16 @@ def naive(scores: np.ndarray, levers: list[dict[str, str]], prior: LeverPrior) -
             for value in values
         }
         noise = np.mean([np.var(own, ddof=1) for own in adds.values()]) + unseen / len(values)
-        sure = max(prior.spreads.get(name, 0.02), 0.01) ** 2
+        seen = np.mean([float(np.mean(own)) ** 2 for own in adds.values()]) - 4 * noise / count
+        sure = max(max(prior.spreads.get(name, 0.02), 0.01) ** 2, seen)
         share = sure / (sure + noise / count)
         for c in range(width):
             found[c] += share * float(np.mean(adds[levers[c][name]]))
             for q in range(count):
                 rest[q][c] -= adds[levers[c][name]][q]
     noise = np.mean([np.var([row[c] for row in rest], ddof=1) for c in range(width)]) + unseen
-    sure = max(prior.alone, 0.01) ** 2
+    seen = np.mean([np.mean([row[c] for row in rest]) ** 2 for c in range(width)])
+    sure = max(max(prior.alone, 0.01) ** 2, seen - 4 * noise / count)
     share = sure / (sure + noise / count)
     return [found[c] + share * float(np.mean([row[c] for row in rest])) for c in range(width)]
 
@@ -85,6 +87,16 @@ def test_with_many_questions_it_is_the_mean_whatever_was_expected() -> None:
     apart = np.abs(few - few.mean() - (before - before.mean()))
     plain = scores[:10].mean(axis=0)
     assert apart.mean() < np.abs(plain - plain.mean() - (before - before.mean())).mean()
+
+
+def test_what_is_clearly_otherwise_than_expected_is_believed() -> None:
+    """Of a corpus unlike those that the prior is of, thirty questions say more than the prior."""
+    rng = np.random.default_rng(6)
+    other = np.array([-0.3, -0.3, 0.0, 0.0, 0.3, 0.3])
+    scores = 0.5 + other + rng.normal(0, 0.2, (30, 6))
+    found = expected_means(scores, GRID, PRIOR).means
+    assert found.argmax() in (4, 5)
+    np.testing.assert_allclose(np.ptp(found), np.ptp(scores.mean(axis=0)), rtol=0.25)
 
 
 def test_noise_is_shrunk() -> None:

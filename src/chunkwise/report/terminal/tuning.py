@@ -41,6 +41,7 @@ def render_tuning(view: TuningView, console: Console) -> None:
                 f"{100 * each.difference:+.1f} points ({between}), {each.verdict}",
             )
     _levers(console, view)
+    _prior(console, view)
     worth = [part for part in view.parts if part.worth_it]
     if worth:
         heading(console, "Parts that deserve a setting of their own")
@@ -56,7 +57,7 @@ def render_tuning(view: TuningView, console: Console) -> None:
 
 
 def _judgement(console: Console, view: TuningView) -> None:
-    """Which figure is which, where the same questions choose and judge; and what was expected beforehand."""
+    """Which figure is which, where the same questions choose and judge."""
     if view.nested is not None and view.chose is not None:
         heading(console, "Which figure is which")
         judged, chose = view.nested.figure, view.chose
@@ -81,6 +82,9 @@ def _judgement(console: Console, view: TuningView) -> None:
             f"left out in turn, the others chose {', '.join(shares)}{f' and {more} more' if more else ''}",
             "dim",
         )
+
+
+def _prior(console: Console, view: TuningView) -> None:
     if view.prior and view.prior_questions is not None:
         heading(console, "Expected beforehand, from public question sets")
         line(

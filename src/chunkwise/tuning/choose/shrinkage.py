@@ -131,7 +131,8 @@ def expected_means(
     A score is what its question gives to all configurations, what the values of the configuration's levers add, what
     it adds alone, and noise. What was not expected beforehand of a lever, and of a configuration alone, is believed by
     the share σ² / (σ² + s² / n): σ is how far it differs from corpus to corpus, s how far from question to question,
-    n the number of questions. So with many questions the expected means are the means.
+    n the number of questions. σ is larger where these questions clearly differ more than was thought. So with many
+    questions the expected means are the means.
     """
     questions, width = scores.shape
     means = np.array([mean(column) for column in scores.T])
@@ -147,11 +148,13 @@ def expected_means(
     noise = truth = 0.0
     for name, places in effects.places().items():
         own, design = found[:, places], effects.design[:, places]
-        sure, spread = prior.variance(name), _variance(own) + unseen / len(places)
+        spread = _variance(own) + unseen / len(places)
+        sure = max(prior.variance(name), _seen(own.mean(axis=0), spread / questions))
         expected = expected + design @ own.mean(axis=0) * _share(sure, spread, questions)
         weight = float((design**2).sum()) / width
         noise, truth = noise + spread * weight, truth + sure * weight
-    sure, spread = prior.variance_alone, _variance(rest) + unseen
+    spread = _variance(rest) + unseen
+    sure = max(prior.variance_alone, _seen(rest.mean(axis=0), spread / questions))
     expected = expected + rest.mean(axis=0) * _share(sure, spread, questions)
     worth = (noise + spread) / (truth + sure)
     return Shrunk(np.round(expected, _DIGITS) + 0.0, worth)
@@ -160,6 +163,15 @@ def expected_means(
 def _variance(rows: ScoreMatrix) -> float:
     """From question to question, the mean over all columns."""
     return float(rows.var(axis=0, ddof=1).mean()) if len(rows) > 1 and rows.size else 0.0
+
+
+_CLEAR = 4.0
+"""Times the variance of noise: what is seen beyond that is no noise, however much less was thought."""
+
+
+def _seen(effects: Means, noise: float) -> float:
+    """How far effects differ on these questions, beyond what noise explains with room to spare."""
+    return max(0.0, float((effects**2).mean()) - _CLEAR * noise)
 
 
 def _share(sure: float, spread: float, questions: int) -> float:
