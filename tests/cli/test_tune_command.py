@@ -293,6 +293,17 @@ def test_few_questions_show_little_and_it_is_said(here: Run, docs: Path, tmp_pat
         (("docs", "--time", "5 USD"), 2, "a time is needed"),
         (("docs", "--time", "0 s"), 2, "leaves nothing to spend"),
         (("docs", "--embedder", "nobody"), 2, "no embedder is named 'nobody'"),
+        (
+            ("docs", "--embedder", "minilm", "--embedder", "nobody"),
+            2,
+            "no embedder is named 'nobody'",
+        ),
+        (
+            ("docs", "--embedder", "none", "--embedder", "minilm"),
+            2,
+            "the sweep goes by words alone",
+        ),
+        (("docs", "--reranker", "nobody"), 2, "no reranker is named 'nobody'"),
         (("docs", "-k", "0"), 2, "x>=1"),
         (("docs", "--seed", "-1"), 2, "x>=0"),
         (("docs", "--wrong"), 2, "No such option"),

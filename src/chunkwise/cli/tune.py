@@ -127,10 +127,12 @@ def command(options: TuneOptions) -> None:
     """
     from chunkwise.tuning.plan.prepare import sweep_from_source
 
+    first = options.embedder[0] if options.embedder else None
     source = sweep_from_source(
         options.source, options.test_queries,
-        embedder=["" if name == "none" else name for name in options.embedder] or None,
-        reranker=options.reranker or None,
+        embedder=None if first is None else "" if first == "none" else first,
+        embedders=None if first is None else options.embedder[1:],
+        rerankers=options.reranker or None,
         objective=options.objective, k=options.count, seed=options.seed, exact=options.exact or None,
         time=options.time, tokenizer=options.tokenizer, prior=False if options.no_prior else None,
         resume=options.output if options.resume else None,

@@ -194,8 +194,9 @@ def tune(
     *,
     objective: str | None = None,
     k: int | None = None,
-    embedder: str | Embedder | Sequence[str] | None = None,
-    reranker: str | Sequence[str] | None = None,
+    embedder: str | Embedder | None = None,
+    embedders: Sequence[str] | None = None,
+    rerankers: Sequence[str] | None = None,
     tokenizer: str | None = None,
     time: str | None = None,
     exact: bool | None = None,
@@ -213,14 +214,15 @@ def tune(
     that had no part in it: the test questions where the file names some, else by nested cross-validation.
 
     `source` are files, folders or `Document`s, or a plan (`sweep.toml`); what is said beside a plan wins. An empty
-    `embedder`: words alone; of several the first is tried with everything, the others with the best. So is each
-    `reranker`. `tokenizer` counts budgets (recall@1000t): a name, a model's name or the path of a
-    tokenizer.json. `time` is what may be spent, such as "10 min". `prior=False`: what levers did on public question
-    sets counts for nothing. In the folder `output` what is done is kept,
-    so that the same call goes on where the last one was stopped, and the report and the recommendation are written.
+    `embedder`: words alone; other `embedders` and `rerankers` are tried on the best. `tokenizer` counts budgets
+    (recall@1000t): a name, a model's name or the path of a tokenizer.json. `time` is what may be spent, such as
+    "10 min". `prior=False`: what levers did on public question sets counts for nothing. In the folder `output` what is
+    done is kept, so that the same call goes on where the last one was stopped, and the report and the recommendation
+    are written.
     """
     sweep = sweep_from_source(
-        source, queries, embedder=embedder, reranker=reranker, objective=objective, k=k, seed=seed, exact=exact,
+        source, queries, embedder=embedder, embedders=embedders, rerankers=rerankers, objective=objective, k=k,
+        seed=seed, exact=exact,
         time=time, tokenizer=tokenizer, prior=prior,
     )  # fmt: skip
 

@@ -58,8 +58,9 @@ def sweep_from_source(
     source: Inputs = (),
     test_queries: TestQueries | None = None,
     *,
-    embedder: str | Embedder | Sequence[str] | None = None,
-    reranker: str | Sequence[str] | None = None,
+    embedder: str | Embedder | None = None,
+    embedders: Sequence[str] | None = None,
+    rerankers: Sequence[str] | None = None,
     objective: str | None = None,
     k: int | None = None,
     seed: int | None = None,
@@ -71,8 +72,8 @@ def sweep_from_source(
 ) -> SweepSource:
     """The sweep of a plan, of the folder to `resume`, or the usual one for these documents.
 
-    What is given beside a plan wins; None: as the plan has it. An empty `embedder`: words alone; of several the first
-    is that of the sweep, and the best are tried with the others. So they are with each `reranker`.
+    What is given beside a plan wins; None: as the plan has it. An empty `embedder`: words alone. The best are tried
+    with the other `embedders`, and with `rerankers`.
     """
     paths, documents = _paths_and_documents(source)
     plan = _plan_path(paths, len(paths) + len(documents), resume)
@@ -85,7 +86,6 @@ def sweep_from_source(
         # A test set that holds its documents brings its questions, too.
         test_queries = paths[0] if carries_documents(paths[0]) else None
     file, queries = _file_or_queries(test_queries)
-    embedder, others = _first(embedder)
     model = embedder if embedder is None or isinstance(embedder, str) else embedder.identity
     overrides = {
         "test_queries": file,
@@ -96,8 +96,8 @@ def sweep_from_source(
         "seconds": parse_time(time) if time else None,
         "tokenizer": tokenizer,
         "prior": prior,
-        "embedders": None if embedder is None else others,
-        "rerankers": (reranker,) if isinstance(reranker, str) else reranker and tuple(reranker),
+        "embedders": None if embedders is None else tuple(dict.fromkeys(embedders)),
+        "rerankers": None if rerankers is None else tuple(dict.fromkeys(rerankers)),
     }
     sweep = _overridden(sweep, model, overrides)
     if queries is not None:
@@ -105,18 +105,6 @@ def sweep_from_source(
     return SweepSource(
         sweep, plan, tuple(documents), queries, None if isinstance(embedder, str) else embedder
     )
-
-
-def _first(
-    embedder: str | Embedder | Sequence[str] | None,
-) -> tuple[str | Embedder | None, tuple[str, ...]]:
-    """That of the sweep, and the others."""
-    if not isinstance(embedder, list | tuple):
-        return embedder, ()  # type: ignore[return-value]
-    names = tuple(dict.fromkeys(embedder))
-    if len(names) > 1 and "" in names:
-        raise InvalidParameter("embedder is none and others; none, words alone, stands alone")
-    return (names[0] if names else None), names[1:]
 
 
 def _paths_and_documents(source: Inputs) -> tuple[list[str], list[Document]]:
@@ -229,6 +217,10 @@ def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, 
             "path of a tokenizer.json"
         )
     get_tokenizer(sweep.tokenizer)
+    if sweep.embedders and not sweep.embedder:
+        raise InvalidParameter(
+            f"embedders are {', '.join(sweep.embedders)}, and the sweep goes by words alone (none); leave that out"
+        )
     for name in sweep.embedders:
         get_embedder(name)
     for name in sweep.rerankers:
