@@ -391,6 +391,41 @@ def test_who_was_dropped_is_listed_and_not_chosen() -> None:
     assert "could not win any more" in " ".join(found.caveats)
 
 
+def test_unscored_questions_neither_choose_nor_judge() -> None:
+    table = noisy(24, 30, [0.0, 0.2])
+    scores = [
+        [None if row % 5 == 0 else own for row, own in enumerate(column)] for column in table.T
+    ]
+    found = tuned(
+        [outcome(f"s{at}", own) for at, own in enumerate(scores)], questions(30), of=sweep(test_share=0.0)
+    )  # fmt: skip
+    assert found.nested is not None
+    assert found.nested.figure.scored == 24
+    kept = [row for row in range(30) if row % 5]
+    assert found.nested.figure.mean == pytest.approx(table[kept, 1].mean())
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_where_all_score_the_same_the_cheapest_is_chosen_and_judged(value: float) -> None:
+    outcomes = [outcome("dear", [value] * 20, storage=2.0), outcome("cheap", [value] * 20)]
+    found = tuned(outcomes, questions(20), of=sweep(test_share=0.0, prior=True))
+    assert found.chosen == outcomes[1].configuration.key
+    assert found.nested is not None
+    assert found.nested.figure.mean == value
+    alone = tuned(outcomes[:1], questions(20), of=sweep(test_share=0.0))
+    assert alone.nested is not None
+    assert alone.chosen == outcomes[0].configuration.key
+
+
+def test_less_can_be_expected_to_be_better() -> None:
+    table = noisy(25, 60, [0.2, 0.0])
+    outcomes = [outcome(f"s{at}", table[:, at], objective="failure@20") for at in (0, 1)]
+    found = tuned(outcomes, questions(60), of=sweep("failure@20", test_share=0.0))
+    assert found.chosen == outcomes[1].configuration.key
+    expected = {each.label: each.expected or 0.0 for each in found.standings}
+    assert 0 < expected["s1 · bm25"] < expected["s0 · bm25"]
+
+
 def test_choice_and_defaults_are_judged_on_what_was_left_out() -> None:
     table = noisy(22, 60, [0.0, 0.25, 0.0])
     outcomes = [
