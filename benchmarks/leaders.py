@@ -31,9 +31,9 @@ def run(kept: Kept) -> str:
 
 
 def _told(swept: Swept) -> str:
-    material, sweep = swept.prepared.material, swept.prepared.sweep
-    queries, splits = material.questions.queries, material.splits
-    documents = material.documents
+    inputs, sweep = swept.prepared.inputs, swept.prepared.sweep
+    queries, splits = inputs.questions.queries, inputs.splits
+    documents = inputs.documents
     whole = choose(swept.outcomes, queries, splits, sweep, swept.prepared.plan, documents)
     chunks = [each for each in swept.outcomes if each.configuration.strategy]
     alone = choose(chunks, queries, splits, sweep, swept.prepared.plan, documents)
@@ -101,7 +101,7 @@ def _label(tuning: SweepResult) -> str:
 
 def _gains(swept: Swept, chosen: Outcome) -> list[str]:
     """Paired on the test questions, against each default with the retriever that suits it best on validation."""
-    objective, splits = swept.prepared.sweep.objective, swept.prepared.material.splits
+    objective, splits = swept.prepared.sweep.objective, swept.prepared.inputs.splits
     rows = [at for at, side in enumerate(splits) if side == TEST]
     others = [at for at, side in enumerate(splits) if side != TEST]
     names = dict.fromkeys(each.configuration.baseline for each in swept.outcomes)

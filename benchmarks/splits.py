@@ -13,8 +13,8 @@ from benchmarks.swept import Swept, all_swept
 from benchmarks.tables import table
 from chunkwise.stats.paired import Ties, ties
 from chunkwise.tuning.choose.choose import baseline_columns, recommended_column
-from chunkwise.tuning.choose.levers import fit_weights
 from chunkwise.tuning.choose.score_table import ScoreTable, score_table_of
+from chunkwise.tuning.choose.shrinkage import expectation
 from chunkwise.tuning.sweep_inputs import split
 
 SPLITS = 20
@@ -25,12 +25,19 @@ Rule = Callable[[ScoreTable, Ties], int]
 """From what the validation questions show to a column."""
 
 
+def choice(score_table: ScoreTable, found: Ties) -> int:
+    """Without the prior of the package, which comes from these sets."""
+    configurations = [score_table.outcomes[at].configuration for at in score_table.entrants]
+    scores = score_table.better(score_table.validation, score_table.entrants)
+    return recommended_column(score_table, expectation(scores, configurations).means)
+
+
 def best_on_validation(score_table: ScoreTable, found: Ties) -> int:
     return score_table.entrants[found.best]
 
 
 RULES: dict[str, Rule] = {
-    "the choice": recommended_column,
+    "the choice, without a prior": choice,
     "the best on validation": best_on_validation,
 }
 
@@ -46,20 +53,14 @@ class Judged(NamedTuple):
 
 
 def fields(swept: Swept, objective: str) -> Iterator[tuple[ScoreTable, Ties]]:
-    """Of every split; the weights of several sizes are fitted anew on each."""
+    """Of every split."""
     sweep = replace(swept.prepared.sweep, objective=objective)
-    queries = [replace(each, split="") for each in swept.prepared.material.questions.queries]
+    queries = [replace(each, split="") for each in swept.prepared.inputs.questions.queries]
     for seed in range(SPLITS):
         score_table = score_table_of(
             swept.outcomes, split(queries, 0.5, seed), replace(sweep, seed=seed)
         )
         assert score_table is not None
-        fit = fit_weights(score_table)
-        if fit is not None:
-            score_table = replace(
-                score_table,
-                aside={**score_table.aside, **dict.fromkeys(fit.others, "other weights")},
-            )
         found = ties(score_table.better(score_table.validation, score_table.entrants), seed=seed)
         assert found is not None
         yield score_table, found

@@ -53,7 +53,9 @@ class Swept(NamedTuple):
 def swept(each: QuestionSet, keep: Path, on_outcome: OnOutcome | None = None) -> Swept:
     """Without the finalists: what is told here is told of one kind of vectors."""
     documents = list(read(each.paths))
-    sweep = default_sweep((), None, has_headings=True)
+    sweep = default_sweep((), None, has_headings=True, test_share=0.5)
+    # The prior of the package comes from these sets.
+    sweep = replace(sweep, prior=False)
     if sum(len(document.text) for document in documents) > LARGE:
         sweep = replace(sweep, chunkers=_FEWER, retrieval=_LIGHTER)
     prepared = prepare_sweep(
@@ -61,7 +63,7 @@ def swept(each: QuestionSet, keep: Path, on_outcome: OnOutcome | None = None) ->
         documents=documents, questions=_questions(each, documents),
     )  # fmt: skip
     found = run_plan(
-        prepared.plan, documents, prepared.material.questions.queries, prepared.sweep,
+        prepared.plan, documents, prepared.inputs.questions.queries, prepared.sweep,
         SweepRecord(keep / each.folder), on_outcome=on_outcome,
     )  # fmt: skip
     failed = [one.error for one in found if one.error]

@@ -15,8 +15,16 @@ OBJECTIVE = "recall@1000t"
 RECURSIVE, SENTENCES = "recursive 1000/200 characters", "sentences 1024/200"
 
 
-def sweep(objective: str = OBJECTIVE, seed: int = 0, seconds: float | None = None) -> Sweep:
-    return Sweep(("docs",), "questions.json", (), (), objective, seed=seed, seconds=seconds)
+def sweep(
+    objective: str = OBJECTIVE,
+    seed: int = 0,
+    seconds: float | None = None,
+    test_share: float = 0.5,
+    prior: bool = False,
+) -> Sweep:
+    return Sweep(
+        ("docs",), "questions.json", (), (), objective, seed=seed, seconds=seconds, test_share=test_share, prior=prior
+    )  # fmt: skip
 
 
 def questions(

@@ -274,7 +274,8 @@ def test_few_questions_show_little_and_it_is_said(here: Run, docs: Path, tmp_pat
     done = here("tune", "sweep.toml", "--test-queries", "few.json", "-o", "out")
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
-    assert "Only 6 questions could choose" in told
+    assert "Only 12 questions could choose" in told
+    assert "nested cross-validation" in told
     assert "30 or more are needed" in told
     write_questions(tmp_path / "one.json", count=1, passages=5)
     done = here("tune", "sweep.toml", "--test-queries", "one.json", "-o", "single")
@@ -292,6 +293,17 @@ def test_few_questions_show_little_and_it_is_said(here: Run, docs: Path, tmp_pat
         (("docs", "--time", "5 USD"), 2, "a time is needed"),
         (("docs", "--time", "0 s"), 2, "leaves nothing to spend"),
         (("docs", "--embedder", "nobody"), 2, "no embedder is named 'nobody'"),
+        (
+            ("docs", "--embedder", "minilm", "--embedder", "nobody"),
+            2,
+            "no embedder is named 'nobody'",
+        ),
+        (
+            ("docs", "--embedder", "none", "--embedder", "minilm"),
+            2,
+            "the sweep goes by words alone",
+        ),
+        (("docs", "--reranker", "nobody"), 2, "no reranker is named 'nobody'"),
         (("docs", "-k", "0"), 2, "x>=1"),
         (("docs", "--seed", "-1"), 2, "x>=0"),
         (("docs", "--wrong"), 2, "No such option"),
@@ -433,7 +445,10 @@ def test_documents_that_cannot_be_read_are_a_line_and_status_3(
 def test_json_and_quiet(here: Run, swept: Path) -> None:
     done = here("tune", "sweep.toml", "-o", "out", "--json")
     told = json.loads(done.stdout)
-    assert set(told) == {"sentence", "caveats", "recommendation"}
+    assert set(told) == {
+        "sentence", "objective", "questions_not_used", "questions_that_chose", "caveats", "recommendation",
+    }  # fmt: skip
+    assert told["questions_not_used"]["mean"] <= told["questions_that_chose"]["mean"]
     written = tomllib.loads((swept / "recommendation.toml").read_text())
     assert {"format": "chunkwise recommendation", **told["recommendation"]} == written
     done = here("tune", "sweep.toml", "-o", "out", "--test-queries", "queries.json", "-q")
@@ -570,11 +585,11 @@ def test_a_report_without_its_questions_is_better_than_none(
 
 def test_a_dry_run_says_what_the_end_would_doubt(here: Run, docs: Path, tmp_path: Path) -> None:
     write_corpus(docs)
-    write_questions(tmp_path / "queries.json")
+    write_questions(tmp_path / "queries.json", count=20)
     done = here("tune", "docs", *ASK, *WORDS, "--dry-run", "--objective", "recall@1000t")
     assert re.search(r"1,000 tokens are \d+ % of these documents", done.stderr)
     assert "--objective recall@100t" in done.stderr
-    assert "only 20 of 40 questions can choose" in done.stderr
+    assert "only 20 of 20 questions can choose" in done.stderr
     done = here("tune", "docs", *ASK, *WORDS, "--dry-run", "--objective", "recall@100t")
     assert "of these documents" not in done.stderr
     done = here("tune", "docs", *WORDS, "--dry-run")

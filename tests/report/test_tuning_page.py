@@ -530,7 +530,7 @@ def test_an_empty_tuning_is_a_page(tuning: SweepResult, monkeypatch: pytest.Monk
     alone = dataclasses.replace(
         alone, standings=tuple(dataclasses.replace(each, test=None) for each in tuning.standings)
     )
-    assert "on the 120 validation questions" in part(tuning_page(alone), "budgets")
+    assert "on the 120 questions that choose" in part(tuning_page(alone), "budgets")
 
 
 def test_the_policy_allows_the_two_inline_texts_and_nothing_else(page: Page) -> None:

@@ -59,6 +59,16 @@ def test_words_alone_name_no_model(tmp_path: Path) -> None:
     assert "embedder" not in read_recommendation(path).options()
 
 
+def test_a_reranker_is_named_where_there_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "recommendation.toml"
+    reranked = Recommendation("structure", retriever="hybrid", reranker="local")
+    write_recommendation(reranked, path, "why")
+    assert read_recommendation(path) == reranked
+    assert reranked.options()["reranker"] == "local"
+    assert 'reranker="local"' in snippets(reranked)["Python"]
+    assert "reranker" not in Recommendation("structure").settings()
+
+
 def test_the_embedder_has_an_old_name(tmp_path: Path) -> None:
     path = tmp_path / "recommendation.toml"
     write_recommendation(Recommendation("structure", embedder="openai:small"), path, "")

@@ -1,5 +1,6 @@
 """Who is run again with vectors of its own; and a sweep from its source to its files."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,46 @@ def test_what_is_not_to_be_run_writes_nothing(source: SweepSource, tmp_path: Pat
     with pytest.raises(ChunkwiseError, match="too dear"):
         run_sweep(source, out, refused, write, left_out=left_out)
     assert not out.exists()
+
+
+def test_the_best_are_varied_and_nothing_is_run_twice(tmp_path: Path) -> None:
+    documents = tmp_path / "docs"
+    documents.mkdir()
+    texts = [
+        f"The lamp of harbour {name} is lit at dusk. Its gate is shut at ten."
+        for name in "abcdefgh"
+    ]
+    (documents / "harbours.txt").write_text("\n\n".join(texts))
+    queries = [
+        {"query_id": name, "query": f"when is the lamp of harbour {name} lit?", "references": [
+            {"doc_id": "harbours.txt", "text": f"The lamp of harbour {name} is lit at dusk."}
+        ]}
+        for name in "abcdefgh"
+    ]  # fmt: skip
+    (tmp_path / "queries.json").write_text(json.dumps(queries))
+    source = sweep_from_source(
+        [documents], tmp_path / "queries.json", embedder="", objective="recall@50t"
+    )
+    ran: list[str] = []
+
+    def prepared(_: PreparedSweep) -> RunOptions:
+        return RunOptions(on_outcome=lambda outcome: ran.append(outcome.configuration.key))
+
+    def completed() -> CompletedSweep:
+        found = run_sweep(source, tmp_path / "out", prepared, lambda *_: None, left_out=Skipped(None))  # fmt: skip
+        assert found is not None
+        return found
+
+    first = completed()
+    varied = [each.configuration for each in first.result.outcomes if each.configuration.varies]
+    planned = {each.key for each in first.prepared.plan.configurations}
+    assert varied
+    assert {each.varies for each in varied} <= planned
+    assert not planned & {each.key for each in varied}
+    assert {"k1", "b"} <= {name for each in varied for name in each.levers}
+    assert first.result.nested is not None
+    files = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("outcomes/*.json")}
+    assert len(files) == len(set(ran)) == len(planned) + len(varied)
+    again = completed()
+    assert again.result == first.result
+    assert files == {path: path.stat().st_mtime_ns for path in files}

@@ -90,9 +90,14 @@ class TuneOptions(KeepOptions, SweepOptions):
     count: int | None = option(
         "-k", type=COUNT, metavar="N", show_default="5", help="Number of hits for each question."
     )  # fmt: skip
-    embedder: str | None = option(
-        "--embedder", old=("--model",), metavar="NAME", show_default="minilm",
-        help="Embedding model; none: search by words only.",
+    embedder: tuple[str, ...] = option(
+        "--embedder", old=("--model",), multiple=True, metavar="NAME", show_default="minilm",
+        help="Embedding model; none: search by words only. May be repeated: the best are tried with the others.",
+    )  # fmt: skip
+    reranker: tuple[str, ...] = option(
+        "--reranker", multiple=True, metavar="NAME",
+        help="Model that reads hits once more, tried on the best: local, maxsim, https://HOST/rerank#NAME … "
+        "May be repeated.",
     )  # fmt: skip
     tokenizer: str | None = tokenizer_name("o200k_base")
     time: str | None = option(
@@ -102,9 +107,13 @@ class TuneOptions(KeepOptions, SweepOptions):
         "--exact", is_flag=True,
         help="Embed every chunk of every configuration by itself, not only those of the finalists; slower.",
     )  # fmt: skip
+    no_prior: bool = option(
+        "--no-prior", is_flag=True,
+        help="Expect nothing beforehand: what levers did on public question sets counts for nothing.",
+    )  # fmt: skip
     seed: int | None = option(
         "--seed", type=click.IntRange(0), metavar="N", show_default="0",
-        help="Seed of the random numbers that split the questions and make the intervals of levers.",
+        help="Seed of the random numbers that put the questions into folds and make the intervals of levers.",
     )  # fmt: skip
     resume: bool = option("--resume", is_flag=True, help="Continue the sweep in the output folder.")
 
@@ -114,16 +123,20 @@ def command(options: TuneOptions) -> None:
     """Find the chunking and the search that work for your documents, and prove it.
 
     SOURCE is any number of documents (files, folders, globs, archives), or a plan (sweep.toml). The choice is made on
-    one part of the questions and tested on the other. Results are kept: the same command continues where it was
-    stopped.
+    all questions and judged by leaving some out in turn; questions that the file marks as test never choose. Results
+    are kept: the same command continues where it was stopped.
     """
     from chunkwise.tuning.plan.prepare import sweep_from_source
 
+    first = options.embedder[0] if options.embedder else None
     source = sweep_from_source(
         options.source, options.test_queries,
-        embedder="" if options.embedder == "none" else options.embedder,
+        embedder=None if first is None else "" if first == "none" else first,
+        embedders=None if first is None else options.embedder[1:],
+        rerankers=options.reranker or None,
         objective=options.objective, k=options.count, seed=options.seed, exact=options.exact or None,
-        time=options.time, tokenizer=options.tokenizer, resume=options.output if options.resume else None,
+        time=options.time, tokenizer=options.tokenizer, prior=False if options.no_prior else None,
+        resume=options.output if options.resume else None,
     )  # fmt: skip
     tune_and_show(source, options, RunKeeper(options, quiet=options.quiet))
 
@@ -263,7 +276,10 @@ def _run_options(prepared: PreparedSweep, options: SweepOptions) -> RunOptions:
     from chunkwise.tuning.tune import RunOptions
 
     material = prepared.inputs
-    fetch_weights(prepared.sweep.embedder, options.quiet)
+    for name in (prepared.sweep.embedder, *prepared.sweep.embedders):
+        fetch_weights(name, options.quiet)
+    for name in prepared.sweep.rerankers:
+        fetch_weights(name, options.quiet, "reranker")
     leaders = Leaders(prepared.sweep.objective, material.splits, options.quiet)
     return RunOptions(options.workers(material.characters), leaders.add, leaders.stages)
 
@@ -288,8 +304,20 @@ def _write(completed: CompletedSweep, options: SweepOptions) -> None:
 
 def _print_json(completed: CompletedSweep) -> None:
     result, recommendation = completed.result, completed.recommendation
+    standing = next((each for each in result.standings if each.key == result.chosen), None)
+    tested = None if standing is None else standing.test
+    figures = {
+        "questions_not_used": result.nested.figure if result.nested else tested,
+        "questions_that_chose": None if standing is None else standing.validation,
+    }
     shown = {
         "sentence": result.sentence,
+        "objective": result.objective,
+        **{
+            name: {"mean": each.mean, "low": each.low, "high": each.high, "questions": each.scored}
+            for name, each in figures.items()
+            if each is not None
+        },
         "caveats": list(result.caveats),
         "recommendation": recommendation and recommendation.settings(),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -155,10 +156,10 @@ def _evaluated(configuration: Configuration, completed: CompletedSweep) -> Resul
     settings = recommendation_of(configuration, sweep)
     return evaluate(
         material.documents, material.questions, strategy=settings.strategy,
-        embedder=completed.embedder or settings.embedder or None,
+        embedder=(None if configuration.embedder else completed.embedder) or settings.embedder or None,
         vectors=configuration.vectors, context=configuration.context, retriever=settings.retriever,
         neighbours=settings.neighbours, k=settings.k if settings.budget is None else None,
-        budget=settings.budget, tokenizer=settings.tokenizer,
+        budget=settings.budget, tokenizer=settings.tokenizer, reranker=settings.reranker or None,
         metrics=[sweep.objective, OF_CUTS.name],
     )  # fmt: skip
 
@@ -194,9 +195,12 @@ def tune(
     objective: str | None = None,
     k: int | None = None,
     embedder: str | Embedder | None = None,
+    embedders: Sequence[str] | None = None,
+    rerankers: Sequence[str] | None = None,
     tokenizer: str | None = None,
     time: str | None = None,
     exact: bool | None = None,
+    prior: bool | None = None,
     seed: int | None = None,
     output: str | os.PathLike[str] | None = None,
     options: LoadOptions | None = None,
@@ -206,17 +210,20 @@ def tune(
     on_outcome: OnOutcome | None = None,
     listeners: Listeners = Listeners(),
 ) -> TuneResult:
-    """The chunking and the search that work for these documents, chosen on one part of the questions and judged on
-    the other.
+    """The chunking and the search that work for these documents, chosen on the questions and judged on those of them
+    that had no part in it: the test questions where the file names some, else by nested cross-validation.
 
     `source` are files, folders or `Document`s, or a plan (`sweep.toml`); what is said beside a plan wins. An empty
-    `embedder`: words alone. `tokenizer` counts budgets (recall@1000t): a name, a model's name or the path of a
-    tokenizer.json. `time` is what may be spent, such as "10 min". In the folder `output` what is done is kept,
-    so that the same call goes on where the last one was stopped, and the report and the recommendation are written.
+    `embedder`: words alone; other `embedders` and `rerankers` are tried on the best. `tokenizer` counts budgets
+    (recall@1000t): a name, a model's name or the path of a tokenizer.json. `time` is what may be spent, such as
+    "10 min". `prior=False`: what levers did on public question sets counts for nothing. In the folder `output` what is
+    done is kept, so that the same call goes on where the last one was stopped, and the report and the recommendation
+    are written.
     """
     sweep = sweep_from_source(
-        source, queries, embedder=embedder, objective=objective, k=k, seed=seed, exact=exact, time=time,
-        tokenizer=tokenizer,
+        source, queries, embedder=embedder, embedders=embedders, rerankers=rerankers, objective=objective, k=k,
+        seed=seed, exact=exact,
+        time=time, tokenizer=tokenizer, prior=prior,
     )  # fmt: skip
 
     def prepared_to_run(prepared: PreparedSweep) -> RunOptions:

@@ -160,6 +160,7 @@ def run_of_sweep(
             **_counted(result.data),
             "sentence": result.sentence,
             "configurations": len(result.outcomes),
+            **({} if result.nested is None else {"nested": result.nested.figure.mean}),
             "cost": {} if chosen is None else dict(chosen.cost),
         },
         key=sha256(sweep_text(result).encode("utf-8")).hexdigest(),
@@ -183,6 +184,8 @@ def _chosen_settings(chosen: Outcome | None) -> dict[str, Json]:
     return {
         "strategy": own.strategy, "retriever": own.retriever, "context": own.context,
         "neighbours": own.neighbours, "vectors": own.vectors,
+        **({"embedder": own.embedder} if own.embedder else {}),
+        **({"reranker": own.reranker} if own.reranker else {}),
     }  # fmt: skip
 
 

@@ -44,6 +44,8 @@ class Recommendation:
     neighbours: int = 0
     tokenizer: str = DEFAULT_TOKENIZER
     """What the budget is counted by."""
+    reranker: str = ""
+    """What reads the hits once more; empty: nothing."""
 
     @property
     def model(self) -> str:
@@ -60,6 +62,8 @@ class Recommendation:
             del found["embedder"]
         if self.tokenizer == DEFAULT_TOKENIZER:
             del found["tokenizer"]
+        if not self.reranker:
+            del found["reranker"]
         return found
 
     def options(self) -> dict[str, str | int]:
@@ -196,7 +200,7 @@ def _commands(
     named, config = shlex.join([*documents, *_reading_words(reading)]), shlex.quote(file)
     embedder = recommendation.embedder if recommendation.vectors != "none" else ""
     making = allowing(recommendation.strategy, embedder)
-    searching = allowing(embedder, recommendation.retriever)
+    searching = allowing(embedder, recommendation.retriever, recommendation.reranker)
     return (
         f"chunkwise index {named} --config {config} --into kb/{making}\n"
         f'chunkwise search kb/ "your question" --config {config}{searching}\n'
@@ -242,8 +246,10 @@ def _search(recommendation: Recommendation) -> str:
         if recommendation.budget is None
         else f"budget={recommendation.budget}"
     )
+    if recommendation.neighbours:
+        asked += f", neighbours={recommendation.neighbours}"
     return asked + (
-        f", neighbours={recommendation.neighbours}" if recommendation.neighbours else ""
+        f", reranker={_text(recommendation.reranker)}" if recommendation.reranker else ""
     )
 
 
@@ -284,11 +290,12 @@ def recommendation_of(configuration: Configuration, sweep: Sweep) -> Recommendat
     return Recommendation(
         strategy=configuration.strategy or DEFAULT_STRATEGY,
         context=configuration.context,
-        embedder=sweep.embedder,
+        embedder=configuration.embedder or sweep.embedder,
         vectors=configuration.vectors,
         retriever=configuration.retriever,
         k=sweep.k,
         budget=budget_of(sweep.objective) or (1000 if several else None),
         neighbours=configuration.neighbours,
         tokenizer=sweep.tokenizer,
+        reranker=configuration.reranker,
     )

@@ -75,6 +75,12 @@ class Configuration:
     """What was varied, in words for tables: boundaries, size, overlap, context, neighbours, sizes, retriever."""
     baseline: str = field(default="", compare=False)
     """What it is known as, where it is a common default everything is held against."""
+    embedder: str = ""
+    """The model of its vectors; empty: that of the sweep."""
+    reranker: str = ""
+    """What reads its hits once more; empty: nothing."""
+    varies: str = field(default="", compare=False)
+    """Key of the one it differs from in one lever, tried because that was among the best; empty: planned."""
 
     @property
     def label(self) -> str:
@@ -83,7 +89,8 @@ class Configuration:
         parts = [label_with_size(self.strategy), context, self.retriever]
         if self.neighbours:
             parts.append(f"neighbours {self.neighbours}")
-        if self.vectors == "own":
+        parts += [self.embedder, f"reranked by {self.reranker}" if self.reranker else ""]
+        if self.vectors == "own" and not self.embedder:
             parts.append("own vectors")
         return " · ".join(part for part in parts if part)
 
@@ -91,6 +98,8 @@ class Configuration:
     def key(self) -> str:
         """The name of its file."""
         said = [self.strategy, self.retriever, self.context, str(self.neighbours), self.vectors]
+        if self.embedder or self.reranker:
+            said += [self.embedder, self.reranker]
         return blake2b("\0".join(said).encode(), digest_size=8).hexdigest()
 
 
@@ -133,9 +142,16 @@ class Sweep:
     finalists: int = 5
     """The best of those with late vectors that are run again with vectors of their own, and the defaults with them;
     0: none."""
-    test_share: float = 0.5
-    """Of the questions, where the file does not split them itself."""
+    test_share: float = 0.0
+    """Of the questions that judge and never choose, where the file does not split them itself; 0: all choose, and
+    nested cross-validation judges."""
     reading: Mapping[str, OptionValue] = field(default_factory=dict, hash=False)
     """Options of `LoadOptions` that were given: which documents are read, and how; None: one that cannot be written."""
     tokenizer: str = DEFAULT_TOKENIZER
     """What budgets and sizes are counted by; strategies cut by their own."""
+    prior: bool = True
+    """Whether what levers did on public question sets counts for as much as some questions."""
+    embedders: tuple[str, ...] = ()
+    """Other models than `embedder`, which the best are tried with, too."""
+    rerankers: tuple[str, ...] = ()
+    """What may read hits once more, tried on the best."""

@@ -31,6 +31,8 @@ class Outcome:
     without chunks."""
     error: str = ""
     """Why it could not be run; the others are not stopped by it."""
+    dropped: str = ""
+    """Why it was not asked all questions: it could not win any more. Those not asked are unscored."""
     seconds: float = field(default=0.0, compare=False)
 
     @property
@@ -75,11 +77,29 @@ class Standing:
     """Nothing is better in quality and no dearer in storage and, unless the objective has a budget, context tokens."""
     aside: str = ""
     """Why it is listed and not chosen from; empty: it takes part. Then it is neither tied nor on the front."""
+    expected: float | None = None
+    """The objective on questions not asked yet: the mean with its noise shrunk, which decides; None: no part in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NestedJudgement:
+    """What choosing like this is worth on questions that had no part in it: nested cross-validation.
+
+    In turn a fold of the questions is left out, the others choose, and the choice is judged on the fold.
+    """
+
+    figure: Figure
+    """The objective of what was chosen without the question, over all questions that choose."""
+    folds: int
+    repeats: int
+    """Ways in which the questions were divided into folds."""
+    chosen: tuple[tuple[str, float], ...]
+    """Labels of what the folds chose, each with its share of them, the most frequent first."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaselineComparison:
-    """The choice and a common default, paired on the test questions."""
+    """The choice and a common default, paired on the test questions; without these, on folds left out of choosing."""
 
     baseline: str
     key: str
@@ -181,6 +201,12 @@ class SweepResult:
     """Questions that would about separate the best two; None: they are the same, or nothing is known."""
     small_parts: Mapping[str, int] = field(default_factory=dict)
     """Parts of the corpus with too few questions to be looked at, and how many they have."""
+    nested: NestedJudgement | None = None
+    """None: test questions judge, or there are too few to leave any out."""
+    prior: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """What was expected of each value of each lever beforehand, from public question sets; empty: nothing."""
+    prior_questions: float | None = None
+    """As many questions as that counts for; None: nothing was expected."""
     timing: Mapping[str, float] = field(default_factory=dict, compare=False)
 
 

@@ -17,10 +17,13 @@ from chunkwise.evaluation.results import Json, documents_hash, versions
 from chunkwise.evaluation.sources import Skipped
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.models.embed.embedder import Embedder
+from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.tuning.choose.choose import choose
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.plan.prepare import PreparedSweep, SweepSource, prepare_sweep
+from chunkwise.tuning.plan.variations import variations
 from chunkwise.tuning.recommendation import Recommendation, recommendation_of
+from chunkwise.tuning.run.race import Race
 from chunkwise.tuning.run.record import SweepFolder, SweepRecord
 from chunkwise.tuning.run.run import run_plan, sweep_embedder
 from chunkwise.tuning.sweep import Configuration, Sweep
@@ -48,6 +51,38 @@ def finalists(
             if each.configuration.baseline and each.configuration not in chosen
         ]
     return [replace(each, vectors="own") for each in chosen]
+
+
+def best_chunkings(
+    outcomes: Sequence[Outcome], splits: Sequence[str], objective: str, most: int = 5
+) -> list[Configuration]:
+    """The best `most` with chunks on the questions that choose."""
+    means = {
+        at: found
+        for at, each in enumerate(outcomes)
+        if each.configuration.strategy and not each.error and not each.configuration.varies
+        for found in [_mean(each, splits, objective)]
+        if found is not None
+    }
+    sign = 1 if lower_is_better(objective) else -1
+    best = sorted(means, key=lambda at: (sign * means[at], at))[:most]
+    return [outcomes[at].configuration for at in best]
+
+
+def race_against(outcomes: Sequence[Outcome], splits: Sequence[str], objective: str) -> Race:
+    """The best of all so far, by its scores on the questions that choose."""
+    lower = lower_is_better(objective)
+    sign = 1 if lower else -1
+    means = {
+        at: _mean(each, splits, objective) for at, each in enumerate(outcomes) if not each.error
+    }
+    known = {at: found for at, found in means.items() if found is not None}
+    if not known:
+        return Race()
+    best = outcomes[min(known, key=lambda at: (sign * known[at], at))]
+    pairs = zip(best.scores[objective], splits, strict=True)
+    ahead = tuple(score if split == "validation" else None for score, split in pairs)
+    return Race(ahead, best.configuration.label, lower)
 
 
 def _is_late(outcome: Outcome) -> bool:
@@ -172,12 +207,14 @@ def run_and_choose(
     watch, began = Stopwatch(), time.monotonic()
     model = sweep_embedder(sweep, embedder)
 
-    def outcomes_of(some: Plan) -> list[Outcome]:
+    def outcomes_of(
+        some: Plan, race: Race | None = None, named: Embedder | LazyEmbedder | str | None = None
+    ) -> list[Outcome]:
         # The time is that of the whole: what the sweep took, the finalists have not.
         left = sweep.seconds and max(0.0, sweep.seconds - (time.monotonic() - began))
         found = run_plan(
-            some, documents, queries, sweep, record, embedder=model, stages=stages,
-            on_outcome=on_outcome, jobs=jobs, deadline=left,
+            some, documents, queries, sweep, record, embedder=named or model, stages=stages,
+            on_outcome=on_outcome, jobs=jobs, deadline=left, race=race,
         )  # fmt: skip
         return [replace(each, error=_TIME_UP) if each.waits else each for each in found]
 
@@ -188,6 +225,13 @@ def run_and_choose(
         again = finalists(outcomes, inputs.splits, sweep.objective, most) if most else ()
         if again:
             outcomes += outcomes_of(Plan(tuple(again)))
+    with watch("variations"):
+        best = best_chunkings(outcomes, inputs.splits, sweep.objective, sweep.finalists)
+        for name, some in variations(best, sweep).items():
+            race = race_against(outcomes, inputs.splits, sweep.objective)
+            other = replace(sweep, embedder=name)
+            named = None if name == sweep.embedder else sweep_embedder(other) or name
+            outcomes += outcomes_of(Plan(some), race, named)
     with watch("choose"):
         tuning = choose(outcomes, queries, inputs.splits, sweep, plan, documents)
     return replace(

@@ -76,8 +76,8 @@ def test_sixty_equal_configurations_on_thirty_questions_are_tied() -> None:
         found = tuned(outcomes, questions(60))
         assert sum(standing.validation.scored for standing in found.standings) == 60 * 30
         missed += sum(not standing.tied for standing in found.standings)
-        # Prices rise with the number: the first that is within a point of the best on validation.
-        means = {standing.key: standing.validation.mean for standing in found.standings}
+        # Prices rise with the number: the first that is within a point of what most is expected of.
+        means = {standing.key: standing.expected or 0.0 for standing in found.standings}
         near = [
             each for each in outcomes if means[each.configuration.key] >= max(means.values()) - 0.01
         ]
@@ -182,14 +182,13 @@ def test_a_budget_that_holds_much_of_the_corpus_is_told(
 
 
 def test_tied_and_cheap_is_not_enough_below_the_best() -> None:
-    table = noisy(4, 20, [0.0, 0.05], spread=0.4)
+    table = noisy(4, 120, [0.0, 0.05], spread=0.05)
     cheap = outcome("cheap", table[:, 0], storage=0.5)
     good = outcome("good", table[:, 1], storage=1.0)
-    found = tuned([cheap, good], questions(20))
-    assert all(standing.tied for standing in found.standings)
-    best = max(found.standings, key=lambda standing: standing.validation.mean or 0)
-    other = min(found.standings, key=lambda standing: standing.validation.mean or 0)
-    assert (best.validation.mean or 0) - (other.validation.mean or 0) > 0.01
+    found = tuned([cheap, good], questions(120))
+    best = max(found.standings, key=lambda standing: standing.expected or 0)
+    other = min(found.standings, key=lambda standing: standing.expected or 0)
+    assert (best.expected or 0) - (other.expected or 0) > 0.01
     assert found.chosen == best.key == good.configuration.key
 
 
@@ -316,17 +315,133 @@ def test_one_with_many_gaps_does_not_take_the_questions_from_the_others() -> Non
     assert aside["gaps · bm25"] == "no score for 32 questions that others have one for"
 
 
-def test_without_test_questions_nothing_is_proven() -> None:
+def test_without_test_questions_folds_judge() -> None:
     table = noisy(14, 3, [0.0, 0.1])
     outcomes = [outcome("a", table[:, 0], baseline=RECURSIVE), outcome("b", table[:, 1])]
-    found = tuned(outcomes, questions(3))
+    found = tuned(outcomes, questions(3), of=sweep(test_share=0.0))
     assert all(standing.test is None for standing in found.standings)
-    assert found.against == ()
+    assert found.nested is not None
+    assert (found.nested.figure.scored, found.nested.folds, found.nested.repeats) == (3, 3, 1)
     assert found.levers == ()
-    assert "questions that chose it" in found.sentence
+    assert "nested cross-validation" in found.sentence
     said = " ".join(found.caveats)
     assert "Only 3 questions could choose: no difference can be shown" in said
-    assert "no test questions" in said
+
+
+def test_one_question_chooses_and_nothing_judges() -> None:
+    outcomes = [outcome("a", [0.2], baseline=RECURSIVE), outcome("b", [0.9])]
+    found = tuned(outcomes, questions(1), of=sweep(test_share=0.0))
+    assert found.chosen == outcomes[1].configuration.key
+    assert found.nested is None
+    assert found.against == ()
+    assert "1 question that chose it" in found.sentence
+    assert "no question to judge by" in " ".join(found.caveats)
+
+
+def test_a_split_of_ones_own_is_sacred() -> None:
+    table = noisy(21, 80, [0.0, 0.1, 0.05])
+    sides = ["validation", "test"] * 40
+    queries = [replace(each, split=side) for each, side in zip(questions(80), sides, strict=True)]
+    other = table.copy()
+    other[1::2] = 1 - other[1::2]  # what the test questions say
+    found, changed = (
+        tuned([outcome(f"s{at}", own[:, at]) for at in range(3)], queries, of=sweep(test_share=0.0))
+        for own in (table, other)
+    )
+    assert found.nested is None
+    assert changed.chosen == found.chosen
+    expected = [[each.expected for each in own.standings] for own in (found, changed)]
+    assert expected[0] == expected[1]
+    assert [each.test for each in changed.standings] != [each.test for each in found.standings]
+
+
+def test_a_fold_chooses_no_variation_that_other_questions_had_tried() -> None:
+    """Two halves of the questions have a favourite each; what varies one of them was tried for all."""
+    low, high = 0.2, 0.6
+    halves = np.arange(40) < 20
+    first, second = np.where(halves, high, low), np.where(halves, low, high)
+    parents = [outcome("a", first + 0.01), outcome("b", second)]
+    better = outcome("b", second + 0.3, "bm25(k1=2.5)")
+    varied = replace(better, configuration=replace(
+        better.configuration, varies=parents[1].configuration.key
+    ))  # fmt: skip
+    outcomes = [*parents, varied]
+    few = replace(sweep(test_share=0.0), finalists=1)
+    found = tuned(outcomes, questions(40), of=few)
+    assert found.nested is not None
+    # Where folds put a before b, nobody would have varied b.
+    labels = {label for label, _ in found.nested.chosen}
+    assert "a · bm25" in labels
+    all_of_them = tuned(outcomes, questions(40), of=replace(few, finalists=2)).nested
+    assert all_of_them is not None
+    assert [label for label, _ in all_of_them.chosen] == ["b · bm25(k1=2.5)"]
+
+
+def test_who_was_dropped_is_listed_and_not_chosen() -> None:
+    table = noisy(23, 40, [0.0, 0.1])
+    partly = [0.0 if at < 16 else None for at in range(40)]
+    lost = replace(outcome("lost", partly), dropped="dropped after 16 questions: far behind")
+    outcomes = [*(outcome(f"s{at}", table[:, at]) for at in (0, 1)), lost]
+    found = tuned(outcomes, questions(40), of=sweep(test_share=0.0))
+    asides = {each.label: each.aside for each in found.standings}
+    assert asides["lost · bm25"] == lost.dropped
+    assert found.chosen == outcomes[1].configuration.key
+    assert found.nested is not None
+    assert found.nested.figure.scored == 40
+    assert "could not win any more" in " ".join(found.caveats)
+
+
+def test_unscored_questions_neither_choose_nor_judge() -> None:
+    table = noisy(24, 30, [0.0, 0.2])
+    scores = [
+        [None if row % 5 == 0 else own for row, own in enumerate(column)] for column in table.T
+    ]
+    found = tuned(
+        [outcome(f"s{at}", own) for at, own in enumerate(scores)], questions(30), of=sweep(test_share=0.0)
+    )  # fmt: skip
+    assert found.nested is not None
+    assert found.nested.figure.scored == 24
+    kept = [row for row in range(30) if row % 5]
+    assert found.nested.figure.mean == pytest.approx(table[kept, 1].mean())
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_where_all_score_the_same_the_cheapest_is_chosen_and_judged(value: float) -> None:
+    outcomes = [outcome("dear", [value] * 20, storage=2.0), outcome("cheap", [value] * 20)]
+    found = tuned(outcomes, questions(20), of=sweep(test_share=0.0, prior=True))
+    assert found.chosen == outcomes[1].configuration.key
+    assert found.nested is not None
+    assert found.nested.figure.mean == value
+    alone = tuned(outcomes[:1], questions(20), of=sweep(test_share=0.0))
+    assert alone.nested is not None
+    assert alone.chosen == outcomes[0].configuration.key
+
+
+def test_less_can_be_expected_to_be_better() -> None:
+    table = noisy(25, 60, [0.2, 0.0])
+    outcomes = [outcome(f"s{at}", table[:, at], objective="failure@20") for at in (0, 1)]
+    found = tuned(outcomes, questions(60), of=sweep("failure@20", test_share=0.0))
+    assert found.chosen == outcomes[1].configuration.key
+    expected = {each.label: each.expected or 0.0 for each in found.standings}
+    assert 0 < expected["s1 · bm25"] < expected["s0 · bm25"]
+
+
+def test_choice_and_defaults_are_judged_on_what_was_left_out() -> None:
+    table = noisy(22, 60, [0.0, 0.25, 0.0])
+    outcomes = [
+        outcome("recursive", table[:, 0], baseline=RECURSIVE),
+        outcome("winner", table[:, 1]),
+        outcome("sentences", table[:, 2], baseline=SENTENCES),
+    ]
+    found = tuned(outcomes, questions(60), of=sweep(test_share=0.0))
+    assert found.nested is not None
+    assert found.nested.chosen == (("winner · bm25", 1.0),)
+    # Every fold chooses the same: what is left out says the same as all questions together.
+    assert found.nested.figure.mean == pytest.approx(table[:, 1].mean())
+    for held, column in zip(found.against, (0, 2), strict=True):
+        assert held.difference == pytest.approx((table[:, 1] - table[:, column]).mean())
+        assert held.words == "better"
+    assert "which flatters" in found.sentence
 
 
 def test_few_questions_say_what_they_can_show() -> None:

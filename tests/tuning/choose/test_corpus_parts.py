@@ -20,11 +20,17 @@ def made(
     return outcomes, table
 
 
-def parts_of(outcomes: list[Outcome], ids: tuple[str, ...] = IDS, count: int = 150) -> SweepResult:
+def parts_of(
+    outcomes: list[Outcome],
+    ids: tuple[str, ...] = IDS,
+    count: int = 150,
+    test_share: float = 0.5,
+) -> SweepResult:
     documents = [
         Document(id, "text", format="markdown" if id.endswith("md") else "text") for id in ids
     ]
-    return tuned(outcomes, questions(count, IDS), documents=documents)
+    asked = sweep(test_share=test_share)
+    return tuned(outcomes, questions(count, IDS), documents=documents, of=asked)
 
 
 def test_a_part_that_gains_is_worth_a_setting_of_its_own() -> None:
@@ -48,6 +54,18 @@ def test_a_part_that_gains_is_worth_a_setting_of_its_own() -> None:
 def test_a_part_that_does_not_gain_is_not() -> None:
     found = parts_of(made(0.0)[0])
     assert not any(part.worth_it for part in found.parts)
+
+
+def test_without_test_questions_folds_of_the_part_judge() -> None:
+    outcomes, table = made(0.15)
+    parts = {part.name: part for part in parts_of(outcomes, test_share=0.0).parts}
+    recipes = parts["recipes/"]
+    assert (recipes.best, recipes.questions) == (outcomes[1].configuration.key, 50)
+    # Every fold finds the same: what it gains on the folds left out is what it gains on all.
+    assert recipes.gain == pytest.approx((table[1::3, 1] - table[1::3, 0]).mean())
+    assert recipes.worth_it
+    assert not parts["papers/"].worth_it
+    assert not any(part.worth_it for part in parts_of(made(0.0)[0], test_share=0.0).parts)
 
 
 def test_in_one_folder_formats_are_the_parts() -> None:

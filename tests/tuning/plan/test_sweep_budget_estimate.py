@@ -61,6 +61,19 @@ def test_parts_are_no_less_than_nothing_and_what_is_known_costs_nothing(
     assert done.words == ("everything is done already",)
 
 
+def test_rerankers_and_other_embedders_are_in_the_time():
+    plan = plan_sweep(USUAL)
+    plain = estimate_sweep(plan, **CORPUS)
+    assert plain.variations == 0
+    one = estimate_sweep(plan, **CORPUS, rerankers=1)
+    two = estimate_sweep(plan, **CORPUS, rerankers=2, embedders=1)
+    assert one.total - plain.total == pytest.approx(one.variations)
+    assert two.variations > 2 * one.variations
+    # A cross-encoder reads a hundred chunks of 472 questions, of five configurations: an evening's part.
+    assert 3600 < one.variations < 4 * 3600
+    assert "variations" in " ".join(one.words)
+
+
 def test_late_vectors_read_the_corpus_once_however_many_chunkings():
     one = estimate_sweep(_plan("sentences"), **NO_FINALISTS)
     many = estimate_sweep(

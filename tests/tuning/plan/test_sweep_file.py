@@ -62,7 +62,7 @@ def test_what_is_not_said_is_the_usual(read, tmp_path):
         None,
         None,
         "recall@1000t",
-        0.5,
+        0.0,
     )
     assert read(HEAD + 'embedder = "none"').retrieval == default_retrieval("")
 
@@ -302,7 +302,9 @@ written = st.builds(
     seconds=st.none() | st.integers(1, 10**6).map(lambda value: value / 4),
     seed=st.integers(0, 2**31),
     exact=st.booleans(),
-    test_share=st.floats(0.01, 0.99),
+    test_share=st.just(0.0) | st.floats(0.01, 0.99),
+    prior=st.booleans(),
+    rerankers=st.sampled_from([(), ("local",), ("local", "maxsim")]),
 )  # fmt: skip
 
 
@@ -316,6 +318,16 @@ def test_what_is_written_is_read_again(tmp_path_factory, sweep):
     )
     (folder / "sweep.toml").write_text(sweep_text(moved, folder), encoding="utf-8", newline="")
     assert read_sweep(folder / "sweep.toml") == moved
+
+
+def test_of_several_embedders_the_first_is_that_of_the_sweep(read, tmp_path):
+    found = read(HEAD + 'embedder = ["minilm", "bge-small", "minilm"]\nreranker = "local"')
+    assert (found.embedder, found.embedders, found.rerankers) == ("minilm", ("bge-small",), ("local",))  # fmt: skip
+    assert read(sweep_text(found, tmp_path)) == found
+    with pytest.raises(InvalidParameter, match='"none" stands alone'):
+        read(HEAD + 'embedder = ["none", "minilm"]')
+    with pytest.raises(InvalidParameter, match="reranker is 3; the name of a reranker is needed"):
+        read(HEAD + "reranker = 3")
 
 
 def test_money_is_read_again(read, tmp_path):

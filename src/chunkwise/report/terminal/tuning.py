@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _LEADERS = 10
 _BAR = 6
+_FOLDS = 3
+"""Choices of folds that are named."""
 
 
 def render_tuning(view: TuningView, console: Console) -> None:
@@ -23,11 +25,12 @@ def render_tuning(view: TuningView, console: Console) -> None:
     heading(console, "Recommendation")
     line(console, view.sentence)
     if view.chosen_key:
+        _judgement(console, view)
         _leaders(console, view)
     else:
         _chunkings(console, view)
     if view.defaults:
-        heading(console, "Against the common defaults, on test questions")
+        heading(console, f"Against the common defaults, on {view.figure_of}")
         if len(view.defaults) > 1:
             line(console, "intervals and verdicts after Holm's correction over them", "dim")
         for each in view.defaults:
@@ -38,6 +41,7 @@ def render_tuning(view: TuningView, console: Console) -> None:
                 f"{100 * each.difference:+.1f} points ({between}), {each.verdict}",
             )
     _levers(console, view)
+    _prior(console, view)
     worth = [part for part in view.parts if part.worth_it]
     if worth:
         heading(console, "Parts that deserve a setting of their own")
@@ -52,6 +56,47 @@ def render_tuning(view: TuningView, console: Console) -> None:
             line(console, one_line(caveat))
 
 
+def _judgement(console: Console, view: TuningView) -> None:
+    """Which figure is which, where the same questions choose and judge."""
+    if view.nested is not None and view.chose is not None:
+        heading(console, "Which figure is which")
+        judged, chose = view.nested.figure, view.chose
+        times = "" if view.nested.repeats == 1 else f", {view.nested.repeats} times"
+        line(
+            console,
+            f"{mean_words(judged)} ({interval_words(judged)}): what choosing like this is worth on questions that had "
+            f"no part in it; nested cross-validation, {view.nested.folds} folds{times}",
+        )
+        line(
+            console,
+            f"{mean_words(chose)} ({interval_words(chose)}): the choice on the {chose.scored:,} questions that chose "
+            "it, which flatters",
+        )
+        shares = [
+            f"{one_line(label, 80)} {100 * share:.0f} %"
+            for label, share in view.nested.chosen[:_FOLDS]
+        ]
+        more = len(view.nested.chosen) - len(shares)
+        line(
+            console,
+            f"left out in turn, the others chose {', '.join(shares)}{f' and {more} more' if more else ''}",
+            "dim",
+        )
+
+
+def _prior(console: Console, view: TuningView) -> None:
+    if view.prior and view.prior_questions is not None:
+        heading(console, "Expected beforehand, from public question sets")
+        line(
+            console,
+            f"counts for about {view.prior_questions:,.0f} questions; --no-prior leaves it out. Points of "
+            f"{view.objective}",
+            "dim",
+        )
+        for row in view.prior:
+            line(console, row.words)
+
+
 def _leaders(console: Console, view: TuningView) -> None:
     from rich.text import Text
 
@@ -59,7 +104,8 @@ def _leaders(console: Console, view: TuningView) -> None:
         return
     heading(console, f"Leaders by {view.objective}")
     # A column for the margin: what is folded keeps to it, too.
-    table = plain_table("", "", "validation", "test", "95 % interval", "", left=2)
+    names = ("validation", "test") if view.test_count else ("on these", "expected")
+    table = plain_table("", "", *names, "95 % interval", "", left=2)
     table.columns[0].min_width = 0
     table.columns[1].no_wrap, table.columns[1].overflow = False, "fold"
     table.columns[5].justify = "left"
@@ -68,8 +114,9 @@ def _leaders(console: Console, view: TuningView) -> None:
     shown = ranked[:_LEADERS] + [row for row in ranked[_LEADERS:] if row.is_chosen]
     for row in shown:
         table.add_row(
-            "", Text(one_line(row.label, 200)), mean_words(row.validation), mean_words(row.test),
-            interval_words(row.test), Text(_words(row), "dim"),
+            "", Text(one_line(row.label, 200)), mean_words(row.validation),
+            mean_words(row.test) if view.test_count else _amount(row.expected, "{:.3f}"),
+            interval_words(row.test if view.test_count else row.validation), Text(_words(row), "dim"),
         )  # fmt: skip
     console.print(table)
     aside = (

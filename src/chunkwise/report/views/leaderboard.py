@@ -35,6 +35,8 @@ class Leader:
     """Why it is listed and not chosen from; empty: it takes part."""
     validation: Figure
     test: Figure | None
+    expected: float | None
+    """On questions not asked yet: the mean with its noise shrunk, which decides."""
     best_share: float
     """Of the resamples, in how many it is the best."""
     storage: float | None
@@ -159,6 +161,7 @@ def _leader(
         aside=standing.aside,
         validation=standing.validation,
         test=standing.test,
+        expected=standing.expected,
         best_share=standing.best_share,
         storage=cost_of(outcome, "storage") if outcome else None,
         context=cost_of(outcome, "context_tokens") if outcome else None,

@@ -434,7 +434,7 @@ def value_order(value: str) -> tuple[float, str]:
 
 def weight_chart(fit: WeightFit, objective: str) -> Chart:
     """The weights of several sizes that were tried; its table is the page's own, which marks what was kept."""
-    caption = f"Mean {one_line(objective, 40)} on the validation questions"
+    caption = f"Mean {one_line(objective, 40)} on the questions that choose"
     rows = [(one_line(label, 120), f"{mean:.3f}") for label, mean in fit.tried]
     return chart(
         lambda room: _weights(fit, caption, room), caption, ("weights", "mean"), rows, is_half=True

@@ -39,7 +39,14 @@ from chunkwise.tuning.choose.corpus_parts import FEWEST_QUERIES
 from chunkwise.tuning.choose.score_table import TWIN
 from chunkwise.tuning.plan.sweep_file import sweep_text
 from chunkwise.tuning.sweep import Sweep
-from chunkwise.tuning.sweep_result import CorpusPart, Lever, Outcome, SweepResult, WeightFit
+from chunkwise.tuning.sweep_result import (
+    CorpusPart,
+    Lever,
+    NestedJudgement,
+    Outcome,
+    SweepResult,
+    WeightFit,
+)
 
 _MOST_REASONS = 200
 _COSTS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
@@ -127,6 +134,21 @@ class NamedCount:
 
 
 @dataclass(frozen=True, slots=True)
+class PriorRow:
+    """What was expected of a lever beforehand."""
+
+    lever: str
+    values: tuple[tuple[str, float], ...]
+    """The best first; what each adds to the objective."""
+
+    @property
+    def words(self) -> str:
+        """All of them on a line, in points."""
+        said = (f"{one_line(value, 40)} {points(effect)}" for value, effect in self.values)
+        return f"{one_line(self.lever, 40)}: {', '.join(said)}"
+
+
+@dataclass(frozen=True, slots=True)
 class TuningView(View):
     """The whole of a sweep, as page, notebook and terminal show it."""
 
@@ -141,7 +163,9 @@ class TuningView(View):
     objective: str
     lower_is_better: bool
     figure: Figure | None
-    """What the choice reaches on the questions that count."""
+    """What the choice reaches on the questions that count; without test questions, what choosing like this does."""
+    figure_of: str
+    """Which questions these are, in words."""
     split: str
     """Those questions: test, or validation where there are no others."""
     split_count: int
@@ -156,6 +180,13 @@ class TuningView(View):
     """What does the same, by what it is for."""
     defaults: tuple[DefaultComparison, ...]
     default_scale: Scale
+    nested: NestedJudgement | None
+    """What choosing like this is worth on questions that had no part in it; None: test questions tell, or nothing."""
+    chose: Figure | None
+    """What the choice reaches on the questions that chose it, which flatters."""
+    prior: tuple[PriorRow, ...]
+    prior_questions: float | None
+    """As many questions as the prior counts for."""
     leaderboard: Leaderboard | None
     chunkings: tuple[ChunkingRow, ...]
     """What can be compared without questions."""
@@ -197,7 +228,9 @@ class TuningView(View):
     @property
     def reported_on(self) -> str:
         """The questions that figures are of, in words."""
-        return f"on the {self.split_count:,} {self.split} questions"
+        if self.split == "test":
+            return f"on the {self.split_count:,} test questions"
+        return f"on the {self.split_count:,} questions that choose"
 
     def levers_that(self, moves: bool) -> list[Lever]:
         """Those that move the objective, or do not; the strongest first."""
@@ -223,7 +256,8 @@ def tuning_view(
         sentence=tuning.sentence,
         objective=tuning.objective,
         lower_is_better=lower_is_better(tuning.objective),
-        figure=figures.quality(tuning.chosen),
+        figure=tuning.nested.figure if tuning.nested else figures.quality(tuning.chosen),
+        figure_of=_figure_of(figures),
         split=figures.split,
         split_count=figures.split_count,
         question_count=len(tuning.questions),
@@ -235,6 +269,13 @@ def tuning_view(
         code=tuple(NamedValue(name, own) for name, own in (code or {}).items()),
         defaults=defaults,
         default_scale=_interval_scale(defaults, [each.difference for each in defaults]),
+        nested=tuning.nested,
+        chose=figures.standings[tuning.chosen].validation if tuning.nested else None,
+        prior=tuple(
+            PriorRow(name, tuple(sorted(values.items(), key=lambda each: -each[1])))
+            for name, values in tuning.prior.items()
+        ),
+        prior_questions=tuning.prior_questions,
         leaderboard=leaderboard(figures),
         chunkings=chunkings(figures),
         budgets=budget_chart(figures),
@@ -272,14 +313,24 @@ def _interval_scale(
     return scale_of([*means, *ends], 6, zero=True)
 
 
+def _figure_of(figures: SweepFigures) -> str:
+    if figures.split == "test":
+        return "test questions"
+    return (
+        "questions that had no part in choosing"
+        if figures.tuning.nested
+        else "questions that choose"
+    )
+
+
 def _tiles(figures: SweepFigures) -> tuple[Tile, ...]:
     """The figures that the recommendation rests on."""
     tuning = figures.tuning
     tiles: list[Tile] = []
-    figure = figures.quality(tuning.chosen)
+    figure = tuning.nested.figure if tuning.nested else figures.quality(tuning.chosen)
     if figure and figure.mean is not None:
         sure = interval_words(figure)
-        name = f"on {figures.split} questions" + (f" ({sure})" if sure else "")
+        name = f"on {_figure_of(figures)}" + (f" ({sure})" if sure else "")
         tiles.append(Tile(mean_words(figure), name, tuning.objective))
     for each in tuning.against[:2]:
         between = f"{points(each.low)} to {points(each.high)}"
@@ -436,4 +487,6 @@ def _settings(outcome: Outcome) -> dict[str, Json]:
     return {
         "key": chosen.key, "strategy": chosen.strategy or "none", "retriever": chosen.retriever,
         "context": chosen.context, "neighbours": chosen.neighbours, "vectors": chosen.vectors,
+        **({"embedder": chosen.embedder} if chosen.embedder else {}),
+        **({"reranker": chosen.reranker} if chosen.reranker else {}),
     }  # fmt: skip

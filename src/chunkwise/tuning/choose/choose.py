@@ -1,4 +1,4 @@
-"""From outcomes to a proven choice: chosen on validation queries, judged on test queries."""
+"""From outcomes to a proven choice: what most is expected of, judged on questions that had no part in it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from chunkwise.evaluation.results import Figure, Json
 from chunkwise.records.typed import json_text
 from chunkwise.stats.intervals import Interval, intervals
 from chunkwise.stats.paired import (
-    SIGNIFICANCE,
     Ties,
     detectable,
     holm,
@@ -29,19 +28,23 @@ from chunkwise.stats.paired import (
 )
 from chunkwise.stats.table import mean
 from chunkwise.tuning.choose.corpus_parts import corpus_parts, small_parts
+from chunkwise.tuning.choose.cross_validation import FOLDS, REPEATS, HeldOut, held_out
 from chunkwise.tuning.choose.explain import Findings, caveats, not_run, sentence, without_references
-from chunkwise.tuning.choose.levers import FittedWeights, fit_weights, levers
+from chunkwise.tuning.choose.levers import levers, weight_fit
 from chunkwise.tuning.choose.score_table import (
+    Rows,
     ScoreTable,
     late_twins,
     score_table_of,
     twin_agreement,
 )
+from chunkwise.tuning.choose.shrinkage import Expectation, Means, expectation
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.sweep import Sweep
 from chunkwise.tuning.sweep_inputs import TEST, VALIDATION
 from chunkwise.tuning.sweep_result import (
     BaselineComparison,
+    NestedJudgement,
     Outcome,
     Standing,
     SweepResult,
@@ -50,17 +53,23 @@ from chunkwise.tuning.sweep_result import (
 )
 
 
-def compare_with_baselines(score_table: ScoreTable, chosen: int) -> tuple[BaselineComparison, ...]:
+def compare_with_baselines(
+    score_table: ScoreTable, chosen: int, left_out: HeldOut | None = None
+) -> tuple[BaselineComparison, ...]:
     """Each default with the retriever that suits it best on validation; p and interval after Holm over the defaults.
 
-    Empty without test questions; a choice that is a default is not held against that one, however it is searched.
+    On the test questions; without these, on the folds that had no part in choosing, neither the choice nor the
+    default's retriever. A choice that is a default is not held against that one, however it is searched.
     """
     own = score_table.outcomes[chosen].configuration.baseline
-    columns = {name: at for name, at in baseline_columns(score_table).items() if name != own}
-    first, second = (
-        score_table.scores[score_table.test][:, at]
-        for at in (list(columns.values()), [chosen] * len(columns))
-    )
+    defaults = baseline_columns(score_table)
+    columns = {name: at for name, at in defaults.items() if name != own}
+    if left_out is None:
+        judged = score_table.scores[score_table.test]
+        first, second = (judged[:, at] for at in (list(columns.values()), [chosen] * len(columns)))
+    else:
+        places = [1 + at for at, name in enumerate(defaults) if name != own]
+        first, second = (left_out.scores[:, at] for at in (places, [0] * len(columns)))
     alone = [each for each in paired_differences(first, second) if each is not None]
     if len(alone) < len(columns):
         return ()
@@ -117,7 +126,7 @@ class RankedStanding(NamedTuple):
 
 
 def ranked_standings(
-    score_table: ScoreTable, ties: Ties, queries: Sequence[Query]
+    score_table: ScoreTable, ties: Ties, queries: Sequence[Query], expected: Means
 ) -> list[RankedStanding]:
     """The best on validation first; what has vectors of its own stands behind the same with late ones."""
     validation = _figures(score_table, VALIDATION, queries)
@@ -136,6 +145,7 @@ def ranked_standings(
             best_share=0.0 if at is None else ties.best_share[at],
             pareto=at is not None and efficient[at],
             aside=score_table.aside.get(column, ""),
+            expected=None if at is None else score_table.sign * float(expected[at]) + 0.0,
         )
         found.append(RankedStanding(column, standing))
     return _ordered(score_table, found)
@@ -266,7 +276,7 @@ def _unknown(queries: Sequence[Query]) -> tuple[str, ...]:
 
 
 NEAR = 0.01
-"""How far below the best on validation the choice may be. Tied is not equal: the cheapest of many that few questions
+"""How far below what most is expected of the choice may be. Tied is not equal: the cheapest of many that few questions
 cannot tell apart gave away twice as much on test questions."""
 SAME_CUTS = 0.05
 """Shares of chunks with a boundary issue this much apart are the same."""
@@ -274,36 +284,31 @@ SAME_PRICE = 0.05
 """Prices this much apart, as a share of the lower, are the same: what trailing spaces cost must not decide."""
 
 
-def recommended_column(score_table: ScoreTable, ties: Ties) -> int:
-    """The column of the one to use, of those tied with the best and within a point of it on validation.
+def recommended_column(score_table: ScoreTable, expected: Means) -> int:
+    """The column of the one to use, of those within a point of what most is expected of.
 
-    Left out are those that a common default is shown to beat, then those that cut clearly worse than the best of the
-    others: what is found as well is read and quoted better from whole sentences. Of the rest it is the cheapest.
+    Left out are those of which less is expected than of a common default, then those that cut clearly worse than the
+    best of the others: what is found as well is read and quoted better from whole sentences. Of the rest it is the
+    cheapest.
 
-    Cheapest by storage × context tokens (the budget, where the objective has one); among those that cost the same the
-    best on validation, then the fewest tokens embedded, the fewest chunks, and the first of the plan. A common default
-    that is among these is recommended when it is cheaper.
+    Cheapest by storage × context tokens (the budget, where the objective has one); among those that cost the same
+    what most is expected of, then the fewest tokens embedded, the fewest chunks, and the first of the plan. A common
+    default that is among these is recommended when it is cheaper.
     """
-    tied = _no_worse_than_defaults(
-        score_table, [at for at in range(len(score_table.entrants)) if ties.tied[at]]
-    )
-    least = max(ties.means[at] for at in tied) - NEAR - 1e-12
-    tied = _well_cut(score_table, [at for at in tied if ties.means[at] >= least])
-    prices = {
-        at: running_cost(score_table.outcomes[score_table.entrants[at]], score_table.budget)
-        for at in tied
-    }
+    outcomes = [score_table.outcomes[column] for column in score_table.entrants]
+    least = float(expected.max()) - NEAR
+    defaults = [at for at, outcome in enumerate(outcomes) if outcome.configuration.baseline]
+    least = max([least, *(float(expected[at]) for at in defaults)]) - 1e-12
+    near = _well_cut(score_table, np.flatnonzero(expected >= least).tolist())
+    prices = {at: running_cost(outcomes[at], score_table.budget) for at in near}
     most = min(prices.values()) * (1 + SAME_PRICE)
-    cheap = [at for at in tied if prices[at] <= most]
+    cheap = [at for at in near if prices[at] <= most]
     # A model that reads the documents is a cost, too, where nothing else tells two apart.
     costs = {
-        at: [
-            cost_amount(score_table.outcomes[score_table.entrants[at]], name)
-            for name in ("tokens_embedded", "chunks")
-        ]
+        at: [cost_amount(outcomes[at], name) for name in ("tokens_embedded", "chunks")]
         for at in cheap
     }
-    return score_table.entrants[min(cheap, key=lambda at: (-ties.means[at], *costs[at], at))]
+    return score_table.entrants[min(cheap, key=lambda at: (-float(expected[at]), *costs[at], at))]
 
 
 def _well_cut(score_table: ScoreTable, tied: list[int]) -> list[int]:
@@ -316,20 +321,53 @@ def _well_cut(score_table: ScoreTable, tied: list[int]) -> list[int]:
     return [at for at, share in shares.items() if share is None or share <= most]
 
 
-def _no_worse_than_defaults(score_table: ScoreTable, tied: list[int]) -> list[int]:
-    """A default is always there to stay with: it is held against each of the tied, not corrected for the sweep."""
-    kept = tied
-    for column in baseline_columns(score_table).values():
-        first = score_table.better(score_table.validation, [column])
-        columns = [score_table.entrants[at] for at in kept]
-        second = score_table.better(score_table.validation, columns)
-        pairs = paired_differences(np.repeat(first, len(columns), axis=1), second)
-        kept = [
-            at
-            for at, pair in zip(kept, pairs, strict=True)
-            if pair is None or pair.difference.mean >= 0 or pair.p > SIGNIFICANCE
-        ]
-    return kept or tied
+def left_out_scores(score_table: ScoreTable, sweep: Sweep) -> HeldOut | None:
+    """Of what all but a fold choose, and of each default with the retriever that suits it best there."""
+    rows = score_table.validation
+
+    def chosen_by(some: Rows) -> list[int]:
+        part = _without_others_variations(replace(score_table, validation=rows[some]), sweep)
+        expected = _expectation(part, sweep).means
+        return [recommended_column(part, expected), *baseline_columns(part).values()]
+
+    return held_out(score_table.scores[rows], chosen_by, score_table.seed)
+
+
+def _without_others_variations(score_table: ScoreTable, sweep: Sweep) -> ScoreTable:
+    """Only variations of what is among the best here: those of others were tried because other questions said so."""
+    outcomes = score_table.outcomes
+    varied = [at for at in score_table.entrants if outcomes[at].configuration.varies]
+    if not varied:
+        return score_table
+    planned = [
+        at
+        for at in score_table.entrants
+        if outcomes[at].configuration.strategy and not outcomes[at].configuration.varies
+    ]
+    means = score_table.better(score_table.validation, planned).mean(axis=0)
+    order = sorted(range(len(planned)), key=lambda at: (-float(means[at]), at))[: sweep.finalists]
+    best = {outcomes[planned[at]].configuration.key for at in order}
+    gone = [at for at in varied if outcomes[at].configuration.varies not in best]
+    return replace(score_table, aside={**score_table.aside, **dict.fromkeys(gone, "not tried")})
+
+
+def _expectation(score_table: ScoreTable, sweep: Sweep) -> Expectation:
+    configurations = [score_table.outcomes[at].configuration for at in score_table.entrants]
+    scores = score_table.better(score_table.validation, score_table.entrants)
+    return expectation(scores, configurations, sweep.objective if sweep.prior else "")
+
+
+def _nested(score_table: ScoreTable, left_out: HeldOut) -> NestedJudgement:
+    scores = left_out.scores[:, 0]
+    found = intervals(scores[:, None])[0]
+    assert found is not None  # every question that chooses has a score
+    shares = tuple(
+        (score_table.outcomes[at].configuration.label, share) for at, share in left_out.chosen.items()
+    )  # fmt: skip
+    many = len(scores) > FOLDS
+    return NestedJudgement(
+        Figure(*found, len(scores)), min(FOLDS, len(scores)), REPEATS if many else 1, shares
+    )
 
 
 def choose(
@@ -340,26 +378,27 @@ def choose(
     plan: Plan,
     documents: Sequence[Document],
 ) -> SweepResult:
-    """The cheapest of those that are as good as the best on validation questions, and what is known about it.
+    """The cheapest of those that most is expected of, and what is known about it.
 
     Configurations that failed take no part. One with vectors of its own is listed beside the same with late vectors
-    and not chosen from. Of several sizes at once the fitted weights take part and the others are listed. `versions`,
-    hashes of the data and `timing` are the caller's to add.
+    and not chosen from. Where no question is kept back to judge, folds of those that choose are. `versions`, hashes
+    of the data and `timing` are the caller's to add.
     """
     requested = _requested_plan(sweep, plan, outcomes)
     score_table = score_table_of(outcomes, splits, sweep)
     if score_table is None:
         return result_without_scores(outcomes, queries, splits, sweep, plan, requested)
-    fit = fit_weights(score_table)
-    if fit is not None:
-        score_table = _without(score_table, fit)
     tied = ties(
         score_table.better(score_table.validation, score_table.entrants), seed=score_table.seed
     )
     assert tied is not None  # every entrant has a score on these questions
-    chosen = recommended_column(score_table, tied)
-    standings = tuple(ranked.standing for ranked in ranked_standings(score_table, tied, queries))
-    against = compare_with_baselines(score_table, chosen)
+    expected = _expectation(score_table, sweep)
+    chosen = recommended_column(score_table, expected.means)
+    ranked = ranked_standings(score_table, tied, queries, expected.means)
+    standings = tuple(each.standing for each in ranked)
+    left_out = None if len(score_table.test) else left_out_scores(score_table, sweep)
+    nested = None if left_out is None else _nested(score_table, left_out)
+    against = compare_with_baselines(score_table, chosen, left_out)
     agreed = twin_agreement(
         late_twins(score_table.outcomes), score_table.scores[score_table.validation]
     )
@@ -376,6 +415,7 @@ def choose(
         against,
         agreed,
         least_detectable,
+        nested,
     )
     return SweepResult(
         plan=requested,
@@ -388,7 +428,7 @@ def choose(
         against=against,
         levers=levers(score_table),
         parts=corpus_parts(score_table, chosen, queries, documents),
-        fit=fit.fit if fit else None,
+        fit=weight_fit(score_table, expected.means),
         agreement=agreed,
         caveats=caveats(findings),
         questions=tuple(query.id for query in queries),
@@ -397,6 +437,9 @@ def choose(
         detectable=least_detectable,
         needed=tied.needed,
         small_parts=small_parts(score_table, queries, documents),
+        nested=nested,
+        prior=expected.prior,
+        prior_questions=expected.prior_questions,
     )
 
 
@@ -409,12 +452,6 @@ def _requested_plan(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> di
         "failed": sum(bool(outcome.error) and not outcome.waits for outcome in outcomes),
         "not_run": sum(outcome.waits for outcome in outcomes),
     }
-
-
-def _without(score_table: ScoreTable, fit: FittedWeights) -> ScoreTable:
-    """Only the weights that were kept take part."""
-    why = f"other weights of the same; those of {fit.fit.kept} were kept"
-    return replace(score_table, aside={**score_table.aside, **dict.fromkeys(fit.others, why)})
 
 
 def _detectable(score_table: ScoreTable, tied: Ties) -> float | None:

@@ -9,7 +9,8 @@ import numpy as np
 from chunkwise.core import Document, Query
 from chunkwise.stats.intervals import OUTSIDE, Interval
 from chunkwise.stats.paired import PairedDifference, holm_shares, paired_difference
-from chunkwise.stats.table import mean
+from chunkwise.stats.table import ScoreMatrix, mean
+from chunkwise.tuning.choose.cross_validation import held_out
 from chunkwise.tuning.choose.score_table import Rows, ScoreTable
 from chunkwise.tuning.sweep_result import CorpusPart
 
@@ -22,28 +23,45 @@ def corpus_parts(
 ) -> tuple[CorpusPart, ...]:
     """By folder, or by format where all documents are in one; the best is found on the part's validation questions.
 
-    It is held against the overall choice on the part's test questions, with Holm's correction over the parts.
+    It is held against the overall choice on the part's test questions, where there are none on folds of its
+    validation questions that had no part in finding it; with Holm's correction over the parts.
     """
     rows = {
         name: own
         for name, own in _rows_of(score_table, queries, documents).items()
-        if _is_enough(*own)
+        if _is_enough(score_table, *own)
     }
     best = {name: _best(score_table, chosen, own[0]) for name, own in rows.items()}
+    judged = {name: _judged(score_table, chosen, best[name], own) for name, own in rows.items()}
 
     def paired(name: str, outside: float) -> PairedDifference:
-        test = rows[name][1]
-        found = paired_difference(
-            score_table.scores[test, chosen], score_table.scores[test, best[name]], outside=outside
-        )
+        found = paired_difference(*judged[name].T, outside=outside)
         assert found is not None  # these questions have a score in every column
         return found
 
     shares = holm_shares([paired(name, OUTSIDE).p for name in rows])
     return tuple(
-        _part(score_table, chosen, name, best[name], rows[name], paired(name, share).difference)
+        _part(score_table, name, best[name], sum(map(len, rows[name])), judged[name], difference)
         for name, share in zip(rows, shares, strict=True)
+        for difference in [paired(name, share).difference]
     )
+
+
+def _judged(
+    score_table: ScoreTable, chosen: int, best: int, rows: tuple[Rows, Rows]
+) -> ScoreMatrix:
+    """Question by question what the overall choice reaches in a part, and what the best for it does."""
+    validation, test = rows
+    if len(score_table.test):
+        return score_table.scores[test][:, [chosen, best]]
+    scores = score_table.scores[validation]
+    found = held_out(
+        scores,
+        lambda some: [_best(score_table, chosen, validation[some]), chosen],
+        score_table.seed,
+    )
+    assert found is not None  # a part has ten questions at least
+    return found.scores[:, ::-1]
 
 
 def small_parts(
@@ -51,7 +69,7 @@ def small_parts(
 ) -> dict[str, int]:
     """The parts that have too few questions to be looked at, with their number."""
     found = _rows_of(score_table, queries, documents).items()
-    return {name: sum(map(len, rows)) for name, rows in found if not _is_enough(*rows)}
+    return {name: sum(map(len, rows)) for name, rows in found if not _is_enough(score_table, *rows)}
 
 
 def _rows_of(
@@ -69,8 +87,9 @@ def _rows_of(
     }
 
 
-def _is_enough(validation: Rows, test: Rows) -> bool:
-    return len(validation) + len(test) >= FEWEST_QUERIES and len(validation) > 0 and len(test) > 0
+def _is_enough(score_table: ScoreTable, validation: Rows, test: Rows) -> bool:
+    judges = len(test) > 0 or not len(score_table.test)
+    return len(validation) + len(test) >= FEWEST_QUERIES and len(validation) > 0 and judges
 
 
 def _best(score_table: ScoreTable, chosen: int, validation: Rows) -> int:
@@ -83,19 +102,18 @@ def _best(score_table: ScoreTable, chosen: int, validation: Rows) -> int:
 
 def _part(
     score_table: ScoreTable,
-    chosen: int,
     name: str,
     best: int,
-    rows: tuple[Rows, Rows],
+    questions: int,
+    judged: ScoreMatrix,
     difference: Interval,
 ) -> CorpusPart:
-    validation, test = rows
     gain, *ends = (score_table.sign * end + 0.0 for end in difference)
     low, high = sorted(ends)
     configuration = score_table.outcomes[best].configuration
+    chosen_mean, best_mean = (mean(column) for column in judged.T)
     return CorpusPart(
-        name, len(validation) + len(test), configuration.key, configuration.label,
-        mean(score_table.scores[test, best]), mean(score_table.scores[test, chosen]), gain, low, high,
+        name, questions, configuration.key, configuration.label, best_mean, chosen_mean, gain, low, high,
         worth_it=low > 0,
     )  # fmt: skip
 

@@ -13,7 +13,13 @@ from chunkwise.stats.paired import Ties
 from chunkwise.tuning.choose.score_table import ScoreTable
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.sweep import Configuration, Sweep, budget_of
-from chunkwise.tuning.sweep_result import BaselineComparison, Outcome, Standing, cost_amount
+from chunkwise.tuning.sweep_result import (
+    BaselineComparison,
+    NestedJudgement,
+    Outcome,
+    Standing,
+    cost_amount,
+)
 
 FEW = 30
 """Questions that choose; of fewer it is said what they can show."""
@@ -68,6 +74,7 @@ class Findings:
     against: tuple[BaselineComparison, ...]
     agreement: Mapping[str, float]
     detectable: float | None
+    nested: NestedJudgement | None = None
 
     @property
     def configuration(self) -> Configuration:
@@ -98,6 +105,7 @@ def caveats(findings: Findings) -> tuple[str, ...]:
         *_of_questions(findings),
         *_of_the_choice(findings),
         *_of_vectors(findings),
+        *_of_the_race(findings),
         *not_run(findings.sweep, findings.plan, findings.outcomes),
     )
 
@@ -119,12 +127,12 @@ def _of_questions(findings: Findings) -> Iterator[str]:
             else f"differences of two configurations under about {100 * least:.0f} points are seldom shown with them"
         )
         yield f"Only {counted(chose, 'question')} could choose: {shows}. {FEW} or more are needed."
-    if not judged:
+    if not judged and findings.nested is None:
         yield (
-            "There are no test questions: the figures are from the questions that chose, and are likely too high. "
+            "There is no question to judge by: the figures are from the one that chose, and are likely too high. "
             "Nothing is held against the common defaults."
         )
-    elif judged < FEW:
+    elif judged and judged < FEW:
         yield f"Only {counted(judged, 'question')} could judge the choice: its intervals are wide."
     yield from without_references(findings.queries)
 
@@ -139,11 +147,12 @@ def _of_the_choice(findings: Findings) -> Iterator[str]:
             f"{counted(findings.ties.questions, 'question')}{more}."
         )
     level = [each.baseline for each in findings.against if each.words == NO_DIFFERENCE]
+    on = "on questions that had no part in it" if findings.nested else "on the test questions"
     if level:
-        yield f"The choice is not shown to be better than {all_listed(level)} on the test questions."
+        yield f"The choice is not shown to be better than {all_listed(level)} {on}."
     for each in findings.against:
         if each.words == "worse":
-            yield f"On the test questions {each.baseline} is better than the choice."
+            yield f"{each.baseline} is better than the choice {on}."
 
 
 def _of_vectors(findings: Findings) -> Iterator[str]:
@@ -161,6 +170,16 @@ def _of_vectors(findings: Findings) -> Iterator[str]:
         tau = findings.agreement["kendall_tau"]
         said += f"; both rank {count} alike with Kendall's tau {tau:.2f} (1: the same order)"
     yield f"{said}."
+
+
+def _of_the_race(findings: Findings) -> Iterator[str]:
+    dropped = [each for each in findings.outcomes if each.dropped]
+    if dropped:
+        yield (
+            f"{counted(len(dropped), 'configuration')} that could not win any more were not asked all questions: "
+            f"{dropped[0].configuration.label} was {dropped[0].dropped}. The choice is as if they had been, but for "
+            "that chance."
+        )
 
 
 def without_references(queries: Sequence[Query]) -> Iterator[str]:
@@ -199,18 +218,26 @@ def _opening(findings: Findings) -> str:
     if findings.configuration.baseline:
         return (
             f"Nothing tried is shown to beat the common default {findings.configuration.baseline}, which is the "
-            f"choice: stay with {label}. It has "
+            f"choice: stay with {label}{': ' if findings.nested else '. It has '}"
         )
     if findings.against and all(each.words != "better" for each in findings.against):
         names = all_listed([each.baseline for each in findings.against])
+        on = "on questions that did not choose" if findings.nested else "on the test questions"
         return (
-            f"Nothing is shown to beat the common defaults ({names}) on the test questions. "
-            f"Of what was tried, {label} is the choice: it has "
+            f"Nothing is shown to beat the common defaults ({names}) {on}. "
+            f"Of what was tried, {label} is the choice: {'' if findings.nested else 'it has '}"
         )
-    return f"Use {label}: it has "
+    return f"Use {label}: {'' if findings.nested else 'it has '}"
 
 
 def _reached(findings: Findings) -> str:
+    if findings.nested is not None:
+        judged = findings.nested.figure
+        line = with_interval(judged.mean, judged.low, judged.high)
+        return (
+            f"choosing like this reaches {findings.sweep.objective} {line} on questions that had no part in the choice "
+            f"({counted(judged.scored, 'question')}, nested cross-validation)"
+        )
     test = findings.standing.test
     if test is None or test.mean is None:
         chose = findings.standing.validation
@@ -248,14 +275,19 @@ def _against(each: BaselineComparison, name: str, lower: bool) -> str:
 
 
 def _why(findings: Findings) -> str:
-    chose = counted(findings.ties.questions, "validation question")
+    kind = "question" if findings.nested else "validation question"
+    chose = counted(findings.ties.questions, kind)
     entrants = len(findings.score_table.entrants)
+    on_these = ""
+    if findings.nested:
+        own = findings.standing.validation.mean
+        on_these = f" On the {chose} that chose it, it has {own:.3f}, which flatters."
     if entrants == 1:
-        return "It is the only configuration that could be chosen."
-    if findings.tied == 1:
-        return f"It is the best of {entrants} on {chose}, and all others are shown to be worse."
+        return f"It is the only configuration that could be chosen.{on_these}"
+    if findings.tied == 1 and findings.standing.tied:
+        return f"It is the best of {entrants} on {chose}, and all others are shown to be worse.{on_these}"
     return (
         f"Of {counted(entrants, 'configuration')} that may be chosen, {findings.tied} are not shown to be worse than "
-        f"the best on {chose}; of those within a point of the best, the cleanest cuts come first, then cost, "
-        "then the score."
+        f"the best on {chose}; of those within a point of what most is expected of, the cleanest cuts come first, "
+        f"then cost, then the expected score.{on_these}"
     )

@@ -1,4 +1,4 @@
-"""How much each choice moves the objective, all others held, and weights of several sizes fitted with care."""
+"""How much each choice moves the objective, all others held, and which weights of several sizes do best."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from numpy.typing import NDArray
 from chunkwise.base import spec
 from chunkwise.retrieval.retrievers import get_retriever
 from chunkwise.stats.intervals import OUTSIDE, RESAMPLES
-from chunkwise.stats.paired import FEWEST, MANY, SIGNIFICANCE, holm, paired_differences
+from chunkwise.stats.paired import FEWEST, MANY
 from chunkwise.stats.table import ScoreMatrix, mean
-from chunkwise.tuning.choose.score_table import Rows, ScoreTable, late_twins
+from chunkwise.tuning.choose.score_table import ScoreTable, late_twins
 from chunkwise.tuning.sweep_result import Lever, LeverLevel, Outcome, WeightFit
 
-FOLDS = 5
 MULTISCALE = "multiscale"
 
 
-class FittedWeights(NamedTuple):
-    """The fit, and the column that stands for all its variants."""
-
-    fit: WeightFit
-    kept: int
-    others: tuple[int, ...]
-
-
-def fit_weights(score_table: ScoreTable) -> FittedWeights | None:
-    """The default weights, unless others are better by a paired test (after Holm) and across folds; None: not tried.
-
-    Across folds: what four fifths of the validation questions choose is judged on the last fifth, in turn.
+def weight_fit(score_table: ScoreTable, expected: NDArray[np.float64]) -> WeightFit | None:
+    """Of several sizes at once the weights that most is expected of, the usual ones where others are not ahead of
+    them; None: not tried.
     """
-    variants = [at for at in score_table.entrants if is_multiscale(score_table.outcomes[at])]
+    variants = [
+        (at, column)
+        for at, column in enumerate(score_table.entrants)
+        if is_multiscale(score_table.outcomes[column])
+    ]
     if not variants:
         return None
-    names = [score_table.outcomes[at].configuration.retriever for at in variants]
-    usual = _usual(names)
-    scores = score_table.better(score_table.validation, variants)
-    folds = _folds(len(scores), score_table.seed)
+    names = [score_table.outcomes[column].configuration.retriever for _, column in variants]
     tried = tuple(
-        (name, score_table.sign * mean(scores[:, at]) + 0.0) for at, name in enumerate(names)
+        (name, mean(score_table.scores[score_table.validation, column]))
+        for name, (_, column) in zip(names, variants, strict=True)
     )
-    kept, why = _kept(scores, folds, names, usual)
-    others = tuple(at for at in variants if at != variants[kept])
-    return FittedWeights(WeightFit(tried, names[kept], why), variants[kept], others)
+    hopes = [float(expected[at]) for at, _ in variants]
+    usual = _usual(names)
+    best = max(range(len(names)), key=lambda at: (hopes[at], at == usual))
+    if len(names) == 1:
+        return WeightFit(tried, names[0], f"{names[0]} alone was tried")
+    if best == usual:
+        why = f"of none of {len(names) - 1} others is more expected"
+    else:
+        apart = 100 * (hopes[best] - hopes[usual])
+        why = f"{apart:.1f} points more are expected of {names[best]} than of {names[usual]}"
+    return WeightFit(tried, names[best], why)
 
 
 def is_multiscale(outcome: Outcome) -> bool:
@@ -63,48 +63,6 @@ def _usual(names: Sequence[str]) -> int:
 
 def _same(name: str, usual: object) -> bool:
     return not spec.parse(name)[1] or get_retriever(name) == usual
-
-
-def _kept(
-    scores: ScoreMatrix, folds: Sequence[Rows], names: Sequence[str], usual: int
-) -> tuple[int, str]:
-    others = [at for at in range(len(names)) if at != usual]
-    if not others:
-        return usual, f"{names[usual]} alone was tried"
-    tests = paired_differences(
-        np.repeat(scores[:, [usual]], len(others), axis=1), scores[:, others]
-    )
-    # Every question has all scores here, so every test has its pairs.
-    paired = [test for test in tests if test is not None]
-    adjusted = dict(zip(others, holm([test.p for test in paired]), strict=True))
-    gains = {at: test.difference.mean for at, test in zip(others, paired, strict=True)}
-    best = max(others, key=gains.__getitem__)
-    told = f"{names[best]} is {100 * gains[best]:.1f} points better than {names[usual]}"
-    if gains[best] <= 0:
-        return usual, f"none of {len(others)} others is better on {len(scores)} questions"
-    sure = f"p = {adjusted[best]:.3f} after Holm over {len(others)}"
-    if adjusted[best] > SIGNIFICANCE:
-        return usual, f"{told}, which {len(scores)} questions do not show ({sure})"
-    gained = _gained(scores, folds, usual)
-    if gained <= 0:
-        return usual, f"{told} ({sure}), but what four folds choose is no better on the fifth"
-    return best, f"{told} ({sure}); what four folds choose gains {100 * gained:.1f} on the fifth"
-
-
-def _folds(questions: int, seed: int) -> list[Rows]:
-    """Of numbers of questions, in an order drawn by the seed; as many as there are questions for."""
-    order = np.random.default_rng([seed, 2]).permutation(questions)
-    return [np.sort(order[first::FOLDS]) for first in range(min(FOLDS, questions))]
-
-
-def _gained(scores: ScoreMatrix, folds: Sequence[Rows], usual: int) -> float:
-    """What choosing the weights adds to the default on questions that did not choose them."""
-    gains = np.zeros(len(scores))
-    for fold in folds:
-        rest = np.delete(scores, fold, axis=0)
-        chosen = int(np.argmax([mean(column) for column in rest.T])) if len(rest) else usual
-        gains[fold] = scores[fold, chosen] - scores[fold, usual]
-    return mean(gains)
 
 
 _DIGITS = 12
@@ -171,6 +129,10 @@ LEVERS = (
 )  # fmt: skip
 
 
+_VARIED = {"k1": "usual", "b": "usual", "embedder": "usual", "reranker": "none"}
+"""Levers that only variations of the best have, and what all others have of them."""
+
+
 def levers(score_table: ScoreTable) -> tuple[Lever, ...]:
     """Main effects on the questions that choose, the largest first; only levers with levels to compare."""
     twins = late_twins(score_table.outcomes)
@@ -202,11 +164,11 @@ def _members(score_table: ScoreTable, name: str, columns: Sequence[int]) -> list
         if name == "one size or several":
             several = "several" if is_multiscale(outcome) else "one"
             members.append(LeverMember(column, _retriever_kind(outcome), values.get(name, several)))
-        elif name in values:
+        elif name in values or name in _VARIED:
             # A strategy that knows no overlap has none.
-            all_of_it = {"overlap": "none", **values}.items()
-            rest = frozenset((key, value) for key, value in all_of_it if key != name)
-            members.append(LeverMember(column, (rest, is_multiscale(outcome)), values[name]))
+            whole = {"overlap": "none", **_VARIED, **values}
+            rest = frozenset((key, value) for key, value in whole.items() if key != name)
+            members.append(LeverMember(column, (rest, is_multiscale(outcome)), whole[name]))
     return comparable(members)
 
 

@@ -107,6 +107,7 @@ def score_table_of(
     table = np.column_stack(columns)
     twins = late_twins(found)
     aside = dict.fromkeys(twins, TWIN)
+    aside |= {at: outcome.dropped for at, outcome in enumerate(found) if outcome.dropped}
     aside |= _with_gaps(table, [at for at in range(len(found)) if at not in aside])
     known = ~np.isnan(table[:, [at for at in range(len(found)) if at not in aside]]).any(axis=1)
     testing = np.array([side == TEST for side in splits], dtype=bool)

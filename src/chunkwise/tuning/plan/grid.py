@@ -152,12 +152,12 @@ def levers_of_chunks(
     # A parent is what others get by asking for neighbours: the same lever, another position.
     around = "parent" if isinstance(strategy.chunker, ParentChildChunker) else "none"
     found["neighbours"] = str(neighbours) if neighbours else around
-    return found | {"one size or several": "one"} | _retriever_words(retriever)
+    return found | {"one size or several": "one"} | retriever_levers(retriever)
 
 
 def levers_of_spans(retriever: str) -> dict[str, str]:
     """Of several sizes at once: what belongs to chunks is not there."""
-    return {"one size or several": "several"} | _retriever_words(retriever)
+    return {"one size or several": "several"} | retriever_levers(retriever)
 
 
 def overlap_of(strategy: Strategy) -> tuple[str, int] | None:
@@ -185,11 +185,17 @@ def _overlap_words(strategy: Strategy, name: str, amount: int, share: str | None
     return f"{amount} {_UNITS.get(name, strategy.unit)}"
 
 
-def _retriever_words(label: str) -> dict[str, str]:
-    """The name, and the weights where they are not the usual ones."""
+_WORD_LEVERS = ("k1", "b")
+
+
+def retriever_levers(label: str) -> dict[str, str]:
+    """The name, the weights where they are not the usual ones, and BM25's k1 and b where they were given."""
     name, values = spec.parse(label)
-    written = ", ".join(f"{key} {value}" for key, value in values.items())
-    return {"retriever": name, "weights": written or "usual"}
+    written = ", ".join(
+        f"{key} {value}" for key, value in values.items() if key not in _WORD_LEVERS
+    )
+    own = {key: str(values[key]) for key in _WORD_LEVERS if key in values}
+    return {"retriever": name, "weights": written or "usual", **own}
 
 
 def same_cuts(strategy: Strategy) -> tuple[object, ...]:

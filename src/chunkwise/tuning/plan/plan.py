@@ -43,6 +43,12 @@ NOT_TRIED_BY_DEFAULT = (
 )
 """What a plan of one's own can have, and the usual one has not."""
 
+ONE_MODEL = NotTried(
+    "rerankers, other embedders",
+    "they take minutes each on the best configurations: --reranker local tries one, --embedder minilm --embedder NAME "
+    "other vectors; chunkwise models says which are here",
+)
+
 NO_HEADINGS = NotTried("sections, context = 'headings'", "the documents have no headings to go by")
 
 
@@ -57,7 +63,7 @@ def default_sweep(
     seconds: float | None = None,
     seed: int = 0,
     exact: bool = False,
-    test_share: float = 0.5,
+    test_share: float = 0.0,
 ) -> Sweep:
     """About thirty chunkings; an empty `model`: by words alone."""
     return Sweep(

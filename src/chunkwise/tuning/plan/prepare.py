@@ -14,13 +14,14 @@ from chunkwise.documents import Inputs, LoadOptions, each_input
 from chunkwise.documents.walk import SWEEP_FILES
 from chunkwise.evaluation.evaluate import TestQueries, testset_in_memory
 from chunkwise.evaluation.sources import Skipped
-from chunkwise.models import DEFAULT, get_embedder
+from chunkwise.models import DEFAULT, get_embedder, get_reranker
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, suits_late
 from chunkwise.testsets.reading import carries_documents
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.tokens.tokenizers import canonical_name, get_tokenizer
 from chunkwise.tuning.plan.grid import NotTried
 from chunkwise.tuning.plan.plan import (
+    ONE_MODEL,
     Plan,
     default_chunkers,
     default_retrieval,
@@ -58,17 +59,21 @@ def sweep_from_source(
     test_queries: TestQueries | None = None,
     *,
     embedder: str | Embedder | None = None,
+    embedders: Sequence[str] | None = None,
+    rerankers: Sequence[str] | None = None,
     objective: str | None = None,
     k: int | None = None,
     seed: int | None = None,
     exact: bool | None = None,
     time: str | None = None,
     tokenizer: str | None = None,
+    prior: bool | None = None,
     resume: str | os.PathLike[str] | None = None,
 ) -> SweepSource:
     """The sweep of a plan, of the folder to `resume`, or the usual one for these documents.
 
-    What is given beside a plan wins; None: as the plan has it. An empty `embedder`: words alone.
+    What is given beside a plan wins; None: as the plan has it. An empty `embedder`: words alone. The best are tried
+    with the other `embedders`, and with `rerankers`.
     """
     paths, documents = _paths_and_documents(source)
     plan = _plan_path(paths, len(paths) + len(documents), resume)
@@ -90,6 +95,9 @@ def sweep_from_source(
         "exact": exact,
         "seconds": parse_time(time) if time else None,
         "tokenizer": tokenizer,
+        "prior": prior,
+        "embedders": None if embedders is None else tuple(dict.fromkeys(embedders)),
+        "rerankers": None if rerankers is None else tuple(dict.fromkeys(rerankers)),
     }
     sweep = _overridden(sweep, model, overrides)
     if queries is not None:
@@ -183,6 +191,7 @@ class PreparedSweep:
             characters=inputs.characters, tokens=inputs.tokens(sweep.tokenizer), questions=len(inputs.questions),
             tokens_per_second=TOKENS_PER_SECOND, finalists=0 if sweep.exact else sweep.finalists,
             price=sweep.price, currency=sweep.currency, jobs=jobs,
+            embedders=len(sweep.embedders), rerankers=len(sweep.rerankers),
         )  # fmt: skip
 
 
@@ -208,6 +217,14 @@ def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, 
             "path of a tokenizer.json"
         )
     get_tokenizer(sweep.tokenizer)
+    if sweep.embedders and not sweep.embedder:
+        raise InvalidParameter(
+            f"embedders are {', '.join(sweep.embedders)}, and the sweep goes by words alone (none); leave that out"
+        )
+    for name in sweep.embedders:
+        get_embedder(name)
+    for name in sweep.rerankers:
+        get_reranker(name)
     sweep = replace(
         sweep, objective=objective, tokenizer=canonical_name(sweep.tokenizer),
         documents=tuple(map(shortest_path, sweep.documents)),
@@ -261,6 +278,7 @@ def _fitted(sweep: Sweep, inputs: SweepInputs) -> tuple[Sweep, tuple[NotTried, .
     if sweep.chunkers not in (default_chunkers(True), default_chunkers(False)):
         return sweep, ()
     has_headings = inputs.has_headings
-    return replace(sweep, chunkers=default_chunkers(has_headings)), not_tried_by_default(
-        has_headings
-    )
+    untried = not_tried_by_default(has_headings)
+    if sweep.embedder and not sweep.rerankers and not sweep.embedders:
+        untried = (*untried, ONE_MODEL)
+    return replace(sweep, chunkers=default_chunkers(has_headings)), untried

@@ -149,6 +149,8 @@ _SEVERAL_SIZES = 11e-3
 _AN_ATOM_TOKEN = 20e-9
 """Of a question at several sizes, and of each token of the corpus for it: another search for every budget, too."""
 _A_QUESTION_TOKENS = 20
+_RERANKED = 4.0
+"""A question whose best hundred chunks a cross-encoder reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +170,13 @@ class SweepEstimate:
     """To be embedded, finalists included; those whose vectors are kept already not."""
     money: float | None = None
     currency: str = ""
+    variations: float = 0.0
+    """The best with other models, and read once more by rerankers, at most: some are dropped early."""
 
     @property
     def total(self) -> float:
-        return self.reading + self.embedding + self.indexing + self.searching + self.finalists
+        swept = self.reading + self.embedding + self.indexing + self.searching
+        return swept + self.finalists + self.variations
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -180,7 +185,7 @@ class SweepEstimate:
             return ("everything is done already",)
         parts = [
             f"{name} {time_words(seconds)}"
-            for name in ("reading", "embedding", "indexing", "searching", "finalists")
+            for name in ("reading", "embedding", "indexing", "searching", "finalists", "variations")
             if (seconds := getattr(self, name)) >= 0.5
         ]
         chunkings = counted(self.chunkings, "chunking")
@@ -223,10 +228,13 @@ def estimate_sweep(
     price: float | None = None,
     currency: str = "",
     jobs: int = 1,
+    embedders: int = 0,
+    rerankers: int = 0,
 ) -> SweepEstimate:
     """Of what is not done yet (`known`: keys of what is). `tokens` are those of the corpus, counted as the model
     counts them; `cached_tokens` of them and their chunks have vectors already; `price` is that of a million tokens.
-    `finalists` chunkings and the baselines are embedded chunk by chunk at the end, unless all are.
+    `finalists` chunkings and the baselines are embedded chunk by chunk at the end, unless all are; as many are tried
+    with so many other `embedders` and `rerankers`.
     """
     waiting = [each for each in plan.configurations if each.key not in known]
     if not waiting:
@@ -255,7 +263,13 @@ def estimate_sweep(
         new + new_last,
         None if price is None else price * (new + new_last) / 1e6,
         currency,
+        finalists * questions * rerankers * _RERANKED / jobs
+        + embedders * _mean_tokens(chunkings, tokens) * finalists / speed,
     )
+
+
+def _mean_tokens(chunkings: Mapping[tuple[str, str], ExpectedChunks], tokens: int) -> float:
+    return sum(own.tokens for own in chunkings.values()) / len(chunkings) if chunkings else tokens
 
 
 def _chunkings(

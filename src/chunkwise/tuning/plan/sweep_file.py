@@ -46,13 +46,17 @@ def _lines(sweep: Sweep, folder: Path) -> Iterator[str]:
         yield toml_line("budget", [budget])
     if sweep.price is not None:
         yield toml_line("price", [budget_text(SweepBudget(None, sweep.price, sweep.currency))])
-    yield toml_line("embedder", [_named(folder, sweep.embedder) or NO_MODEL])
+    models = (_named(folder, each) for each in (sweep.embedder, *sweep.embedders))
+    yield toml_line("embedder", [each or NO_MODEL for each in models])
+    if sweep.rerankers:
+        yield toml_line("reranker", [_named(folder, each) for each in sweep.rerankers])
     if sweep.tokenizer != DEFAULT_TOKENIZER:
         yield toml_line("tokenizer", [_named(folder, sweep.tokenizer)])
     yield toml_line("seed", [sweep.seed])
     yield toml_line("exact", [sweep.exact])
     yield toml_line("finalists", [sweep.finalists])
     yield toml_line("test_share", [sweep.test_share])
+    yield toml_line("prior", [sweep.prior])
     yield from _reading_lines(sweep.reading, folder)
     for grid in sweep.chunkers:
         yield ""
@@ -213,7 +217,7 @@ T = TypeVar("T")
 
 _KEYS = (
     "documents", "test_queries", "objective", "budget", "price", "seed", "exact", "embedder", "finalists",
-    "test_share", "tokenizer",
+    "test_share", "tokenizer", "prior", "reranker",
     "reading", "chunkers", "retrieval",
 )  # fmt: skip
 _READING = (
@@ -243,7 +247,7 @@ def read_sweep(path: str | os.PathLike[str], *, as_record: bool = False) -> Swee
     TomlTable(file, table.name, named).only(_KEYS, _ELSEWHERE)
     retrieval = table.tables("retrieval", "a table is needed: [sweep.retrieval]")
     k = _k(retrieval)
-    model = _model(table, folder)
+    model, *others = _models(table, folder)
     budget, price = _money(table)
     needed = 'a file or folder is needed, or a list of them: documents = "handbook/"'
     documents = tuple(str(folder / name) for name in table.texts("documents", needed))
@@ -270,6 +274,9 @@ def read_sweep(path: str | os.PathLike[str], *, as_record: bool = False) -> Swee
         _test_share(table),
         _reading(table, folder),
         _tokenizer(table, folder),
+        table.of_type("prior", bool, True, "true or false is needed"),
+        tuple(others),
+        _rerankers(table, folder),
     )
 
 
@@ -329,13 +336,25 @@ def _k(tables: list[TomlTable]) -> int:
     return next(iter(given), 5)
 
 
-def _model(table: TomlTable, folder: Path) -> str:
-    needed = f'the name of a model is needed, such as "{DEFAULT}", or "{NO_MODEL}"'
+def _models(table: TomlTable, folder: Path) -> list[str]:
+    """The first is that of the sweep; the best are tried with the others, too."""
+    needed = (
+        f'the name of a model is needed, such as "{DEFAULT}", or a list of them, or "{NO_MODEL}"'
+    )
     key = _OLD_EMBEDDER if _OLD_EMBEDDER in table.values else "embedder"
-    model = table.of_type(key, str, DEFAULT, needed).strip()
-    if not model:
-        raise table.wrong(key, model, needed)
-    return "" if model == NO_MODEL else in_folder(model, folder)
+    if key not in table.values:
+        return [DEFAULT]
+    found = [name.strip() for name in table.texts(key, needed)]
+    if len(found) > 1 and NO_MODEL in found:
+        raise table.wrong(key, table.values[key], f'"{NO_MODEL}" stands alone')
+    return ["" if name == NO_MODEL else in_folder(name, folder) for name in dict.fromkeys(found)]
+
+
+def _rerankers(table: TomlTable, folder: Path) -> tuple[str, ...]:
+    if "reranker" not in table.values:
+        return ()
+    needed = 'the name of a reranker is needed, such as "local", or a list of them'
+    return tuple(in_folder(name, folder) for name in dict.fromkeys(table.texts("reranker", needed)))
 
 
 def _tokenizer(table: TomlTable, folder: Path) -> str:
@@ -380,10 +399,12 @@ def _read(table: TomlTable, key: str, parsed: Callable[[str], T], needed: str) -
 
 
 def _test_share(table: TomlTable) -> float:
-    needed = "the share of questions that test the choice is needed, more than 0 and less than 1"
+    needed = (
+        "the share of questions that test the choice is needed, from 0 (all choose) to less than 1"
+    )
     share = table.fraction("test_share", needed)
     if share is None:
-        return 0.5
-    if not 0 < share < 1:
+        return 0.0
+    if not 0 <= share < 1:
         raise table.wrong("test_share", share, needed)
     return share

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers import Strategy, get_strategy
-from chunkwise.core import Chunk
+from chunkwise.core import Chunk, Query
 from chunkwise.evaluation.evaluate_system import Scoring
 from chunkwise.evaluation.options import ScoringOptions
 from chunkwise.evaluation.system import (
@@ -30,11 +30,14 @@ from chunkwise.metrics.registry import MetricAt
 from chunkwise.metrics.scorer import SpanRules, score_spans
 from chunkwise.metrics.spans.budget_recall import first_hits
 from chunkwise.metrics.spans.tables import Chunking, HitTable
+from chunkwise.models import get_reranker
+from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.retrievers import ChunkRetriever, QueryBatch, get_retriever
 from chunkwise.text.tokens.measure import TokenMeasure
+from chunkwise.tuning.run.race import Race
 from chunkwise.tuning.run.shared_corpus import SharedCorpus, SharedIndex
 from chunkwise.tuning.sweep import Configuration, VectorKind
 from chunkwise.tuning.sweep_result import Outcome
@@ -272,14 +275,21 @@ def retriever_scores(
     neighbours: int,
     wanted: Sequence[MetricAt],
     k: int,
+    *,
+    reranker: Reranker | None = None,
+    queries: Sequence[Query] | None = None,
 ) -> RetrieverScores:
-    """The figures of an evaluation of this index; the objective is the first of `wanted`."""
-    searching = SearchParameters(retriever, neighbours)
+    """The figures of an evaluation of this index; the objective is the first of `wanted`.
+
+    `queries`: some of the corpus' own; None: all of them.
+    """
+    queries = corpus.queries if queries is None else queries
+    searching = SearchParameters(retriever, neighbours, reranker=reranker)
     usual = usual_budget(searching, None)
     system = index_system(Index(index, corpus.model), searching, usual)
     if not index.settings.strategy:
         system = replace(system, chunking=None)  # no hit can be held against chunks
-    shown = SearchRun(system, corpus.queries, k, usual)
+    shown = SearchRun(system, queries, k, usual)
     together = [each for each in wanted if usual is None or not each.tokens]
     scores = _scored(system, shown, together, k, usual)
     objective, within = wanted[0], shown
@@ -287,7 +297,7 @@ def retriever_scores(
         # What fills a budget is found by another search for every budget.
         for each in wanted:
             if each.tokens:
-                other = SearchRun(system, corpus.queries, k, each.at)
+                other = SearchRun(system, queries, k, each.at)
                 asking = shown if each.at == usual else other
                 scores |= _scored(system, asking, [each], k, each.at)
                 within = asking if each == objective else within
@@ -328,10 +338,14 @@ def _chunking(configuration: Configuration) -> tuple[str, str]:
 
 
 def outcomes_of(
-    corpus: SharedCorpus, group: Group, wanted: Sequence[MetricAt], k: int
+    corpus: SharedCorpus,
+    group: Group,
+    wanted: Sequence[MetricAt],
+    k: int,
+    race: Race | None = None,
 ) -> Iterator[Outcome]:
     """Each as soon as it is known; one that fails says why, and the others go on."""
-    chunking = _Chunking(corpus, group, wanted, k)
+    chunking = _Chunking(corpus, group, wanted, k, race)
     for configuration in group:
         began = time.perf_counter()
         try:
@@ -345,9 +359,14 @@ class _Chunking:
     """Chunks, their indexes and what is told about them: made once, when first wanted."""
 
     def __init__(
-        self, corpus: SharedCorpus, group: Group, wanted: Sequence[MetricAt], k: int
+        self,
+        corpus: SharedCorpus,
+        group: Group,
+        wanted: Sequence[MetricAt],
+        k: int,
+        race: Race | None = None,
     ) -> None:
-        self._corpus, self._group = corpus, group
+        self._corpus, self._group, self._race = corpus, group, race
         self._wanted, self._k = wanted, k
         self._known: dict[VectorKind, SharedIndex | Exception] = {}
         self._ready: dict[str, tuple[RankedPlaces, QueryBatch]] = {}
@@ -357,9 +376,11 @@ class _Chunking:
         corpus = self._corpus
         retriever = get_retriever(configuration.retriever)
         index = self._index(configuration.vectors)
-        scores, tokens = dict[str, Scores](), list[int]()
+        scores, tokens, dropped = dict[str, Scores](), list[int](), ""
         if not corpus.queries:
             pass  # what needs no question is told all the same
+        elif configuration.reranker:
+            scores, tokens, dropped = self._raced(index, configuration)
         elif (
             not isinstance(retriever, ChunkRetriever)
             or index.has_summaries
@@ -378,7 +399,29 @@ class _Chunking:
             {each.label: _values(scores[each.label]) for each in self._wanted if scores},
             {**cost, "context_tokens": sum(tokens) / len(tokens) if tokens else None},
             self._issues if configuration.strategy else {},
+            dropped=dropped,
         )
+
+    def _raced(
+        self, index: SharedIndex, configuration: Configuration
+    ) -> tuple[dict[str, Scores], list[int], str]:
+        """Some questions at a time, until all are asked or it cannot win any more."""
+        race = self._race or Race()
+        reranker = get_reranker(configuration.reranker)
+        objective, queries = self._wanted[0].label, self._corpus.queries
+        scores = {each.label: np.full(len(queries), np.nan) for each in self._wanted}
+        tokens: list[int] = []
+        for some in race.blocks(len(queries)):
+            found, read = retriever_scores(
+                self._corpus, index, configuration.retriever, configuration.neighbours, self._wanted, self._k,
+                reranker=reranker, queries=[queries[at] for at in some],
+            )  # fmt: skip
+            for name, own in found.items():
+                scores[name][some] = own
+            tokens += read
+            if why := race.lost(scores[objective]):
+                return scores, tokens, why
+        return scores, tokens, ""
 
     def _ranked(self, index: SharedIndex, retriever: ChunkRetriever) -> RetrieverScores:
         count = max([self._k, *(each.at for each in self._wanted if not each.tokens)])

@@ -31,6 +31,7 @@ from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.run.one_chunking import Group, groups_of, outcomes_of
+from chunkwise.tuning.run.race import Race
 from chunkwise.tuning.run.record import SweepRecord, sweep_fingerprint
 from chunkwise.tuning.run.shared_corpus import SharedCorpus, Sums
 from chunkwise.tuning.sweep import Sweep, metrics_to_score
@@ -182,13 +183,15 @@ class SweepJob:
     sums: Sums | None
     """What the model made of the documents, where it has read them."""
     tokenizer: str = DEFAULT_TOKENIZER
+    race: Race | None = None
 
     def corpus(self) -> SharedCorpus:
         model = named_model(self.model) if self.model else None
         return SharedCorpus(self.documents, self.queries, model, self.sums, self.tokenizer)
 
     def outcomes(self, corpus: SharedCorpus, group: Group) -> Iterator[Outcome]:
-        return outcomes_of(corpus, group, metrics_to_score(self.objective, self.k), self.k)
+        wanted = metrics_to_score(self.objective, self.k)
+        return outcomes_of(corpus, group, wanted, self.k, self.race)
 
 
 _DIED = "the process that ran it died, perhaps for lack of memory; run it again with one job"
@@ -290,12 +293,14 @@ def run_plan(
     on_outcome: Callable[[Outcome], None] | None = None,
     jobs: int = 1,
     deadline: float | None = None,
+    race: Race | None = None,
 ) -> list[Outcome]:
     """The outcomes of all configurations, in the plan's order.
 
     What the record knows is not run again, unless it failed; `on_outcome` gets it first, then what is new as it
-    becomes known. Without an `embedder` it is the sweep's model. After `deadline` seconds nothing more is begun; what
-    is left is handed out with an error that says so, and is not in the record.
+    becomes known. Without an `embedder` it is the sweep's model. `race` drops what cannot win any more. After
+    `deadline` seconds nothing more is begun; what is left is handed out with an error that says so, and is not in the
+    record.
     """
     began = time.monotonic()
     if jobs < 1:
@@ -324,7 +329,7 @@ def run_plan(
         with stages("embedding", characters) as advance, suppress(Exception):
             sums = corpus.read(advance)
     name = model.requested if model and isinstance(model.requested, str) else ""
-    job = SweepJob(documents, queries, sweep.objective, sweep.k, name, sums, sweep.tokenizer)
+    job = SweepJob(documents, queries, sweep.objective, sweep.k, name, sums, sweep.tokenizer, race)
     # A model that is an object cannot travel to another process.
     several = jobs if model is None or name else 1
     with (

@@ -1,0 +1,108 @@
+"""Scores of every configuration of the usual sweep, question by question, on all public question sets; kept on disk."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.corpora import SHARED
+from benchmarks.question_sets import SETS, QuestionSet
+from chunkwise.core import Document, Query
+from chunkwise.documents import read
+from chunkwise.metrics.registry import parse
+from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
+from chunkwise.testsets.reading import read_testset
+from chunkwise.text.analysis import Analyzed
+from chunkwise.tuning.plan.plan import default_sweep, plan_sweep
+from chunkwise.tuning.run.one_chunking import groups_of, outcomes_of
+from chunkwise.tuning.run.record import SweepRecord
+from chunkwise.tuning.run.shared_corpus import SharedCorpus
+from chunkwise.tuning.sweep_result import Outcome
+
+MORE_SETS = (
+    QuestionSet("xquad_en", ("xquad_en",), "xquad_en/queries.jsonl"),
+    QuestionSet("musique", ("musique",), "musique/queries.jsonl"),
+)
+ALL_SETS = (*SETS, *MORE_SETS)
+OBJECTIVES = ("recall@1000t", "recall@5", "ndcg@5")
+MOST_QUESTIONS = 1000
+MOST_CHARACTERS = {"chroma_eval": 1_600_000}
+ELSE = 800_000
+"""Of the documents of a set; of more, a seeded sample: those that questions are about first."""
+
+
+SHORT_FIRST = ("cuad",)
+"""Contracts with ten questions each, however long: of the short ones there are more."""
+
+
+class ScoredSet(NamedTuple):
+    """What every configuration reached on the questions of one set."""
+
+    name: str
+    documents: int
+    queries: tuple[Query, ...]
+    outcomes: list[Outcome]
+
+
+def inputs_of(each: QuestionSet) -> tuple[list[Document], list[Query]]:
+    """Documents and questions; the questions are those that the documents kept can answer."""
+    documents = list(read(each.paths))
+    queries = read_testset(str(SHARED / each.questions), documents, lambda problem: None).queries
+    queries = tuple(query for query in queries if query.references)
+    order = list(range(len(documents)))
+    random.Random(11).shuffle(order)
+    asked = {reference.doc_id for query in queries for reference in query.references}
+    if each.folder in SHORT_FIRST:
+        order.sort(key=lambda at: len(documents[at].text))
+    order.sort(key=lambda at: documents[at].id not in asked)
+    kept, characters = set[int](), 0
+    most = MOST_CHARACTERS.get(each.folder, ELSE)
+    for at in order:
+        if characters + len(documents[at].text) <= most:
+            kept.add(at)
+            characters += len(documents[at].text)
+    documents = [document for at, document in enumerate(documents) if at in kept]
+    names = {document.id for document in documents}
+    own = [query for query in queries if {one.doc_id for one in query.references} <= names]
+    drawn = random.Random(11).sample(range(len(own)), min(MOST_QUESTIONS, len(own)))
+    return documents, [own[at] for at in sorted(drawn)]
+
+
+def scored_set(each: QuestionSet, keep: Path) -> ScoredSet:
+    """What `keep` holds of it is not run again."""
+    documents, queries = inputs_of(each)
+    headings = any(Analyzed(document).has_headings for document in documents)
+    plan = plan_sweep(default_sweep((), None, has_headings=headings))
+    record = SweepRecord(keep / each.folder)
+    known = record.known(plan.configurations)
+    todo = [one for one in plan.configurations if one.key not in known]
+    corpus = SharedCorpus(documents, queries, LazyEmbedder("minilm"))
+    wanted = [parse(name, k=5) for name in OBJECTIVES]
+    began = time.perf_counter()
+    for group in groups_of(todo):
+        for outcome in outcomes_of(corpus, group, wanted, 5):
+            if outcome.error:
+                raise RuntimeError(f"{each.name}, {outcome.configuration.label}: {outcome.error}")
+            record.keep(outcome)
+            known[outcome.configuration.key] = outcome
+            print(
+                f"{each.name}: {len(known)} of {len(plan.configurations)}, "
+                f"{time.perf_counter() - began:.0f} s",
+                file=sys.stderr, flush=True,
+            )  # fmt: skip
+    outcomes = [known[one.key] for one in plan.configurations]
+    return ScoredSet(each.name, len(documents), tuple(queries), outcomes)
+
+
+if __name__ == "__main__":
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--keep", type=Path, required=True)
+    options.add_argument("names", nargs="*")
+    given = options.parse_args()
+    for each in ALL_SETS:
+        if each.available and (not given.names or each.folder in given.names):
+            scored_set(each, given.keep)

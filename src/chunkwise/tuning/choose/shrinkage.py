@@ -1,0 +1,205 @@
+"""What every configuration is expected to reach on questions not asked yet: means with their noise shrunk."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base import spec
+from chunkwise.stats.table import ScoreMatrix, mean
+from chunkwise.tuning.sweep import Configuration
+
+Means = NDArray[np.float64]
+"""One number a configuration."""
+Levers = Mapping[str, str]
+"""Of one configuration: the value of each."""
+SPREAD = 0.02
+"""How far effects differ from one corpus to the next, where nothing was measured: 2 points."""
+_LEAST_SPREAD = 0.01
+"""So that enough questions can overrule any prior."""
+_SAME = 1e-3
+"""Levers that always change together share what they do: of as many configurations as this share, they do nothing."""
+_DIGITS = 9
+"""Of expected means: beyond them they depend on the order of adding up."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeverPrior:
+    """What levers did on public question sets."""
+
+    effects: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """By lever and value: what it adds to the objective on average."""
+    spreads: Mapping[str, float] = field(default_factory=dict)
+    """By lever: how far that differs from one corpus to the next, a standard deviation."""
+    alone: float = SPREAD
+    """The same for what no lever explains."""
+
+    def of(self, levers: Sequence[Levers]) -> Means:
+        """What is expected of each configuration before a question is asked, but for a constant."""
+        return np.array([
+            sum(self.effects.get(name, {}).get(value, 0.0) for name, value in own.items()) for own in levers
+        ], dtype=np.float64)  # fmt: skip
+
+    def variance(self, name: str) -> float:
+        return max(self.spreads.get(name, SPREAD), _LEAST_SPREAD) ** 2
+
+    @property
+    def variance_alone(self) -> float:
+        return max(self.alone, _LEAST_SPREAD) ** 2
+
+
+NO_PRIOR = LeverPrior()
+
+
+@cache
+def public_priors() -> Mapping[str, LeverPrior]:
+    """Those that were measured on public question sets, by objective."""
+    file = resources.files("chunkwise") / "tuning" / "choose" / "lever_priors.toml"
+    return {
+        objective: LeverPrior(own["effects"], own["spreads"], own["alone"])
+        for objective, own in tomllib.loads(file.read_text("utf-8")).items()
+    }
+
+
+def shared_levers(configuration: Configuration) -> dict[str, str]:
+    """The levers that a configuration has in common with others, each with its value.
+
+    Several sizes at once are searched by words, by vectors or by both, as chunks are; their weights are a lever of
+    their own.
+    """
+    found = dict(configuration.levers)
+    if "retriever" not in found:
+        return found
+    name, given = spec.parse(configuration.retriever)
+    if name == "multiscale":
+        words, dense = given.get("words", 1), given.get("dense", 0.5)
+        name = "bm25" if not dense else "hybrid" if words else "dense"
+    elif found.get("weights") == "usual":
+        del found["weights"]
+    return found | {"retriever": name}
+
+
+class LeverEffects:
+    """Which part of the differences between configurations is each lever's, by least squares over all of them."""
+
+    def __init__(self, levers: Sequence[Levers]) -> None:
+        pairs = list(dict.fromkeys(pair for own in levers for pair in own.items()))
+        has = np.array([[float(own.get(name) == value) for name, value in pairs] for own in levers])
+        varied = [at for at in range(len(pairs)) if 0 < has[:, at].sum() < len(levers)]
+        self.pairs = [pairs[at] for at in varied]
+        """Lever and value, of those that some configurations have and others have not."""
+        own = has[:, varied].reshape(len(levers), -1)
+        self.design: ScoreMatrix = own - own.mean(axis=0)
+        """Configurations × pairs."""
+        self._solved = np.linalg.solve(
+            self.design.T @ self.design + _SAME * np.eye(len(varied)), self.design.T
+        )
+
+    def of(self, rows: ScoreMatrix) -> ScoreMatrix:
+        """Rows × pairs: what each value adds in every row of scores."""
+        found: ScoreMatrix = rows @ self._solved.T
+        return found
+
+    def places(self) -> dict[str, list[int]]:
+        """Of each lever its pairs."""
+        found: dict[str, list[int]] = {}
+        for at, (name, _) in enumerate(self.pairs):
+            found.setdefault(name, []).append(at)
+        return found
+
+
+class Shrunk(NamedTuple):
+    """Means with their noise shrunk."""
+
+    means: Means
+    worth: float
+    """As many questions as what was thought beforehand counts for."""
+
+
+def expected_means(
+    scores: ScoreMatrix, levers: Sequence[Levers], prior: LeverPrior = NO_PRIOR
+) -> Shrunk:
+    """Of each configuration, from questions × configurations, none missing, more is better.
+
+    A score is what its question gives to all configurations, what the values of the configuration's levers add, what
+    it adds alone, and noise. What was not expected beforehand of a lever, and of a configuration alone, is believed by
+    the share σ² / (σ² + s² / n): σ is how far it differs from corpus to corpus, s how far from question to question,
+    n the number of questions. σ is larger where these questions clearly differ more than was thought. So with many
+    questions the expected means are the means.
+    """
+    questions, width = scores.shape
+    means = np.array([mean(column) for column in scores.T])
+    before = prior.of(levers)
+    effects = LeverEffects(levers)
+    # How hard a question is does not matter for the choice.
+    rows = scores - scores.mean(axis=1, keepdims=True) - (before - before.mean())
+    found = effects.of(rows)
+    rest = rows - found @ effects.design.T
+    # One question that was not seen is as unlike the others as scores allow.
+    unseen = float(np.ptp([0.0, 1.0, scores.min(), scores.max()])) ** 2 / 4 / (questions + 1)
+    expected = before - before.mean() + means.mean()
+    noise = truth = 0.0
+    for name, places in effects.places().items():
+        own, design = found[:, places], effects.design[:, places]
+        spread = _variance(own) + unseen / len(places)
+        sure = max(prior.variance(name), _seen(own.mean(axis=0), spread / questions))
+        expected = expected + design @ own.mean(axis=0) * _share(sure, spread, questions)
+        weight = float((design**2).sum()) / width
+        noise, truth = noise + spread * weight, truth + sure * weight
+    spread = _variance(rest) + unseen
+    sure = max(prior.variance_alone, _seen(rest.mean(axis=0), spread / questions))
+    expected = expected + rest.mean(axis=0) * _share(sure, spread, questions)
+    worth = (noise + spread) / (truth + sure)
+    return Shrunk(np.round(expected, _DIGITS) + 0.0, worth)
+
+
+def _variance(rows: ScoreMatrix) -> float:
+    """From question to question, the mean over all columns."""
+    return float(rows.var(axis=0, ddof=1).mean()) if len(rows) > 1 and rows.size else 0.0
+
+
+_CLEAR = 4.0
+"""Times the variance of noise: what is seen beyond that is no noise, however much less was thought."""
+
+
+def _seen(effects: Means, noise: float) -> float:
+    """How far effects differ on these questions, beyond what noise explains with room to spare."""
+    return max(0.0, float((effects**2).mean()) - _CLEAR * noise)
+
+
+def _share(sure: float, spread: float, questions: int) -> float:
+    return sure / (sure + spread / questions)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expectation:
+    """Of every configuration, and what of it was expected beforehand."""
+
+    means: Means
+    prior: Mapping[str, Mapping[str, float]]
+    """By lever and value, of those that were tried; empty: nothing was expected."""
+    prior_questions: float | None
+    """As many questions as that counts for; None: nothing was expected."""
+
+
+def expectation(
+    scores: ScoreMatrix, configurations: Sequence[Configuration], objective: str = ""
+) -> Expectation:
+    """`objective` names the prior; empty, or one that was not measured: none."""
+    levers = [shared_levers(each) for each in configurations]
+    prior = public_priors().get(objective, NO_PRIOR)
+    found = expected_means(scores, levers, prior)
+    tried = {pair for own in levers for pair in own.items()}
+    told = {
+        name: {value: effect for value, effect in values.items() if (name, value) in tried}
+        for name, values in prior.effects.items()
+    }
+    told = {name: values for name, values in told.items() if len(values) > 1}
+    return Expectation(found.means, told, found.worth if told else None)
