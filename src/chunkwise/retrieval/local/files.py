@@ -280,7 +280,7 @@ def _manifest_of(values: dict[str, Any], where: str) -> Manifest:
     if any(number < 0 for each in files.values() for number in each.shape):
         raise ValueError("an array has fewer rows than none")
     settings = read_settings(values["settings"], where)
-    wanted = expected(settings.vectors, settings.dimensions)
+    wanted = expected(settings)
     if {name: (each.dtype, each.shape[1:]) for name, each in files.items()} != wanted:
         raise ValueError("its arrays are not those of an index with its settings")
     return Manifest(values["generation"], settings, tuple(values["languages"]), files)
