@@ -2,6 +2,7 @@
 
     python -m benchmarks.late_projection prepare FOLDER --colbert DIR --teacher DIR   # needs onnx, chunkwise
     python -m benchmarks.late_projection learn FOLDER                                 # needs torch, transformers, a GPU
+    python -m benchmarks.late_projection package FOLDER                               # FOLDER has matrices.npz
 
 A question's score for a passage is the sum, over its tokens, of the best cosine to a token of the passage. The matrix
 is taught to rank 32 passages a question as a cross-encoder does (ms-marco-MiniLM-L-12-v2), and, where the answer's
@@ -40,6 +41,8 @@ CLS, SEP, ASKED, READ = 101, 102, 1, 2
 CANDIDATES, NEAREST = 32, 24
 """Passages a question is taught on, and how many of them are its nearest by the bare states."""
 SEED = 1
+PACKAGED = 64
+"""Numbers a token."""
 
 Mapped = Callable[[Any], Any]
 """Vectors to vectors."""
@@ -411,16 +414,24 @@ def learn(folder: Path, output: Path) -> None:
     )
 
 
+def packaged(matrices: Path) -> Any:
+    """The matrix of `--maxsim colbert-small`, with a rotation in it that spreads a vector evenly over its numbers."""
+    from chunkwise.retrieval.quantized_vectors import rotated
+
+    learned = np.load(matrices)[f"learned_{PACKAGED}"].astype(np.float32)
+    return rotated(learned).astype(np.float16)
+
+
 _REACH = {2: 1.5, 3: 2.2, 4: 2.8}
 """Standard deviations to the last step: about what loses least of normally spread numbers."""
 
 
 def main() -> None:
-    """One of the two steps."""
+    """One of the steps."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("step", choices=["prepare", "learn"])
+    parser.add_argument("step", choices=["prepare", "learn", "package"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--colbert", type=Path, help="folder of its model.onnx and tokenizer.json")
     parser.add_argument("--teacher", type=Path, help="folder of the cross-encoder's model.onnx")
@@ -430,6 +441,13 @@ def main() -> None:
     given = parser.parse_args()
     if given.step == "prepare":
         prepare(given.folder, given.colbert, given.teacher)
+    elif given.step == "package":
+        from chunkwise.models.embed import colbert
+
+        np.save(
+            Path(colbert.__file__).with_name("colbert_small.npy"),
+            packaged(given.folder / "matrices.npz"),
+        )
     else:
         learn(given.folder, given.output or given.folder)
 

@@ -71,6 +71,8 @@ MEANS = {
     "queries": "the questions: a file of any known format, `Query` values, texts for a search",
     "question": "what you want to know",
     "rebuild": "make the whole index again; what is not said stays as it was",
+    "maxsim": 'what gives a vector a token, which `multiscale` then compares: "colbert-small", or an object with '
+    "`token_vectors` and `query_vectors`",
     "reranker": 'orders the best hits anew: a name ("local", "cohere:NAME", an address), or an object with `rerank`',
     "retriever": '"bm25", "dense", "hybrid" or "multiscale", with parameters in brackets',
     "runs": "results, or files of them; each is held against the first",

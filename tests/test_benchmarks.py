@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -11,7 +12,10 @@ if not (ROOT / "benchmarks").is_dir():
     pytest.skip("the source archive has no benchmarks", allow_module_level=True)
 sys.path.append(str(ROOT))
 
+from benchmarks import late_projection  # noqa: E402
 from benchmarks.page import renewed, write_page  # noqa: E402
+
+from chunkwise.models.embed import colbert  # noqa: E402
 
 IMPORT_ALL = """
 import importlib, pathlib, sys
@@ -92,3 +96,9 @@ def test_measuring_one_part_leaves_the_others_on_the_page(
     write_page("Speed", "speed.md", parts, None)
     assert "read slowly" in page.read_text("utf-8")
     assert "cut fast" in page.read_text("utf-8")
+
+
+def test_the_packaged_projection_is_the_one_that_was_learned() -> None:
+    learned = late_projection.packaged(Path(late_projection.__file__).with_suffix(".npz"))
+    kept = np.load(Path(colbert.__file__).with_name("colbert_small.npy"))
+    assert np.array_equal(kept, learned)

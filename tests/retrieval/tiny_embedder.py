@@ -59,3 +59,15 @@ class Tiny(WholeTexts):
         rows = [_vector(word[0], self.dimensions) for word in words]
         vectors = np.array(rows, np.float32).reshape(-1, self.dimensions)
         return TokenVectors(start, end, vectors)
+
+
+class TinyTokens(Tiny):
+    """A token encoder: the vectors of single words, of length 1."""
+
+    def query_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        return [each.vectors for each in self.token_vectors(texts)]
+
+    def _tokens(self, text: str) -> TokenVectors:
+        found = super()._tokens(text)
+        length = np.linalg.norm(found.vectors, axis=1, keepdims=True)
+        return found._replace(vectors=found.vectors / np.where(length > 0, length, 1))

@@ -53,6 +53,7 @@ Examples:
   chunkwise index handbook/ --into kb                     # again: only what has changed is read
   chunkwise index docs.zip more/ --into kb -s "sentences(max_tokens=200)" --context headings
   chunkwise index corpus.jsonl --into kb --vectors none   # words alone: no model, and fast
+  chunkwise index handbook/ --into kb --maxsim colbert-small      # token vectors, too: finds more, takes longer
   chunkwise index new.md --into kb --add                  # add one document; the others stay
   chunkwise index handbook/ --into kb --rebuild -s sections
   chunkwise index handbook/ --chunks theirs.jsonl --into kb       # the chunks that another tool made of them
@@ -95,6 +96,11 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, JobsOption, So
         "sentences of multiscale have none. See --contextual, too.",
     )  # fmt: skip
     contextual: Contextual | None = contextual_option()
+    maxsim: str | None = option(
+        "--maxsim", metavar="NAME", show_default="none",
+        help="Keep a vector a token, too, which multiscale compares with those of the question (late interaction): "
+        "colbert-small (local), none. Indexing takes several times as long, and the index 16 bytes a token more.",
+    )  # fmt: skip
     tokenizer: str | None = tokenizer_name("o200k_base")
     as_json: bool = json_flag("Print the summary as JSON on stdout and nothing else.")
 
@@ -146,7 +152,7 @@ def command(options: IndexCommandOptions) -> None:
         built = index(
             paths, strategy, chunks=options.chunks, into=options.into, embedder=options.embedder,
             vectors=options.vectors, context=context, llm=llm, language=options.language,
-            tokenizer=options.tokenizer, options=options.loading(),
+            tokenizer=options.tokenizer, maxsim=options.maxsim, options=options.loading(),
             on_unreadable="raise" if options.strict else say_skipped, on_bad=bad_rows.say, jobs=options.workers(total),
             advance=advance, rebuild=options.rebuild, keep_others=options.add,
         )  # fmt: skip
@@ -207,6 +213,8 @@ def _fetch_weights(options: IndexCommandOptions, known: Settings | None) -> None
         model = "" if options.vectors == "none" else model
     if options.vectors in (None, *VECTORS):
         fetch_weights(model, options.quiet)
+    maxsim = options.maxsim or (known.maxsim if known else "")
+    fetch_weights(maxsim, options.quiet, "token encoder")
 
 
 @dataclass(frozen=True)
@@ -231,6 +239,7 @@ class IndexSummary:
     vectors: str
     context: str
     llm: str
+    maxsim: str
     language: str
     notes: list[str]
     seconds: float
@@ -258,6 +267,7 @@ def _summary(built: Index, into: str, seconds: float) -> IndexSummary:
         vectors=settings.vectors,
         context=settings.context,
         llm=settings.llm,
+        maxsim=settings.maxsim,
         language=settings.language,
         notes=list(changes.notes),
         seconds=round(seconds, 3),

@@ -68,7 +68,12 @@ Examples:
   chunkwise models verify minilm --json
 """
 
-_FLAGS = {"embedder": "--embedder", "reranker": "--reranker", "language model": "--llm"}
+_FLAGS = {
+    "embedder": "--embedder",
+    "token encoder": "--maxsim",
+    "reranker": "--reranker",
+    "language model": "--llm",
+}
 
 _as_json = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON on stdout and nothing else."
@@ -257,6 +262,8 @@ def _tokens_a_second(kind: str, name: str) -> dict[str, int]:
     try:
         if kind == "embedder":
             return {"tokens_per_second": _embedded(name)}
+        if kind == "token encoder":
+            return {"tokens_per_second": _encoded(name)}
         if kind == "reranker":
             return {"tokens_per_second": _paired()}
         if kind == "language model":
@@ -275,6 +282,16 @@ def _embedded(name: str) -> int:
     passage = _SAMPLE * 5
     tokens = len(model.token_starts(passage))
     return _per_second(tokens, lambda count: model.embed([passage] * count))
+
+
+def _encoded(name: str) -> int:
+    """The same passages, a vector a token."""
+    from chunkwise.models.embed.colbert import PretrainedTokenEncoder
+
+    model = PretrainedTokenEncoder(name)
+    passage = _SAMPLE * 5
+    tokens = len(model.token_starts(passage))
+    return _per_second(tokens, lambda count: model.token_vectors([passage] * count))
 
 
 def _paired() -> int:

@@ -28,7 +28,7 @@ from chunkwise.cli.streams import say, shown_place
 
 if TYPE_CHECKING:
     from chunkwise.core import Hit, OnProgress, Query
-    from chunkwise.models.embed.embedder import Embedder
+    from chunkwise.models.embed.embedder import Embedder, TokenEncoder
     from chunkwise.models.rerank.reranker import Reranker
     from chunkwise.retrieval import Index
     from chunkwise.retrieval.filters import Filter
@@ -133,6 +133,7 @@ def _answers(
 
     # Made once: a model is loaded for all blocks.
     embedder = cache(lambda: _embedder(index, options.quiet))
+    token_encoder = cache(lambda: _token_encoder(index, options.quiet))
     retriever = options.retriever and get_retriever(options.retriever)
     fetch_weights(options.reranker, options.quiet, "reranker")
     reranker = get_reranker(options.reranker) if options.reranker else None
@@ -146,7 +147,7 @@ def _answers(
                 found = search(
                     index.source, block, k=options.count, budget=options.budget, retriever=retriever, only=only,
                     neighbours=options.neighbours, mmr=options.mmr, reranker=reranker,
-                    tokenizer=options.tokenizer, embedder=embedder,
+                    tokenizer=options.tokenizer, embedder=embedder, token_encoder=token_encoder,
                 )  # fmt: skip
             yield from zip(block, found, strict=True)
             out.flush()  # what reads a pipe need not wait for the last question
@@ -239,6 +240,18 @@ def _embedder(index: Index, quiet: bool) -> Embedder:
     except ChunkwiseError as error:
         raise ChunkwiseError(f"{error}; without a model: --retriever bm25") from None
     return get_embedder(index.settings.embedder)
+
+
+def _token_encoder(index: Index, quiet: bool) -> TokenEncoder:
+    """The same for its token vectors."""
+    from chunkwise.models import get_token_encoder
+
+    try:
+        fetch_weights(index.settings.maxsim, quiet, "token encoder")
+    except ChunkwiseError as error:
+        without = '--retriever "multiscale(maxsim=0)"'
+        raise ChunkwiseError(f"{error}; without token vectors: {without}") from None
+    return get_token_encoder(index.settings.maxsim)
 
 
 def _writer() -> Written:

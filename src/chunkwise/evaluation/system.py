@@ -177,6 +177,8 @@ def index_system(
         configuration["where"] = [str(condition) for condition in searching.where]
     if settings.llm_identity:
         configuration["context_llm"] = settings.llm_identity
+    if settings.maxsim:
+        configuration["maxsim"] = settings.maxsim
     documents = [index.source.document(number) for number in index.source.document_numbers()]
     # Steps behind the ranking look at the hits together: more hits would change the first ones.
     deeper = not steps.needs_chunks

@@ -13,7 +13,7 @@ from chunkwise.base.registry import Registry
 
 if TYPE_CHECKING:
     from chunkwise.core import OnProgress
-    from chunkwise.models.embed.embedder import Embedder
+    from chunkwise.models.embed.embedder import Embedder, TokenEncoder
     from chunkwise.models.llm.language_model import LanguageModel
     from chunkwise.models.rerank.reranker import Reranker
 
@@ -162,6 +162,17 @@ def _embedder(model: str, advance: OnProgress | None) -> Embedder | None:
 
         return OnnxEmbedder(model)
     return None
+
+
+def get_token_encoder(
+    model: str | TokenEncoder, *, advance: OnProgress | None = None
+) -> TokenEncoder:
+    """What gives a vector a token (late interaction): the model of this name, or the one given."""
+    if not isinstance(model, str):
+        return model
+    from chunkwise.models.embed.colbert import PretrainedTokenEncoder
+
+    return PretrainedTokenEncoder(model, advance)
 
 
 def get_reranker(model: str | Reranker, *, advance: OnProgress | None = None) -> Reranker:

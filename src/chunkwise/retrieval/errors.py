@@ -18,6 +18,14 @@ def no_vectors_error() -> InvalidParameter:
     )
 
 
+def no_token_vectors_error() -> InvalidParameter:
+    return InvalidParameter(
+        "maxsim needs token vectors, and the index was made without them; leave maxsim out, or make it again: "
+        "chunkwise index DOCUMENTS --into PLACE --rebuild --maxsim colbert-small "
+        "(index(…, maxsim='colbert-small', rebuild=True))"
+    )
+
+
 def wrong_dimensions_error(shape: tuple[int, ...], dimensions: int) -> InvalidParameter:
     return InvalidParameter(
         f"the questions' vectors have the shape {shape}, the index has {dimensions} dimensions; give one row a "

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import BLOCK_KINDS, Block, Document, PageBoxes
 from chunkwise.text.terms import TermCounts
+
+if TYPE_CHECKING:
+    from chunkwise.models.embed.token_codes import TokenCodes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,6 +83,8 @@ class IndexedDocument:
     """Sum of the vectors of the tokens of each atom ("late" vectors): any span's vector is a difference of sums."""
     summaries: Summaries | None = None
     """None: no chunk is one."""
+    token_codes: TokenCodes | None = None
+    """The vectors of all tokens; None: an index without them."""
 
 
 def record_of(document: Document) -> str:

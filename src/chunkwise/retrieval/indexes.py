@@ -23,7 +23,7 @@ from chunkwise.chunkers.read_chunks import (
 from chunkwise.core import Chunk, Document, Hit, OnProgress, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input, leaving_out, read
 from chunkwise.documents.inputs import is_web_address
-from chunkwise.models.embed.embedder import Embedder
+from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.records.read import OnBadRow
 from chunkwise.retrieval.conditions import Where
@@ -35,7 +35,7 @@ from chunkwise.retrieval.export import (
     export_chunks,
 )
 from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, Llm
+from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, LazyTokenEncoder, Llm
 from chunkwise.retrieval.indexing.resolve import RequestedSettings, ResolvedSettings
 from chunkwise.retrieval.indexing.update import Changes, Reading
 from chunkwise.retrieval.local import folder as folder_module
@@ -65,6 +65,7 @@ class Index:
         strategy: StrategyLike | None = None,
         changes: Changes | None = None,
         llm: Llm | None = None,
+        token_encoder: LazyTokenEncoder | None = None,
     ) -> None:
         self.source = source
         """What retrievers work on."""
@@ -75,6 +76,7 @@ class Index:
         self._embedder = embedder
         self._strategy = strategy
         self._llm = llm
+        self._token_encoder = token_encoder
 
     @property
     def settings(self) -> Settings:
@@ -130,6 +132,7 @@ class Index:
         found = search(
             self.source, queries, k=k, budget=budget, retriever=retriever, only=only, where=where,
             neighbours=neighbours, mmr=mmr, reranker=reranker, tokenizer=tokenizer, embedder=self._embedder,
+            token_encoder=self._token_encoder,
         )  # fmt: skip
         return found[0] if isinstance(queries, str) else found
 
@@ -154,7 +157,10 @@ class Index:
                 f"the index was made of chunks that were there ({given[0]}), and documents alone do not say how they "
                 "are cut; make it anew: chunkwise.index(documents, chunks=…, into=…, rebuild=True)"
             )
-        requested = RequestedSettings(self._strategy, self.embedder or None, llm=self._llm)
+        encoder = self._token_encoder.requested if self._token_encoder else None
+        requested = RequestedSettings(
+            self._strategy, self.embedder or None, llm=self._llm, maxsim=encoder
+        )
         reading = Reading(source, options, on_unreadable, jobs, advance, keep_others)
         if self.place is None:
             assert isinstance(self.source, LocalIndex)
@@ -222,6 +228,7 @@ def index(
     llm: Llm | None = None,
     language: str | None = None,
     tokenizer: str | None = None,
+    maxsim: str | TokenEncoder | None = None,
     options: LoadOptions | None = None,
     on_unreadable: WhenUnreadable = "warn",
     on_bad: OnBadRow | None = None,
@@ -242,7 +249,8 @@ def index(
     What cannot be read is a warning, or what `on_unreadable` makes of it; the documents the index has of it stay.
     `wait` is for how many seconds another writer is waited for. With context "neighbours" or "document" the language
     model `llm` writes a few sentences about each chunk's place, which are indexed beside it; without one the headings
-    context is taken.
+    context is taken. With `maxsim` ("colbert-small") the vectors of single tokens are kept, too, and `multiscale`
+    compares them with those of the question (late interaction).
     """
     if rebuild and keep_others:
         raise InvalidParameter(
@@ -256,14 +264,32 @@ def index(
         if isinstance(chunks, str | os.PathLike) and os.fspath(chunks) != "-":
             options = leaving_out(options, [Path(chunks).resolve()])  # it is no document
         source, strategy = _with_chunks(source, chunks, options, on_bad)
-    requested = RequestedSettings(strategy, embedder, vectors, context, language, tokenizer, llm)
+    requested = RequestedSettings(
+        strategy, embedder, vectors, context, language, tokenizer, llm, maxsim
+    )
     reading = Reading(source, options, on_unreadable, jobs, advance, keep_others)
     if into is None:
         embedded, resolved, changes = update_module.into_memory(reading, requested)
-        return Index(embedded, resolved.model, None, resolved.strategy, changes, resolved.llm)
+        return Index(
+            embedded,
+            resolved.model,
+            None,
+            resolved.strategy,
+            changes,
+            resolved.llm,
+            resolved.token_encoder,
+        )
     place = _place(into)
     found, resolved, changes = _into(place, reading, requested, rebuild, wait)
-    return Index(found, resolved.model, place, resolved.strategy, changes, resolved.llm)
+    return Index(
+        found,
+        resolved.model,
+        place,
+        resolved.strategy,
+        changes,
+        resolved.llm,
+        resolved.token_encoder,
+    )
 
 
 def _with_chunks(
@@ -292,10 +318,12 @@ def open_index(
     embedder: str | Embedder | None = None,
     strategy: StrategyLike | None = None,
     llm: Llm | None = None,
+    maxsim: str | TokenEncoder | None = None,
 ) -> Index:
     """An index that is there, in a folder or on a server.
 
-    `embedder` is needed where it was made with one of your own; so are `strategy` and `llm`, to bring it up to date.
+    `embedder` and `maxsim` are needed where it was made with one of your own; so are `strategy` and `llm`, to bring
+    it up to date.
     What others write to a folder meanwhile is seen once it is opened again; an index on a server sees it with the
     next question.
     """
@@ -311,7 +339,10 @@ def open_index(
     lazy = None
     if settings.vectors != "none":
         lazy = LazyEmbedder(embedder or settings.embedder, settings.identity)
-    return Index(opened, lazy, where, strategy, llm=llm)
+    encoder = None
+    if settings.maxsim:
+        encoder = LazyTokenEncoder(maxsim or settings.maxsim, settings.maxsim_identity)
+    return Index(opened, lazy, where, strategy, llm=llm, token_encoder=encoder)
 
 
 def settings_at(place: str | os.PathLike[str], *, of_any_version: bool = False) -> Settings | None:

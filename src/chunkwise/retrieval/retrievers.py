@@ -17,9 +17,9 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.base.registry import Registry
 from chunkwise.core import Document
-from chunkwise.models.embed.embedder import Embedder
+from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.retrieval.bm25 import K1, B
-from chunkwise.retrieval.errors import no_vectors_error, wrong_model_error
+from chunkwise.retrieval.errors import no_token_vectors_error, no_vectors_error, wrong_model_error
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.fusion import (
     Fusion,
@@ -47,11 +47,13 @@ class QueryBatch:
         texts: Sequence[str],
         settings: Settings,
         embedder: Callable[[], Embedder] | None = None,
+        token_encoder: Callable[[], TokenEncoder] | None = None,
     ) -> None:
         # Half a surrogate pair has no UTF-8 form, which tokenizers and databases insist on.
         self.texts = tuple(_SURROGATE.sub("\ufffd", text) for text in texts)
         self.settings = settings
         self._embedder = embedder or (lambda: _embedder_of(settings))
+        self._token_encoder = token_encoder or (lambda: _token_encoder_of(settings))
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -76,11 +78,26 @@ class QueryBatch:
         made = np.asarray(embedder.embed(different, "query"), np.float32)
         return made[[row[text] for text in self.texts]]
 
+    @cached_property
+    def token_vectors(self) -> list[NDArray[np.float32]]:
+        """Of every question those of its tokens, a row each."""
+        encoder = self._token_encoder()
+        if encoder.identity != self.settings.maxsim_identity:
+            raise wrong_model_error(
+                self.settings.maxsim_identity, self.settings.maxsim, encoder.identity
+            )
+        different = list(dict.fromkeys(self.texts))
+        made = dict(zip(different, encoder.query_vectors(different), strict=True))
+        return [made[text] for text in self.texts]
+
     def some(self, positions: Sequence[int]) -> QueryBatch:
         """A part of the batch; vectors that are there already come along."""
-        part = QueryBatch([self.texts[at] for at in positions], self.settings, self._embedder)
+        texts = [self.texts[at] for at in positions]
+        part = QueryBatch(texts, self.settings, self._embedder, self._token_encoder)
         if "vectors" in self.__dict__:
             part.__dict__["vectors"] = self.vectors[list(positions)]
+        if "token_vectors" in self.__dict__:
+            part.__dict__["token_vectors"] = [self.token_vectors[at] for at in positions]
         return part
 
 
@@ -88,6 +105,12 @@ def _embedder_of(settings: Settings) -> Embedder:
     from chunkwise.models import get_embedder
 
     return get_embedder(settings.embedder)
+
+
+def _token_encoder_of(settings: Settings) -> TokenEncoder:
+    from chunkwise.models import get_token_encoder
+
+    return get_token_encoder(settings.maxsim)
 
 
 registry = Registry(
@@ -267,18 +290,23 @@ class MultiscaleRetriever(Multiscale):
                 "multiscale needs an index that knows its sentences, and this one does not; choose hybrid"
             )
         atoms = source.atom_table()
-        if not self.words and atoms.vectors is None:
+        if not self.words and not self.maxsim and atoms.vectors is None:
             raise InvalidParameter(
                 "words is 0, and the index has no vectors of its sentences; let words count (words=1), "
                 "or make the index again with vectors ('late' or 'both')"
             )
+        if self.maxsim and atoms.token_vectors is None:
+            raise no_token_vectors_error()
         allowed = source.allowed("atom", only)
         holds = partial(atoms.terms.holds, allowed=allowed)
         terms = [query_terms(text, source.languages, holds) for text in questions.texts]
         vectors = questions.vectors if atoms.vectors is not None and self.dense else None
         texts = _Texts(atoms, source.document, source.section_path, allowed)
         windows = self._windows(source, atoms)
-        found = self.search(windows, terms, vectors, budget, allowed, texts)
+        tokens = None
+        if atoms.token_vectors is not None and self.maxsim_weight:
+            tokens = questions.token_vectors
+        found = self.search(windows, terms, vectors, budget, allowed, texts, tokens)
         return [_candidate_spans(source, spans) for spans in found]
 
     def _windows(self, source: AtomSource, atoms: AtomTable) -> PreparedWindows:

@@ -18,6 +18,14 @@ from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Settings
 
 
+class TokenTable(NamedTuple):
+    """The tokens of atom `i`, as the token encoder counts them, are the rows `first[i]` to `first[i + 1]`."""
+
+    first: NDArray[np.int64]
+    codes: NDArray[np.uint8]
+    """See `models.embed.token_codes`."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class AtomTable:
     """Atoms of one document are contiguous and in order; documents are numbered from 0."""
@@ -33,6 +41,8 @@ class AtomTable:
     """Rows are atoms."""
     vectors: QuantizedVectors | None
     """Sums of token vectors; None: an index of words alone."""
+    token_vectors: TokenTable | None = None
+    """The vectors of single tokens; None: an index without them."""
 
     def __len__(self) -> int:
         return len(self.document)

@@ -45,6 +45,11 @@ class Settings:
     """The language model's own."""
     prompt: str = ""
     """The version of the wording it was asked with."""
+    maxsim: str = ""
+    """What `models.get_token_encoder` takes, where token vectors are kept; empty: there are none."""
+    maxsim_identity: str = ""
+    """The token encoder's own."""
+    maxsim_dimensions: int = 0
 
 
 _OLD_NAMES = {"model": "embedder"}
@@ -56,7 +61,9 @@ def read_settings(values: Mapping[str, object], where: str) -> Settings:
 
     Names in them are those of `where`, whoever wrote that, and not the user's.
     """
-    kinds = {field.name: int if field.name == "dimensions" else str for field in fields(Settings)}
+    kinds = {
+        field.name: int if field.name.endswith("dimensions") else str for field in fields(Settings)
+    }
     renamed = {_OLD_NAMES.get(name, name): value for name, value in values.items()}
     known = {name: value for name, value in renamed.items() if name in kinds}
     for name, value in known.items():
@@ -67,8 +74,9 @@ def read_settings(values: Mapping[str, object], where: str) -> Settings:
     found = Settings(**recorded(known, where))  # type: ignore[arg-type]
     if found.vectors not in VECTORS or found.context not in (*CONTEXTS, *WRITTEN_CONTEXTS):
         raise ValueError(f"vectors is {found.vectors!r}, context is {found.context!r}")
-    if not 0 <= found.dimensions <= _MOST_DIMENSIONS:
-        raise ValueError(f"dimensions is {found.dimensions}")
+    for dimensions in (found.dimensions, found.maxsim_dimensions):
+        if not 0 <= dimensions <= _MOST_DIMENSIONS:
+            raise ValueError(f"dimensions is {dimensions}")
     return found
 
 

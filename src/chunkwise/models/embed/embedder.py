@@ -65,6 +65,31 @@ class TokenEmbedder(Embedder, Protocol):
         """The vectors of every token of texts that fit the window; several are read at once where that pays."""
 
 
+@runtime_checkable
+class TokenEncoder(Protocol):
+    """Texts to vectors of their tokens; a token's depends on the text around it, the kind and the model alone."""
+
+    @property
+    def identity(self) -> str:
+        """Changes whenever a vector would."""
+
+    @property
+    def dimensions(self) -> int: ...
+
+    @property
+    def window(self) -> int:
+        """The most tokens of its own that it reads in one pass."""
+
+    def token_starts(self, text: str) -> NDArray[np.int64]:
+        """Where each of the model's tokens starts, without reading the text with the model."""
+
+    def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Of passages that fit the window; a row of length 1 a token."""
+
+    def query_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """Of questions, a row of length 1 a token; of a question too long for the window, its beginning."""
+
+
 def suits_late(embedder: Embedder) -> bool:
     """Whether late vectors are its usual ones: it gives those of tokens, and does not say itself that they are poor."""
     return isinstance(embedder, TokenEmbedder) and getattr(embedder, "suits_late", True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.workers import cores
 from chunkwise.models.cache import CachedTokenEmbedder, ModelCache, key_of
-from chunkwise.models.embed.embedder import TokenEmbedder, TokenVectors
+from chunkwise.models.embed.embedder import TokenEmbedder, TokenEncoder, TokenVectors
 from chunkwise.models.embed.token_windows import PreferredEnds, numbered, window_ends
 from chunkwise.text.analysis import Analyzed
 
@@ -42,7 +42,7 @@ def atom_sums_of_many(
     sums, windows = [], []
     for analyzed, starts in documents:
         rows = np.zeros((len(starts), embedder.dimensions), dtype=np.float32)
-        bounds = _known_bounds(embedder, cache, analyzed, starts).tolist()
+        bounds = window_bounds(embedder, cache, analyzed, starts).tolist()
         windows += [_Window(analyzed.text, starts, rows, lo, hi) for lo, hi in pairwise(bounds)]
         sums.append(rows)
     at_once = max(_LEAST_AT_ONCE, 4 * cores())
@@ -74,8 +74,8 @@ class _Window:
         self.atoms = np.maximum(starts[first:last] - lo, 0)
 
 
-def _known_bounds(
-    embedder: TokenEmbedder,
+def window_bounds(
+    embedder: TokenEmbedder | TokenEncoder,
     cache: ModelCache | None,
     analyzed: Analyzed,
     starts: NDArray[np.int64],
@@ -95,7 +95,7 @@ def _known_bounds(
 
 
 def _bounds(
-    embedder: TokenEmbedder, analyzed: Analyzed, starts: NDArray[np.int64]
+    embedder: TokenEmbedder | TokenEncoder, analyzed: Analyzed, starts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Windows end where atoms do; an atom too long for one is cut between words, or else between tokens."""
     tokens = embedder.token_starts(analyzed.text)

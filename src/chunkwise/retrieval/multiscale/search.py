@@ -14,6 +14,7 @@ from chunkwise.base import parameters
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.base.workers import cores
+from chunkwise.retrieval.multiscale.maxsim import QueryTokens, atom_maxima, window_scores
 from chunkwise.retrieval.multiscale.select import AtomCandidates, AtomTexts, ScoredSpan, assemble
 from chunkwise.retrieval.multiscale.votes import (
     BestWindows,
@@ -31,8 +32,11 @@ from chunkwise.retrieval.searchable import AtomTable
 
 _NUMBERS_AT_ONCE = 8_000_000
 """Scores that a thread holds at a time: what decides how many questions are answered together."""
+_MAXSIM = 1.0
 _FEWEST = 32
 """Questions below which a block is not cut in two for another thread."""
+_COMPARED = 64_000
+"""Tokens a question's are compared with at most: in a larger index those that words and vectors find best."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +56,7 @@ class PreparedWindows:
 
 @dataclass(frozen=True, kw_only=True)
 class Multiscale:
-    """Windows of several sizes and whole documents, by words and by vectors.
+    """Windows of several sizes and whole documents, by words, by vectors and, where they are kept, by those of tokens.
 
     Use it whenever a budget of tokens is to be filled: no size has to be chosen.
     """
@@ -64,6 +68,9 @@ class Multiscale:
     )
     words: float = param(1.0, "how much the words (BM25) count")
     dense: float = param(0.5, "how much the vectors count")
+    maxsim: float | None = param(
+        None, "how much token vectors count (late interaction); None: 1, where the index has them"
+    )
     depth: int = param(400, "windows of each size that vote", unit="windows", low=1, high=1_000_000)
     least: int = param(
         12, "shorter spans are left out, unless they are a whole document", unit="tokens",
@@ -72,15 +79,19 @@ class Multiscale:
 
     def __post_init__(self) -> None:
         parameters.check(self)
-        for name in ("words", "dense"):
+        for name in ("words", "dense", "maxsim"):
             weight = getattr(self, name)
+            if name == "maxsim" and weight is None:
+                continue
             number = isinstance(weight, int | float) and not isinstance(weight, bool)
             if not number or not 0 <= weight < math.inf:
                 raise InvalidParameter(
                     f"{name} is {weight!r}; a weight of 0 or more is needed, such as 0.5"
                 )
-        if not self.words and not self.dense:
-            raise InvalidParameter("words and dense are both 0; one of them has to count")
+        if not self.words and not self.dense and not self.maxsim:
+            raise InvalidParameter(
+                "words and dense are both 0; one of them has to count, or maxsim"
+            )
         whole = isinstance(self.sizes, tuple) and all(type(size) is int for size in self.sizes)
         if not whole or len(set(self.sizes)) < len(self.sizes) or min(self.sizes, default=1) < 1:
             raise InvalidParameter(
@@ -103,8 +114,9 @@ class Multiscale:
         budget: int,
         allowed: NDArray[np.bool_] | None = None,
         texts: AtomTexts | None = None,
+        tokens: Sequence[NDArray[np.float32]] | None = None,
     ) -> list[list[ScoredSpan]]:
-        """For every question (its terms, and its vector) spans that hold `budget` tokens at most.
+        """For every question (its terms, its vector, those of its tokens) spans that hold `budget` tokens at most.
 
         Without `texts` no header of a table is told from its rows.
         """
@@ -113,26 +125,40 @@ class Multiscale:
         if budget < 1 or not len(table):
             return [[] for _ in queries]
         excluded = [None if allowed is None else ~each.touching(allowed) for each in prepared.sizes]
-        most = self._most(prepared, vectors)
+        most = self._most(prepared, vectors, tokens)
 
         def voted(low: int, high: int) -> list[AtomCandidates]:
             asked = None if vectors is None else vectors[low:high]
             found = []
-            for best_windows in self._best_windows(prepared, queries[low:high], asked, excluded):
-                points = atom_votes(best_windows, len(table)) / most
+            for at, best_windows in enumerate(
+                self._best_windows(prepared, queries[low:high], asked, excluded), low
+            ):
+                points = atom_votes(best_windows, len(table))
                 if allowed is not None:
                     points[~allowed] = 0
-                found.append(AtomCandidates.of(points, budget))
+                if tokens is not None:
+                    compared = _compared(table, points, allowed)
+                    near = self._by_tokens(prepared, tokens[at], compared, excluded)
+                    points += atom_votes(near, len(table))
+                    if allowed is not None:
+                        points[~allowed] = 0
+                found.append(AtomCandidates.of(points / most, budget))
             return found
 
         # Texts may be read for the spans, and a server's are read by the thread that asks alone.
         found = _in_blocks(voted, len(queries), _NUMBERS_AT_ONCE // (len(table) + 1))
         return [assemble(table, each, budget, self.least, texts) for each in found]
 
-    def _most(self, prepared: PreparedWindows, vectors: object) -> float:
+    def _most(self, prepared: PreparedWindows, vectors: object, tokens: object) -> float:
         """The votes of an atom that is in the best window of every size."""
         dense = self.dense if self._by_meaning(prepared, vectors) else 0.0
-        return len(prepared.words) * (self.words + dense) or 1.0
+        maxsim = self.maxsim_weight if tokens is not None else 0.0
+        return len(prepared.words) * (self.words + dense + maxsim) or 1.0
+
+    @property
+    def maxsim_weight(self) -> float:
+        """How much token vectors count where there are any."""
+        return _MAXSIM if self.maxsim is None else self.maxsim
 
     def _by_meaning(self, prepared: PreparedWindows, vectors: object) -> bool:
         return vectors is not None and bool(prepared.lengths) and self.dense > 0
@@ -191,6 +217,28 @@ class Multiscale:
                 found[at].append(self._best_of_size(windows, scores, skipped, self.dense, None))
         return found
 
+    def _by_tokens(
+        self,
+        prepared: PreparedWindows,
+        vectors: NDArray[np.float32],
+        atoms: NDArray[np.int64],
+        excluded: Sequence[NDArray[np.bool_] | None],
+    ) -> list[BestWindows]:
+        """Of one question, compared with the tokens of these atoms alone."""
+        table = prepared.atoms.token_vectors
+        query = QueryTokens.of(vectors)
+        if table is None or not len(query):
+            return []
+        maxima = atom_maxima(table, atoms, query)
+        before = np.zeros(len(prepared.atoms) + 1, np.int64)
+        before[atoms + 1] = 1
+        np.cumsum(before, out=before)
+        found = []
+        for windows, skipped in zip(prepared.sizes, excluded, strict=True):
+            scores = window_scores(maxima, before[windows.first], before[windows.stop])
+            found.append(self._best_of_size(windows, scores, skipped, self.maxsim_weight, None))
+        return found
+
     def _best_of_size(
         self,
         windows: Windows,
@@ -204,6 +252,19 @@ class Multiscale:
         found = best(scores, self.depth)
         first, stop = windows.first[found.numbers], windows.stop[found.numbers]
         return BestWindows(first, stop, found.scores, weight, floor)
+
+
+def _compared(
+    atoms: AtomTable, points: NDArray[np.float64], allowed: NDArray[np.bool_] | None
+) -> NDArray[np.int64]:
+    """The atoms whose tokens a question's are compared with: all, or in a large index those with most votes so far."""
+    assert atoms.token_vectors is not None
+    size = np.diff(atoms.token_vectors.first)
+    total = int(size.sum())
+    if total <= _COMPARED or not points.any():
+        return np.flatnonzero(size if allowed is None else allowed & (size > 0))
+    most = -(-len(points) * _COMPARED // total)
+    return np.sort(best(points.astype(np.float32), most).numbers)
 
 
 def _in_blocks(

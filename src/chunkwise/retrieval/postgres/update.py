@@ -309,6 +309,11 @@ def into_postgres(
     wait: float = WAIT_SECONDS,
 ) -> BuiltIndex[PostgresIndex]:
     """A knowledge base on a server: a new one, or the one that is there brought up to date."""
+    if requested.maxsim is not None:
+        raise InvalidParameter(
+            f"maxsim is {requested.maxsim!r}: token vectors are kept in folders and in memory, not on a server; "
+            "leave it out, or name a folder"
+        )
     address = parse_address(url)
     with writing(address, wait) as writer:
         if rebuild and writer.settings:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Hit, Query
-from chunkwise.models.embed.embedder import Embedder
+from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.conditions import Where
 from chunkwise.retrieval.errors import reporting_damage
@@ -273,6 +273,7 @@ def search(
     reranker: str | Reranker | None = None,
     tokenizer: TokenizerLike | None = None,
     embedder: Callable[[], Embedder] | None = None,
+    token_encoder: Callable[[], TokenEncoder] | None = None,
 ) -> list[list[Hit]]:
     """The hits of every question, at most `k` of them with at most `budget` tokens in all.
 
@@ -280,7 +281,7 @@ def search(
     budget), `bm25` where the index has no vectors. `where` are conditions on the metadata of documents, beside those
     of `only`: {"year": 2024}, "price>=10". A question without a character to see has no hits. `tokenizer` counts
     the budget and the sizes of hits; without it, that of the index. `embedder` makes the embedder once vectors are
-    wanted; without it, that of the model the index names.
+    wanted; without it, that of the model the index names; so does `token_encoder` with token vectors.
     """
     texts = _texts(queries)
     if not isinstance(only, Filter):
@@ -294,7 +295,7 @@ def search(
     chosen = get_retriever(retriever or default_retriever(source, request, only))
     answers: list[list[Hit]] = [[] for _ in texts]
     asked = [at for at, text in enumerate(texts) if text.strip()]
-    questions = QueryBatch([texts[at] for at in asked], source.settings, embedder)
+    questions = QueryBatch([texts[at] for at in asked], source.settings, embedder, token_encoder)
     if request.diversity is not None and not questions.have_vectors:
         raise InvalidParameter(
             "mmr compares vectors, and the index was made without them; leave mmr out, "

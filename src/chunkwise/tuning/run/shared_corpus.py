@@ -24,7 +24,7 @@ from chunkwise.retrieval.indexing.build import build_on_features
 from chunkwise.retrieval.indexing.features import DocumentFeatures, embed_atoms
 from chunkwise.retrieval.indexing.fingerprint import strategy_code
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
-from chunkwise.retrieval.local.arrays import OF_CHUNKING, Arrays, left_out
+from chunkwise.retrieval.local.arrays import OF_CHUNKING, Arrays
 from chunkwise.retrieval.local.columns import Collector, MemorySink, encode, encode_chunks
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.ranking import Ranking
@@ -196,7 +196,7 @@ class SharedCorpus:
         settings = self._settings(strategy.label, context, vectors, strategy_code(strategy))
         base = self._arrays(vectors)
         embedder = self._embedder if vectors != "none" else None
-        collector = Collector(MemorySink(), settings.dimensions, left_out(vectors))
+        collector = Collector(MemorySink(), settings)
         # Our own strategies count exactly; where they count in the index's tokens nothing is counted again.
         limit = strategy.limit
         counted = strategy.name in registry.builtin and (
@@ -279,7 +279,7 @@ class SharedCorpus:
             if vectors == "late":
                 self.read()
             settings = self._settings("", "none", vectors)
-            collector = Collector(MemorySink(), settings.dimensions, left_out(vectors))
+            collector = Collector(MemorySink(), settings)
             embedder = self._embedder if vectors != "none" else None
             without: list[list[Chunk]] = [[] for _ in self.all_features]
             for made in build_on_features(without, self.all_features, settings, embedder):
