@@ -38,6 +38,10 @@ class Browser:
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.send(f"{domain}.enable")
 
+    def close(self) -> None:
+        self._in.close()
+        self._out.close()
+
     def send(self, method: str, **values: Any) -> Any:
         return self._send(method, self._session, **values)
 
@@ -83,11 +87,14 @@ class Browser:
 
     def wait_for(self, condition: str) -> None:
         """Until an expression is true in the page: it looks again whenever something is drawn."""
-        self.run(
-            "new Promise((done) => { const look = () => { let found = false; "
+        came = self.run(
+            f"new Promise((done) => {{ const until = performance.now() + {1000 * HANG}; "
+            "const look = () => { let found = false; "
             f"try {{ found = {condition}; }} catch {{}} "
-            "found ? done(true) : setTimeout(look, 20); }; look(); })"
+            "if (found || performance.now() > until) done(Boolean(found)); "
+            "else setTimeout(look, 20); }; look(); })"
         )
+        assert came, (condition, self.faults)
 
     def open(self, address: str, ready: str = "true") -> None:
         self.send("Page.navigate", url=address)
@@ -133,8 +140,10 @@ def opened_browser(folder: Path) -> Iterator[Browser]:
     )  # fmt: skip
     os.close(to_browser[0])
     os.close(from_browser[1])
+    browser = Browser(to_browser[1], from_browser[0])
     try:
-        yield Browser(to_browser[1], from_browser[0])
+        yield browser
     finally:
         process.terminate()
         process.wait(timeout=HANG)
+        browser.close()
