@@ -40,7 +40,7 @@ class Page(HTMLParser):
         self.tags.append((tag, dict(attrs)))
         if tag == "h2":
             self.headings.append("")
-        if tag not in ("meta", "wbr", "input", "br"):
+        if tag not in ("meta", "wbr", "input", "br", "link"):
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

@@ -282,7 +282,7 @@ def test_every_template_is_made_and_nothing_undefined_is_shown() -> None:
 
 def test_an_error_names_the_line_of_the_template() -> None:
     """Line breaks are left out between tags; lines are still those of the file."""
-    text, name, _ = pages._source("evaluation.html.j2")
+    text, name, _ = pages._source(pages.OWN, "evaluation.html.j2")
     assert text.count("\n") == Path(name).read_text("utf-8").count("\n")
     assert not re.search(r">\s*\n\s*<", text)
 

@@ -33,6 +33,7 @@ _COMMANDS = {
     "baseline": "Choose the run that later ones are held against.",
     "ab": "Hold two configurations against each other on live questions, and say when to stop.",
     "init": "Write the file that has quality watched weekly and on every change: CI, cron, systemd.",
+    "studio": "Look at documents, cuts, searches and runs in the browser, on this machine alone.",
     "demo": "Tune for the corpus inside the package, in under a minute.",
     "testset": "Make, review, check and convert test sets: questions with references.",
     "queries": "Take in what people really asked, as questions for a test set.",
@@ -57,6 +58,7 @@ Examples:
   chunkwise evaluate kb --test-queries queries.json
   chunkwise tune handbook/ --test-queries queries.json
   chunkwise history
+  chunkwise studio handbook/
   chunkwise doctor
 """
 

@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, TextIO
 from chunkwise.base import wording
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.report.charts import can_draw, drawn, missing_library
 from chunkwise.report.plain_text import clean_lines, few_lines, one_line
-from chunkwise.report.views.chunks import ChunksStream, ChunksView, script_json
-from chunkwise.report.views.view import View
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
+
+    from chunkwise.report.charts import Chart
+    from chunkwise.report.views.chunks import ChunksStream
+    from chunkwise.report.views.view import View
 
 _BETWEEN_TAGS = re.compile(r"(?<=[>}])[ \t]*\n\s*(?=[<{])")
 _WHOLE_PAGE = re.compile(r"(?<![\w.#-])(?::root|html|body|main)(?![\w-])(?=[ ,{])")
@@ -45,6 +46,8 @@ def write_page(view: View, path: str | os.PathLike[str]) -> None:
 
 def write_chunks_page(documents: ChunksStream, out: TextIO) -> None:
     """The page of documents with their cuts, one document after the other; `page` needs all of them at once."""
+    from chunkwise.report.views.chunks import ChunksView
+
     template = _environment().get_template(ChunksView.page_template)
     for text in template.generate(view=documents):
         out.write(text)
@@ -60,18 +63,30 @@ def _rendered(template: str, view: View) -> str:
         raise InvalidParameter(
             f"{type(view).__name__} is not drawn as HTML in this form; its values are in to_dict()"
         )
-    return _environment().get_template(template).render(view=view, nav=[])
+    return rendered(template, OWN, view=view)
+
+
+OWN = "chunkwise.report"
+
+
+def rendered(template: str, package: str, **values: object) -> str:
+    """A template filled in, by the rules of all pages.
+
+    One of the same name in `package` stands for ours: so a page that extends "base.html.j2" is drawn inside another
+    frame.
+    """
+    return _environment(package).get_template(template).render(nav=[], **values)
 
 
 def asset(*names: str) -> str:
     """Styles or scripts that come with the package, one behind the other."""
-    folder = files("chunkwise.report") / "assets"
+    folder = files(OWN) / "assets"
     return "".join((folder / name).read_text(encoding="utf-8") for name in names)
 
 
 def _in_scope(*names: str) -> str:
     """Scripts that share names with each other and with nothing else."""
-    folder = files("chunkwise.report") / "assets"
+    folder = files(OWN) / "assets"
     texts = "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
     return f"(() => {{\n{texts}}})();\n"
 
@@ -104,12 +119,12 @@ def _shown(value: object) -> object:
     return value
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
+@lru_cache(maxsize=4)
+def _environment(package: str = OWN) -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     made = Environment(
-        loader=FunctionLoader(_source),
+        loader=FunctionLoader(partial(_source, package)),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,
@@ -135,7 +150,7 @@ def _environment() -> Environment:
         "points": wording.points,
         "relative": wording.relative_change,
         "score": wording.score,
-        "script_json": lambda value: _trusted(script_json(value)),
+        "script_json": _script_json,
         "signed": wording.signed,
         "short": wording.short_number,
         "sortable": lambda value: "" if value is None else f"{value:.6g}",
@@ -146,18 +161,20 @@ def _environment() -> Environment:
     made.globals |= {
         "asset": lambda *names: _trusted(asset(*names)),
         "asset_in_scope": lambda *names: _trusted(_in_scope(*names)),
-        "can_draw": can_draw,
-        "drawn": lambda chart: _trusted(drawn(chart)),
-        "missing_library": missing_library,
+        "can_draw": _can_draw,
+        "drawn": _drawn,
+        "missing_library": _missing_library,
         "policy": lambda style, script: _trusted(policy(style, script)),
         "scoped_style": lambda *names: _trusted(scoped_style(*names)),
     }
     return made
 
 
-def _source(name: str) -> tuple[str, str, None]:
+def _source(package: str, name: str) -> tuple[str, str, None]:
     """A template; line breaks between two tags are for its readers, and become comments."""
-    file = files("chunkwise.report") / "templates" / name
+    file = files(package) / "templates" / name
+    if not file.is_file():
+        file = files(OWN) / "templates" / name
     text = file.read_text(encoding="utf-8")
     # So that an error names the line it has in the file.
     return (
@@ -165,6 +182,33 @@ def _source(name: str) -> tuple[str, str, None]:
         str(file),
         None,
     )
+
+
+# Many pages have no chart and no document: what draws those is imported when it is needed.
+
+
+def _script_json(value: object) -> Markup:
+    from chunkwise.report.views.chunks import script_json
+
+    return _trusted(script_json(value))
+
+
+def _can_draw() -> bool:
+    from chunkwise.report.charts import can_draw
+
+    return can_draw()
+
+
+def _drawn(chart: Chart) -> Markup:
+    from chunkwise.report.charts import drawn
+
+    return _trusted(drawn(chart))
+
+
+def _missing_library() -> str:
+    from chunkwise.report.charts import missing_library
+
+    return missing_library()
 
 
 def _trusted(text: str) -> Markup:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -270,6 +270,16 @@ class HybridRetriever:
         return fuse([Side(words, floor=floor), Side(near, self.dense)], 2 * self.depth)
 
 
+class SizeShare(NamedTuple):
+    """How much one size says for a place, by words or by vectors."""
+
+    size: int
+    """Tokens; 0: the whole document."""
+    signal: str
+    share: float
+    """Of the score of the best window of this size."""
+
+
 _prepared: WeakKeyDictionary[AtomSource, dict[tuple[int, ...], PreparedWindows]] = (
     WeakKeyDictionary()
 )
@@ -308,6 +318,31 @@ class MultiscaleRetriever(Multiscale):
             tokens = questions.token_vectors
         found = self.search(windows, terms, vectors, budget, allowed, texts, tokens)
         return [_candidate_spans(source, spans) for spans in found]
+
+    def votes_for(
+        self, source: AtomSource, questions: QueryBatch, places: Sequence[tuple[int, int, int]]
+    ) -> list[list[SizeShare]]:
+        """Why places (document, start, end) are found for the first question: the share of the best window of every
+        size that each of them holds, by words, by vectors and by those of tokens."""
+        atoms = source.atom_table()
+        terms = query_terms(questions.texts[0], source.languages, atoms.terms.holds)
+        vector = questions.vectors[0] if atoms.vectors is not None and self.dense else None
+        tokens = None
+        if atoms.token_vectors is not None and self.maxsim_weight and questions.token_vectors:
+            tokens = questions.token_vectors[0]
+        votes = self.votes(self._windows(source, atoms), terms, vector, tokens)
+        found = []
+        for document, start, end in places:
+            low, high = atoms.document.searchsorted([document, document + 1]).tolist()
+            first = low + int(atoms.end[low:high].searchsorted(start, "right"))
+            stop = low + int(atoms.start[low:high].searchsorted(end))
+            found.append(
+                [
+                    SizeShare(each.size, each.signal, float(each.share[first:stop].max(initial=0)))
+                    for each in votes
+                ]
+            )
+        return found
 
     def _windows(self, source: AtomSource, atoms: AtomTable) -> PreparedWindows:
         known = _prepared.get(source, {})

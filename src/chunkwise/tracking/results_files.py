@@ -67,9 +67,8 @@ def _files(paths: Iterable[str | Path]) -> Iterator[Path]:
 
 def run_of_file(path: Path) -> KeptRun:
     """What an evaluation or a sweep wrote; its time is that of the file, who made it is not known."""
-    head = _head(path)
-    if f'"{SWEEP_FORMAT}"' in head:
-        run = run_of_sweep(_read_sweep(path))
+    if is_sweep_file(path):
+        run = run_of_sweep(read_sweep(path))
     else:
         run = run_of_results(read_results(path))
     try:
@@ -81,15 +80,17 @@ def run_of_file(path: Path) -> KeptRun:
     return replace(run, key=key, when=when, source=path.name, origin=RunOrigin())
 
 
-def _head(path: Path) -> str:
+def is_sweep_file(path: Path) -> bool:
+    """Whether a file says at its beginning that it holds the results of a sweep."""
     try:
         with path.open("rb") as file:
-            return file.read(200).decode("utf-8", "replace")
+            return f'"{SWEEP_FORMAT}"' in file.read(200).decode("utf-8", "replace")
     except OSError:  # reading it whole will say why
-        return ""
+        return False
 
 
-def _read_sweep(path: Path) -> SweepResult:
+def read_sweep(path: Path) -> SweepResult:
+    """What a sweep wrote; an error says which file, what is wrong and where."""
     try:
         value = parse_json(path.read_text("utf-8"))
     except OSError as error:

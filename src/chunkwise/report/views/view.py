@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from chunkwise.evaluation.results import Json
 from chunkwise.records.typed import json_text, read_as
+
+if TYPE_CHECKING:
+    from chunkwise.evaluation.results import Json
 
 
 @dataclass(frozen=True, slots=True)

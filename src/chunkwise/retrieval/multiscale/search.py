@@ -18,11 +18,13 @@ from chunkwise.retrieval.multiscale.maxsim import QueryTokens, atom_maxima, wind
 from chunkwise.retrieval.multiscale.select import AtomCandidates, AtomTexts, ScoredSpan, assemble
 from chunkwise.retrieval.multiscale.votes import (
     BestWindows,
+    SizeVotes,
     WindowBm25,
     Windows,
     atom_votes,
     cosines,
     running_products,
+    votes_of,
     whole_documents,
     window_lengths,
     windows_of,
@@ -148,6 +150,28 @@ class Multiscale:
         # Texts may be read for the spans, and a server's are read by the thread that asks alone.
         found = _in_blocks(voted, len(queries), _NUMBERS_AT_ONCE // (len(table) + 1))
         return [assemble(table, each, budget, self.least, texts) for each in found]
+
+    def votes(
+        self,
+        prepared: PreparedWindows,
+        query: NDArray[np.uint64],
+        vector: NDArray[np.float32] | None,
+        tokens: NDArray[np.float32] | None = None,
+    ) -> list[SizeVotes]:
+        """How `search` comes to its choice for one question: the votes of every size, signal by signal."""
+        sizes, everything = (*self.sizes, 0), [None] * len(prepared.sizes)
+        vectors = None if vector is None else vector[None, :]
+        found = next(self._best_windows(prepared, [query], vectors, everything))
+        signals = ["words"] * (len(sizes) if self.words else 0)
+        signals += ["vectors"] * (len(found) - len(signals))
+        if tokens is not None:
+            compared = _compared(prepared.atoms, atom_votes(found, len(prepared.atoms)), None)
+            near = self._by_tokens(prepared, tokens, compared, everything)
+            found, signals = found + near, [*signals, *["token vectors"] * len(near)]
+        return [
+            votes_of(windows, sizes[at % len(sizes)], signal, len(prepared.atoms))
+            for at, (windows, signal) in enumerate(zip(found, signals, strict=True))
+        ]
 
     def _most(self, prepared: PreparedWindows, vectors: object, tokens: object) -> float:
         """The votes of an atom that is in the best window of every size."""

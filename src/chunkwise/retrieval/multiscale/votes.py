@@ -220,3 +220,18 @@ def atom_votes(best_windows: Iterable[BestWindows], atoms: int) -> NDArray[np.fl
         points = windows.weight * scaled(windows.score, windows.floor)
         total += spread(windows.first, windows.stop, points, atoms)
     return total
+
+
+class SizeVotes(NamedTuple):
+    """What windows of one size say of every atom by one signal: the share of the best score, 0 to 1."""
+
+    size: int
+    """Tokens; 0: whole documents."""
+    signal: str
+    """words, vectors or token vectors."""
+    share: NDArray[np.float64]
+
+
+def votes_of(windows: BestWindows, size: int, signal: str, atoms: int) -> SizeVotes:
+    points = scaled(windows.score, windows.floor)
+    return SizeVotes(size, signal, spread(windows.first, windows.stop, points, atoms))

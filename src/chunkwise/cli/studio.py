@@ -1,0 +1,134 @@
+"""`chunkwise studio`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import webbrowser
+from dataclasses import dataclass
+from glob import has_magic
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from chunkwise.cli import commands
+from chunkwise.cli.commands import argument, option
+from chunkwise.cli.keep import HistoryOption
+from chunkwise.cli.options import QuietLoadingOptions
+from chunkwise.cli.streams import say
+
+if TYPE_CHECKING:
+    from chunkwise.studio.project import ProjectSources
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise studio handbook/                               # documents; searched by words
+  chunkwise studio handbook/ --embedder minilm             # searched by meaning, too
+  chunkwise studio kb                                      # an index that `chunkwise index` made
+  chunkwise studio kb runs/*.json --test-queries queries.json   # with runs, sweeps and their questions
+  chunkwise studio --demo                                  # the corpus inside the package, everything filled
+  chunkwise studio handbook/ --port 9000 --no-browser
+\b
+Ctrl-C ends it. Nothing is written; what is indexed here is in memory. docs/studio.md is a tour.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudioOptions(QuietLoadingOptions, HistoryOption):
+    """The options of `chunkwise studio`."""
+
+    source: tuple[str, ...] = argument("[SOURCE]...", nargs=-1)
+    demo: bool = option(
+        "--demo", is_flag=True, help="Show the corpus inside the package, with questions and two runs."
+    )  # fmt: skip
+    test_queries: str | None = option(
+        "--test-queries", metavar="FILE", help="Questions with their references: the gold that runs are shown against."
+    )  # fmt: skip
+    embedder: str | None = option(
+        "--embedder", metavar="NAME", show_default="none: words alone",
+        help="Embedding model for documents that are no index yet: minilm, bge-small … An index has its own.",
+    )  # fmt: skip
+    port: int | None = option(
+        "--port", type=click.IntRange(1, 65535), metavar="N", show_default="8420, or the next that is free",
+        help="Port on this machine.",
+    )  # fmt: skip
+    host: str = option(
+        "--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",
+        help="Address on this machine: 127.0.0.1, ::1 or localhost; no other, as there are no users yet.",
+    )  # fmt: skip
+    no_browser: bool = option("--no-browser", is_flag=True, help="Only print the address.")
+
+
+@commands.command("studio", StudioOptions, examples=_EXAMPLES)
+def command(options: StudioOptions) -> None:
+    """Look at documents, cuts, searches and runs in the browser, on this machine alone.
+
+    SOURCE are documents (files, folders, globs, archives), or an index, and files of results of evaluate and tune.
+    """
+    from chunkwise.studio.server import check_host, check_installed, serve
+
+    check_host(options.host)
+    check_installed()
+    sources = _sources(options)
+
+    def ready(address: str) -> None:
+        click.echo(address)
+        sys.stdout.flush()
+        if not options.quiet:
+            say(
+                "the studio is open at this address; it holds the token, so keep it to yourself. Ctrl-C ends it"
+            )
+        if not options.no_browser and _has_screen():
+            # A browser may take seconds to come up, and the server need not wait for it.
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    page = "/documents" if sources.documents or sources.index else "/runs"
+    try:
+        serve(sources, host=options.host, port=options.port, page=page, on_ready=ready)
+    except KeyboardInterrupt:
+        if not options.quiet:
+            say("the studio is closed")
+
+
+def _sources(options: StudioOptions) -> ProjectSources:
+    import chunkwise
+    from chunkwise.base.errors import ChunkwiseError
+    from chunkwise.studio.project import ProjectSources, sort_sources
+
+    if options.demo:
+        if options.source:
+            raise click.UsageError(
+                f"--demo shows the corpus inside the package; leave {options.source[0]} out, or leave --demo out"
+            )
+        package = Path(chunkwise.__file__).parent
+        return ProjectSources(
+            documents=(str(package / "corpus"),),
+            questions=options.test_queries or str(package / "corpus_questions.json"),
+            embedder=options.embedder or "", demo=True, history=options.history,
+        )  # fmt: skip
+    if not options.source:
+        raise click.UsageError(
+            "nothing to show: name documents, an index or files of results, or see the sample: chunkwise studio --demo"
+        )
+    for name in options.source:
+        if "://" not in name and not has_magic(name) and not os.path.exists(name):
+            raise ChunkwiseError(f"{name} is not there; name a file, a folder, a glob or an index")
+    documents, index, runs = sort_sources(options.source)
+    if index and options.embedder:
+        raise click.UsageError(
+            f"{index} is an index, which has its own embedder; leave --embedder out"
+        )
+    return ProjectSources(
+        documents=documents, index=index, runs=runs, questions=options.test_queries or "",
+        embedder=options.embedder or "", history=options.history, loading=options.loading(),
+    )  # fmt: skip
+
+
+def _has_screen() -> bool:
+    """Without one a browser in the terminal might come up, in the middle of our lines."""
+    if sys.platform.startswith("linux"):
+        return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return True

@@ -1,0 +1,144 @@
+// One question to several retrievers, side by side; the budget is a slider.
+import { $, ask, counted, element, later, latest, number, plain, Refused, tell, units } from "./shared.js";
+
+const form = $("#ask"), slider = $("#slider"), refused = $("#refused"), answers = $("#answers");
+const LOW = 50, HIGH = 20000; // what the slider is of use for; the number beside it takes the rest
+const toBudget = (at) => {
+  const value = Math.exp(Math.log(LOW) + (at / 1000) * Math.log(HIGH / LOW));
+  const step = value < 1000 ? 10 : 100;
+  return Math.round(value / step) * step;
+};
+const toSlider = (budget) => Math.round(1000 * Math.log(Math.max(LOW, Math.min(HIGH, budget)) / LOW) / Math.log(HIGH / LOW));
+
+function copyButton(text, label) {
+  const button = element("button", { type: "button", className: "copy" }, label);
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "copied";
+    } catch {
+      button.textContent = "the browser does not allow it: select the text";
+    }
+    setTimeout(() => { button.textContent = label; }, 2000);
+  });
+  return button;
+}
+
+function link(document, start, end, ...inner) {
+  return document === null ? element("span", {}, ...inner)
+    : element("a", { href: `/documents/${document}#at=${start}-${end}` }, ...inner);
+}
+
+function marked(card) {
+  const at = units(card.text), parts = [];
+  let last = 0;
+  for (const [start, end] of card.marks) {
+    parts.push(card.text.slice(at(last), at(start)), element("mark", {}, card.text.slice(at(start), at(end))));
+    last = end;
+  }
+  parts.push(card.text.slice(at(last)));
+  return parts;
+}
+
+const sizeWords = (size) => (size ? `${number(size)} tokens` : "whole document");
+
+function why(found) {
+  const told = [];
+  if (found.words.length) {
+    told.push(element("li", {}, "words: ", ...found.words.flatMap(({ word, count }, at) => [
+      at ? ", " : "", element("b", {}, element("bdi", {}, word)), count > 1 ? ` ×${count}` : ""])));
+  } else told.push(element("li", {}, "no word of the question is in it"));
+  if (found.absent.length) told.push(element("li", { className: "soft" }, "not in it: ", element("bdi", {}, found.absent.join(", "))));
+  if (found.rank_by_words !== null) told.push(element("li", {}, `rank ${found.rank_by_words} by words alone`));
+  if (found.similarity !== null) {
+    const rank = found.rank_by_vectors === null ? "" : `, rank ${found.rank_by_vectors} by vectors alone`;
+    told.push(element("li", {}, `cosine ${found.similarity.toFixed(3)}${rank}`));
+  }
+  if (found.votes.length) {
+    told.push(element("li", {}, "sizes that speak for it:", element("ul", { className: "votes" }, ...found.votes.slice(0, 6).map((vote) => {
+      const bar = element("i", {});
+      bar.style.width = `${Math.round(60 * vote.share)}px`;
+      return element("li", {}, bar, ` ${vote.signal}, ${sizeWords(vote.size)}: ${vote.share.toFixed(2)} of the best`);
+    }))));
+  }
+  return element("details", { className: "why" }, element("summary", {}, "Why"), element("ul", {}, ...told));
+}
+
+function hit({ card, document, why: found }) {
+  const place = `${number(card.start)}–${number(card.end)} · ${counted(card.token_count, "token")}${card.page === null ? "" : ` · page ${card.page}`}`;
+  return element("li", {},
+    element("p", { className: "from" }, element("span", { className: "rank" }, `${card.rank}`), " ",
+      link(document, card.start, card.end, element("bdi", {}, plain(card.title))),
+      card.section ? element("small", {}, " ", element("bdi", {}, plain(card.section))) : ""),
+    element("p", { className: "found", dir: "auto" }, ...marked(card)),
+    element("p", { className: "where" }, `score ${card.score.toFixed(3)} · ${place}`), why(found));
+}
+
+function side(found, budget) {
+  const card = element("section", { className: "card side", "aria-label": `By ${found.retriever}` }, element("h2", {}, element("code", {}, found.retriever)));
+  if (found.problem) { card.append(element("p", { className: "refused" }, found.problem)); return card; }
+  const fill = element("i", {});
+  fill.style.width = `${Math.min(100, 100 * found.tokens / budget)}%`;
+  card.append(
+    element("p", { className: "where" }, found.total),
+    element("div", { className: "filled", role: "img", "aria-label": `${number(found.tokens)} of ${number(budget)} tokens of the budget` }, fill),
+    element("ol", { className: "found-list" }, ...found.hits.map(hit)),
+  );
+  if (found.outside.length) {
+    card.append(element("h3", {}, "Just outside of the budget"), element("ul", { className: "outside" }, ...found.outside.map((each) => element("li", {},
+      link(each.document, each.start, each.end, element("bdi", {}, plain(each.title))), element("p", { className: "found", dir: "auto" }, each.text)))));
+  }
+  if (found.reading) {
+    card.append(element("details", {}, element("summary", {}, "What the model would read"), copyButton(found.reading, "copy"), element("pre", { dir: "auto" }, found.reading)));
+  }
+  card.append(element("details", {}, element("summary", {}, "As code"),
+    copyButton(found.command, "copy the command"), element("pre", {}, found.command), copyButton(found.code, "copy the Python"), element("pre", {}, found.code)));
+  return card;
+}
+
+function chosen() {
+  return [...form.querySelectorAll("[name=retriever]:checked")].map((each) => each.value);
+}
+
+function offer(names, wanted) {
+  const box = $("#retrievers");
+  if (box.querySelectorAll("input").length === names.length) return;
+  const boxes = names.map((name) => element("label", {}, element("input", { type: "checkbox", name: "retriever", value: name, checked: wanted.includes(name) }), ` ${name}`));
+  box.replaceChildren(box.querySelector("legend"), ...boxes);
+}
+
+let wanted = new URLSearchParams(location.search).getAll("retriever");
+const search = latest(async () => {
+  const values = { q: form.q.value.trim(), retriever: chosen().length ? chosen() : wanted, budget: form.budget.value || 1000 };
+  try {
+    const found = await ask("/api/search", values);
+    tell(refused, null);
+    if (!wanted.length) wanted = found.retrievers.slice(0, 2);
+    offer(found.retrievers, wanted);
+    $("#note").textContent = found.note;
+    answers.replaceChildren(...found.sides.map((each) => side(each, found.budget)));
+    answers.dataset.sides = found.sides.length;
+    const query = new URLSearchParams();
+    if (values.q) query.set("q", values.q);
+    for (const each of chosen()) query.append("retriever", each);
+    query.set("budget", values.budget);
+    history.replaceState(null, "", `/search?${query}`);
+  } catch (error) {
+    tell(refused, error);
+    // An index that is being made is there in a moment.
+    if (error instanceof Refused && error.message.includes("being indexed")) setTimeout(search, 700);
+  }
+});
+
+const given = new URLSearchParams(location.search);
+form.q.value = given.get("q") || "";
+form.budget.value = given.get("budget") || "1000";
+slider.value = toSlider(Number(form.budget.value));
+slider.addEventListener("input", () => { form.budget.value = toBudget(Number(slider.value)); soon(); });
+form.budget.addEventListener("input", () => { slider.value = toSlider(Number(form.budget.value)); soon(); });
+form.q.addEventListener("input", later(() => search(), 250));
+$("#retrievers").addEventListener("change", () => search());
+form.addEventListener("submit", (event) => { event.preventDefault(); search(); });
+const soon = later(() => search(), 80);
+await search();
+if (form.q.value && answers.childElementCount < chosen().length) search();

@@ -1,0 +1,89 @@
+// What all pages share: asking the API, making elements, words for numbers.
+
+export const $ = (selector) => document.querySelector(selector);
+export const number = (value) => value.toLocaleString("en");
+export const counted = (value, noun) => `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
+
+// Text is only ever set as text: whatever a document holds is shown, and never obeyed.
+export function element(name, properties = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.includes("-") || key === "role" || key === "dir" || key === "for") made.setAttribute(key, value === true ? "" : value);
+    else made[key] = value;
+  }
+  made.append(...children);
+  return made;
+}
+
+// Control characters and those that reorder a line say nothing in a label.
+export const plain = (text) => text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
+
+export class Refused extends Error {}
+
+export async function ask(path, values = {}, signal = undefined) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    for (const each of Array.isArray(value) ? value : [value]) if (each !== "" && each !== null) query.append(name, each);
+  }
+  let answer;
+  try {
+    answer = await fetch(`${path}?${query}`, { signal, headers: { accept: "application/json" } });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refused("The studio does not answer. Is `chunkwise studio` still running in its terminal?");
+  }
+  const found = await answer.json();
+  if (!answer.ok) throw new Refused(found.error);
+  return found;
+}
+
+export function tell(box, error) {
+  if (error && !(error instanceof Refused)) throw error;
+  box.hidden = !error;
+  box.textContent = error ? error.message : "";
+}
+
+// The last value wins: while one is worked on, those between are passed over.
+export function latest(work) {
+  let busy = false, waiting = null;
+  return async function run(...values) {
+    if (busy) { waiting = values; return; }
+    busy = true;
+    try {
+      await work(...values);
+    } finally {
+      busy = false;
+      if (waiting) { const next = waiting; waiting = null; run(...next); }
+    }
+  };
+}
+
+export function later(work, wait) {
+  let timer = 0;
+  return (...values) => { clearTimeout(timer); timer = setTimeout(() => work(...values), wait); };
+}
+
+// Offsets are code points; a character outside the first plane is two units in a string.
+export function units(text) {
+  if (!/[\ud800-\udbff][\udc00-\udfff]/.test(text)) return (at) => at;
+  const places = [0];
+  for (const character of text) places.push(places[places.length - 1] + character.length);
+  return (at) => places[at];
+}
+
+// Tells every page about what is read and made in the background, until all is done.
+const listeners = [];
+export function whileWorking(listener) { listeners.push(listener); }
+export function listen() {
+  const source = new EventSource("/api/events");
+  source.addEventListener("message", (event) => {
+    const state = JSON.parse(event.data);
+    for (const each of listeners) each(state);
+  });
+  source.addEventListener("done", () => source.close());
+  source.addEventListener("error", () => {
+    source.close();
+    for (const each of listeners) each(null);
+  });
+}

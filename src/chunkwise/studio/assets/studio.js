@@ -1,0 +1,21 @@
+// The line at the top of every page that says what is being read and made.
+import { $, listen, number, whileWorking } from "./shared.js";
+
+const line = $("#work");
+whileWorking((state) => {
+  if (!state) {
+    line.hidden = false;
+    line.textContent = "The studio does not answer: is it still running in its terminal?";
+    return;
+  }
+  const step = state.steps.find((each) => !each.finished);
+  const wrong = state.steps.find((each) => each.problem);
+  line.hidden = !step && !wrong;
+  line.classList.toggle("wrong", Boolean(wrong));
+  if (wrong) line.textContent = `${wrong.name}: ${wrong.problem}`;
+  else if (step) {
+    const share = step.total ? `${Math.min(99, Math.floor(100 * step.done / step.total))} %` : number(step.done);
+    line.textContent = `${step.name} … ${share}`;
+  }
+});
+listen();

@@ -1,0 +1,478 @@
+"""What the studio says of documents: the list, one of them, and how a strategy cuts it, band by band."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from chunkwise.base import spec
+from chunkwise.base.errors import InvalidParameter, NotAllowed
+from chunkwise.base.parameters import param
+from chunkwise.base.recorded import check_allowed
+from chunkwise.chunkers import Strategy, describe_all, get_strategy
+from chunkwise.core import SECTION_SEPARATOR
+from chunkwise.metrics.cuts.boundary_issues import KINDS
+from chunkwise.report.plain_text import one_line
+from chunkwise.report.views.lint import kind_name
+from chunkwise.report.views.view import View
+from chunkwise.studio.corpus import Cuts, DocumentRow, needs_a_model
+from chunkwise.studio.project import Project
+
+MOST_ROWS = 500
+MOST_BANDS = 40
+_MOST_HEADINGS = 1_000
+_SLOW_CHARACTERS = 200_000
+"""Of a document that a strategy with a model may cut while somebody waits."""
+TOKENIZERS = ("o200k_base", "cl100k_base", "words", "characters")
+
+Order = Callable[[DocumentRow], Any]
+_ORDERS: dict[str, Order] = {
+    "place": lambda row: row.number,
+    "name": lambda row: (row.title or row.id).casefold(),
+    "size": lambda row: -row.characters,
+    "language": lambda row: row.language,
+    "format": lambda row: row.format,
+    # What is not counted yet comes last.
+    "sections": lambda row: 1 if row.sections is None else -row.sections,
+    "issues": lambda row: 1 if row.bad_cuts is None else -row.bad_cuts,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoParameters:
+    """An address that takes none."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """One thing that is done in the background."""
+
+    name: str
+    done: int
+    total: int
+    """0: not known."""
+    finished: bool
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateView(View):
+    """How far reading and indexing are, and what could not be read."""
+
+    title: str
+    working: bool
+    documents: int
+    runs: int
+    can_search: bool
+    has_vectors: bool
+    steps: tuple[StepView, ...]
+    problems: tuple[str, ...]
+    """The first of them."""
+    problem_count: int
+
+
+def state(project: Project, _: NoParameters) -> StateView:
+    index = project.index
+    return StateView(
+        project.title,
+        project.working,
+        len(project.corpus),
+        len(project.runs),
+        index is not None,
+        index is not None and index.settings.vectors != "none",
+        tuple(
+            StepView(step.name, step.done, step.total, step.finished, step.problem)
+            for step in project.steps
+        ),
+        tuple(project.problems),
+        project.problem_count,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentsRequest:
+    """Which rows of the list."""
+
+    offset: int = param(0, "rows that are passed over", low=0, high=10**9)
+    count: int = param(100, "rows at most", low=1, high=MOST_ROWS)
+    find: str = param("", "only documents whose id or title holds these words")
+    format: str = param("", "only documents of this format")
+    language: str = param("", "only documents in this language")
+    sort: str = param("place", "what the rows are sorted by", choices=tuple(_ORDERS))
+    backwards: bool = param(False, "the other way round")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentsView(View):
+    """A part of the list of documents."""
+
+    total: int
+    matching: int
+    offset: int
+    strategy: str
+    """By which issues are counted."""
+    rows: tuple[DocumentRow, ...]
+    formats: tuple[str, ...]
+    """All that there are, the most frequent first."""
+    languages: tuple[str, ...]
+
+
+def documents(project: Project, request: DocumentsRequest) -> DocumentsView:
+    every = list(project.corpus.rows)  # others are added meanwhile
+    words = request.find.casefold().split()
+    fitting = [
+        row
+        for row in every
+        if (not request.format or row.format == request.format)
+        and (not request.language or row.language == request.language)
+        and all(word in f"{row.id}\n{row.title}".casefold() for word in words)
+    ]
+    fitting.sort(key=_ORDERS[request.sort], reverse=request.backwards)
+    shown = fitting[request.offset : request.offset + request.count]
+    return DocumentsView(
+        len(every), len(fitting), request.offset, project.corpus.strategy.label, tuple(shown),
+        _by_frequency(row.format for row in every), _by_frequency(row.language for row in every),
+    )  # fmt: skip
+
+
+def _by_frequency(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(value for value, _ in Counter(values).most_common())
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentRequest:
+    """Which document."""
+
+    number: int = param(0, "of the document, counted from 0", low=0, high=10**9)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadingView:
+    """A heading, and where it stands."""
+
+    title: str
+    level: int
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentView(View):
+    """One document without its text: what it is, its headings, and the bands its text is asked for by."""
+
+    row: DocumentRow
+    source: str
+    strategy: str
+    """What cuts it as long as nothing is chosen."""
+    bands: tuple[int, ...]
+    """Where each band of text begins, and where the last one ends, in code points."""
+    headings: tuple[HeadingView, ...]
+    more_headings: int
+
+
+def document(project: Project, request: DocumentRequest) -> DocumentView:
+    found = project.corpus.document(request.number)
+    sections = project.corpus.analyzed(request.number).sections
+    starts = sections.start.tolist()
+    headings = [
+        HeadingView(one_line(path[-1], 120), len(path), start)
+        for path, start in zip(sections.paths, starts, strict=True)
+        if path
+    ]
+    return DocumentView(
+        project.corpus.rows[request.number],
+        found.source,
+        project.corpus.strategy.label,
+        tuple(project.corpus.bands(request.number).tolist()),
+        tuple(headings[:_MOST_HEADINGS]),
+        max(len(headings) - _MOST_HEADINGS, 0),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutsRequest:
+    """Which document, what cuts it, and which part of its text is wanted."""
+
+    number: int = param(0, "of the document, counted from 0", low=0, high=10**9)
+    strategy: str = param("", 'as "name(parameter=value)"; empty: that of the list')
+    first: int = param(0, "the first band of text that is wanted", low=0, high=10**9)
+    count: int = param(1, "how many bands, 0 for none", low=0, high=MOST_BANDS)
+    near: int = param(
+        0, "the place that the next and the last issue are looked for from", low=0, high=10**9
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BandChunk:
+    """A chunk that has a part in a band."""
+
+    place: int
+    """Among the chunks of the document, in the order of the text."""
+    start: int
+    end: int
+    size: int
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
+class BandIssue:
+    """Something wrong at the edge of a chunk."""
+
+    kind: int
+    chunk: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class BandView:
+    """A part of the text, and what is cut there."""
+
+    number: int
+    start: int
+    end: int
+    text: str
+    chunks: tuple[BandChunk, ...]
+    issues: tuple[BandIssue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IssueKind:
+    """A kind of boundary issue, and how many cuts of the document are of it."""
+
+    name: str
+    help: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRange:
+    """How many chunks have a size between two."""
+
+    low: int
+    high: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentCuts(View):
+    """How a strategy cuts a document: figures of the whole, and the bands that were asked for."""
+
+    strategy: str
+    unit: str
+    limit: int | None
+    chunks: int
+    median: int
+    longest: int
+    overlap: float
+    """Characters in chunks for each character of the text that is in any."""
+    bad_cuts: int
+    kinds: tuple[IssueKind, ...]
+    sizes: tuple[SizeRange, ...]
+    density: tuple[tuple[int, int], ...]
+    """Chunks and issues in each of a hundred equal parts of the text."""
+    previous_issue: int | None
+    """The last place with an issue before `near`; None: there is none."""
+    next_issue: int | None
+    bands: tuple[BandView, ...]
+
+
+def document_cuts(project: Project, request: CutsRequest) -> DocumentCuts:
+    corpus = project.corpus
+    size = len(corpus.document(request.number).text)
+    strategy = strategy_of(request.strategy, size, project) if request.strategy else corpus.strategy
+    cuts = corpus.cuts(request.number, strategy)
+    edges = corpus.bands(request.number).tolist()
+    stop = min(request.first + request.count, len(edges) - 1)
+    text = corpus.document(request.number).text
+    bands = tuple(
+        _band(cuts, number, edges[number], edges[number + 1], text, last=number == len(edges) - 2)
+        for number in range(request.first, stop)
+    )
+    sizes = cuts.size
+    covered = _covered(cuts)
+    return DocumentCuts(
+        strategy.label,
+        strategy.unit,
+        strategy.limit[1] if strategy.limit else None,
+        len(cuts),
+        int(np.median(sizes)) if len(cuts) else 0,
+        int(sizes.max()) if len(cuts) else 0,
+        float((cuts.end - cuts.start).sum() / covered) if covered else 1.0,
+        cuts.bad_cuts,
+        tuple(
+            IssueKind(kind_name(kind), help, int(count))
+            for (kind, help), count in zip(KINDS.items(), cuts.kinds, strict=True)
+        ),
+        _ranges(cuts),
+        tuple(cuts.density),
+        *cuts.issues_around(request.near),
+        bands,
+    )
+
+
+def _band(cuts: Cuts, number: int, start: int, end: int, text: str, *, last: bool) -> BandView:
+    return BandView(
+        number,
+        start,
+        end,
+        text[start:end],
+        tuple(
+            BandChunk(
+                at, int(cuts.start[at]), int(cuts.end[at]), int(cuts.size[at]),
+                one_line(SECTION_SEPARATOR.join(cuts.section(at)), 200),
+            )
+            for at in cuts.touching(start, end)
+        ),
+        tuple(
+            BandIssue(int(cuts.issue_kind[at]), int(cuts.issue_chunk[at]), int(cuts.issue_offset[at]))
+            for at in cuts.issues_within(start, end, last=last)
+        ),
+    )  # fmt: skip
+
+
+def _covered(cuts: Cuts) -> int:
+    """Characters that are in at least one chunk."""
+    if not len(cuts):
+        return 0
+    order = np.argsort(cuts.start, kind="stable")
+    start, end = cuts.start[order], np.maximum.accumulate(cuts.end[order])
+    before = np.append(0, end[:-1])
+    return int(np.maximum(end - np.maximum(start, before), 0).sum())
+
+
+def _ranges(cuts: Cuts) -> tuple[SizeRange, ...]:
+    if not len(cuts):
+        return ()
+    most = int(cuts.size.max())
+    edges = np.unique(np.linspace(0, most + 1, min(21, most + 2)).astype(int))
+    counts = np.histogram(cuts.size, edges)[0]
+    return tuple(
+        SizeRange(int(low), int(high) - 1, int(count))
+        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
+    )
+
+
+def strategy_of(text: str, characters: int, project: Project) -> Strategy:
+    """A strategy that a request names: one that is installed, without paths, and done while somebody waits."""
+    if text == project.corpus.strategy.label:
+        return project.corpus.strategy
+    check_allowed(text)
+    for value in spec.parse(text)[1].values():
+        for each in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(each, str) and _is_path(each):
+                raise NotAllowed(
+                    f"{one_line(each, 80)!r} is a path or an address; the studio opens nothing that a page names: "
+                    "use the command line for it"
+                )
+    if "regex" in spec.parse(text)[1]:
+        raise NotAllowed(
+            "regular expressions are not taken from a page; use the command line: chunkwise chunk"
+        )
+    made = get_strategy(text)
+    if made.asks_a_model:
+        raise InvalidParameter(
+            f"{made.name} asks a language model for every chunk; make an index with it: chunkwise index"
+        )
+    if needs_a_model(made) and characters > _SLOW_CHARACTERS:
+        raise InvalidParameter(
+            f"{made.name} embeds every sentence, and the document has {characters:,} characters; up to "
+            f"{_SLOW_CHARACTERS:,} are cut that way here, more by chunkwise chunk"
+        )
+    return made
+
+
+def _is_path(value: str) -> bool:
+    return "/" in value or "\\" in value or value.lower().endswith((".json", ".py", ".onnx"))
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterView:
+    """A parameter as a form shows it."""
+
+    name: str
+    kind: str
+    """whole, fraction, choice, flag or text."""
+    default: str
+    """As it is written; empty: not given."""
+    unit: str
+    help: str
+    low: float | None
+    high: float | None
+    slider_low: float
+    slider_high: float
+    """The part of the bounds that a slider is of use for; a number beside it takes the rest."""
+    choices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyView:
+    """A strategy with what its form is made from."""
+
+    name: str
+    purpose: str
+    use: str
+    is_live: bool
+    """Whether it is fast enough to follow a slider."""
+    parameters: tuple[ParameterView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StrategiesView(View):
+    """Every strategy that can be tried on a page."""
+
+    strategies: tuple[StrategyView, ...]
+
+
+def strategies(project: Project, _: NoParameters) -> StrategiesView:
+    return _strategies()
+
+
+@cache
+def _strategies() -> StrategiesView:
+    found = []
+    for each in describe_all():
+        strategy = get_strategy(each["name"])
+        if strategy.asks_a_model:
+            continue
+        declared = [_parameter(own) for own in each["parameters"]]
+        shown = tuple(own for own in declared if own is not None)
+        found.append(
+            StrategyView(
+                each["name"], each["purpose"], each["use"], not needs_a_model(strategy), shown
+            )
+        )
+    return StrategiesView(tuple(found))
+
+
+def _parameter(declared: dict[str, Any]) -> ParameterView | None:
+    """None: a form cannot hold it."""
+    name, default, choices = declared["name"], declared["default"], tuple(declared["choices"])
+    low, high = declared["low"], declared["high"]
+    kind = "text"
+    if isinstance(default, bool):
+        kind = "flag"
+    elif name == "tokenizer":
+        choices = tuple(dict.fromkeys((str(default), *TOKENIZERS)))
+    if choices:
+        kind = "choice"
+    elif low is not None:
+        kind = "fraction" if isinstance(low, float) else "whole"
+    if kind == "text" or name == "regex":
+        return None
+    shown = "" if default is None else str(default).lower() if kind == "flag" else str(default)
+    most = _slider_high(default, low, high)
+    return ParameterView(
+        name, kind, shown, declared["unit"], declared["help"], low, high,
+        float(low) if low is not None and low > -1e9 else 0.0, most, choices,
+    )  # fmt: skip
+
+
+def _slider_high(default: Any, low: float | None, high: float | None) -> float:
+    if high is None or low is None:
+        return 0.0
+    usual = 8.0 * default if isinstance(default, int | float) and default > 0 else 400.0
+    return float(min(high, max(usual, 8.0))) if isinstance(low, int) else float(high)

@@ -1,0 +1,117 @@
+"""What an address of the API is: its parameters and its answer are declared once; requests and OpenAPI read them."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+
+from chunkwise.base import parameters
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.recorded import recorded
+from chunkwise.base.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from chunkwise.report.views.view import View
+    from chunkwise.studio.project import Project
+
+_IN_PATH = re.compile(r"\{(\w+)\}")
+_WHERE = "the address of a request"
+"""Who says so, where a name in it may not be followed."""
+
+
+class NotFound(ChunkwiseError):
+    """What an address names is not there."""
+
+
+class NotReady(ChunkwiseError):
+    """What is asked for is still being made; asked again later, it is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiEndpoint:
+    """One address under /api that is read."""
+
+    path: str
+    """As OpenAPI writes it: /api/documents/{number}."""
+    summary: str
+    answer: Callable[[Project, Any], View]
+    takes: type
+    """A frozen dataclass: fields that the path names, and those of the query."""
+    gives: type[View]
+
+    @property
+    def in_path(self) -> tuple[str, ...]:
+        return tuple(_IN_PATH.findall(self.path))
+
+    def read(self, path: Mapping[str, str], query: Sequence[tuple[str, str]]) -> Any:
+        """The parameters of a request; what is unknown, no number, or out of bounds is an error that says so."""
+        return read_parameters(self.takes, path, query)
+
+
+def read_parameters(takes: type, path: Mapping[str, str], query: Sequence[tuple[str, str]]) -> Any:
+    """Texts of a request as the fields of a dataclass; names in them are data, never followed."""
+    kinds, given = field_kinds(takes), {name: [text] for name, text in path.items()}
+    for name, text in query:
+        if name not in kinds or name in path:
+            known = [each for each in kinds if each not in path]
+            has = f"it has: {', '.join(known)}" if known else "it has none"
+            raise InvalidParameter(
+                f"this address has no parameter {name!r}; {did_you_mean(name, known, has)}"
+            )
+        given.setdefault(name, []).append(text)
+    values = {name: _read(name, kinds[name], texts) for name, texts in given.items()}
+    missing = [
+        field.name
+        for field in dataclasses.fields(takes)
+        if field.name not in values and _is_required(field)
+    ]
+    if missing:
+        raise InvalidParameter(f"{missing[0]} is missing; add it to the address: ?{missing[0]}=…")
+    made = takes(**values)
+    parameters.check(made)
+    return made
+
+
+def _is_required(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+@cache
+def field_kinds(takes: type) -> dict[str, Any]:
+    """The types of the fields, by name."""
+    hints = get_type_hints(takes)
+    return {field.name: hints[field.name] for field in dataclasses.fields(takes)}
+
+
+def without_none(kind: Any) -> tuple[Any, bool]:
+    """A type, and whether None is allowed beside it."""
+    if get_origin(kind) not in (Union, UnionType):
+        return kind, False
+    parts = [part for part in get_args(kind) if part is not NoneType]
+    return (parts[0] if len(parts) == 1 else kind), len(parts) < len(get_args(kind))
+
+
+def _read(name: str, kind: Any, texts: list[str]) -> Any:
+    if get_origin(kind) is tuple:
+        return tuple(recorded(text, _WHERE) for text in texts)
+    if len(texts) > 1:
+        raise InvalidParameter(f"{name} is given {len(texts)} times; give it once")
+    text, (plain, _) = texts[0], without_none(kind)
+    if plain is str:
+        return recorded(text, _WHERE)
+    if plain is bool:
+        if text not in ("true", "false"):
+            raise InvalidParameter(f"{name} is {text!r:.80}; allowed: true, false")
+        return text == "true"
+    # Not all that Python takes for a number is one: "1_000", "٣", " 7 ".
+    if plain is int and re.fullmatch(r"-?[0-9]{1,15}", text):
+        return int(text)
+    if plain is float and re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,15})?", text):
+        return float(text)
+    needed = "a whole number" if plain is int else "a number"
+    raise InvalidParameter(f"{name} is {text!r:.80}; {needed} is needed, such as 20")

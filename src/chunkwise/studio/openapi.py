@@ -1,0 +1,121 @@
+"""The OpenAPI description of the API, made from the declarations that requests are read by."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from chunkwise.base import parameters
+from chunkwise.studio.endpoint import ApiEndpoint, field_kinds, without_none
+
+_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_ERROR = {
+    "type": "object",
+    "properties": {"error": {"type": "string", "description": "What is wrong, in a sentence."}},
+    "required": ["error"],
+}
+
+
+def openapi(endpoints: Iterable[ApiEndpoint], version: str) -> dict[str, Any]:
+    """Every address with its parameters, their bounds, and what it answers."""
+    schemas: dict[str, Any] = {"Refusal": _ERROR}
+    paths = {each.path: {"get": _operation(each, schemas)} for each in endpoints}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "chunkwise studio",
+            "version": version,
+            "description": "What the pages of the studio show, as JSON. The token that the command prints is sent as "
+            "`Authorization: Bearer TOKEN`, or in the cookie that the first page sets.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{"token": []}],
+    }
+
+
+def _operation(endpoint: ApiEndpoint, schemas: dict[str, Any]) -> dict[str, Any]:
+    refused = {
+        "description": "A refusal: what is wrong and what is allowed.",
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}},
+    }
+    return {
+        "summary": endpoint.summary,
+        "parameters": [
+            _parameter(field, kind, endpoint)
+            for field, kind in zip(
+                dataclasses.fields(endpoint.takes),
+                field_kinds(endpoint.takes).values(),
+                strict=True,
+            )
+        ],
+        "responses": {
+            "200": {
+                "description": (inspect.getdoc(endpoint.gives) or "").split("\n")[0],
+                "content": {"application/json": {"schema": schema_of(endpoint.gives, schemas)}},
+            },
+            "default": refused,
+        },
+    }
+
+
+def _parameter(field: dataclasses.Field[Any], kind: Any, endpoint: ApiEndpoint) -> dict[str, Any]:
+    allowed = parameters.bounds(field)
+    schema = schema_of(without_none(kind)[0], {})
+    if allowed.low is not None:
+        schema["minimum"] = allowed.low
+    if allowed.high is not None:
+        schema["maximum"] = allowed.high
+    if allowed.choices:
+        schema["enum"] = list(allowed.choices)
+    has_default = field.default is not dataclasses.MISSING
+    if has_default and field.default is not None:
+        schema["default"] = field.default
+    in_path = field.name in endpoint.in_path
+    return {
+        "name": field.name,
+        "in": "path" if in_path else "query",
+        "required": in_path or not has_default,
+        "description": allowed.help,
+        "schema": schema,
+    }
+
+
+def schema_of(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of what `json_text` makes of a value of this type; those of classes go into `schemas`."""
+    plain, optional = without_none(kind)
+    if optional and plain is not kind:
+        return {"anyOf": [schema_of(plain, schemas), {"type": "null"}]}
+    if kind in _PLAIN:
+        return {"type": _PLAIN[kind]}
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return {"enum": list(inner)}
+    if origin is tuple:
+        if inner[1:] == (...,):
+            return {"type": "array", "items": schema_of(inner[0], schemas)}
+        return {"type": "array", "minItems": len(inner), "maxItems": len(inner)}
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return {"type": "object", "additionalProperties": schema_of(inner[1], schemas)}
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        if kind.__name__ not in schemas:
+            schemas[kind.__name__] = {}  # a class may hold values of its own kind
+            schemas[kind.__name__] = _record(kind, schemas)
+        return {"$ref": f"#/components/schemas/{kind.__name__}"}
+    return {}  # anything: JSON itself, or a tuple with names, which is an object or a list
+
+
+def _record(kind: type, schemas: dict[str, Any]) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    names = [field.name for field in dataclasses.fields(kind)]
+    return {
+        "type": "object",
+        "description": (inspect.getdoc(kind) or "").split("\n")[0],
+        "properties": {name: schema_of(hints[name], schemas) for name in names},
+        "required": names,
+    }

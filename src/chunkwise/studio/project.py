@@ -1,0 +1,340 @@
+"""What a studio shows: documents, their index, runs, questions, a history; read and made while pages are served."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
+from chunkwise.base.wording import counted
+from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
+from chunkwise.core import Document, Query
+from chunkwise.documents import InputReader, LoadOptions
+from chunkwise.documents.own_files import is_index_folder, is_results_file
+from chunkwise.studio.corpus import RecentlyUsed, StudioCorpus, needs_a_model
+from chunkwise.studio.endpoint import NotFound, NotReady
+
+# What is not needed before the first page is imported by what needs it: a studio is there in a moment.
+if TYPE_CHECKING:
+    from chunkwise.evaluation.results import Results
+    from chunkwise.models.embed.embedder import Embedder
+    from chunkwise.retrieval import Index
+    from chunkwise.tracking.store import History
+    from chunkwise.tuning.sweep_result import SweepResult
+
+_MOST_PROBLEMS = 200
+"""Lines about what cannot be read that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudioRun:
+    """A file of results, or a run that the demonstration made."""
+
+    number: int
+    name: str
+    """The file, or what was done."""
+    results: Results | None = None
+    sweep: SweepResult | None = None
+
+
+@dataclass(slots=True)
+class Step:
+    """One thing that is done in the background."""
+
+    name: str
+    done: int = 0
+    total: int = 0
+    """0: not known."""
+    finished: bool = False
+    problem: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectSources:
+    """What was named on the command line, sorted by what it is."""
+
+    documents: tuple[str, ...] = ()
+    index: str = ""
+    runs: tuple[str, ...] = ()
+    questions: str = ""
+    embedder: str = ""
+    """For an index that is made of documents; empty: words alone."""
+    demo: bool = False
+    history: str | None = None
+    loading: LoadOptions = field(default_factory=LoadOptions)
+
+    @property
+    def title(self) -> str:
+        if self.demo:
+            return "sample corpus"
+        return ", ".join(Path(name).name or name for name in (self.index, *self.documents) if name)
+
+
+def sort_sources(names: Iterable[str]) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+    """Documents, the index and the runs among what was named; two indexes, or one beside documents, are refused."""
+    documents, indexes, runs = [], [], []
+    for name in names:
+        if "://" in name or is_index_folder(name):
+            indexes.append(name)
+        elif is_results_file(name):
+            runs.append(name)
+        else:
+            documents.append(name)
+    if len(indexes) > 1:
+        raise InvalidParameter(
+            f"{indexes[0]} and {indexes[1]} are both indexes; a studio shows one: start another for the other"
+        )
+    if indexes and documents:
+        raise InvalidParameter(
+            f"{indexes[0]} is an index, which has its documents; leave {documents[0]} out, or leave the index out"
+        )
+    return tuple(documents), indexes[0] if indexes else "", tuple(runs)
+
+
+class Project:
+    """Pages ask it for what is there already; `start` begins to read and to make the rest."""
+
+    def __init__(self, sources: ProjectSources) -> None:
+        self.sources = sources
+        self.title = sources.title
+        self.index: Index | None = _opened(sources.index) if sources.index else None
+        strategy = self.index.settings.strategy if self.index else DEFAULT_STRATEGY
+        self.corpus = _corpus(strategy)
+        self.problems: list[str] = []
+        self.problem_count = 0
+        self.steps: list[Step] = []
+        self.runs: list[StudioRun] = []
+        self.queries: dict[str, Query] = {}
+        self.search_lock = threading.Lock()
+        """One search at a time: an index on a server has one connection."""
+        self.made: RecentlyUsed[Any] = RecentlyUsed(64)
+        """Pages and comparisons that were looked at, by what they are."""
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Everything that takes time, one thing after the other, beside the server."""
+        self._thread = threading.Thread(target=self._work, name="chunkwise-studio", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """What is being made is left where it is: nothing of it is on disk."""
+        self._stopping.set()
+
+    def wait(self) -> None:
+        """Until all is read and made."""
+        if self._thread is not None:
+            self._thread.join()
+
+    @property
+    def working(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def _work(self) -> None:
+        has_documents = self.index is not None or bool(self.sources.documents)
+        steps: list[tuple[str, bool, Callable[[Step], None]]] = [
+            ("reading documents", has_documents, self._read),
+            ("reading runs", bool(self.sources.runs), self._read_runs),
+            ("reading questions", bool(self.sources.questions), self._read_questions),
+            ("indexing", self.index is None and has_documents, self._make_index),
+            ("evaluating two retrievers", self.sources.demo, self._evaluate),
+            ("counting sections and issues", has_documents, self._look),
+        ]  # fmt: skip
+        for name, wanted, work in steps:
+            if not wanted:
+                continue
+            if self._stopping.is_set():
+                return
+            step = Step(name)
+            self.steps.append(step)
+            try:
+                work(step)
+            except ChunkwiseError as error:
+                step.problem = str(error)
+            except Exception as error:
+                # A fault of ours in one step is told on the page, and the others go on.
+                step.problem = f"this went wrong: {type(error).__name__}: {error}"
+            step.finished = True
+
+    def _read(self, step: Step) -> None:
+        if self.index is not None:
+            numbers = self.index.source.document_numbers()
+            step.total = len(numbers)
+            for _ in self.corpus.use(_Indexed(self.index, numbers), len(numbers)):
+                step.done += 1
+                if self._stopping.is_set():
+                    return
+            return
+        for found in InputReader(list(self.sources.documents), self.sources.loading).documents():
+            if self._stopping.is_set():
+                return
+            if isinstance(found, UnreadableDocument):
+                self._tell(str(found))
+            else:
+                self.corpus.add(found)
+                step.done += 1
+        if not len(self.corpus):
+            raise ChunkwiseError(
+                f"no document could be read from {', '.join(self.sources.documents)}"
+                + (f"; the first problem: {self.problems[0]}" if self.problems else "")
+            )
+
+    def _tell(self, problem: str) -> None:
+        self.problem_count += 1
+        if len(self.problems) < _MOST_PROBLEMS:
+            self.problems.append(problem)
+
+    def _read_runs(self, step: Step) -> None:
+        step.total = len(self.sources.runs)
+        for name in self.sources.runs:
+            try:
+                self._add_run(name)
+            except ChunkwiseError as error:
+                self._tell(str(error))
+            step.done += 1
+
+    def _add_run(self, name: str) -> None:
+        from chunkwise.evaluation.results import read_results
+        from chunkwise.tracking.results_files import is_sweep_file, read_sweep
+
+        path, number = Path(name), len(self.runs)
+        if is_sweep_file(path):
+            self.runs.append(StudioRun(number, name, sweep=read_sweep(path)))
+        else:
+            self.runs.append(StudioRun(number, name, results=read_results(path)))
+
+    def _read_questions(self, step: Step) -> None:
+        from chunkwise.testsets.reading import read_testset
+
+        documents = self.corpus.documents() or None
+        found = read_testset(
+            self.sources.questions, documents, lambda problem: self._tell(str(problem))
+        )
+        self.queries = {query.id: query for query in found.queries}
+        step.done = step.total = len(self.queries)
+
+    def _make_index(self, step: Step) -> None:
+        """In memory: what is to stay is made by `chunkwise index`."""
+        from chunkwise.retrieval import index
+
+        documents = self.corpus.documents()
+        step.total = sum(len(each.text) for each in documents)
+
+        def advance(amount: int, note: str) -> None:
+            step.done += amount
+            if self._stopping.is_set():
+                raise ChunkwiseError("stopped")
+
+        self.index = index(
+            documents,
+            embedder=self.sources.embedder or None,
+            vectors=None if self.sources.embedder else "none",
+            advance=advance,
+            on_unreadable=lambda problem: self._tell(str(problem)),
+        )
+
+    def _evaluate(self, step: Step) -> None:
+        """The demonstration has runs to look at, made of its own questions."""
+        from chunkwise.evaluation.evaluate import evaluate
+
+        step.total = len(_DEMO_RUNS)
+        for name, strategy, retriever in _DEMO_RUNS:
+            if self._stopping.is_set():
+                return
+            results = evaluate(
+                self.corpus.documents(), self.sources.questions, strategy=strategy, vectors="none",
+                retriever=retriever, budget=1000,
+                metrics=_DEMO_METRICS, on_bad=lambda _: None,
+            )  # fmt: skip
+            self.runs.append(StudioRun(len(self.runs), name, results=results))
+            step.done += 1
+
+    def _look(self, step: Step) -> None:
+        step.total = len(self.corpus)
+        for number in range(step.total):
+            if self._stopping.is_set():
+                return
+            with suppress(
+                ChunkwiseError
+            ):  # a strategy of others may refuse a document; its row stays without counts
+                self.corpus.look_at(number)
+            step.done += 1
+
+    def ready_index(self) -> Index:
+        """The index, or a sentence about why there is none yet."""
+        if self.index is not None:
+            return self.index
+        for step in self.steps:
+            if step.name == "indexing" and step.problem:
+                raise NotFound(f"the documents could not be indexed: {step.problem}")
+        if not self.sources.documents:
+            raise NotFound(
+                "there are no documents to search; start the studio with some: chunkwise studio handbook/"
+            )
+        raise NotReady("the documents are being indexed; search again in a moment")
+
+    def embedder(self) -> Embedder:
+        """The model of the index, loaded when it is first wanted."""
+        from chunkwise.models import get_embedder
+
+        index = self.ready_index()
+        found: Embedder = self.made.get("embedder", lambda: get_embedder(index.embedder))
+        return found
+
+    def run(self, number: int) -> StudioRun:
+        if not 0 <= number < len(self.runs):
+            there = f"there are {counted(len(self.runs), 'run')}" if self.runs else "there is none"
+            raise NotFound(f"there is no run {number}; {there}, counted from 0")
+        return self.runs[number]
+
+    def history(self) -> History | None:
+        """Of the project around the working folder, or the one that was named; None: nothing is kept there."""
+        if self.sources.demo and self.sources.history is None:
+            return None
+        from chunkwise.tracking.store import History, history_place
+
+        found = History(history_place(self.sources.history))
+        return found if len(found) else None
+
+    def document_texts(self, ids: Sequence[str]) -> dict[str, Document]:
+        """Those of these documents that are here."""
+        numbers = {id: self.corpus.number_of(id) for id in ids}
+        return {id: self.corpus.document(at) for id, at in numbers.items() if at is not None}
+
+
+_DEMO_METRICS = ("recall", "precision", "completeness", "boundary_issues", "citation_accuracy")
+"""None of them needs a model: the demonstration works without any."""
+_DEMO_RUNS = (
+    ("1,000 characters, overlap 200, BM25", "recursive(max_tokens=1000, overlap=200, tokenizer='characters')", "bm25"),
+    ("structure, several sizes at once", "structure", "multiscale"),
+)  # fmt: skip
+
+
+def _opened(place: str) -> Index:
+    from chunkwise.retrieval import open_index
+
+    return open_index(place)
+
+
+def _corpus(strategy: str) -> StudioCorpus:
+    """An index may be cut by a model, by what is not here or by what was given: then the list counts as usual."""
+    try:
+        made = StudioCorpus(strategy)
+    except ChunkwiseError:
+        return StudioCorpus(DEFAULT_STRATEGY)
+    return StudioCorpus(DEFAULT_STRATEGY) if needs_a_model(made.strategy) else made
+
+
+class _Indexed:
+    """Documents of an index by their place in the list."""
+
+    def __init__(self, index: Index, numbers: Sequence[int]) -> None:
+        self._index = index
+        self._numbers = numbers
+
+    def document(self, number: int) -> Document:
+        return self._index.source.document(self._numbers[number])

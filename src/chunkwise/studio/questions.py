@@ -1,0 +1,300 @@
+"""What the studio says of questions: each with its scores, and one with gold and retrieved spans in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from chunkwise.base.parameters import param
+from chunkwise.core import Passage
+from chunkwise.evaluation.results import QuestionResult, Results
+from chunkwise.metrics.registry import lower_is_better
+from chunkwise.report.views.questions import MissedPassage, missed_passages
+from chunkwise.report.views.view import View
+from chunkwise.studio.endpoint import NotFound
+from chunkwise.studio.project import Project
+
+_AROUND = 400
+"""Characters shown before and behind what is gold."""
+_MOST_PASSAGES = 12
+_LONGEST = 6_000
+"""Characters of one passage that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunColumn:
+    """A run whose scores are shown."""
+
+    number: int
+    name: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionScores:
+    """A question with its score in every run."""
+
+    id: str
+    text: str
+    types: tuple[str, ...]
+    scores: tuple[float | None, ...]
+    """In the order of the runs; None: unscored, or not asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionsView(View):
+    """The questions of all runs and of the test set."""
+
+    metric: str
+    is_lower_better: bool
+    metrics: tuple[str, ...]
+    """Those that can be shown."""
+    runs: tuple[RunColumn, ...]
+    types: tuple[str, ...]
+    rows: tuple[QuestionScores, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionsParameters:
+    """By which metric."""
+
+    metric: str = param(
+        "", "the metric whose scores are shown; empty: what the first run is judged by"
+    )
+
+
+def questions(project: Project, request: QuestionsParameters) -> QuestionsView:
+    runs = _evaluations(project)
+    first = [question for _, results in runs for question in results.questions[:1]]
+    per_question = tuple(dict.fromkeys(name for question in first for name in question.scores))
+    metric = request.metric or (runs[0][1].objective if runs else "")
+    if metric and metric not in per_question:
+        raise NotFound(
+            f"no run has scores of {metric!r} by question; there are: {', '.join(per_question) or 'none'}"
+        )
+    by_id = [{question.id: question for question in results.questions} for _, results in runs]
+    rows = []
+    for id, text, types in _known(project, runs):
+        found = [own.get(id) for own in by_id]
+        scores = tuple(None if each is None else each.scores.get(metric) for each in found)
+        rows.append(QuestionScores(id, text, types, scores))
+    return QuestionsView(
+        metric,
+        bool(metric) and lower_is_better(metric),
+        per_question,
+        tuple(column for column, _ in runs),
+        tuple(sorted({type for row in rows for type in row.types})),
+        tuple(rows),
+    )
+
+
+def _evaluations(project: Project) -> list[tuple[RunColumn, Results]]:
+    return [
+        (RunColumn(run.number, Path(run.name).name, run.results.label), run.results)
+        for run in list(project.runs)
+        if run.results is not None
+    ]
+
+
+def _known(
+    project: Project, runs: Sequence[tuple[RunColumn, Results]]
+) -> Iterable[tuple[str, str, tuple[str, ...]]]:
+    """Each question once, by its id: those of the test set, then others that runs have."""
+    found: dict[str, tuple[str, str, tuple[str, ...]]] = {
+        query.id: (query.id, query.text, query.types) for query in project.queries.values()
+    }
+    for _, results in runs:
+        for question in results.questions:
+            found.setdefault(question.id, (question.id, question.text, question.types))
+    return found.values()
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionParameters:
+    """Which question."""
+
+    id: str = param("", "of the question")
+
+
+@dataclass(frozen=True, slots=True)
+class GoldPlace:
+    """A place that answers the question."""
+
+    doc_id: str
+    document: int | None
+    """Its number in the list; None: it is not among the documents of this studio."""
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievedPlace:
+    """A hit of one run."""
+
+    rank: int
+    doc_id: str
+    document: int | None
+    start: int
+    end: int
+    tokens: int
+    gold: int
+    """Characters of it that are gold."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSide:
+    """What one run found for the question."""
+
+    run: RunColumn
+    scores: Mapping[str, float | None]
+    unscored: Mapping[str, str]
+    hits: tuple[RetrievedPlace, ...]
+    missed: tuple[MissedPassage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LayeredPart:
+    """A stretch of text that is gold or not, and what runs retrieved it."""
+
+    text: str
+    is_gold: bool
+    runs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LayeredPassage:
+    """Text around what is gold, with gold and retrieved spans over each other."""
+
+    doc_id: str
+    title: str
+    document: int
+    start: int
+    end: int
+    parts: tuple[LayeredPart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionView(View):
+    """One question: gold, what every run retrieved, and what each missed."""
+
+    id: str
+    text: str
+    types: tuple[str, ...]
+    answer: str
+    gold: tuple[GoldPlace, ...]
+    is_gold_whole: bool
+    """False: no test set is here, and what runs missed is all that is known of the gold."""
+    sides: tuple[QuestionSide, ...]
+    passages: tuple[LayeredPassage, ...]
+
+
+def question(project: Project, request: QuestionParameters) -> QuestionView:
+    runs = _evaluations(project)
+    found: list[tuple[RunColumn, QuestionResult]] = [
+        (column, own)
+        for column, results in runs
+        for own in results.questions
+        if own.id == request.id
+    ]
+    query = project.queries.get(request.id)
+    if query is None and not found:
+        raise NotFound(f"no run and no test set has a question {str(request.id)!r:.80}")
+    if query is not None:
+        gold = [place for reference in query.references for place in reference.places]
+    else:
+        gold = sorted({piece.passage for _, own in found for piece in own.missed})
+    number = project.corpus.number_of
+    return QuestionView(
+        request.id,
+        query.text if query else found[0][1].text,
+        query.types if query else found[0][1].types,
+        (query.answer or "") if query else "",
+        tuple(GoldPlace(each.doc_id, number(each.doc_id), each.start, each.end) for each in gold),
+        query is not None,
+        tuple(_side(project, column, own, gold) for column, own in found),
+        _passages(project, gold, found),
+    )
+
+
+def _side(
+    project: Project, column: RunColumn, own: QuestionResult, gold: Sequence[Passage]
+) -> QuestionSide:
+    return QuestionSide(
+        column,
+        dict(own.scores),
+        dict(own.unscored),
+        tuple(
+            RetrievedPlace(
+                hit.rank, hit.doc_id, project.corpus.number_of(hit.doc_id), hit.start, hit.end, hit.token_count,
+                sum(
+                    max(0, min(hit.end, each.end) - max(hit.start, each.start))
+                    for each in gold
+                    if each.doc_id == hit.doc_id
+                ),
+            )
+            for hit in sorted(own.hits, key=lambda each: each.rank)
+        ),
+        missed_passages(own.missed),
+    )  # fmt: skip
+
+
+def _passages(
+    project: Project, gold: Sequence[Passage], found: Sequence[tuple[RunColumn, QuestionResult]]
+) -> tuple[LayeredPassage, ...]:
+    """Around every place that is gold; those that lie near each other are one."""
+    shown = []
+    for doc_id, start, end in _windows(gold):
+        number = project.corpus.number_of(doc_id)
+        if number is None:
+            continue
+        document = project.corpus.document(number)
+        low, high = max(0, start - _AROUND), min(len(document.text), end + _AROUND)
+        low = document.text.rfind("\n", max(0, low - _AROUND), low) + 1 or low
+        high = min(high, low + _LONGEST)
+        own = [(each.start, each.end) for each in gold if each.doc_id == doc_id]
+        layers = [
+            (column.number, [(hit.start, hit.end) for hit in each.hits if hit.doc_id == doc_id])
+            for column, each in found
+        ]
+        shown.append(
+            LayeredPassage(
+                doc_id, document.title or doc_id, number, low, high,
+                layered(document.text, low, high, own, layers),
+            )
+        )  # fmt: skip
+    return tuple(shown[:_MOST_PASSAGES])
+
+
+def _windows(gold: Sequence[Passage]) -> list[tuple[str, int, int]]:
+    merged: list[tuple[str, int, int]] = []
+    for doc_id, start, end in sorted(gold):
+        if merged and merged[-1][0] == doc_id and start - merged[-1][2] <= 2 * _AROUND:
+            merged[-1] = doc_id, merged[-1][1], max(end, merged[-1][2])
+        else:
+            merged.append((doc_id, start, end))
+    return merged
+
+
+def layered(
+    text: str,
+    low: int,
+    high: int,
+    gold: Sequence[tuple[int, int]],
+    layers: Sequence[tuple[int, Sequence[tuple[int, int]]]],
+) -> tuple[LayeredPart, ...]:
+    """The text between two places in stretches with one and the same set of spans; joined they are that text."""
+    spans = [*gold, *(span for _, own in layers for span in own)]
+    edges = {edge for span in spans for edge in span if low < edge < high}
+    places = sorted({low, high, *edges})
+    return tuple(
+        LayeredPart(
+            text[start:end],
+            any(first <= start and end <= last for first, last in gold),
+            tuple(
+                run for run, own in layers if any(first <= start and end <= last for first, last in own)
+            ),
+        )
+        for start, end in pairwise(places)
+    )  # fmt: skip

@@ -1,0 +1,175 @@
+"""What the studio says of runs: the files that were named, any two compared, and the history of the project."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.parameters import param
+from chunkwise.base.wording import interval, score
+from chunkwise.evaluation.compare import compare
+from chunkwise.evaluation.results import Results
+from chunkwise.report.views.comparison import ComparisonView, comparison_view
+from chunkwise.report.views.evaluation import EvaluationView, evaluation_view
+from chunkwise.report.views.history import (
+    HistoryView,
+    MetricHistoryView,
+    history_view,
+    metric_history_view,
+)
+from chunkwise.report.views.tuning import TuningView, tuning_view
+from chunkwise.report.views.view import View
+from chunkwise.studio.documents import NoParameters
+from chunkwise.studio.endpoint import NotFound
+from chunkwise.studio.project import Project, StudioRun
+from chunkwise.tracking.kept_run import RunKind
+from chunkwise.tracking.store import History
+
+_MOST_KEPT = 50
+"""Runs of a history that the list shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFileRow:
+    """One file of results."""
+
+    number: int
+    kind: str
+    """evaluate or tune."""
+    name: str
+    label: str
+    objective: str
+    value: str
+    interval: str
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunsView(View):
+    """The runs that were named, and those of the history."""
+
+    rows: tuple[RunFileRow, ...]
+    history: HistoryView | None
+    """None: nothing is kept."""
+    history_problem: str
+    """Why the history cannot be read; empty: it can."""
+
+
+def runs(project: Project, _: NoParameters) -> RunsView:
+    kept, problem = None, ""
+    try:
+        history = project.history()
+        kept = None if history is None else history_view(history, last=_MOST_KEPT)
+    except ChunkwiseError as error:
+        problem = str(error)
+    return RunsView(tuple(map(_row, list(project.runs))), kept, problem)
+
+
+def _row(run: StudioRun) -> RunFileRow:
+    if run.sweep is not None:
+        sweep = run.sweep
+        return RunFileRow(
+            run.number, "tune", run.name, sweep.sentence, str(sweep.plan.get("objective", "")), "", "",
+            len(sweep.questions),
+        )  # fmt: skip
+    results = cast(Results, run.results)
+    figure = results.summary.get(results.objective)
+    return RunFileRow(
+        run.number,
+        "evaluate",
+        run.name,
+        results.label,
+        results.objective,
+        score(figure.mean) if figure else "unscored",
+        interval(figure.low, figure.high) if figure else "",
+        len(results.questions),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunParameters:
+    """Which run."""
+
+    number: int = param(0, "of the run among those that were named, from 0", low=0, high=10**9)
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage(View):
+    """A run as its page shows it: an evaluation, or a sweep."""
+
+    kind: str
+    name: str
+    evaluation: EvaluationView | None
+    sweep: TuningView | None
+
+    @property
+    def shown(self) -> EvaluationView | TuningView:
+        found = self.evaluation or self.sweep
+        assert found is not None
+        return found
+
+
+def run_page(project: Project, request: RunParameters) -> RunPage:
+    run = project.run(request.number)
+    found: RunPage = project.made.get(("run", run.number), lambda: _run_page(project, run))
+    return found
+
+
+def _run_page(project: Project, run: StudioRun) -> RunPage:
+    if run.sweep is not None:
+        return RunPage("tune", run.name, None, tuning_view(run.sweep))
+    results = cast(Results, run.results)
+    worst = set(results.worst)
+    ids = {
+        hit.doc_id for question in results.questions if question.id in worst for hit in question.hits
+    }  # fmt: skip
+    view = evaluation_view(results, project.document_texts(sorted(ids)))
+    return RunPage("evaluate", run.name, view, None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareParameters:
+    """Which two runs."""
+
+    first: int = param(0, "the run that the other is held against, from 0", low=0, high=10**9)
+    second: int = param(1, "the other run, from 0", low=0, high=10**9)
+
+
+def comparison(project: Project, request: CompareParameters) -> ComparisonView:
+    if request.first == request.second:
+        raise InvalidParameter(
+            f"run {request.first} has no difference to itself; choose two different ones"
+        )
+    sides = [project.run(number) for number in (request.first, request.second)]
+    for side in sides:
+        if side.results is None:
+            raise InvalidParameter(
+                f"run {side.number} is a sweep; compare runs of evaluate, its page compares its configurations"
+            )
+    key = "comparison", request.first, request.second
+    found: ComparisonView = project.made.get(key, lambda: _comparison(sides))
+    return found
+
+
+def _comparison(sides: list[StudioRun]) -> ComparisonView:
+    results = [cast(Results, side.results) for side in sides]
+    names = [Path(side.name).name for side in sides]
+    return comparison_view(compare(results, sources=names), whole=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryParameters:
+    """Which metric of the history."""
+
+    metric: str = param("", "the metric; empty: the main one of the latest run")
+    kind: str = param("", "only runs of this kind; empty: that of the latest run")
+
+
+def metric_history(project: Project, request: HistoryParameters) -> MetricHistoryView:
+    history: History | None = project.history()
+    if history is None:
+        raise NotFound("no run is kept yet; add --keep to a command: chunkwise evaluate … --keep")
+    kind = cast(RunKind, str(request.kind)) if request.kind else None
+    return metric_history_view(history, str(request.metric) or None, kind=kind)

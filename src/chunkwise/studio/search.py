@@ -1,0 +1,361 @@
+"""One question to several retrievers: what each finds within the budget, why, and what was just outside of it."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from chunkwise.answering.cited_answer import passages_of
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.parameters import param
+from chunkwise.core import Hit
+from chunkwise.models.llm.prompt import fenced
+from chunkwise.report.plain_text import few_lines, one_line
+from chunkwise.report.views.hits import HitCard, HitsView, hits_view
+from chunkwise.report.views.view import View
+from chunkwise.retrieval import Index
+from chunkwise.retrieval.filters import EVERYTHING
+from chunkwise.retrieval.retrievers import MultiscaleRetriever, QueryBatch, get_retriever
+from chunkwise.retrieval.search.missing_words import missing_told, missing_words
+from chunkwise.retrieval.search.search import search as find
+from chunkwise.retrieval.searchable import AtomSource
+from chunkwise.studio.project import Project
+from chunkwise.text.characters import CharacterArrays
+from chunkwise.text.terms import query_terms, words_of
+
+if TYPE_CHECKING:
+    from chunkwise.retrieval.retrievers import Retriever
+
+MOST_BUDGET = 100_000
+MOST_RETRIEVERS = 4
+_LONGEST_QUESTION = 4_000
+_MOST_OUTSIDE = 5
+_LEAST_OUTSIDE = 12
+"""Characters of a stretch that is worth showing."""
+_RANKED = 400
+"""Chunks among which the rank of a hit is looked for."""
+_SHARE = 0.05
+"""Votes below this say nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudioSearch:
+    """A question, and how it is searched for."""
+
+    q: str = param("", "the question")
+    retriever: tuple[str, ...] = param(
+        (), f'as "name(parameter=value)"; up to {MOST_RETRIEVERS}, each given by itself; none: what suits the index'
+    )  # fmt: skip
+    budget: int = param(
+        1000, "tokens at most in all hits together", unit="tokens", low=1, high=MOST_BUDGET
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FoundWord:
+    """A word of the question in a hit, as it is spelled there."""
+
+    word: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SizeVote:
+    """How much windows of one size say for a hit: a share of the best one's score."""
+
+    size: int
+    """Tokens; 0: the whole document."""
+    signal: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """What found a hit."""
+
+    words: tuple[FoundWord, ...]
+    absent: tuple[str, ...]
+    """Words of the question that are not in it."""
+    rank_by_words: int | None
+    """Of its chunk among those of the whole index; None: not among the first, or it is no chunk."""
+    rank_by_vectors: int | None
+    similarity: float | None
+    """The cosine of its chunk's vector and that of the question."""
+    votes: tuple[SizeVote, ...]
+    """Of the sizes, where several were searched at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A hit, where its document is in the list, and why it was found."""
+
+    card: HitCard
+    document: int | None
+    why: Why
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideSpan:
+    """What a larger budget would have brought."""
+
+    title: str
+    doc_id: str
+    document: int | None
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSide:
+    """What one retriever finds."""
+
+    retriever: str
+    problem: str
+    """Why there is no answer; empty: there is one."""
+    total: str
+    tokens: int
+    hits: tuple[SearchHit, ...]
+    outside: tuple[OutsideSpan, ...]
+    reading: str
+    """What a language model would read, as `chunkwise ask` hands it over."""
+    command: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchView(View):
+    """A question as several retrievers answer it."""
+
+    question: str
+    budget: int
+    note: str
+    """About words that no document has."""
+    retrievers: tuple[str, ...]
+    """Those that this index can be searched by."""
+    sides: tuple[SearchSide, ...]
+
+
+def usable_retrievers(index: Index) -> tuple[str, ...]:
+    """By name; without vectors words are left, and several sizes of them."""
+    names = ["multiscale", "hybrid", "bm25", "dense"]
+    if index.settings.vectors == "none":
+        names = ["multiscale", "bm25"]
+    elif index.settings.vectors == "own":
+        names.remove("multiscale")
+    return tuple(names)
+
+
+def search(project: Project, request: StudioSearch) -> SearchView:
+    index = project.ready_index()
+    usable = usable_retrievers(index)
+    if len(request.retriever) > MOST_RETRIEVERS:
+        raise InvalidParameter(
+            f"{len(request.retriever)} retrievers are named; {MOST_RETRIEVERS} is the most at a time"
+        )
+    if len(request.q) > _LONGEST_QUESTION:
+        raise InvalidParameter(
+            f"the question has {len(request.q):,} characters; {_LONGEST_QUESTION:,} is the most"
+        )
+    asked = tuple(dict.fromkeys(request.retriever)) or usable[:1]
+    if not request.q.strip():
+        return SearchView("", request.budget, "", usable, ())
+    with project.search_lock:
+        sides = tuple(_side(project, index, request, name) for name in asked)
+        note: str = project.made.get(("note", request.q), lambda: _note(index, request.q))
+    return SearchView(request.q, request.budget, note, usable, sides)
+
+
+def _side(project: Project, index: Index, request: StudioSearch, name: str) -> SearchSide:
+    command, code = _commands(project, request, name)
+    try:
+        retriever = get_retriever(name)
+        batch = QueryBatch([request.q], index.settings, project.embedder)
+        hits, more = (
+            find(
+                index.source,
+                [request.q],
+                retriever=retriever,
+                budget=budget,
+                embedder=project.embedder,
+            )[0]
+            for budget in (request.budget, 2 * request.budget)
+        )
+        reasons = _reasons(index, retriever, batch, hits)
+    except ChunkwiseError as error:
+        return SearchSide(name, str(error), "", 0, (), (), "", command, code)
+    view = hits_view(hits, request.q, languages=index.source.languages)
+    by_rank = sorted(range(len(hits)), key=lambda at: hits[at].rank)
+    ordered = [reasons[at] for at in by_rank]
+    return SearchSide(
+        name,
+        "",
+        view.total,
+        sum(card.token_count for card in view.hits),
+        tuple(_found(project, view, ordered)),
+        _outside(project, hits, more),
+        "\n\n".join(fenced(each.shown, "passage", each.number) for each in passages_of(hits)),
+        command,
+        code,
+    )
+
+
+def _found(project: Project, view: HitsView, reasons: Sequence[_ByPlace]) -> list[SearchHit]:
+    asked = [word.lower() for word in words_of(CharacterArrays(view.question)).distinct]
+    found = []
+    for card, reason in zip(view.hits, reasons, strict=True):
+        words = Counter(card.text[start:end].lower() for start, end in card.marks)
+        absent = [word for word in asked if len(word) > 2 and not _is_in(word, words)]
+        found.append(
+            SearchHit(
+                card,
+                project.corpus.number_of(card.doc_id),
+                Why(
+                    tuple(FoundWord(one_line(word, 60), count) for word, count in words.most_common()),
+                    tuple(one_line(word, 60) for word in absent),
+                    reason.rank_by_words,
+                    reason.rank_by_vectors,
+                    reason.similarity,
+                    reason.votes,
+                ),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _is_in(word: str, found: Counter[str]) -> bool:
+    """Also in another form, as word search takes it."""
+    return any(_same(word, other) for other in found)
+
+
+@lru_cache(maxsize=4096)
+def _same(word: str, other: str) -> bool:
+    if word == other:
+        return True
+    own = set(query_terms(word, ("en",)).tolist())
+    # A stop word has no term: nothing is missed where it is not.
+    return not own or bool(own & set(query_terms(other, ("en",)).tolist()))
+
+
+@dataclass(frozen=True, slots=True)
+class _ByPlace:
+    rank_by_words: int | None = None
+    rank_by_vectors: int | None = None
+    similarity: float | None = None
+    votes: tuple[SizeVote, ...] = ()
+
+
+def _reasons(
+    index: Index, retriever: Retriever, batch: QueryBatch, hits: Sequence[Hit]
+) -> list[_ByPlace]:
+    """For each hit where it stands by words and by vectors alone, or which sizes spoke for it."""
+    source = index.source
+    numbers = dict(zip(source.ids(), source.document_numbers(), strict=True)) if hits else {}
+    if isinstance(retriever, MultiscaleRetriever) and isinstance(source, AtomSource):
+        places = [(numbers[hit.doc_id], hit.start, hit.end) for hit in hits]
+        votes = retriever.votes_for(source, batch, places) if places else []
+        return [
+            _ByPlace(
+                votes=tuple(
+                    SizeVote(each.size, each.signal, round(each.share, 4))
+                    for each in sorted(own, key=lambda vote: -vote.share)
+                    if each.share >= _SHARE
+                )
+            )
+            for own in votes
+        ]
+    chunks = [
+        None if hit.matched_chunk is None else source.chunk_range(numbers[hit.doc_id])[0] + hit.matched_chunk
+        for hit in hits
+    ]  # fmt: skip
+    by_words = source.words(batch.texts, _RANKED, EVERYTHING)[0].numbers.tolist()
+    words = {number: rank for rank, number in enumerate(by_words, 1)}
+    vectors: dict[int, int] = {}
+    near: dict[int, float] = {}
+    if batch.have_vectors and chunks:
+        ranking = source.nearest(batch.vectors, _RANKED, EVERYTHING)[0]
+        vectors = {number: rank for rank, number in enumerate(ranking.numbers.tolist(), 1)}
+        known = [chunk for chunk in chunks if chunk is not None]
+        products = source.chunk_vectors(known) @ batch.vectors[0] if known else ()
+        near = {chunk: float(each) for chunk, each in zip(known, products, strict=True)}
+    return [
+        _ByPlace()
+        if chunk is None
+        else _ByPlace(words.get(chunk), vectors.get(chunk), near.get(chunk))
+        for chunk in chunks
+    ]
+
+
+def _outside(project: Project, hits: Sequence[Hit], more: Sequence[Hit]) -> tuple[OutsideSpan, ...]:
+    """Stretches that twice the budget finds and this one does not, the best first."""
+    inside: dict[str, list[tuple[int, int]]] = {}
+    for hit in hits:
+        inside.setdefault(hit.doc_id, []).extend(hit.spans)
+    found = []
+    for hit in sorted(more, key=lambda each: each.rank):
+        for start, end in hit.spans:
+            for low, high in _uncovered(start, end, inside.get(hit.doc_id, [])):
+                text = hit.document.text[low:high].strip()
+                if len(text) >= _LEAST_OUTSIDE:
+                    found.append(
+                        OutsideSpan(
+                            hit.document.title or hit.doc_id, hit.doc_id,
+                            project.corpus.number_of(hit.doc_id), low, high, few_lines(text, 300, 3),
+                        )
+                    )  # fmt: skip
+    return tuple(found[:_MOST_OUTSIDE])
+
+
+def _uncovered(start: int, end: int, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The parts of a span that none of the others covers."""
+    parts, at = [], start
+    for low, high in sorted(spans):
+        if high <= at or low >= end:
+            continue
+        if low > at:
+            parts.append((at, low))
+        at = max(at, high)
+    if at < end:
+        parts.append((at, end))
+    return parts
+
+
+def _note(index: Index, question: str) -> str:
+    source = index.source
+    every = (source.document(number) for number in source.document_numbers())
+    missing = missing_words(source, source.languages, question, every)
+    return one_line(missing_told(missing), 300)
+
+
+def _commands(project: Project, request: StudioSearch, retriever: str) -> tuple[str, str]:
+    """What does the same in a terminal and in Python."""
+    sources = project.sources
+    question = one_line(request.q)
+    place = _shown_place(sources.index) if sources.index else "kb"
+    words = [f"chunkwise search {shlex.quote(place)} {shlex.quote(question)}"]
+    words.append(f"--retriever {shlex.quote(retriever)} --budget {request.budget}")
+    asked = f"{question!r}, retriever={str(retriever)!r}, budget={request.budget}"
+    if sources.index:
+        code = f"import chunkwise\n\nindex = chunkwise.open_index({place!r})\nhits = index.search({asked})"
+        return " ".join(words), code
+    documents = list(sources.documents)
+    with_vectors = f"embedder={sources.embedder!r}" if sources.embedder else "vectors='none'"
+    options = f"--embedder {sources.embedder}" if sources.embedder else "--vectors none"
+    made = f"chunkwise index {' '.join(map(shlex.quote, documents))} --into kb {options}"
+    code = (
+        f"import chunkwise\n\nindex = chunkwise.index({documents!r}, {with_vectors})\n"
+        f"hits = index.search({asked})"
+    )
+    return f"{made}\n{' '.join(words)}", code
+
+
+def _shown_place(place: str) -> str:
+    if "://" in place:
+        from chunkwise.retrieval.postgres.connection import without_password
+
+        return without_password(place)
+    return place

@@ -1,0 +1,149 @@
+"""Chromium as the tests drive it: over its debugging pipe, with every request, message and fault that it had."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from untimed import HANG
+
+needs_browser = pytest.mark.skipif(
+    not shutil.which("chromium"), reason="needs chromium: apt-get install chromium"
+)
+
+
+class Browser:
+    """One tab; commands are those of the DevTools protocol."""
+
+    def __init__(self, to_browser: int, from_browser: int) -> None:
+        self._out = os.fdopen(to_browser, "wb", buffering=0)
+        self._in = os.fdopen(from_browser, "rb", buffering=0)
+        self._rest = b""
+        self._number = 0
+        self.requests: list[str] = []
+        self.faults: list[str] = []
+        """Messages of the console that are errors, and exceptions that nothing caught."""
+        target = self._send("Target.createTarget", url="about:blank")["targetId"]
+        attached = self._send("Target.attachToTarget", targetId=target, flatten=True)
+        self._session: str | None = attached["sessionId"]
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self.send(f"{domain}.enable")
+
+    def close(self) -> None:
+        self._in.close()
+        self._out.close()
+
+    def send(self, method: str, **values: Any) -> Any:
+        return self._send(method, self._session, **values)
+
+    def _send(self, method: str, session: str | None = None, **values: Any) -> Any:
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": values}
+        if session is not None:
+            message["sessionId"] = session
+        self._out.write(json.dumps(message).encode() + b"\0")
+        while True:
+            found = self._next()
+            if found.get("id") == self._number:
+                assert "error" not in found, (method, found["error"])
+                return found["result"]
+
+    def _next(self) -> Any:
+        while b"\0" not in self._rest:
+            part = self._in.read(1 << 16)
+            assert part, "the browser has gone"
+            self._rest += part
+        text, _, self._rest = self._rest.partition(b"\0")
+        message = json.loads(text)
+        self._note(message.get("method", ""), message.get("params", {}))
+        return message
+
+    def _note(self, method: str, values: Any) -> None:
+        if method == "Network.requestWillBeSent":
+            self.requests.append(values["request"]["url"])
+        elif method == "Runtime.exceptionThrown":
+            self.faults.append(str(values["exceptionDetails"])[:600])
+        elif method == "Log.entryAdded" and values["entry"]["level"] == "error":
+            self.faults.append(f"{values['entry']['text']} {values['entry'].get('url', '')}")
+        elif method == "Runtime.consoleAPICalled" and values["type"] in ("error", "assert"):
+            self.faults.append(str(values["args"])[:600])
+
+    def run(self, script: str) -> Any:
+        """The value of an expression, awaited."""
+        found = self.send(
+            "Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True
+        )
+        assert "exceptionDetails" not in found, (script, found["exceptionDetails"])
+        return found["result"].get("value")
+
+    def wait_for(self, condition: str) -> None:
+        """Until an expression is true in the page: it looks again whenever something is drawn."""
+        came = self.run(
+            f"new Promise((done) => {{ const until = performance.now() + {1000 * HANG}; "
+            "const look = () => { let found = false; "
+            f"try {{ found = {condition}; }} catch {{}} "
+            "if (found || performance.now() > until) done(Boolean(found)); "
+            "else setTimeout(look, 20); }; look(); })"
+        )
+        assert came, (condition, self.faults)
+
+    def open(self, address: str, ready: str = "true") -> None:
+        self.send("Page.navigate", url=address)
+        self.wait_for(f"document.readyState === 'complete' && ({ready})")
+
+    def size(self, width: int, height: int = 900) -> None:
+        self.send(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
+            mobile=False,
+        )  # fmt: skip
+
+    def scheme(self, name: str) -> None:
+        wanted = [{"name": "prefers-color-scheme", "value": name}]
+        self.send("Emulation.setEmulatedMedia", features=wanted)
+
+    def press(self, key: str) -> None:
+        for kind in ("keyDown", "keyUp"):
+            text = {"text": key} if len(key) == 1 and kind == "keyDown" else {}
+            self.send("Input.dispatchKeyEvent", type=kind, key=key, **text)
+
+    def picture(self, path: Path) -> None:
+        """What is seen, as a file: for people."""
+        path.write_bytes(base64.b64decode(self.send("Page.captureScreenshot")["data"]))
+
+
+@contextmanager
+def opened_browser(folder: Path) -> Iterator[Browser]:
+    to_browser, from_browser = os.pipe(), os.pipe()
+
+    def as_three_and_four() -> None:
+        # Far from each other first: one may lie where the other is to go.
+        ours, theirs = os.dup2(to_browser[0], 63), os.dup2(from_browser[1], 64)
+        os.dup2(ours, 3)
+        os.dup2(theirs, 4)
+
+    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
+    command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    command += [f"--user-data-dir={folder / 'profile'}", "--remote-debugging-pipe"]
+    command += ["--hide-scrollbars", "--disable-extensions", "--disable-dev-shm-usage"]
+    process = subprocess.Popen(
+        command, preexec_fn=as_three_and_four, close_fds=False, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    os.close(to_browser[0])
+    os.close(from_browser[1])
+    browser = Browser(to_browser[1], from_browser[0])
+    try:
+        yield browser
+    finally:
+        process.terminate()
+        process.wait(timeout=HANG)
+        browser.close()

@@ -1,0 +1,356 @@
+"""The API says what it declares: every answer fits its description, every refusal is a sentence, offsets are exact."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Any
+
+import fastjsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from chunkwise.chunkers import get_strategy
+from chunkwise.metrics.cuts.boundary_issues import find_issues
+from chunkwise.studio.api import ENDPOINTS, endpoint_at
+from chunkwise.studio.corpus import BAND, LONGEST_BAND, RecentlyUsed, band_edges
+from chunkwise.studio.documents import MOST_BANDS
+from chunkwise.studio.project import Project
+from chunkwise.studio.questions import layered
+from chunkwise.text.analysis import Analyzed
+from studio.made_studio import HOSTILE, LEAVE, client, number_of, project
+
+__all__ = ["client", "project"]  # fixtures
+
+ASKED = {
+    "/api/documents": "sort=issues&backwards=true&find=e",
+    "/api/documents/{number}/cuts": "strategy=sentences(max_tokens=20)&count=3",
+    "/api/search": "q=who decides on leave%3F&retriever=multiscale&retriever=bm25&budget=60",
+    "/api/compare": "first=0&second=1",
+    "/api/question": "id=q01",
+}
+
+
+def answer(client: TestClient, path: str, **values: Any) -> Any:
+    found = client.get(path, params=values or None)
+    assert found.status_code == 200, found.text
+    return found.json()
+
+
+def refused(client: TestClient, path: str, status: int = 400, **values: Any) -> str:
+    found = client.get(path, params=values or None)
+    assert found.status_code == status, found.text
+    said: str = found.json()["error"]
+    return said
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda each: each.path)
+def test_every_answer_fits_its_description(client: TestClient, endpoint: Any) -> None:
+    if endpoint.path == "/api/history":
+        pytest.skip("the history of the tests' project has no run")
+    description = answer(client, "/api/openapi.json")
+    operation = description["paths"][endpoint.path]["get"]
+    schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
+    found = answer(
+        client, f"{endpoint.path.replace('{number}', '0')}?{ASKED.get(endpoint.path, '')}"
+    )
+    fastjsonschema.compile({**schema, "components": description["components"]})(found)
+    made = endpoint.gives.from_dict(found)
+    assert made.to_dict() == found
+
+
+def test_the_description_names_every_parameter_with_its_bounds(client: TestClient) -> None:
+    paths = answer(client, "/api/openapi.json")["paths"]
+    assert list(paths) == [each.path for each in ENDPOINTS]
+    told = {
+        each["name"]: each for each in paths["/api/documents/{number}/cuts"]["get"]["parameters"]
+    }
+    assert told["number"]["in"] == "path"
+    assert told["count"]["schema"] == {
+        "type": "integer",
+        "minimum": 0,
+        "maximum": MOST_BANDS,
+        "default": 1,
+    }
+    assert all(each["description"] for path in paths.values() for each in path["get"]["parameters"])
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "said"),
+    [
+        ("/api/documents", "cuont=3", "no parameter 'cuont'; did you mean count?"),
+        ("/api/documents", "count=many", "count is 'many'; a whole number is needed"),
+        ("/api/documents", "count=501", "count is 501; the most allowed is 500"),
+        ("/api/documents", "count=1_0", "a whole number is needed"),
+        ("/api/documents", "count=1&count=2", "count is given 2 times"),
+        ("/api/documents", "sort=colour", "sort is 'colour'; allowed: 'place'"),
+        ("/api/documents", "backwards=1", "allowed: true, false"),
+        ("/api/documents/0/cuts", "strategy=structur", "did you mean structure"),
+        ("/api/documents/0/cuts", "strategy=structure(max_tokens=0)", "the least allowed is 1"),
+        ("/api/documents/0/cuts", "strategy=structure(", "cannot read"),
+        ("/api/documents/0/cuts", "strategy=raptor", "asks a language model"),
+        ("/api/search", "q=lamp&budget=0", "the least allowed is 1"),
+        ("/api/search", "q=" + "x" * 4001, "4,001 characters"),
+        ("/api/search", "q=a&retriever=a&retriever=b&retriever=c&retriever=d&retriever=e", "4 is the most"),
+        ("/api/compare", "first=1&second=1", "no difference to itself"),
+        ("/api/compare", "first=0&second=2", "is a sweep"),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_is_a_sentence(client: TestClient, path: str, query: str, said: str) -> None:
+    found = client.get(f"{path}?{query}")
+    assert found.status_code == 400
+    assert said in found.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/documents/99", "/api/documents/99/cuts", "/api/runs/9", "/api/question?id=no", "/api/history",
+             "/api/nothing", "/api/documents/0/nothing", "/api/questions?metric=colour"]
+)  # fmt: skip
+def test_what_is_not_there_is_a_sentence(client: TestClient, path: str) -> None:
+    found = client.get(path)
+    assert found.status_code == 404
+    assert len(found.json()["error"]) > 20
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    ["./mine.py:Mine", "/etc/passwd", "tokens(tokenizer='/etc/passwd')", "tokens(tokenizer='../tokenizer.json')",
+     "semantic(model='https://evil.example/v1#x')", "semantic(model='../model.onnx')",
+     "recursive(separators=['a+'], regex=True)", "C:\\\\mine.py:Mine", "tokens(tokenizer='..\\\\t.json')"],
+)  # fmt: skip
+def test_no_file_and_no_server_is_opened_because_a_page_names_it(
+    client: TestClient, strategy: str
+) -> None:
+    found = client.get("/api/documents/0/cuts", params={"strategy": strategy})
+    assert found.status_code in (400, 403)
+    assert "root:" not in found.text
+
+
+def test_retrievers_of_a_page_are_no_code_either(client: TestClient, project: Project) -> None:
+    side = answer(client, "/api/search", q="lamp", retriever="./mine.py:Mine")["sides"][0]
+    assert "code that would be run" in side["problem"]
+    assert side["hits"] == []
+
+
+def test_bands_joined_are_the_text_whatever_it_holds(client: TestClient, project: Project) -> None:
+    for row in project.corpus.rows:
+        bands = answer(client, f"/api/documents/{row.number}")["bands"]
+        found = answer(client, f"/api/documents/{row.number}/cuts", count=MOST_BANDS)["bands"]
+        assert "".join(each["text"] for each in found) == project.corpus.document(row.number).text
+        assert [each["start"] for each in found] == bands[:-1]
+
+
+@given(st.text(alphabet="ab \n\u2028👍", max_size=30), st.integers(0, 9_000))
+def test_bands_tile_any_text(piece: str, times: int) -> None:
+    text = piece * times
+    edges = band_edges(text).tolist()
+    assert edges[0] == 0
+    assert edges[-1] == len(text)
+    assert all(0 < end - start <= LONGEST_BAND for start, end in pairwise(edges))
+    assert len(edges) <= 2 + len(text) // BAND
+
+
+@pytest.mark.parametrize("name", ["leave.md", "hostile.md", "line.txt"])
+@pytest.mark.parametrize(
+    "strategy", ["sentences(max_tokens=20, overlap=5)", "tokens(max_tokens=7)", "parent_child"]
+)
+def test_cuts_are_those_of_the_strategy_with_all_their_issues(
+    client: TestClient, project: Project, name: str, strategy: str
+) -> None:
+    number = number_of(project, name)
+    found = answer(client, f"/api/documents/{number}/cuts", strategy=strategy, count=MOST_BANDS)
+    analyzed = Analyzed(project.corpus.document(number))
+    chunks = list(get_strategy(strategy).chunks(analyzed))
+    drawn = {each["place"]: each for band in found["bands"] for each in band["chunks"]}
+    assert [(each["start"], each["end"], each["size"]) for each in drawn.values()] == [
+        (chunk.start, chunk.end, chunk.token_count) for chunk in chunks
+    ]
+    issues = find_issues(analyzed, chunks)
+    shown = [each for band in found["bands"] for each in band["issues"]]
+    assert sorted((each["chunk"], each["offset"]) for each in shown) == sorted(
+        (issue.chunk, issue.offset) for issue in issues
+    )
+    assert found["bad_cuts"] == len({issue.cut for issue in issues})
+    assert sum(count for count, _ in found["density"]) == len(chunks) == found["chunks"]
+    assert sum(each["count"] for each in found["sizes"]) == len(chunks)
+
+
+def test_issues_are_walked_through_from_any_place(client: TestClient, project: Project) -> None:
+    path = f"/api/documents/{number_of(project, 'line.txt')}/cuts"
+    strategy = "tokens(max_tokens=400)"
+    bands = answer(client, path, strategy=strategy, count=MOST_BANDS)["bands"]
+    places = sorted({each["offset"] for band in bands for each in band["issues"]})
+    assert len(places) > 5
+    seen, at = [], 0
+    while (
+        at := answer(client, path, strategy=strategy, count=0, near=at)["next_issue"]
+    ) is not None:
+        seen.append(at)
+    assert seen == [place for place in places if place > 0]
+    assert (
+        answer(client, path, strategy=strategy, count=0, near=places[3])["previous_issue"]
+        == places[2]
+    )
+
+
+def test_a_document_is_analysed_once_however_often_it_is_cut(
+    client: TestClient, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = number_of(project, "deutsch.txt")
+    made: list[object] = []
+
+    class Counted(Analyzed):
+        def __init__(self, document: Any) -> None:
+            made.append(document)
+            super().__init__(document)
+
+    monkeypatch.setattr("chunkwise.studio.corpus.Analyzed", Counted)
+    for size in (11, 12, 13, 11):
+        answer(client, f"/api/documents/{number}/cuts", strategy=f"sentences(max_tokens={size})")
+    assert len(made) <= 1
+
+
+def test_the_list_is_filtered_sorted_and_counted(client: TestClient, project: Project) -> None:
+    whole = answer(client, "/api/documents")
+    assert whole["total"] == whole["matching"] == 4  # an empty file is no document
+    assert project.problem_count >= 1
+    assert all(row["sections"] is not None and row["bad_cuts"] is not None for row in whole["rows"])
+    german = answer(client, "/api/documents", language="de")
+    assert [row["id"] for row in german["rows"]] == ["deutsch.txt"]
+    by_size = answer(client, "/api/documents", sort="size")["rows"]
+    assert [row["characters"] for row in by_size] == sorted(
+        (row["characters"] for row in by_size), reverse=True
+    )
+    assert answer(client, "/api/documents", offset=3, count=5)["rows"] == whole["rows"][3:]
+
+
+def test_a_search_says_why_and_what_was_just_outside(client: TestClient, project: Project) -> None:
+    values = {"q": "who decides on leave?", "retriever": ["multiscale", "bm25"], "budget": 16}
+    found = answer(client, "/api/search", **values)
+    assert [side["retriever"] for side in found["sides"]] == values["retriever"]
+    for side in found["sides"]:
+        assert side["problem"] == ""
+        assert 0 < side["tokens"] <= 16
+        for hit in side["hits"]:
+            assert project.corpus.rows[hit["document"]].id == hit["card"]["doc_id"]
+            assert hit["why"]["words"]
+        inside = [
+            (hit["card"]["doc_id"], hit["card"]["start"], hit["card"]["end"])
+            for hit in side["hits"]
+        ]
+        for each in side["outside"]:
+            assert not any(
+                doc == each["doc_id"] and start < each["end"] and each["start"] < end
+                for doc, start, end in inside
+            )
+    several, words = found["sides"]
+    assert {vote["signal"] for hit in several["hits"] for vote in hit["why"]["votes"]} == {"words"}
+    assert max(vote["share"] for hit in several["hits"] for vote in hit["why"]["votes"]) == 1.0
+    assert words["hits"][0]["why"]["rank_by_words"] == 1
+    assert several["outside"]
+    assert LEAVE[several["outside"][0]["start"] :][:5].strip()
+
+
+def test_the_code_to_copy_finds_the_same(client: TestClient, project: Project) -> None:
+    side = answer(client, "/api/search", q="who decides on leave?", retriever="bm25", budget=60)[
+        "sides"
+    ][0]
+    names: dict[str, Any] = {}
+    with pytest.warns(UserWarning, match="empty"):  # as the studio's own reading told
+        exec(side["code"], names)
+    again = [(hit.doc_id, hit.start, hit.end) for hit in names["hits"]]
+    assert again == [
+        (hit["card"]["doc_id"], hit["card"]["start"], hit["card"]["end"]) for hit in side["hits"]
+    ]
+    assert "chunkwise search kb 'who decides on leave?'" in side["command"]
+    for hit in names["hits"]:
+        assert hit.text in side["reading"]
+
+
+def test_a_word_that_no_document_has_is_told(client: TestClient) -> None:
+    assert "'harbuor'" in answer(client, "/api/search", q="harbuor")["note"]
+
+
+def test_a_question_shows_gold_and_what_every_run_retrieved(client: TestClient) -> None:
+    found = answer(client, "/api/question", id="q01")
+    start = LEAVE.index("asked for in writing")
+    assert [(each["start"], each["end"]) for each in found["gold"]] == [(start, start + 20)]
+    assert len(found["sides"]) == 2
+    assert found["sides"][0]["hits"][0]["gold"] == max(0, 40 - start)
+    (passage,) = found["passages"]
+    text = "".join(part["text"] for part in passage["parts"])
+    assert text == LEAVE[passage["start"] : passage["end"]]
+    gold = "".join(part["text"] for part in passage["parts"] if part["is_gold"])
+    assert gold == "asked for in writing"
+    listed = answer(client, "/api/questions")
+    assert listed["rows"][0]["id"] == "q01"
+    assert len(listed["rows"][0]["scores"]) == len(listed["runs"]) == 2
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=4),
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=4),
+)
+def test_layers_joined_are_the_text(
+    gold: list[tuple[int, int]], hits: list[tuple[int, int]]
+) -> None:
+    text = "abcdefghijklmnopqrstuvwxyzabcdefghijklmn"
+    spans = [tuple(sorted(span)) for span in gold], [tuple(sorted(span)) for span in hits]
+    parts = layered(text, 5, 35, spans[0], [(7, spans[1])])  # type: ignore[arg-type]
+    assert "".join(part.text for part in parts) == text[5:35]
+    at = 5
+    for part in parts:
+        for place in range(at, at + len(part.text)):
+            assert part.is_gold == any(start <= place < end for start, end in spans[0])
+            assert (7 in part.runs) == any(start <= place < end for start, end in spans[1])
+        at += len(part.text)
+
+
+def test_hostile_text_comes_as_it_is_in_json(client: TestClient, project: Project) -> None:
+    number = number_of(project, "hostile.md")
+    found = client.get(f"/api/documents/{number}/cuts?count=5")
+    assert found.headers["content-type"] == "application/json"
+    assert HOSTILE.split("\n")[0].strip()[:40] in "".join(
+        band["text"] for band in found.json()["bands"]
+    )
+
+
+def test_every_path_leads_to_its_endpoint_and_no_other_does() -> None:
+    for each in ENDPOINTS:
+        assert endpoint_at(each.path.replace("{number}", "12"))[0] is each
+    for path in (
+        "/api/documents/1/2",
+        "/api/documentsx",
+        "/api//state",
+        "/api/documents/",
+        "/xapi/state",
+    ):
+        assert endpoint_at(path) == (None, {})
+
+
+def test_what_is_used_least_goes_first_and_each_is_made_once() -> None:
+    made: list[int] = []
+    kept: RecentlyUsed[int] = RecentlyUsed(3)
+
+    def get(key: int, size: int = 1) -> int:
+        return kept.get(key, lambda: (made.append(key), key)[1], size)
+
+    assert [get(key) for key in (1, 2, 3, 1, 4, 1, 2)] == [1, 2, 3, 1, 4, 1, 2]
+    assert made == [1, 2, 3, 4, 2]
+    get(9, 100)  # larger than all that may be kept: it is kept alone
+    get(9, 100)
+    assert made[5:] == [9]
+
+
+def test_a_search_before_the_index_is_there_is_a_sentence(tmp_path: Any) -> None:
+    from chunkwise.studio.project import ProjectSources
+    from studio.made_studio import client_of
+
+    (tmp_path / "a.txt").write_text("A lamp.", "utf-8")
+    waiting = client_of(Project(ProjectSources(documents=(str(tmp_path),))))
+    assert "being indexed" in refused(waiting, "/api/search", 503, q="lamp")
+    bare = client_of(Project(ProjectSources()))
+    assert "no documents to search" in refused(bare, "/api/search", 404, q="lamp")
+    assert re.search("there is none", refused(bare, "/api/documents/0", 404))
