@@ -130,6 +130,10 @@ def interrupt_at(line: Line, since: Callable[..., object], work: Callable[[], ob
     return watch.reached
 
 
+_PYTHON_STARTS = ("Fatal Python error: init_import_site", "Could not import runpy module")
+"""What Python says that is interrupted before anything of ours is read."""
+
+
 @dataclass(frozen=True)
 class Ended:
     """How a process ended, and what it said."""
@@ -144,8 +148,8 @@ class Ended:
     @property
     def is_clean(self) -> bool:
         """It ended by itself or as the signal says, without a traceback, but for Python's own before our code runs."""
-        if self.status == 1 and "Fatal Python error: init_import_site" in self.err:
-            return True  # nothing of ours had been read by then
+        if self.status == 1 and any(each in self.err for each in _PYTHON_STARTS):
+            return True
         is_ours = "Traceback" in self.err and ("/chunkwise/" in self.err or "ignored" in self.err)
         return not is_ours and self.status in (0, 3, 129, 130, 137, 143)
 
