@@ -23,6 +23,7 @@ from api_page import api_page
 
 import chunkwise
 from chunkwise.cli import progress
+from chunkwise.cli.exit_status import EXIT_STATUSES
 from chunkwise.metrics.metric import NEEDS, Targets
 from chunkwise.metrics.registry import key_questions, known_metrics
 
@@ -143,7 +144,17 @@ def remedies() -> str:
     )
 
 
-TABLES = {"metrics": all_metrics, "targets": targets, "remedies": remedies}
+def exit_statuses() -> str:
+    """What a command ends with, and when."""
+    return table(
+        ("status", "means", "as when"),
+        ((f"**{each.number}**", each.meaning, "; ".join(each.when)) for each in EXIT_STATUSES),
+    )
+
+
+TABLES = {
+    "exit_statuses": exit_statuses, "metrics": all_metrics, "targets": targets, "remedies": remedies
+}  # fmt: skip
 
 
 def renew_api(check: bool) -> list[Path]:

@@ -54,6 +54,17 @@ def test_two_configurations_are_held_against_each_other(here: Run) -> None:
     assert "wins, interleaved" in few.stdout
 
 
+def test_a_judge_may_say_who_is_better(here: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from chunkwise import Score\n\n\nclass Long:\n    name = 'long'\n\n"
+        "    def judge(self, queries, hits):\n"
+        "        return [[Score(float(len(hit.text) > 80)) for hit in own] for own in hits]\n"
+    )
+    asked = ("--judge", "./mine.py:Long", "--metric", "retrieval_precision.long")
+    told = json.loads(here(*AB, *asked, "--json").stdout)
+    assert (told["metric"], told["state"]) == ("retrieval_precision.long", "higher")
+
+
 def test_a_log_of_what_people_saw_needs_nothing_else(here: Run, tmp_path: Path) -> None:
     rows = [
         {"clicks_a": 1, "clicks_b": 1, "date": "2026-01-05"},

@@ -178,7 +178,7 @@ def test_an_empty_folder_is_said_to_be_empty(here: Run, tmp_path: Path) -> None:
     (tmp_path / "none").mkdir()
     done = here("chunk", "none")
     assert "none" in done.stderr
-    assert done.returncode == 3
+    assert done.returncode == 1
 
 
 @pytest.mark.parametrize("name", ["chunks.jsonl", "chunks.csv", "chunks.parquet"])
@@ -207,14 +207,14 @@ def test_an_input_is_never_overwritten(here: Run, handbook: Path) -> None:
 def test_when_nothing_is_read_an_older_output_stays(here: Run, tmp_path: Path) -> None:
     (tmp_path / "keep.jsonl").write_text("precious")
     done = here("chunk", "nowhere.md", "-o", "keep.jsonl")
-    assert done.returncode == 3
+    assert done.returncode == 1
     assert "nothing is written" in done.stderr
     assert (tmp_path / "keep.jsonl").read_text() == "precious"
 
 
 def test_when_nothing_is_read_nothing_is_summed_up(here: Run) -> None:
     done = here("chunk", "nowhere.md")
-    assert done.returncode == 3
+    assert done.returncode == 1
     assert done.stdout == ""
     skipped, told = done.stderr.splitlines()
     assert "nowhere.md" in skipped

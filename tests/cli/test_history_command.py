@@ -361,7 +361,9 @@ def test_pruning_asks_and_keeps_baselines(here: Run, history: History) -> None:
     history.set_baseline(2)
     refused = here("history", "prune", "--older", "1d")
     assert refused.returncode == 2
-    assert "Forget 3 runs" in refused.stderr
+    assert "3 runs from before " in refused.stderr
+    assert "(1 to 4) would be forgotten; nothing is yet: add --yes" in refused.stderr
+    assert "Usage" not in refused.stderr
     assert len(history) == 4
     done = here("history", "prune", "--older", "1d", "--yes", "--json")
     assert json.loads(done.stdout) == {"forgotten": [1, 3, 4], "kept": 1}
@@ -402,7 +404,7 @@ def test_importing_takes_what_can_be_read_once(here: Run, tmp_path: Path) -> Non
     (folder / "other.json").write_text("[]", "utf-8")
     done = here("history", "import", "results/*.json", "results/a.json")
     assert done.returncode == 3
-    assert "skipped results/broken.json breaks off" in done.stderr
+    assert "not imported: results/broken.json breaks off" in done.stderr
     assert "other.json is JSON, but no results" in done.stderr
     assert "3 runs imported as 1 to 3" in done.stderr
     runs = History(tmp_path / ".chunkwise" / "history.db").runs()
@@ -413,7 +415,7 @@ def test_importing_takes_what_can_be_read_once(here: Run, tmp_path: Path) -> Non
     told = json.loads(again.stdout)
     assert [each["is_new"] for each in told["imported"]] == [False] * 3
     assert len(told["skipped"]) == 2
-    assert here("history", "import", "nothing.json").returncode == 3
+    assert here("history", "import", "nothing.json").returncode == 1
 
 
 def test_baselines_are_set_listed_and_cleared(here: Run, history: History) -> None:
@@ -488,3 +490,45 @@ def test_no_error_of_the_history_ends_a_good_run(
     assert done.returncode == 0
     assert f"chunkwise: this run is not kept: {error}" in done.stderr
     assert "figures handed to Prometheus" in done.stderr
+
+
+def test_whoever_asks_for_a_list_is_told_that_it_needs_no_word(here: Run, history: History) -> None:
+    for group in ("history", "baseline"):
+        done = here(group, "list")
+        assert done.returncode == 2
+        assert f"no command is named 'list'; `chunkwise {group}` alone lists them" in done.stderr
+    assert "did you mean show?" in here("history", "shwo").stderr
+
+
+def test_a_table_goes_where_it_was_meant_to_go(here: Run, tmp_path: Path, history: History) -> None:
+    folder = here("history", "export", "--csv", "nowhere/runs.csv")
+    assert folder.returncode == 1
+    assert (
+        "there is no folder nowhere to write runs.csv into; make it: mkdir -p nowhere"
+        in folder.stderr
+    )
+    assert not (tmp_path / "nowhere").exists()
+    (tmp_path / "runs.csv").write_text("mine")
+    words = ("history", "export", "--csv", "runs.csv")
+    there = here(*words)
+    assert there.returncode == 2
+    assert "runs.csv is there already; --force writes over it" in there.stderr
+    assert (tmp_path / "runs.csv").read_text() == "mine"
+    assert here(*words, "--force").stderr == "written: runs.csv (4 rows)\n"
+    history.prune(numbers=[2, 3, 4])
+    assert here(*words, "--force").stderr == "written: runs.csv (1 row)\n"
+
+
+def test_a_file_that_is_not_there_is_told_as_not_imported(here: Run) -> None:
+    done = here("history", "import", "gone.json")
+    assert done.returncode == 1
+    assert done.stderr.startswith("chunkwise: not imported: there is no file gone.json; ")
+
+
+def test_the_baseline_can_be_named_wherever_a_run_can(here: Run, history: History) -> None:
+    assert here("baseline", "set", "#2").returncode == 0
+    assert here("baseline", "set", "baseline", "--name", "main").returncode == 0
+    assert [(each.name, each.run) for each in history.baselines()] == [("default", 2), ("main", 2)]
+    wrong = here("baseline", "set", "first")
+    assert wrong.returncode == 2
+    assert "allowed: its number as `chunkwise history` lists it, last, or baseline" in wrong.stderr

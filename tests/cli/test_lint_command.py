@@ -99,7 +99,7 @@ def test_what_cannot_be_read_is_a_line(here: Run, handbook: Path) -> None:
     assert "Boundary issues of structure" in done.stdout
     assert here("lint", "handbook", "--strict").returncode == 1
     none = here("lint", "missing.txt")
-    assert none.returncode == 3
+    assert none.returncode == 1
     assert "no document was read" in none.stderr
     assert none.stdout == ""
 
@@ -184,7 +184,7 @@ def test_standard_input_and_documents_without_text(here: Run) -> None:
     )
     assert {row["source"] for row in rows(done)} == {"stdin"}
     empty = here("lint", "-", "--at-most", "0", stdin=" \n")
-    assert empty.returncode == 3
+    assert empty.returncode == 1
     assert "empty: no text in it" in empty.stderr
 
 

@@ -35,7 +35,7 @@ def test_profile_skips_like_chunk(here: Run, handbook: Path) -> None:
 @pytest.mark.parametrize("words", [[], ["--json"], ["--page", "p.html"]])
 def test_a_profile_of_nothing_is_none(here: Run, tmp_path: Path, words: list[str]) -> None:
     done = here("profile", "nowhere.md", *words)
-    assert done.returncode == 3
+    assert done.returncode == 1
     assert done.stdout == ""
     assert "no document was read; there is nothing to profile" in done.stderr
     assert list(tmp_path.iterdir()) == []

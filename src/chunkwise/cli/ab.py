@@ -169,6 +169,7 @@ def _answering(
     from chunkwise.evaluation.evaluate import evaluate
     from chunkwise.evaluation.options import Listeners
     from chunkwise.evaluation.sources import needs_model
+    from chunkwise.metrics.judges.judge import LLM, judge_names
     from chunkwise.models import DEFAULT
     from chunkwise.tuning.recommendation import read_recommendation
 
@@ -177,8 +178,7 @@ def _answering(
     settings: dict[str, Any] = read_recommendation(config).settings()
     if "budget" in settings:
         settings.pop("k")
-    names = (options.judge or "").split(",")
-    client = clients.of(or_local(options.llm)) if "llm" in map(str.strip, names) else None
+    client = clients.of(or_local(options.llm)) if LLM in judge_names(options.judge or "") else None
 
     def on_estimate(estimate: LlmEstimate) -> None:
         if options.dry_run:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from chunkwise.cli import commands
-from chunkwise.cli.commands import argument, option
-from chunkwise.cli.keep import HISTORY_VARIABLE, HistoryOption, hand_down
+from chunkwise.cli.commands import ListingGroup, argument, option
+from chunkwise.cli.keep import HistoryOption, hand_down, history_of_group, run_number
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say
 
@@ -42,10 +41,8 @@ Examples:
 """
 
 
-@click.group("baseline", invoke_without_command=True, epilog=_EXAMPLES)
-@click.option("--history", "place", metavar="PLACE", envvar=HISTORY_VARIABLE, show_envvar=True,
-              show_default=".chunkwise/history.db here or above",
-              help="The history: a file, or postgresql://user@host/database for a team.")  # fmt: skip
+@click.group("baseline", cls=ListingGroup, invoke_without_command=True, epilog=_EXAMPLES)
+@history_of_group
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout and nothing else.")
 @click.pass_context
 def command(context: click.Context, place: str | None, as_json: bool) -> None:
@@ -93,19 +90,9 @@ class SetOptions(HistoryOption):
 
 @commands.command("set", SetOptions, examples=_SET_EXAMPLES)
 def set_baseline(options: SetOptions) -> None:
-    """Hold later runs of its kind against this one. RUN is its number, or `last`."""
-    from chunkwise.base.errors import InvalidParameter
-
+    """Hold later runs of its kind against this one. RUN is its number, `last`, or `baseline`."""
     history = options.opened()
-    if options.run == "last":
-        runs = history.runs(last=1)
-        number = runs[-1].number if runs else 0
-    elif re.fullmatch(r"#?\d{1,9}", options.run):
-        number = int(options.run.removeprefix("#"))
-    else:
-        raise InvalidParameter(
-            f"{options.run!r} names no run; allowed: its number as `chunkwise history` lists it, or last"
-        )
+    number = run_number(history, options.run)
     made = history.set_baseline(number, options.name)
     if options.as_json:
         print_json(asdict(made))

@@ -13,6 +13,7 @@ import click
 
 from chunkwise.cli import commands
 from chunkwise.cli.commands import is_typed, option
+from chunkwise.cli.exit_status import FAILED
 from chunkwise.cli.llm import (
     NO_MODEL,
     Contextual,
@@ -153,7 +154,7 @@ def command(options: ChunkOptions) -> None:
         if not summary.documents:  # leaving so, an older file of that name stays
             nothing = "nothing is written" if sinks else "there is nothing to show"
             say(f"no document was read; {nothing}")
-            sys.exit(SKIPPED)
+            sys.exit(FAILED)
     # Behind the bar: on a terminal it would stand between the lines.
     for text in shown:
         click.echo(text, nl=False)

@@ -58,6 +58,24 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(self.helps.items()))
 
 
+class ListingGroup(click.Group):
+    """A group that lists when it is called alone; says so to whoever asks it for a list."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0] if args else ""
+        if name and name not in self.commands and not name.startswith("-"):
+            from chunkwise.base.wording import did_you_mean
+
+            known = f"commands: {', '.join(self.commands)}"
+            alone = f"`chunkwise {self.name}` alone lists them; {known}"
+            lists = name in ("list", "ls", "all")
+            hint = alone if lists else did_you_mean(name, self.commands, known)
+            ctx.fail(f"no command is named {name!r}; {hint}")
+        return super().resolve_command(ctx, args)
+
+
 Options = TypeVar("Options")
 
 _DECLARATION = "click"

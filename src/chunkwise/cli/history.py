@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -13,16 +14,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chunkwise.cli import commands
-from chunkwise.cli.commands import argument, option
-from chunkwise.cli.keep import HISTORY_VARIABLE, HistoryOption, hand_down
+from chunkwise.cli.commands import ListingGroup, argument, option
+from chunkwise.cli.exit_status import FAILED, WRONG_USAGE
+from chunkwise.cli.keep import HistoryOption, hand_down, history_of_group, run_number
 from chunkwise.cli.options import SKIPPED, QuietOption, json_flag, page_file
-from chunkwise.cli.streams import print_json, say, say_skipped, shown_place
+from chunkwise.cli.streams import print_json, say, shown_place
+from chunkwise.tracking.names import KINDS
 
 if TYPE_CHECKING:
-    from chunkwise.tracking.kept_run import RunKind
+    from chunkwise.tracking.names import RunKind
     from chunkwise.tracking.store import History
 
-_KINDS = ["evaluate", "tune", "compare", "judge calibrate", "lint", "profile"]
+_KIND: dict[str, Any] = {
+    "type": click.Choice(KINDS), "metavar": "KIND",
+    "help": "Only runs of this kind: evaluate, tune, lint …",
+}  # fmt: skip
 
 _EXAMPLES = """
 \b
@@ -86,23 +92,16 @@ Examples:
 \b
 The oldest file becomes the first run. The same file is one run, however often it is imported.
 \b
-Exit status: 0 imported, 3 something was no file of results (a line on stderr each), 1 an error, 2 wrong usage.
+Exit status: 0 imported, 3 something was no file of results (a line on stderr each), 1 nothing was imported, or another
+error, 2 wrong usage.
 """
 
 
-def _kind_option(function: Any) -> Any:
-    return click.option(
-        "--kind", type=click.Choice(_KINDS), help="Only runs of this kind: evaluate, tune, lint …"
-    )(function)
-
-
-@click.group("history", invoke_without_command=True, epilog=_EXAMPLES)
+@click.group("history", cls=ListingGroup, invoke_without_command=True, epilog=_EXAMPLES)
 @click.option("-n", "--last", type=click.IntRange(1), default=20, show_default=True, metavar="N",
               help="Number of runs to show, the latest first.")  # fmt: skip
-@_kind_option
-@click.option("--history", "place", metavar="PLACE", envvar=HISTORY_VARIABLE, show_envvar=True,
-              show_default=".chunkwise/history.db here or above",
-              help="The history: a file, or postgresql://user@host/database for a team.")  # fmt: skip
+@click.option("--kind", **_KIND)
+@history_of_group
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout and nothing else.")
 @click.pass_context
 def command(
@@ -135,31 +134,6 @@ def _say_empty(history: History, kind: str | None = None) -> None:
     say(
         f"{what} kept in {shown_place(history.place)} yet; add --keep to a command: "
         f"chunkwise {kind or 'evaluate'} … --keep, or take files of results in: chunkwise history import FILE..."
-    )
-
-
-def run_number(history: History, word: str, *, beside: str | None = None) -> int:
-    """The run that a word of the command line names: its number, last, or the baseline of runs as the one `beside`."""
-    from chunkwise.base.errors import InvalidParameter
-
-    if re.fullmatch(r"#?[0-9]{1,9}", word):
-        return int(word.removeprefix("#"))
-    if word == "last":
-        runs = history.runs(last=1)
-        return runs[-1].number if runs else history.run(0).number
-    if word == "baseline":
-        from chunkwise.tracking.origin import git_state
-
-        other = "last" if beside in (None, "baseline") else beside
-        kind = history.run(run_number(history, other)).kind
-        found = history.baseline(kind, branch=git_state(".")[1])
-        if found is None:
-            raise InvalidParameter(
-                f"there is no baseline for runs of {kind}; `chunkwise baseline set RUN` sets one"
-            )
-        return found.run
-    raise InvalidParameter(
-        f"{word!r} names no run; allowed: its number as `chunkwise history` lists it, last, or baseline"
     )
 
 
@@ -230,10 +204,7 @@ class ChartOptions(HistoryOption):
     """The options of `chunkwise history chart`."""
 
     metric: str | None = argument("[METRIC]", required=False, default=None)
-    kind: str | None = option(
-        "--kind", type=click.Choice(_KINDS), metavar="KIND",
-        help="Only runs of this kind: evaluate, tune, lint …",
-    )  # fmt: skip
+    kind: str | None = option("--kind", **_KIND)
     last: int | None = option(
         "-n", "--last", type=click.IntRange(1), metavar="N", show_default="all",
         help="Number of runs to show, the latest ones.",
@@ -291,16 +262,15 @@ class ExportOptions(HistoryOption):
         "--by-question", is_flag=True,
         help="A row for each score of each question, not for each figure of each run.",
     )  # fmt: skip
-    kind: str | None = option(
-        "--kind", type=click.Choice(_KINDS), metavar="KIND",
-        help="Only runs of this kind: evaluate, tune, lint …",
-    )  # fmt: skip
+    kind: str | None = option("--kind", **_KIND)
+    force: bool = option("--force", is_flag=True, help="Write over files that are there already.")
     as_json: bool = json_flag("Print the rows as JSON lines on stdout and nothing else.")
 
 
 @commands.command("export", ExportOptions, examples=_EXPORT_EXAMPLES)
 def export(options: ExportOptions) -> None:
     """Write the runs as a table for other tools: a row for each figure of each run."""
+    from chunkwise.base.wording import counted
     from chunkwise.records.write import json_line
     from chunkwise.tracking.export import export_rows, write_rows
 
@@ -309,6 +279,8 @@ def export(options: ExportOptions) -> None:
         raise click.UsageError(
             "where to? name a file: --csv runs.csv, --jsonl runs.jsonl or --parquet runs.parquet; or --json"
         )
+    for file in files:
+        _check_target(file, options.force)
     history = options.opened()
 
     def rows() -> Iterator[dict[str, object]]:
@@ -317,11 +289,26 @@ def export(options: ExportOptions) -> None:
     for kind in ("csv", "jsonl", "parquet"):
         if (file := getattr(options, kind)) is not None:
             count = write_rows(rows(), file, kind, by_question=options.by_question)
-            click.echo(f"written: {file} ({count:,} rows)", err=True)
+            click.echo(f"written: {file} ({counted(count, 'row')})", err=True)
     if options.as_json:
         from chunkwise.cli.streams import json_stdout
 
         json_stdout().writelines(map(json_line, rows()))
+
+
+def _check_target(file: Path, force: bool) -> None:
+    """Before anything is read: tables are for other tools, and nobody wants a new folder by a slip of the pen."""
+    from chunkwise.base.atomic import check_writable
+    from chunkwise.base.errors import ChunkwiseError
+
+    if not file.parent.is_dir():
+        raise ChunkwiseError(
+            f"there is no folder {file.parent} to write {file.name} into; "
+            f"make it: mkdir -p {shlex.quote(str(file.parent))}"
+        )
+    if file.is_file() and file.stat().st_size and not force:
+        raise click.UsageError(f"{file} is there already; --force writes over it")
+    check_writable(file)
 
 
 _DAYS = {
@@ -356,13 +343,14 @@ def prune(options: PruneOptions) -> None:
     if gone and not options.yes:
         from chunkwise.base.wording import counted
 
-        question = (
-            f"Forget {counted(len(gone), 'run')} from before {since[:10]} "
-            f"({gone[0].number} to {gone[-1].number})?"
+        ends = dict.fromkeys((gone[0].number, gone[-1].number))
+        which = (
+            f"{counted(len(gone), 'run')} from before {since[:10]} ({' to '.join(map(str, ends))})"
         )
         if not sys.stdin.isatty() or options.as_json:
-            raise click.UsageError(f"{question} Add --yes to do it without being asked")
-        if not click.confirm(question, err=True):
+            say(f"{which} would be forgotten; nothing is yet: add --yes")
+            sys.exit(WRONG_USAGE)
+        if not click.confirm(f"Forget {which}?", err=True):
             say("nothing was forgotten")
             return
     gone = history.prune(since) if gone else []
@@ -407,7 +395,7 @@ def import_files(options: ImportOptions) -> None:
 
     def on_bad(error: Exception) -> None:
         bad.append(str(error))
-        say_skipped(error)
+        say(f"not imported: {error}")
 
     history = options.opened()
     found = import_results(history, options.files, on_bad)
@@ -421,7 +409,7 @@ def import_files(options: ImportOptions) -> None:
         had = f"; {counted(known, 'file')} known already" if known else ""
         say(f"{counted(len(new), 'run')} imported{numbers} into {shown_place(history.place)}{had}")
     if bad:
-        sys.exit(SKIPPED)
+        sys.exit(SKIPPED if found else FAILED)
 
 
 _DEMO_EXAMPLES = """

@@ -5,37 +5,39 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from chunkwise.cli.commands import is_typed, option
 from chunkwise.cli.streams import say, shown_place
+from chunkwise.tracking.names import HISTORY_VARIABLE
 
 if TYPE_CHECKING:
     from chunkwise.core import Document
     from chunkwise.tracking.kept_run import KeptRun
     from chunkwise.tracking.store import History
 
-HISTORY_VARIABLE = "CHUNKWISE_HISTORY"
+_HISTORY: dict[str, Any] = {
+    "metavar": "PLACE", "envvar": HISTORY_VARIABLE, "show_envvar": True,
+    "show_default": ".chunkwise/history.db here or above",
+    "help": "The history: a file, or postgresql://user@host/database for a team.",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryOption:
     """Which history is meant."""
 
-    history: str | None = option(
-        "--history", metavar="PLACE", envvar=HISTORY_VARIABLE, show_envvar=True,
-        show_default=".chunkwise/history.db here or above",
-        help="The history: a file, or postgresql://user@host/database for a team.",
-    )  # fmt: skip
+    history: str | None = option("--history", **_HISTORY)
 
     def opened(self) -> History:
         """The history that is named, here or before the name of the command, or that of the project around us."""
@@ -46,10 +48,39 @@ class HistoryOption:
         return History(history_place(named))
 
 
+history_of_group = click.option("--history", "place", **_HISTORY)
+"""The same before the name of a command, for `hand_down`."""
+
+
 def hand_down(context: click.Context, place: str | None) -> None:
     """`chunkwise history --history FILE show 1` means the same as with the option at the end."""
     if context.get_parameter_source("place") is ParameterSource.COMMANDLINE:
         context.obj = place
+
+
+def run_number(history: History, word: str, *, beside: str | None = None) -> int:
+    """The run that a word of the command line names: its number, last, or the baseline of runs as the one `beside`."""
+    from chunkwise.base.errors import InvalidParameter
+
+    if re.fullmatch(r"#?[0-9]{1,9}", word):
+        return int(word.removeprefix("#"))
+    if word == "last":
+        runs = history.runs(last=1)
+        return runs[-1].number if runs else history.run(0).number
+    if word == "baseline":
+        from chunkwise.tracking.origin import git_state
+
+        other = "last" if beside in (None, "baseline") else beside
+        kind = history.run(run_number(history, other)).kind
+        found = history.baseline(kind, branch=git_state(".")[1])
+        if found is None:
+            raise InvalidParameter(
+                f"there is no baseline for runs of {kind}; `chunkwise baseline set RUN` sets one"
+            )
+        return found.run
+    raise InvalidParameter(
+        f"{word!r} names no run; allowed: its number as `chunkwise history` lists it, last, or baseline"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ import click
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.cli import commands
 from chunkwise.cli.commands import RealRange, option
+from chunkwise.cli.exit_status import FAILED
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.options import (
     SKIPPED,
@@ -124,7 +125,7 @@ def command(options: LintOptions) -> None:
             sample.add(chunked.document, len(chunked.chunks), issues)
         if not summary.documents:  # leaving so, an older file of that name stays
             say("no document was read; there is nothing to examine")
-            sys.exit(SKIPPED)
+            sys.exit(FAILED)
     try:
         _tell(sinks, sample, tally, cutter, summary, options)
     finally:  # who reads the output may leave early

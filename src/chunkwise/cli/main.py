@@ -15,6 +15,7 @@ import click
 
 from chunkwise import __version__
 from chunkwise.cli.commands import LazyGroup
+from chunkwise.cli.exit_status import DONE, FAILED, WRONG_USAGE
 from chunkwise.cli.streams import watch_readers
 
 _COMMANDS = {
@@ -172,7 +173,8 @@ def main() -> NoReturn:
         from chunkwise.cli.streams import say
 
         say(error)
-        sys.exit(2 if isinstance(error, InvalidParameter | UnknownName) else 1)
+        is_value = isinstance(error, InvalidParameter | UnknownName)
+        sys.exit(WRONG_USAGE if is_value else FAILED)
     except click.ClickException as error:
         from chunkwise.base.errors import without_passwords
 
@@ -193,8 +195,8 @@ def main() -> NoReturn:
         from chunkwise.cli.streams import say
 
         say(f"{_NO_MEMORY}{f' ({too_large})' if too_large else ''}: {_LESS}")
-        sys.exit(1)
+        sys.exit(FAILED)
     if _came:
         _stopped()  # some commands end well at Ctrl-C
     # What a command returns is not for the shell; what it passed to `ctx.exit` is.
-    sys.exit(status if isinstance(status, int) else 0)
+    sys.exit(status if isinstance(status, int) else DONE)

@@ -13,16 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from chunkwise.cli.commands import RealRange, argument, option
+from chunkwise.cli.exit_status import NOT_REACHED as NOT_REACHED
+from chunkwise.cli.exit_status import SKIPPED as SKIPPED
 
 if TYPE_CHECKING:
     from chunkwise.core import Query
     from chunkwise.documents.loader import LoadOptions
-
-SKIPPED = 3
-"""Exit status when everything else worked but something could not be read."""
-
-NOT_REACHED = 4
-"""Exit status when a figure is not what was asked for, or a run is shown to be worse than it may be."""
 
 LLM_VARIABLE = "CHUNKWISE_LLM"
 """The model where `--llm` is not given."""

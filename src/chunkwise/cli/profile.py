@@ -11,6 +11,7 @@ import click
 
 from chunkwise.cli import commands
 from chunkwise.cli.commands import option
+from chunkwise.cli.exit_status import FAILED
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.options import SKIPPED, SourceOptions, check_outputs, json_flag, page_file
 from chunkwise.cli.progress import bytes_of, progress
@@ -55,7 +56,7 @@ def command(options: ProfileOptions) -> None:
     profile, skipped = _profile(paths, outputs, options, keeper)
     if not profile.total.documents:  # leaving so, an older page stays
         say("no document was read; there is nothing to profile")
-        sys.exit(SKIPPED)
+        sys.exit(FAILED)
     try:
         _show(profile, paths, options)
     finally:  # who reads the output may leave early

@@ -9,7 +9,8 @@ from typing import Any, Literal
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.records.typed import json_text
 from chunkwise.records.write import arrow, csv_file, json_lines_file, parquet_file
-from chunkwise.tracking.kept_run import RunKind, RunSummary
+from chunkwise.tracking.kept_run import RunSummary
+from chunkwise.tracking.names import RunKind
 from chunkwise.tracking.store import History
 
 TableFormat = Literal["csv", "jsonl", "parquet"]

@@ -6,16 +6,15 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.results import Json, document_hash
 from chunkwise.evaluation.verdicts import question_of
 from chunkwise.records.typed import json_text
-
-RunKind = Literal["evaluate", "tune", "compare", "judge calibrate", "lint", "profile"]
-KINDS: tuple[RunKind, ...] = ("evaluate", "tune", "compare", "judge calibrate", "lint", "profile")
+from chunkwise.tracking.names import KINDS as KINDS
+from chunkwise.tracking.names import RunKind as RunKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,19 +30,13 @@ from chunkwise.tracking.database import (
     database_at,
 )
 from chunkwise.tracking.difference import RunChanges, RunDifference, changes_between, difference_of
-from chunkwise.tracking.kept_run import (
-    KINDS,
-    KeptRun,
-    RunKind,
-    RunSummary,
-)
+from chunkwise.tracking.kept_run import KeptRun, RunSummary
+from chunkwise.tracking.names import HISTORY_VARIABLE, KINDS, RunKind
 from chunkwise.tracking.origin import time_text, utc_now
 from chunkwise.tracking.record import run_of, without_secrets
 from chunkwise.tracking.rows import RUN_COLUMNS, figures_from, insert_run, summary_values, whole_run
 from chunkwise.tuning.sweep_result import SweepResult
 
-HISTORY_VARIABLE = "CHUNKWISE_HISTORY"
-"""The file or the server of the history, where none is named."""
 FOLDER, FILE = ".chunkwise", "history.db"
 WAIT = 10.0
 """Seconds for which another writer is waited for."""

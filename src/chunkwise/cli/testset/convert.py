@@ -13,6 +13,7 @@ from chunkwise.base.atomic import scratch_folder
 from chunkwise.base.wording import counted
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
+from chunkwise.cli.exit_status import FAILED
 from chunkwise.cli.options import SKIPPED, QuietLoadingOptions, check_outputs
 from chunkwise.cli.streams import json_stdout, say, say_skipped, utf8_stdout
 from chunkwise.cli.testset import carried_documents, named_documents
@@ -50,7 +51,7 @@ _OF_DOCUMENTS = frozenset(("beir", "trec", "autorag", "ragas", "ragchecker"))
 class ConvertOptions(QuietLoadingOptions):
     """The options of `chunkwise testset convert`."""
 
-    file: Path = argument("QUERIES", type=click.Path(path_type=Path, exists=True))
+    file: Path = argument("QUERIES", type=click.Path(path_type=Path))
     target: str = option(
         "--to", type=click.Choice(_NAMES), required=True, metavar="FORMAT", help="Format to write."
     )
@@ -93,7 +94,7 @@ def command(options: ConvertOptions) -> None:
     testset = run.testset(documents, target)
     if not testset.queries:
         say("no question was read; nothing is written")
-        sys.exit(SKIPPED)
+        sys.exit(FAILED)
     if options.documents_to:
         run.write_documents(documents, options.documents_to)
     if output is None:

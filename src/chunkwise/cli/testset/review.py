@@ -57,7 +57,7 @@ _KEYS = "[a]ccept  [e]dit question  edit ans[w]er  [d]rop  [s]kip  [b]ack  [q]ui
 class ReviewOptions(LoadingOptions):
     """The options of `chunkwise testset review`."""
 
-    file: Path = argument("QUERIES", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+    file: Path = argument("QUERIES", type=click.Path(path_type=Path, dir_okay=False))
     source: tuple[str, ...] = argument("[SOURCE]...", nargs=-1)
     only: Literal["all", "unreviewed", "accepted", "edited"] = option(
         "--only", type=click.Choice(("all", "unreviewed", "accepted", "edited")), default="all",

@@ -17,7 +17,7 @@ from threading import Event, Lock, Thread
 from typing import Any, BinaryIO
 from weakref import WeakKeyDictionary
 
-from chunkwise.base.errors import ChunkwiseError, MissingExtra
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.workers import cores
 from chunkwise.core import OnProgress
 from chunkwise.models.http.batches import ENDPOINT_THREADS
@@ -85,7 +85,7 @@ def _fields(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, An
                 if wanted(name):
                     yield name, value
     except FileNotFoundError:
-        raise ChunkwiseError(f"{path} does not exist; name a GGUF file") from None
+        raise InvalidParameter(f"{path} does not exist; name a GGUF file") from None
     except OSError as error:
         raise ChunkwiseError(f"{path} cannot be read: {error.strerror or error}") from error
     except (struct.error, _Broken):

@@ -23,7 +23,8 @@ from chunkwise.report.charts import (
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.view import Tile, ValueTable, View, value_tables
 from chunkwise.tracking.difference import RunDifference
-from chunkwise.tracking.kept_run import KeptFigure, KeptRun, RunKind, RunSummary
+from chunkwise.tracking.kept_run import KeptFigure, KeptRun, RunSummary
+from chunkwise.tracking.names import RunKind
 from chunkwise.tracking.store import History
 
 TREND = 12
