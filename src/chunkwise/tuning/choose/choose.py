@@ -288,8 +288,8 @@ def recommended_column(score_table: ScoreTable, expected: Means) -> int:
     """The column of the one to use, of those within a point of what most is expected of.
 
     Left out are those of which less is expected than of a common default, then those that cut clearly worse than the
-    best of the others: what is found as well is read and quoted better from whole sentences. Of the rest it is the
-    cheapest.
+    best of the others: what is found as well is read and quoted better from whole sentences, and those with a reranker
+    where others do without. Of the rest it is the cheapest.
 
     Cheapest by storage × context tokens (the budget, where the objective has one); among those that cost the same
     what most is expected of, then the fewest tokens embedded, the fewest chunks, and the first of the plan. A common
@@ -300,6 +300,8 @@ def recommended_column(score_table: ScoreTable, expected: Means) -> int:
     defaults = [at for at, outcome in enumerate(outcomes) if outcome.configuration.baseline]
     least = max([least, *(float(expected[at]) for at in defaults)]) - 1e-12
     near = _well_cut(score_table, np.flatnonzero(expected >= least).tolist())
+    # Reading a hundred chunks for every question is a price that no table of sizes shows.
+    near = [at for at in near if not outcomes[at].configuration.reranker] or near
     prices = {at: running_cost(outcomes[at], score_table.budget) for at in near}
     most = min(prices.values()) * (1 + SAME_PRICE)
     cheap = [at for at in near if prices[at] <= most]

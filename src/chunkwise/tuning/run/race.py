@@ -13,9 +13,9 @@ from chunkwise.stats.intervals import upper_limits
 
 _FIRST = 16
 """Questions before anyone is dropped; then as many again each time."""
-CHANCE = 0.001
+CHANCE = 0.01
 """That one is dropped which would not have been behind in the end."""
-_LOOKS = 8
+_LOOKS = 4
 """Times that is asked, at most about."""
 
 
