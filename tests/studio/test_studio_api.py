@@ -13,13 +13,15 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from chunkwise.chunkers import get_strategy
-from chunkwise.metrics.cuts.boundary_issues import find_issues
+from chunkwise.metrics.cuts.boundary_issues import count_issues, find_issues
 from chunkwise.studio.api import ENDPOINTS, endpoint_at
-from chunkwise.studio.corpus import BAND, LONGEST_BAND, RecentlyUsed, band_edges
+from chunkwise.studio.corpus import BAND, LONGEST_BAND, band_edges
 from chunkwise.studio.documents import MOST_BANDS
 from chunkwise.studio.project import Project
 from chunkwise.studio.questions import layered
+from chunkwise.studio.recently_used import RecentlyUsed
 from chunkwise.text.analysis import Analyzed
+from chunkwise.text.language import language_of
 from studio.made_studio import HOSTILE, LEAVE, client, number_of, project
 
 __all__ = ["client", "project"]  # fixtures
@@ -173,6 +175,8 @@ def test_cuts_are_those_of_the_strategy_with_all_their_issues(
         (issue.chunk, issue.offset) for issue in issues
     )
     assert found["bad_cuts"] == len({issue.cut for issue in issues})
+    counts = count_issues(analyzed, chunks, language_of(analyzed.document))
+    assert [each["count"] for each in found["kinds"]] == list(counts.by_kind.values())
     assert sum(count for count, _ in found["density"]) == len(chunks) == found["chunks"]
     assert sum(each["count"] for each in found["sizes"]) == len(chunks)
 

@@ -5,24 +5,23 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 from chunkwise.base.wording import counted
-from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
-from chunkwise.core import Document, Query
-from chunkwise.documents import InputReader, LoadOptions
-from chunkwise.documents.own_files import is_index_folder, is_results_file
-from chunkwise.studio.corpus import RecentlyUsed, StudioCorpus, needs_a_model
 from chunkwise.studio.endpoint import NotFound, NotReady
+from chunkwise.studio.recently_used import RecentlyUsed
 
 # What is not needed before the first page is imported by what needs it: a studio is there in a moment.
 if TYPE_CHECKING:
+    from chunkwise.core import Document, Query
+    from chunkwise.documents import LoadOptions
     from chunkwise.evaluation.results import Results
     from chunkwise.models.embed.embedder import Embedder
     from chunkwise.retrieval import Index
+    from chunkwise.studio.corpus import StudioCorpus
     from chunkwise.tracking.store import History
     from chunkwise.tuning.sweep_result import SweepResult
 
@@ -65,7 +64,8 @@ class ProjectSources:
     """For an index that is made of documents; empty: words alone."""
     demo: bool = False
     history: str | None = None
-    loading: LoadOptions = field(default_factory=LoadOptions)
+    loading: LoadOptions | None = None
+    """How files are read; None: as usual."""
 
     @property
     def title(self) -> str:
@@ -76,6 +76,8 @@ class ProjectSources:
 
 def sort_sources(names: Iterable[str]) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
     """Documents, the index and the runs among what was named; two indexes, or one beside documents, are refused."""
+    from chunkwise.documents.own_files import is_index_folder, is_results_file
+
     documents, indexes, runs = [], [], []
     for name in names:
         if "://" in name or is_index_folder(name):
@@ -102,23 +104,38 @@ class Project:
         self.sources = sources
         self.title = sources.title
         self.index: Index | None = _opened(sources.index) if sources.index else None
-        strategy = self.index.settings.strategy if self.index else DEFAULT_STRATEGY
-        self.corpus = _corpus(strategy)
+        self._corpus: StudioCorpus | None = None
+        self._corpus_lock = threading.Lock()
         self.problems: list[str] = []
         self.problem_count = 0
         self.steps: list[Step] = []
         self.runs: list[StudioRun] = []
         self.queries: dict[str, Query] = {}
         self.search_lock = threading.Lock()
-        """One search at a time: an index on a server has one connection."""
+        """One search or reading at a time: an index on a server has one connection."""
         self.made: RecentlyUsed[Any] = RecentlyUsed(64)
         """Pages and comparisons that were looked at, by what they are."""
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def start(self) -> None:
-        """Everything that takes time, one thing after the other, beside the server."""
-        self._thread = threading.Thread(target=self._work, name="chunkwise-studio", daemon=True)
+    @property
+    def corpus(self) -> StudioCorpus:
+        """The documents; those of an index are listed by its own strategy."""
+        with self._corpus_lock:
+            if self._corpus is None:
+                self._corpus = _corpus(
+                    self.index.settings.strategy if self.sources.index and self.index else ""
+                )
+            return self._corpus
+
+    def start(self, after: float = 0.0) -> None:
+        """Everything that takes time, one thing after the other, beside the server; it begins after some seconds."""
+
+        def work() -> None:
+            self._stopping.wait(after)
+            self._work()
+
+        self._thread = threading.Thread(target=work, name="chunkwise-studio", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
@@ -164,11 +181,13 @@ class Project:
         if self.index is not None:
             numbers = self.index.source.document_numbers()
             step.total = len(numbers)
-            for _ in self.corpus.use(_Indexed(self.index, numbers), len(numbers)):
+            for _ in self.corpus.use(_Indexed(self.index, numbers, self.search_lock), len(numbers)):
                 step.done += 1
                 if self._stopping.is_set():
                     return
             return
+        from chunkwise.documents import InputReader
+
         for found in InputReader(list(self.sources.documents), self.sources.loading).documents():
             if self._stopping.is_set():
                 return
@@ -322,19 +341,24 @@ def _opened(place: str) -> Index:
 
 def _corpus(strategy: str) -> StudioCorpus:
     """An index may be cut by a model, by what is not here or by what was given: then the list counts as usual."""
+    from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
+    from chunkwise.studio.corpus import StudioCorpus, needs_a_model
+
     try:
-        made = StudioCorpus(strategy)
+        made = StudioCorpus(strategy or DEFAULT_STRATEGY)
     except ChunkwiseError:
         return StudioCorpus(DEFAULT_STRATEGY)
     return StudioCorpus(DEFAULT_STRATEGY) if needs_a_model(made.strategy) else made
 
 
 class _Indexed:
-    """Documents of an index by their place in the list."""
+    """Documents of an index by their place in the list; never while it is searched, as `lock` says."""
 
-    def __init__(self, index: Index, numbers: Sequence[int]) -> None:
+    def __init__(self, index: Index, numbers: Sequence[int], lock: threading.Lock) -> None:
         self._index = index
         self._numbers = numbers
+        self._lock = lock
 
     def document(self, number: int) -> Document:
-        return self._index.source.document(self._numbers[number])
+        with self._lock:
+            return self._index.source.document(self._numbers[number])

@@ -14,6 +14,8 @@ from chunkwise.studio.project import Project, ProjectSources
 USUAL_PORT = 8420
 _TRIED = 20
 """Ports behind the usual one that are tried where it is taken and none was named."""
+_HEAD_START = 0.4
+"""Seconds for the first page: what is imported and read meanwhile would take the interpreter from it."""
 
 
 def check_host(host: str) -> str:
@@ -84,7 +86,7 @@ def serve(
         shown = f"[{address}]" if ":" in address else address
         # The socket listens already: whoever comes now is answered as soon as the loop runs.
         on_ready(f"http://{shown}:{own}{page}?{urlencode({'token': token})}")
-        project.start()
+        project.start(after=_HEAD_START)
         try:
             uvicorn.Server(config).run(sockets=[listening])
         finally:

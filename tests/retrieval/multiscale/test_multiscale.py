@@ -201,6 +201,30 @@ def test_spans_are_those_of_the_loop(
     check_promises(atoms, found, budget, allowed)
 
 
+@given(
+    indexes(),
+    st.lists(st.integers(1, 30), min_size=1, max_size=3, unique=True),
+    st.lists(st.integers(0, 8), max_size=5),
+    st.one_of(st.none(), st.lists(st.sampled_from([-0.5, 0.0, 0.5]), min_size=4, max_size=4)),
+)
+def test_the_votes_that_are_told_add_up_to_those_that_decide(
+    atoms: list[Atom], sizes: list[int], terms: list[int], vector: list[float] | None
+) -> None:
+    question = None if vector is None else np.array(vector, np.float32)
+    asked = None if question is None else tuple(np.rint(rotated(question[None, :])[0] * 2**15) / 2**15)  # fmt: skip
+    retriever = Multiscale(sizes=tuple(sizes), dense=0.5)
+    votes = retriever.votes(retriever.prepare(table(atoms)), query(*terms), question)
+    told = np.zeros(len(atoms))
+    for each in votes:
+        assert each.size in (*sizes, 0)
+        assert ((each.share >= 0) & (each.share <= 1)).all()
+        told += {"words": 1.0, "vectors": 0.5}[each.signal] * each.share
+    told /= (len(sizes) + 1) * (1.0 if question is None else 1.5)
+    allowed = [True] * len(atoms)
+    expected = naive.atom_votes(atoms, tuple(sizes), set(terms), asked, 0.5, allowed)
+    assert told.tolist() == pytest.approx(expected, abs=1e-4)
+
+
 def test_what_joins_two_spans_is_free_even_when_the_budget_is_full() -> None:
     sizes = [1, 8, 1, 4, 1]
     ends = np.cumsum(sizes).tolist()
