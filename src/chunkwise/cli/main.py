@@ -31,6 +31,7 @@ _COMMANDS = {
     "tune": "Find the chunking and the search that work for your documents, and prove it.",
     "history": "List the runs that were kept, what changed between them, and how figures went.",
     "baseline": "Choose the run that later ones are held against.",
+    "watch": "Evaluate again and again, and raise a hand when something fell.",
     "demo": "Tune for the corpus inside the package, in under a minute.",
     "testset": "Make, review, check and convert test sets: questions with references.",
     "judge": "Measure a judge against people's labels, before you trust it.",
