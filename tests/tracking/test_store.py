@@ -460,13 +460,13 @@ def test_an_older_file_is_brought_up_to_date(
     history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     history.add(kept_run())
-    later = (*store.MIGRATIONS, ("create table alerts (number {serial}, run integer not null)",))
+    later = (*store.MIGRATIONS, ("create table later (number {serial}, run integer not null)",))
     monkeypatch.setattr(store, "MIGRATIONS", later)
     newer = History(history._path)
     assert newer.add(kept_run()).number == 2
     with newer._database.writing() as statements:
-        statements.execute("insert into alerts (run) values (?)", 2)
-        assert statements.rows("select run from alerts") == [(2,)]
+        statements.execute("insert into later (run) values (?)", 2)
+        assert statements.rows("select run from later") == [(2,)]
     monkeypatch.undo()
     with pytest.raises(HistoryProblem, match="later chunkwise"):
         History(history._path).runs()

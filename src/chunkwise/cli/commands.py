@@ -199,9 +199,11 @@ def _as_recorded(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parameters(options: type[object]) -> Iterator[click.Parameter]:
-    """A class's own fields before those it inherits."""
+    """A class's own fields before those it inherits; what it declares anew counts."""
+    done: set[str] = set()
     for each in options.__mro__:
         declared: Mapping[str, Any] = each.__dict__.get("__dataclass_fields__", {})
         for name in inspect.get_annotations(each):
-            if name in declared:
+            if name in declared and name not in done:
+                done.add(name)
                 yield declared[name].metadata[_DECLARATION](name)

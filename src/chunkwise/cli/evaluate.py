@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
 
 import click
 
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chunkwise.core import Document, OnProgress, Query
+    from chunkwise.evaluation.options import OnSearch
     from chunkwise.evaluation.results import Results
     from chunkwise.models.llm.cost import LlmEstimate
     from chunkwise.tracking.kept_run import KeptRun
@@ -87,8 +88,7 @@ def _metrics_help() -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateOptions(
-    KeepOptions,
+class EvaluationOptions(
     IndexOptions,
     SearchOptions,
     WhereOption,
@@ -97,7 +97,7 @@ class EvaluateOptions(
     JobsOption,
     SourceOptions,
 ):
-    """The options of `chunkwise evaluate`."""
+    """What is evaluated, and how: options of every command that evaluates."""
 
     test_queries: str | None = queries_file(
         "Questions with references (the passages that answer them): JSON, SQuAD, BEIR, TREC, Chroma, Ragas, AutoRAG …; "
@@ -190,6 +190,11 @@ class EvaluateOptions(
         return "llm" in [name.strip() for name in (self.judge or "").split(",")]
 
 
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions(EvaluationOptions, KeepOptions):
+    """The options of `chunkwise evaluate`."""
+
+
 @commands.command("evaluate", EvaluateOptions, examples=_EXAMPLES)
 def command(options: EvaluateOptions) -> None:
     """Measure a chunking and a search with questions, and say how sure the figures are.
@@ -198,6 +203,79 @@ def command(options: EvaluateOptions) -> None:
     index that `chunkwise index` made. Of a test set that holds its documents (BEIR, SQuAD, AutoRAG) these are taken,
     and its questions where no others are named. Without SOURCE the documents beside the file of questions are taken.
     """
+    prepared = prepare(options)
+    options = prepared.options
+    keeper = RunKeeper(options, quiet=options.quiet)
+    try:
+        found = prepared.run()
+    except DryRunEnded as ended:
+        show_estimate(ended.estimate, options.as_json)
+        return
+    results = found.results
+    types = _types_there(results, prepared.types)
+    written = _write(results, options, found.documents, types)
+    try:
+        _show(results, options, types, shown=not (options.quiet and written))
+    finally:  # who reads the output may leave early
+        keeper.keep(lambda: kept_run(found, options.keep_text))
+    for file in written:
+        if not options.quiet:
+            click.echo(f"written: {file}", err=True)
+    missed = prepared.missed(results)
+    if len(written) < (options.output is not None) + (options.page is not None):
+        sys.exit(1)
+    silent = say_why_silent(results)
+    if options.types and types is None:
+        sys.exit(2)
+    if missed:
+        sys.exit(NOT_REACHED)
+    if found.left_out or silent:
+        sys.exit(SKIPPED)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What an evaluation found, and what it was made with."""
+
+    results: Results
+    documents: list[Document]
+    queries: list[Query]
+    left_out: bool
+    """Whether something could not be used; each has been told."""
+
+
+Checked = TypeVar("Checked", bound=EvaluationOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedEvaluation(Generic[Checked]):
+    """Options that were found to make sense, before anything is read; it may be run more than once."""
+
+    options: Checked
+    paths: list[str]
+    outputs: list[Path]
+    limits: list[MetricLimit]
+    types: tuple[str, str] | None
+
+    def run(self, on_search: OnSearch | None = None) -> Evaluated:
+        """`on_search` gets what asks further questions of the same system; a dry run raises `DryRunEnded`."""
+        documents: list[Document] = []
+        queries: list[Query] = []
+        results, left_out = _results(
+            self.paths, self.outputs, self.options, documents, queries, on_search
+        )
+        return Evaluated(results, documents, queries, left_out)
+
+    def missed(self, results: Results) -> list[str]:
+        """The limits that do not hold, told."""
+        lines = _missed(results, self.limits)
+        for line in lines:
+            click.echo(f"chunkwise: {line}", err=True)
+        return lines
+
+
+def prepare(options: Checked) -> PreparedEvaluation[Checked]:
+    """What is wrong with the options is told here."""
     options = _checked_count(_checked_judge(options))
     paths, files = _paths(options)
     limits = [*_limits(options.at_least, 1), *_limits(options.at_most, -1)]
@@ -206,48 +284,19 @@ def command(options: EvaluateOptions) -> None:
     if types:
         _refuse_unknown_types(_types_in(options.test_queries or paths[0]), types)
     outputs = check_outputs([*paths, *files], options.output, page=options.page)
-    keeper = RunKeeper(options, quiet=options.quiet)
-    documents: list[Document] = []
-    queries: list[Query] = []
-    try:
-        results, left_out = _results(paths, outputs, options, documents, queries)
-    except _DryRunEnded as ended:
-        show_estimate(ended.estimate, options.as_json)
-        return
-    types = _types_there(results, types)
-    written = _write(results, options, documents, types)
-    try:
-        _show(results, options, types, shown=not (options.quiet and written))
-    finally:  # who reads the output may leave early
-        keeper.keep(lambda: _kept(results, documents, queries, options))
-    for file in written:
-        if not options.quiet:
-            click.echo(f"written: {file}", err=True)
-    missed = _missed(results, limits)
-    for line in missed:
-        click.echo(f"chunkwise: {line}", err=True)
-    if len(written) < (options.output is not None) + (options.page is not None):
-        sys.exit(1)
-    silent = _say_why_silent(results)
-    if options.types and types is None:
-        sys.exit(2)
-    if missed:
-        sys.exit(NOT_REACHED)
-    if left_out or silent:
-        sys.exit(SKIPPED)
+    return PreparedEvaluation(options, paths, outputs, limits, types)
 
 
-def _kept(
-    results: Results, documents: list[Document], queries: list[Query], options: EvaluateOptions
-) -> KeptRun:
+def kept_run(found: Evaluated, keep_text: bool) -> KeptRun:
+    """As a history keeps it."""
     from chunkwise.tracking.record import run_of_results
 
     return run_of_results(
-        results, documents=documents, queries=queries, keep_text=options.keep_text
+        found.results, documents=found.documents, queries=found.queries, keep_text=keep_text
     )
 
 
-class _DryRunEnded(Exception):
+class DryRunEnded(Exception):
     """Ends a dry run once it is known what would be asked."""
 
     def __init__(self, estimate: LlmEstimate) -> None:
@@ -255,7 +304,7 @@ class _DryRunEnded(Exception):
         self.estimate = estimate
 
 
-def _paths(options: EvaluateOptions) -> tuple[list[str], list[str]]:
+def _paths(options: EvaluationOptions) -> tuple[list[str], list[str]]:
     """The documents or the index, and the other files that are read."""
     paths = [*options.source, *options.documents]
     named = (options.test_queries, options.hits, options.chunks, options.answers)
@@ -284,9 +333,10 @@ def _beside(test_queries: str) -> str:
 def _results(
     paths: list[str],
     outputs: list[Path],
-    options: EvaluateOptions,
+    options: EvaluationOptions,
     documents: list[Document],
     queries: list[Query],
+    on_search: OnSearch | None,
 ) -> tuple[Results, bool]:
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.evaluation.evaluate import evaluate
@@ -295,7 +345,7 @@ def _results(
 
     def on_estimate(estimate: LlmEstimate) -> None:
         if options.dry_run:
-            raise _DryRunEnded(estimate)
+            raise DryRunEnded(estimate)
 
     def on_questions(asked: Sequence[Query]) -> None:
         _refuse_unknown_types(
@@ -324,7 +374,7 @@ def _results(
     asking = _asking(options, clients)
     _fetch_weights(paths, options)
     if asking and options.dry_run and (estimate := _summaries(paths, outputs, options, asking)):
-        raise _DryRunEnded(estimate)
+        raise DryRunEnded(estimate)
     results = evaluate(
         paths[0] if len(paths) == 1 else paths, options.test_queries,
         strategy=asking.strategy if asking else options.strategy,
@@ -341,7 +391,7 @@ def _results(
         on_bad=bad,
         listeners=Listeners(
             on_mended=lambda line: say(f"mended {line}"), on_documents=documents.extend,
-            on_questions=on_questions, on_estimate=on_estimate, stages=stages,
+            on_questions=on_questions, on_estimate=on_estimate, on_search=on_search, stages=stages,
         ),
     )  # fmt: skip
     if asking and asking.client and not options.quiet:
@@ -349,7 +399,7 @@ def _results(
     return results, bool(lines) or (asking is not None and clients.fell_short)
 
 
-def _say_why_silent(results: Results) -> bool:
+def say_why_silent(results: Results) -> bool:
     """Whether the language model could not be asked everything: the reason, whole, beside a table that shortens it."""
     from chunkwise.evaluation.judging import judge_error
 
@@ -359,7 +409,7 @@ def _say_why_silent(results: Results) -> bool:
     return bool(error)
 
 
-def _fetch_weights(paths: list[str], options: EvaluateOptions) -> None:
+def _fetch_weights(paths: list[str], options: EvaluationOptions) -> None:
     """With a bar of their own, where vectors will be needed, or a reranker."""
     from chunkwise.evaluation.sources import needs_model
     from chunkwise.models import DEFAULT
@@ -426,7 +476,7 @@ def _types_there(results: Results, types: tuple[str, str] | None) -> tuple[str, 
 
 def _write(
     results: Results,
-    options: EvaluateOptions,
+    options: EvaluationOptions,
     documents: list[Document],
     types: tuple[str, str] | None,
 ) -> list[Path]:
@@ -455,7 +505,7 @@ def _write(
 
 
 def _show(
-    results: Results, options: EvaluateOptions, types: tuple[str, str] | None, *, shown: bool
+    results: Results, options: EvaluationOptions, types: tuple[str, str] | None, *, shown: bool
 ) -> None:
     if options.as_json:
         from chunkwise.evaluation.results import results_text
@@ -471,7 +521,7 @@ def _show(
         render_evaluation(view, Console(file=sys.stdout, highlight=False))
 
 
-def _checked_judge(options: EvaluateOptions) -> EvaluateOptions:
+def _checked_judge(options: Checked) -> Checked:
     """A language model is named where one is asked, and only there."""
     if options.asks_llm:
         return replace(options, llm=or_local(options.llm))
@@ -480,7 +530,7 @@ def _checked_judge(options: EvaluateOptions) -> EvaluateOptions:
     return options
 
 
-def _checked_count(options: EvaluateOptions) -> EvaluateOptions:
+def _checked_count(options: Checked) -> Checked:
     """A number of hits and a budget are two ways to say how much is handed out: metrics are cut at one of them.
 
     What is typed beats what a file says; two that are typed contradict each other.
@@ -500,7 +550,7 @@ def _checked_count(options: EvaluateOptions) -> EvaluateOptions:
     return options
 
 
-def _budget(options: EvaluateOptions) -> int | None:
+def _budget(options: EvaluationOptions) -> int | None:
     """The tokens a question gets; None: it gets `-k` hits."""
     from chunkwise.evaluation.system import SearchParameters, usual_budget
 
@@ -509,7 +559,7 @@ def _budget(options: EvaluateOptions) -> int | None:
     return usual_budget(SearchParameters(options.retriever), options.budget)
 
 
-def _without_budget(options: EvaluateOptions) -> str:
+def _without_budget(options: EvaluationOptions) -> str:
     if options.budget is None:
         return f"take another retriever than {options.retriever}, which fills a budget"
     return "--budget"
@@ -539,7 +589,7 @@ def _limits(words: tuple[str, ...], sign: int) -> list[MetricLimit]:
     return found
 
 
-def _measured_as(limits: list[MetricLimit], options: EvaluateOptions) -> list[MetricLimit]:
+def _measured_as(limits: list[MetricLimit], options: EvaluationOptions) -> list[MetricLimit]:
     """Limits by the names the figures will have; one that names no figure is told before anything is read."""
     from chunkwise.evaluation.evaluate import named_judges
     from chunkwise.metrics.registry import chosen
@@ -574,14 +624,14 @@ def _missed(results: Results, limits: list[MetricLimit]) -> list[str]:
     return lines
 
 
-def _strategy_asks(options: EvaluateOptions) -> bool:
+def _strategy_asks(options: EvaluationOptions) -> bool:
     """Whether documents are to be cut by a strategy that asks a model."""
     from chunkwise.chunkers import get_strategy
 
     return bool(options.strategy and get_strategy(options.strategy).asks_a_model)
 
 
-def _asking(options: EvaluateOptions, clients: LlmClients) -> AskingStrategy | None:
+def _asking(options: EvaluationOptions, clients: LlmClients) -> AskingStrategy | None:
     """The strategy where it asks a model itself: within the same limit of cost as the judge."""
     if not options.strategy or not _strategy_asks(options):
         return None
@@ -592,7 +642,7 @@ def _asking(options: EvaluateOptions, clients: LlmClients) -> AskingStrategy | N
 
 
 def _summaries(
-    paths: list[str], leave_out: list[Path], options: EvaluateOptions, asking: AskingStrategy
+    paths: list[str], leave_out: list[Path], options: EvaluationOptions, asking: AskingStrategy
 ) -> LlmEstimate | None:
     """What a dry run tells; None: all are known, so that it can go on to what a judge is asked about them."""
     from chunkwise.chunkers.chunk import chunk_each

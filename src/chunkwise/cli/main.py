@@ -35,6 +35,7 @@ _COMMANDS = {
     "ab": "Hold two configurations against each other on live questions, and say when to stop.",
     "init": "Write the file that has quality watched weekly and on every change: CI, cron, systemd.",
     "studio": "Look at documents, cuts, searches and runs in the browser, on this machine alone.",
+    "watch": "Evaluate again and again, and raise a hand when something fell.",
     "demo": "Tune for the corpus inside the package, in under a minute.",
     "testset": "Make, review, check and convert test sets: questions with references.",
     "queries": "Take in what people really asked, as questions for a test set.",

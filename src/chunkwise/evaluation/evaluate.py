@@ -200,10 +200,14 @@ def evaluate(
             "characters": sum(len(document.text) for document in documents),
             "hash": documents_hash(documents),
         }
-    return evaluate_system(
+    results = evaluate_system(
         system, QuestionSet(asked, about, answered), measuring,
         watch=watch, stages=stages, on_estimate=listeners.on_estimate,
     )  # fmt: skip
+    if listeners.on_search is not None:
+        ask, most = system.ask, None if budget is not None else k
+        listeners.on_search(lambda more: ask(more, k=most, budget=budget))
+    return results
 
 
 def _files(*given: object) -> list[Path]:

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.progress import Stages, unwatched
-from chunkwise.core import Document, Query
+from chunkwise.core import Document, Hit, Query
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.judges.judge import Judge
 from chunkwise.metrics.registry import MetricAt, parse
@@ -21,6 +21,9 @@ from chunkwise.records.read import OnBadRow
 OnDocuments = Callable[[Sequence[Document]], None]
 OnQuestions = Callable[[Sequence[Query]], None]
 OnEstimate = Callable[[LlmEstimate], None]
+SearchMore = Callable[[Sequence[Query]], list[list[Hit]]]
+"""Asks questions of what is evaluated, as its own are asked."""
+OnSearch = Callable[[SearchMore], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,8 @@ class Listeners:
     """Gets a line for each question whose passage was found elsewhere than it says."""
     on_estimate: OnEstimate | None = None
     """Gets what asking a judge that is a language model will take, before anything is sent; what it raises stops it."""
+    on_search: OnSearch | None = None
+    """Gets what asks further questions of the system that is evaluated, behind its own ones."""
     stages: Stages = unwatched
     """Gets the name of each stage and the number of its steps; gives a context manager of a function for progress."""
 

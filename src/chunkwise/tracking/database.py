@@ -83,6 +83,10 @@ class Database(Protocol):
         """The same for one change, which is made as a whole or not at all."""
         ...
 
+    def alone(self, on_wait: Callable[[str], None]) -> Any:
+        """A context manager: one at a time is inside, of all processes that ask; others write meanwhile as ever."""
+        ...
+
     def shrink(self) -> None:
         """Gives room back where much was deleted, unless somebody else is at work."""
         ...
@@ -149,6 +153,31 @@ class SqliteDatabase:
                     with suppress(sqlite3.Error):
                         connection.execute("rollback")
                     raise
+
+    @contextmanager
+    def alone(self, on_wait: Callable[[str], None]) -> Iterator[None]:
+        handle = None
+        # What cannot be locked (Windows, a folder that is read-only, some network disks) is gone into as it is.
+        with suppress(ImportError, OSError):
+            import fcntl
+
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            # Its lock goes with its owner, however that ends; the file stays, so that all mean the same one.
+            handle = os.open(
+                self.path.with_name(f"{self.path.name}.watch"), os.O_RDWR | os.O_CREAT, 0o600
+            )
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                on_wait(_holder(handle))
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, str(os.getpid()).encode("ascii"), 0)
+        try:
+            yield
+        finally:
+            if handle is not None:
+                os.close(handle)
 
     def shrink(self) -> None:
         with suppress(HistoryProblem), self._explained(), closing(self._opened()) as connection:
@@ -245,6 +274,12 @@ class SqliteDatabase:
         return f"cannot be used: {error}"
 
 
+def _holder(handle: int) -> str:
+    """ " (process 4711)", as far as it can be told."""
+    number = os.pread(handle, 20, 0)
+    return f" (process {number.decode('ascii')})" if number.isdigit() else ""
+
+
 def _sqlite_statements(connection: sqlite3.Connection) -> Statements:
     return Statements(connection.execute, connection.executemany)
 
@@ -284,6 +319,25 @@ class PostgresDatabase:
             self._lock(connection)
             self._migrate(connection)
             yield _postgres_statements(connection)
+
+    @contextmanager
+    def alone(self, on_wait: Callable[[str], None]) -> Iterator[None]:
+        connection = connect(self._address)
+        try:
+            with server_problems_explained(self._address):
+                connection.execute(
+                    "begin"
+                )  # a pooler leaves a connection to who is in a transaction
+                lock = [f"watch {self._address.name}"]
+                row = connection.execute(
+                    "select pg_try_advisory_xact_lock(hashtext(%s))", lock
+                ).fetchone()
+                if not (row and row[0]):
+                    on_wait("")
+                    connection.execute("select pg_advisory_xact_lock(hashtext(%s))", lock)
+            yield
+        finally:
+            connection.close()  # the server may have ended it long ago
 
     def shrink(self) -> None:
         """The server does that by itself."""

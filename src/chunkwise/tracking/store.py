@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -22,6 +22,15 @@ from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import Results
 from chunkwise.profiling.results import Profile
 from chunkwise.records.typed import WrongType, json_text, read_as
+from chunkwise.tracking.alerts import (
+    Alert,
+    WatchedRun,
+    alerts_from,
+    insert_watched,
+    merged,
+    watched_from,
+    write_alert,
+)
 from chunkwise.tracking.database import (
     Database,
     HistoryProblem,
@@ -69,6 +78,14 @@ MIGRATIONS: Migrations = (
         "create table baselines (name text not null, kind text not null, run integer not null references runs,"
         " happened text not null, primary key (name, kind))",
         "create index runs_of_kind on runs (kind, number)",
+    ),
+    (
+        "create table watched_runs (run integer primary key references runs, name text not null,"
+        " reference integer not null, found text not null)",
+        "create table alerts (number integer primary key, name text not null, metric text not null,"
+        " state text not null, happened text not null, first_run integer not null, last_run integer not null,"
+        " found text not null)",
+        "create index watched_by_name on watched_runs (name, run)",
     ),
 )
 """What was released is never changed: what comes later is a further version."""
@@ -293,6 +310,7 @@ class History:
             for table, column in (
                 ("figures", "run"),
                 ("run_questions", "run"),
+                ("watched_runs", "run"),
                 ("runs", "number"),
             ):
                 statements.many(
@@ -373,6 +391,59 @@ class History:
         if name is not None:
             return known.get(name)
         return known.get(branch) or known.get(USUAL_BASELINE)
+
+    @contextmanager
+    def watching(self, on_wait: Callable[[str], None] | None = None) -> Iterator[None]:
+        """One watch at a time: whoever comes second waits, and `on_wait` is told once.
+
+        Where nothing can be locked, as in a folder that cannot be written to, nobody waits: nothing can be kept either.
+        """
+        with self._database.alone(on_wait or (lambda who: None)):
+            yield
+
+    def watched(self, name: str | None = None) -> list[WatchedRun]:
+        """What watches found, run by run; of all watches, or of the one of this name."""
+        if not self.exists():
+            return []
+        with self._database.reading() as statements, self._damage_explained("a watched run"):
+            return watched_from(statements, name)
+
+    def add_watched(self, found: WatchedRun, raised: Sequence[Alert] = ()) -> list[Alert]:
+        """Remembers what a watch found, and gives the alerts that are to be told: new ones, and those that stand."""
+        with self._database.writing() as statements:
+            with self._damage_explained("an alert"):
+                known = alerts_from(statements, found.name)
+            insert_watched(statements, found)
+            written, told = merged(known, raised, found)
+            numbered = {alert.metric: write_alert(statements, alert) for alert in written}
+        return [numbered[alert.metric] for alert in told]
+
+    def alerts(self, *, over: bool = False) -> list[Alert]:
+        """Those that stand, acknowledged or not; with `over` all that ever were."""
+        if not self.exists():
+            return []
+        with self._database.reading() as statements, self._damage_explained("an alert"):
+            found = alerts_from(statements)
+        return [alert for alert in found if over or alert.state != "closed"]
+
+    def acknowledge(self, number: int) -> Alert:
+        """Keeps an alert quiet until the fall is worse by what a fall must amount to."""
+        there = {alert.number: alert for alert in self.alerts(over=True)}
+        alert = there.get(number)
+        if alert is None:
+            known = ", ".join(str(each.number) for each in self.alerts()) or "none stands"
+            raise UnknownName(
+                f"there is no alert {number!r} in the history {self.place}; alerts that stand: {known}"
+            )
+        if alert.state == "closed":
+            raise InvalidParameter(
+                f"alert {number} is over: {alert.metric} was not shown to be worse any more in run {alert.last_run}"
+            )
+        with self._database.writing() as statements:
+            return write_alert(
+                statements,
+                replace(alert, state="acknowledged", acknowledged=alert.figure.fall),
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON: every run without its scores, and the baselines."""

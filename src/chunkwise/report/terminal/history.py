@@ -113,9 +113,18 @@ def render_metric_history(view: MetricHistoryView, console: Console) -> None:
         changed = " · ".join(point.row.changes)
         told = Text.assemble(
             f"{point.row.number:>5}  {point.row.when}  ", drawn, f"  {mean_words(point.figure)}",
+            (f"  ▼ alert {', '.join(map(str, point.alerts))}" if point.alerts else "", "red"),
             (f"  {one_line(changed, 120)}" if changed else "", "dim"),
         )  # fmt: skip
         console.print(told, no_wrap=True, overflow="ellipsis")
+    limits = next((each for each in reversed(view.points) if each.limit_low is not None), None)
+    if limits is not None:
+        within = interval(limits.limit_low, limits.limit_high)
+        line(
+            console,
+            f"control chart at run {limits.row.number}: average {number(limits.average or 0.0)}, limits {within}",
+            "dim",
+        )
     if view.baseline is not None:
         line(console, f"│ baseline, run {view.baseline_run}: {number(view.baseline)}", "dim")
     if any(point.figure.low is not None for point in view.points):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from chunkwise.base.errors import UnknownMetric
@@ -26,6 +26,7 @@ from chunkwise.tracking.difference import RunDifference
 from chunkwise.tracking.kept_run import KeptFigure, KeptRun, RunSummary
 from chunkwise.tracking.names import RunKind
 from chunkwise.tracking.store import History
+from chunkwise.tracking.watching import known_chart
 
 TREND = 12
 """Runs that a small chart looks back."""
@@ -180,6 +181,13 @@ class ChartPoint:
 
     row: RunRow
     figure: KeptFigure
+    average: float | None = None
+    """The moving average of the control chart; None: it is still learning, or the run was not watched."""
+    limit_low: float | None = None
+    limit_high: float | None = None
+    """What it stays within."""
+    alerts: tuple[int, ...] = ()
+    """Numbers of the alerts on this metric that were raised here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +225,9 @@ def metric_history_view(
     rows = RunRows(history, every)
     own = [run for run in found if run.kind == chosen and _known(run, metric)]
     own = own if last is None else own[-last:]
-    points = tuple(ChartPoint(rows.row(run), run.figures[metric]) for run in own)
+    points = _watched(history, metric, own, tuple(
+        ChartPoint(rows.row(run), run.figures[metric]) for run in own
+    ))  # fmt: skip
     baseline = history.baseline(chosen, branch=own[-1].origin.git_branch)
     held = next((run for run in every if baseline and run.number == baseline.run), None)
     level = held.figures[metric].mean if held and _known(held, metric) else None
@@ -233,6 +243,31 @@ def metric_history_view(
         _tiles(metric, points, level),
         _chart(metric, points, level),
     )
+
+
+def _watched(
+    history: History, metric: str, runs: Sequence[RunSummary], found: tuple[ChartPoint, ...]
+) -> tuple[ChartPoint, ...]:
+    """With the limits of the control chart and the alerts, where the latest run was watched."""
+    raised: dict[int, list[int]] = {}
+    for alert in history.alerts(over=True):
+        if alert.metric == metric:
+            raised.setdefault(alert.first_run, []).append(alert.number)
+    chart = known_chart(history, runs[-1], metric)
+    limits = dict(zip(chart.runs, chart.points, strict=True)) if chart else {}
+    first = next((run for run in history.runs() if chart and run.number == chart.runs[0]), None)
+    level = first.figures[metric].mean if first and _known(first, metric) else None
+    shown = []
+    for point in found:
+        own = replace(point, alerts=tuple(raised.get(point.row.number, ())))
+        limit = limits.get(point.row.number)
+        if limit is not None and level is not None:
+            # Of differences to the reference, drawn at its height.
+            own = replace(
+                own, average=level + limit.average, limit_low=level + limit.low, limit_high=level + limit.high
+            )  # fmt: skip
+        shown.append(own)
+    return tuple(shown)
 
 
 def _known(run: RunSummary, metric: str) -> bool:
@@ -253,6 +288,10 @@ def _apart(value: float, other: float) -> str:
     if max(abs(value), abs(other)) <= 1:
         return f"{points(value - other)} points"
     return f"{value - other:+,.0f}"
+
+
+def _alert_words(point: ChartPoint) -> str:
+    return f"alert {', '.join(map(str, point.alerts))}; " if point.alerts else ""
 
 
 def _tiles(metric: str, found: Sequence[ChartPoint], baseline: float | None) -> tuple[Tile, ...]:
@@ -280,7 +319,16 @@ def _chart(metric: str, found: Sequence[ChartPoint], baseline: float | None) -> 
     return chart(
         lambda room: _over_runs(metric, found, baseline, room),
         f"{one_line(metric, 60)} over {counted(len(found), 'run')}, with 95 % intervals",
-        ["run", "when (UTC)", one_line(metric, 60), "95 % interval", "scored", "what changed"],
+        [
+            "run",
+            "when (UTC)",
+            one_line(metric, 60),
+            "95 % interval",
+            "scored",
+            "control limits",
+            "alerts",
+            "what changed",
+        ],
         [
             [
                 str(point.row.number),
@@ -288,6 +336,8 @@ def _chart(metric: str, found: Sequence[ChartPoint], baseline: float | None) -> 
                 mean_words(point.figure),
                 _ends(point.figure),
                 f"{point.figure.scored:,}" if point.figure.scored else "",
+                _limits(point),
+                ", ".join(map(str, point.alerts)),
                 one_line(point.row.changed, 300),
             ]
             for point in found
@@ -301,6 +351,12 @@ def _ends(figure: KeptFigure) -> str:
     return f"{figure.low:.3f} to {figure.high:.3f}"
 
 
+def _limits(point: ChartPoint) -> str:
+    if point.limit_low is None or point.limit_high is None:
+        return ""
+    return f"{point.limit_low:.3f} to {point.limit_high:.3f}"
+
+
 def _over_runs(
     metric: str, found: Sequence[ChartPoint], baseline: float | None, room: ChartSize
 ) -> Spec:
@@ -311,9 +367,13 @@ def _over_runs(
             "low": point.figure.low,
             "high": point.figure.high,
             "changed": bool(point.row.changes),
+            "average": point.average,
+            "limit_low": point.limit_low,
+            "limit_high": point.limit_high,
+            "alert": bool(point.alerts),
             "description": one_line(
                 f"run {point.row.number}, {point.row.when}: {mean_words(point.figure)}"
-                f" ({_ends(point.figure)}); {point.row.changed}",
+                f" ({_ends(point.figure)}); {_alert_words(point)}{point.row.changed}",
                 300,
             ),
         }
@@ -347,6 +407,29 @@ def _over_runs(
             },
         },
     ]  # fmt: skip
+    if any(point.limit_low is not None for point in found):
+        known = [{"filter": "isValid(datum.limit_low)"}]
+        layers[:0] = [
+            {
+                "transform": known,
+                "mark": {"type": "area", "opacity": 0.16, "interpolate": "step"},
+                "encoding": {
+                    "y": {**y, "field": "limit_low"}, "y2": {"field": "limit_high"}, "fill": {"value": ACCENT},
+                },
+            },
+            {
+                "transform": known,
+                "mark": {"type": "line", "strokeDash": [3, 3], "strokeWidth": 1.5},
+                "encoding": {"y": {**y, "field": "average"}, "stroke": {"value": SOFT}},
+            },
+        ]  # fmt: skip
+    if any(point.alerts for point in found):
+        layers.append({
+            "transform": [{"filter": "datum.alert"}],
+            "mark": {"type": "point", "shape": "triangle-down", "yOffset": -20},
+            "encoding": {"y": y, "size": {"value": 190}, "fill": {"value": MARK}, "stroke": {"value": CARD},
+                         "description": {"field": "description"}},
+        })  # fmt: skip
     if baseline is not None:
         layers.insert(0, {
             "data": {"values": [{"level": baseline}]},

@@ -1,0 +1,573 @@
+"""`chunkwise watch`: evaluate, keep, compare, alert; once or again and again; and its commands ack, alerts."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chunkwise.cli import commands
+from chunkwise.cli.commands import argument, is_typed, option
+from chunkwise.cli.evaluate import (
+    DryRunEnded,
+    Evaluated,
+    EvaluationOptions,
+    PreparedEvaluation,
+    kept_run,
+    prepare,
+    say_why_silent,
+)
+from chunkwise.cli.keep import HistoryOption
+from chunkwise.cli.llm import show_estimate
+from chunkwise.cli.options import NOT_REACHED, SKIPPED, json_flag, output_file, page_file
+from chunkwise.cli.streams import print_json, say, say_skipped, shown_place
+
+if TYPE_CHECKING:
+    from chunkwise.core import Query
+    from chunkwise.evaluation.options import SearchMore
+    from chunkwise.report.views.watch import WatchView
+    from chunkwise.tracking.drift import QuestionDrift
+    from chunkwise.tracking.kept_run import KeptRun
+    from chunkwise.tracking.notify import Channel
+    from chunkwise.tracking.store import History
+    from chunkwise.tracking.watching import WatchOutcome
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise watch handbook/ --test-queries q.json                      # for cron and CI: status 4 when something fell
+  chunkwise watch handbook/ --test-queries q.json --every 1w           # stays, and does it every week
+  chunkwise watch handbook/ --test-queries q.json --alert exit,file:alerts.jsonl,slack:https://hooks.slack.com/…
+  chunkwise watch handbook/ --test-queries q.json --live asked.jsonl   # is what people ask still what is tested?
+  chunkwise watch handbook/ --test-queries q.json --tolerance 2% --page watch.html
+  chunkwise watch alerts                                               # those that stand
+  chunkwise watch ack 3                                                # quiet until it is worse
+\b
+A run is held against the baseline (`chunkwise baseline set RUN`), or the first run that was watched. docs/watch.md says
+when it alerts, and how often that is wrong.
+\b
+Exit status: 0 watched, 4 an alert stands (with --alert exit) or a figure is not as asked for, 3 something was left out,
+1 an error, or the run could not be kept and compared, 2 wrong usage or value.
+"""
+_ACK_EXAMPLES = """
+\b
+Examples:
+  chunkwise watch ack 3
+"""
+_ALERTS_EXAMPLES = """
+\b
+Examples:
+  chunkwise watch alerts
+  chunkwise watch alerts --all --json
+"""
+_UNITS = {
+    **dict.fromkeys(("s", "second", "seconds"), 1.0),
+    **dict.fromkeys(("min", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hour", "hours"), 3600.0),
+    **dict.fromkeys(("d", "day", "days"), 86_400.0),
+    **dict.fromkeys(("w", "week", "weeks"), 7 * 86_400.0),
+}
+_LOOK = 30.0
+"""Seconds after which the clock is looked at again: it may have been set, and a machine may have slept."""
+
+
+class _WatchGroup(click.Group):
+    """`chunkwise watch SOURCE …` is a command that nobody has to name."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args or args[0] not in self.list_commands(ctx):
+            args = ["", *args]
+        return super().parse_args(ctx, args)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        return super().get_command(ctx, cmd_name) or run
+
+
+@click.group("watch", cls=_WatchGroup, add_help_option=False, epilog=_EXAMPLES)
+def command() -> None:
+    """Evaluate, keep the run, hold it against the baseline, and raise a hand when something fell."""
+
+
+class _Seconds(click.types.FloatParamType):
+    """A time such as 1w, as seconds."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # fmt: skip
+        form = rf"\s*([0-9]{{1,6}})\s*({'|'.join(_UNITS)})\s*"
+        found = re.fullmatch(form, str(value), re.IGNORECASE)
+        seconds = int(found[1]) * _UNITS[found[2].lower()] if found else 0.0
+        if not 0 < seconds <= 366 * 86_400:
+            self.fail(
+                f"{value!r} is no time between runs; write it like 30min, 12h, 1d or 1w, up to 366 days",
+                param, ctx,
+            )  # fmt: skip
+        return seconds
+
+
+class _Share(click.types.FloatParamType):
+    """0.02, or 2%."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # fmt: skip
+        found = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(%?)\s*", str(value))
+        share = float(found[1]) / (100 if found[2] else 1) if found else -1.0
+        if not 0 <= share <= 1:
+            self.fail(f"{value!r} is no share; write a share like 0.02 or 2%", param, ctx)
+        return share
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchOptions(EvaluationOptions, HistoryOption):
+    """The options of `chunkwise watch`."""
+
+    alert: tuple[str, ...] = option(
+        "--alert", multiple=True, default=("exit",), show_default="exit", metavar="WAYS",
+        help="How alerts are told, with commas: exit (status 4), file:FILE.jsonl, webhook:URL, slack:URL, email:TO "
+        "(server: CHUNKWISE_SMTP=smtp://user:password@host). May be repeated.",
+    )  # fmt: skip
+    tolerance: float | None = option(
+        "--tolerance", type=_Share(), metavar="SHARE", show_default="what the questions can show",
+        help="Alert only when a metric is lower by this much: 0.02 or 2%.",
+    )  # fmt: skip
+    every: float | None = option(
+        "--every", type=_Seconds(), metavar="TIME",
+        help="Stay, and do it again after this time: 12h, 1d, 1w. A run that was missed is made up for once.",
+    )  # fmt: skip
+    baseline: str | None = option(
+        "--baseline", metavar="NAME", show_default="that of the branch, else default",
+        help="Name of the baseline that runs are held against.",
+    )  # fmt: skip
+    watched: str | None = option(
+        "--watched", metavar="NAMES", show_default="the eight most important ones",
+        help="Metrics that may raise an alert, with commas.",
+    )  # fmt: skip
+    live: str | None = option(
+        "--live", metavar="FILE",
+        help="Questions that people asked, held against the test questions: new words, far from all, found nothing.",
+    )  # fmt: skip
+    strict_alerts: bool = option(
+        "--strict-alerts", is_flag=True,
+        help="Exit with status 3 when an alert could not be told; otherwise it is a line on stderr.",
+    )  # fmt: skip
+    keep_text: bool = option(
+        "--keep-text", is_flag=True, help="Keep the text of the passages that were retrieved, too."
+    )
+    output: Path | None = output_file("Write the results of the evaluation to this file, too.")
+    page: Path | None = page_file(
+        "Write one HTML page: the chart of the metric with its limits and alerts."
+    )
+    as_json: bool = json_flag("Print what was found as JSON on stdout and nothing else.")
+
+
+@commands.command("watch", WatchOptions, examples=_EXAMPLES)
+def run(options: WatchOptions) -> None:
+    """Evaluate, keep the run, hold it against the baseline, and raise a hand when something fell.
+
+    SOURCE and most options are those of `chunkwise evaluate`. The first run is what later ones are held against, until
+    `chunkwise baseline set RUN` chooses another.
+    """
+    from chunkwise.tracking.notify import channels_of, check_channels
+
+    channels = channels_of(options.alert)
+    check_channels(channels, os.environ)
+    if options.every is not None and options.dry_run:
+        raise click.UsageError("--dry-run and --every: a dry run is one; leave one of them out")
+    watch = _Watch(prepare(options), channels)
+    if options.every is None:
+        try:
+            status = watch.once()
+        except DryRunEnded as ended:
+            show_estimate(ended.estimate, options.as_json)
+            return
+        if status:
+            sys.exit(status)
+        return
+    stay(watch.once_told, options.every, watch.last_time())
+
+
+class _Unnamed(click.Context):
+    """Its name is written by nobody, so it is shown to nobody."""
+
+    @property
+    def command_path(self) -> str:
+        return self.parent.command_path if self.parent else super().command_path
+
+
+run.context_class = _Unnamed
+
+
+def stay(
+    work: Callable[[], object],
+    every: float,
+    last: datetime | None,
+    *,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    monotonic: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+    rounds: int | None = None,
+) -> None:
+    """Works whenever `every` seconds have passed since the `last` time, until it is interrupted.
+
+    What was missed meanwhile is made up for by one run. A clock that is set back makes nobody wait longer than `every`;
+    one that is set ahead, or a machine that slept, does not make anybody wait for what is due.
+    """
+    done = 0
+    while rounds is None or done < rounds:
+        left = 0.0 if last is None else every - (now() - last).total_seconds()
+        until = monotonic() + min(max(left, 0.0), every)
+        while (due := until - monotonic()) > 0:
+            if last is not None and (now() - last).total_seconds() >= every:
+                break
+            sleep(min(due, _LOOK))
+        last = now()
+        work()
+        done += 1
+
+
+class _Watch:
+    """What is done each time."""
+
+    def __init__(
+        self, prepared: PreparedEvaluation[WatchOptions], channels: tuple[Channel, ...]
+    ) -> None:
+        self._prepared = prepared
+        self._options = prepared.options
+        self._channels = channels
+        self._history = self._options.opened()
+        self._place = self._history.place  # one that can be none is told before any work
+
+    def last_time(self) -> datetime | None:
+        """When this watch last kept a run; None: never, or it cannot be told."""
+        from chunkwise.base.errors import ChunkwiseError
+        from chunkwise.tracking.origin import git_state
+        from chunkwise.tracking.watching import reference_of
+
+        try:
+            name = reference_of(
+                self._history, name=self._options.baseline, branch=git_state(".")[1]
+            ).name
+            runs = self._history.watched(name)
+            return datetime.fromisoformat(self._history.run(runs[-1].run).when) if runs else None
+        except (ChunkwiseError, ValueError):
+            return None  # told when the run is to be kept
+
+    def once_told(self) -> None:
+        """For a watch that stays: what goes wrong this time may go well the next time."""
+        from chunkwise.base.errors import ChunkwiseError
+
+        try:
+            self.once()
+        except ChunkwiseError as error:
+            say(f"this run failed, and the next one is tried in its time: {error}")
+        sys.stdout.flush()
+
+    def once(self) -> int:
+        """The exit status."""
+        from chunkwise.base.errors import ChunkwiseError
+
+        with self._alone():
+            began = time.monotonic()
+            live = _LiveQuestions(self._options)
+            found = self._prepared.run(live.search if self._options.live else None)
+            saved = self._save(found)
+            try:
+                number = self._keep(found, time.monotonic() - began)
+            except ChunkwiseError as error:
+                self._show_lost(found)
+                where = f"; to take it in later: chunkwise history import {shlex.quote(str(saved))}"
+                say(f"this run is not kept and not compared: {error}{where if saved else ''}")
+                return 1
+            if saved is not None and saved != self._options.output:
+                saved.unlink(missing_ok=True)
+            if not self._options.quiet:
+                say(f"kept as run {number} in {shown_place(self._place)}")
+            try:
+                outcome = self._compare(number, found, live)
+            except ChunkwiseError as error:
+                self._show_lost(found)
+                say(f"run {number} is kept, but not compared: {error}")
+                return 1
+        view = self._view(outcome, found, live)
+        try:
+            self._show(view)
+        finally:  # who reads the output may leave early
+            sent = self._tell(view, outcome.run.label)
+        written = self._write_page(view)
+        return self._status(view, found, live, sent, written)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One watch at a time in a history: the second waits, and says so."""
+        from chunkwise.base.errors import ChunkwiseError
+
+        def waiting(who: str) -> None:
+            say(f"another watch of this history is at work{who}: waiting until it is done")
+
+        with ExitStack() as stack:
+            with suppress(
+                ChunkwiseError
+            ):  # told when the run is to be kept, and its results are safe
+                stack.enter_context(self._history.watching(waiting))
+            yield
+
+    def _save(self, found: Evaluated) -> Path | None:
+        """The results as a file, before any history is touched."""
+        from chunkwise.base.errors import ChunkwiseError
+        from chunkwise.evaluation.results import write_results
+
+        named = self._options.output
+        name = f"watch-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}.json"
+        own = Path(".chunkwise") if "://" in self._place else Path(self._place).parent
+        import tempfile
+
+        for file in [named] if named else [own / name, Path(tempfile.gettempdir()) / name]:
+            try:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                write_results(found.results, file)
+            except (ChunkwiseError, OSError) as error:
+                problem = error
+                continue
+            return file
+        say(f"the results could not be written to a file: {problem}")
+        return None
+
+    def _keep(self, found: Evaluated, seconds: float) -> int:
+        kept = replace(kept_run(found, self._options.keep_text), seconds=seconds)
+        return self._history.add(kept).number
+
+    def _compare(self, number: int, found: Evaluated, live: _LiveQuestions) -> WatchOutcome:
+        from chunkwise.tracking.drift import corpus_state
+        from chunkwise.tracking.watching import watch_run
+
+        options = self._options
+        live.compare(found.queries)
+        names = [name.strip() for name in (options.watched or "").split(",") if name.strip()]
+        return watch_run(
+            self._history, self._history.run(number), name=options.baseline, metrics=names,
+            tolerance=options.tolerance, corpus=corpus_state(found.documents, found.results.cuts),
+            live=live.kept(), command=_again(options, self._prepared.paths),
+        )  # fmt: skip
+
+    def _view(self, outcome: WatchOutcome, found: Evaluated, live: _LiveQuestions) -> WatchView:
+        from chunkwise.report.views.watch import Excerpts, watch_view
+        from chunkwise.tracking.difference import changes_between
+        from chunkwise.tracking.drift import corpus_drift
+
+        first = self._first(outcome)
+        texts = {document.id: document.text for document in found.documents}
+        drift: tuple[Any, ...] = ()
+        if first is not None:
+            then = {each.run: each for each in self._history.watched()}.get(first.number)
+            changes = changes_between(first, outcome.run)
+            drift = corpus_drift(then.corpus if then else {}, outcome.watched.corpus, changes)
+        excerpts = Excerpts(texts, first, outcome.run)
+        return watch_view(outcome, corpus=drift, live=live.drift, excerpts=excerpts)
+
+    def _first(self, outcome: WatchOutcome) -> KeptRun | None:
+        number = outcome.watched.reference
+        return None if number == outcome.run.number else self._history.run(number)
+
+    def _show(self, view: WatchView) -> None:
+        if self._options.as_json:
+            print_json(view.to_dict())
+        elif not self._options.quiet:
+            from rich.console import Console
+
+            from chunkwise.report.terminal.watch import render_watch
+
+            render_watch(view, Console(file=sys.stdout, highlight=False))
+
+    def _show_lost(self, found: Evaluated) -> None:
+        """The figures themselves, where they can be held against nothing."""
+        if self._options.as_json:
+            from chunkwise.evaluation.results import results_text
+
+            click.echo(results_text(found.results), nl=False)
+        else:
+            for name, figure in found.results.summary.items():
+                from chunkwise.base.wording import with_interval
+
+                click.echo(f"{name} {with_interval(figure.mean, figure.low, figure.high)}")
+
+    def _tell(self, view: WatchView, label: str) -> bool:
+        """Whether every way worked; one that did not is told here."""
+        if not view.alerts:
+            return True
+        from chunkwise.report.alerts import alert_message
+        from chunkwise.tracking.notify import NotTold, send
+
+        message = alert_message(view, label)
+        fine = True
+        for channel in self._channels:
+            try:
+                send(channel, message)
+            except NotTold as problem:
+                say(f"an alert could not be told: {problem}")
+                fine = False
+        return fine
+
+    def _write_page(self, view: WatchView) -> bool:
+        if self._options.page is None:
+            return True
+        from chunkwise.base.errors import ChunkwiseError
+        from chunkwise.report.page import write_page
+        from chunkwise.report.views.history import metric_history_view
+
+        metric = view.alerts[0].metric if view.alerts else next((row.metric for row in view.rows), None)  # fmt: skip
+        try:
+            write_page(
+                metric_history_view(self._history, metric, kind="evaluate"), self._options.page
+            )
+        except ChunkwiseError as error:
+            say(error)
+            return False
+        if not self._options.quiet:
+            click.echo(f"written: {self._options.page}", err=True)
+        return True
+
+    def _status(
+        self, view: WatchView, found: Evaluated, live: _LiveQuestions, sent: bool, written: bool
+    ) -> int:
+        missed = self._prepared.missed(found.results)
+        silent = say_why_silent(found.results)
+        exits = any(channel.kind == "exit" for channel in self._channels)
+        if not written:
+            return 1
+        if missed or (view.alerts and exits):
+            return NOT_REACHED
+        left_out = found.left_out or silent or live.left_out
+        return SKIPPED if left_out or (self._options.strict_alerts and not sent) else 0
+
+
+def _again(options: WatchOptions, paths: list[str]) -> str:
+    """What evaluates the same once more."""
+    from chunkwise.base.errors import without_passwords
+
+    words = ["chunkwise", "evaluate", *paths]
+    known = {each.name for each in fields(EvaluationOptions)} - {"source", "documents", *_OWN}
+    for each in run.params:
+        if isinstance(each, click.Option) and each.name in known and is_typed(each.name):
+            value = getattr(options, each.name)
+            for own in value if isinstance(value, tuple) else [value]:
+                words += [each.opts[0]] if each.is_flag else [each.opts[0], str(own)]
+    return without_passwords(shlex.join(words))
+
+
+_OWN = ("output", "page", "as_json", "quiet", "at_least", "at_most", "dry_run")
+"""What of an evaluation a watch does with what it finds."""
+
+
+class _LiveQuestions:
+    """What people asked, held against the test questions."""
+
+    def __init__(self, options: WatchOptions) -> None:
+        self._options = options
+        self._search: SearchMore | None = None
+        self.left_out = False
+        self.drift: QuestionDrift | None = None
+        self._queries: list[Query] = []
+        if options.live:
+            from chunkwise.base.errors import ChunkwiseError
+            from chunkwise.testsets.reading import read_questions
+
+            self._queries = read_questions(options.live, self._bad)
+            if not self._queries:
+                raise ChunkwiseError(f"no question in {options.live}")
+
+    def _bad(self, problem: str) -> None:
+        self.left_out = True
+        say_skipped(problem)
+
+    def search(self, more: SearchMore) -> None:
+        self._search = more
+
+    def compare(self, tests: list[Query]) -> None:
+        if not self._queries:
+            return
+        from chunkwise.base.errors import ChunkwiseError
+        from chunkwise.models import DEFAULT, get_embedder
+        from chunkwise.tracking.drift import question_drift
+
+        embed = None
+        try:
+            model = get_embedder(self._options.embedder or DEFAULT)
+            embed = lambda texts: model.embed(texts, "query")  # noqa: E731
+        except (ChunkwiseError, OSError) as error:
+            say(f"live questions are compared by their words alone: {error}")
+        self.drift = question_drift(self._queries, tests, embed=embed, search=self._search)
+
+    def kept(self) -> dict[str, Any]:
+        """Figures for the history: no text of what people asked."""
+        if self.drift is None:
+            return {}
+        own = self.drift
+        return {
+            "questions": own.questions, "unlike": own.unlike, "new_words": own.new_words, "far": own.far,
+            "found_nothing": own.found_nothing, "low_scores": own.low_scores,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class AckOptions(HistoryOption):
+    """The options of `chunkwise watch ack`."""
+
+    number: int = argument("ALERT", type=click.IntRange(1))
+    as_json: bool = json_flag()
+
+
+@commands.command("ack", AckOptions, examples=_ACK_EXAMPLES)
+def ack(options: AckOptions) -> None:
+    """Keep an alert quiet until the fall is worse. ALERT is its number, as `chunkwise watch alerts` lists it."""
+    from chunkwise.base.wording import points
+
+    alert = options.opened().acknowledge(options.number)
+    if options.as_json:
+        print_json(alert.to_dict())
+    else:
+        say(
+            f"alert {alert.number} is acknowledged: {alert.metric} stays quiet until it is lower by "
+            f"another {points(alert.figure.tolerance).lstrip('+')} points"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlertsOptions(HistoryOption):
+    """The options of `chunkwise watch alerts`."""
+
+    over: bool = option("--all", is_flag=True, help="Show those that are over, too.")
+    as_json: bool = json_flag()
+
+
+@commands.command("alerts", AlertsOptions, examples=_ALERTS_EXAMPLES)
+def alerts(options: AlertsOptions) -> None:
+    """List the alerts that stand: what fell, since which run, acknowledged or not."""
+    from chunkwise.report.plain_text import one_line
+    from chunkwise.report.views.watch import difference_words
+
+    history: History = options.opened()
+    found = history.alerts(over=options.over)
+    if options.as_json:
+        print_json({"alerts": [alert.to_dict() for alert in found]})
+        return
+    for alert in found:
+        click.echo(
+            one_line(
+                f"{alert.number}  {alert.state}  {alert.metric}  {difference_words(alert.figure)}  "
+                f"since run {alert.since}, last in run {alert.last_run}  {alert.cause}",
+                300,
+            )
+        )
+    if not found:
+        say(f"no alert stands in {shown_place(history.place)}")
+
+
+for each in (ack, alerts):
+    command.add_command(each)

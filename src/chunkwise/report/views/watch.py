@@ -1,0 +1,239 @@
+"""What is shown of a watched run: every metric beside its reference, alerts with their reasons, drift."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from chunkwise.base.wording import counted, listed, percent, points, score
+from chunkwise.report.plain_text import one_line
+from chunkwise.report.views.history import shown_time
+from chunkwise.report.views.view import View
+from chunkwise.tracking.alerts import Alert, LostQuestion, RetrievedPassage, WatchedFigure
+from chunkwise.tracking.drift import DriftFigure, QuestionDrift
+from chunkwise.tracking.kept_run import KeptRun
+from chunkwise.tracking.watching import ChartState, WatchOutcome, learning_words
+
+_TYPES = 4
+_PASSAGES = 3
+_EXCERPT = 160
+_SUBJECT = 120
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedRow:
+    """One metric of the run."""
+
+    metric: str
+    figure: WatchedFigure
+    verdict: str
+    """What the test against the reference and the control chart say."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchView(View):
+    """A run that was watched."""
+
+    run: int
+    when: str
+    reference: int
+    name: str
+    notes: tuple[str, ...]
+    """What is to be known of the comparison: a first run, other questions."""
+    rows: tuple[WatchedRow, ...]
+    alerts: tuple[Alert, ...]
+    lines: tuple[tuple[str, ...], ...]
+    """Of each alert, in words."""
+    quiet: tuple[str, ...]
+    """Acknowledged ones."""
+    corpus: tuple[DriftFigure, ...]
+    live: QuestionDrift | None
+
+
+def watch_view(
+    outcome: WatchOutcome,
+    *,
+    corpus: Sequence[DriftFigure] = (),
+    live: QuestionDrift | None = None,
+    excerpts: Excerpts | None = None,
+) -> WatchView:
+    watched = outcome.watched
+    return WatchView(
+        outcome.run.number,
+        shown_time(outcome.run.when),
+        watched.reference,
+        watched.name,
+        tuple(_notes(outcome)),
+        tuple(
+            WatchedRow(metric, figure, _verdict(figure, outcome.charts[metric]))
+            for metric, figure in watched.figures.items()
+        ),
+        outcome.alerts,
+        tuple(tuple(alert_lines(alert, excerpts)) for alert in outcome.alerts),
+        tuple(
+            f"alert {alert.number} is acknowledged: {alert.metric} {difference_words(alert.figure)}"
+            for alert in outcome.quiet
+        ),
+        tuple(corpus),
+        live,
+    )  # fmt: skip
+
+
+def _notes(outcome: WatchOutcome) -> list[str]:
+    run, held = outcome.run.number, outcome.reference
+    named = "" if held.name == "default" else f" --name {held.name}"
+    if outcome.watched.reference == run:
+        return [
+            f"run {run} is the first: later ones are held against it until another is chosen; "
+            f"chunkwise baseline set {run}{named} makes it the baseline for good"
+        ]
+    found = []
+    if not held.is_baseline:
+        found.append(
+            f"no baseline is set: held against run {held.run}, the first that was watched; "
+            f"chunkwise baseline set RUN{named} chooses one"
+        )
+    if not outcome.paired:
+        found.append(
+            f"the questions are others ({outcome.common:,} in both runs): means are compared, not question by "
+            "question, and only a larger fall can be shown"
+        )  # fmt: skip
+    learning = [chart for chart in outcome.charts.values() if chart.is_learning]
+    if learning:
+        found.append(f"control charts are {learning_words(learning[0])}")
+    if not outcome.watched.figures:
+        found.append("no metric has scores by question in both runs: nothing can be compared")
+    return found
+
+
+def difference_words(figure: WatchedFigure) -> str:
+    """ "−8.1 points (95 % interval −11.2 to −5)"."""
+    ends = f"{points(figure.low)} to {points(figure.high)}"
+    return f"{points(figure.difference)} points (95 % interval {ends})"
+
+
+def _verdict(figure: WatchedFigure, chart: ChartState) -> str:
+    """In a word or two."""
+    if figure.alarm:
+        return "fell" if figure.alarm == "fall" else "decays"
+    point = chart.points[-1]
+    if point and (point.is_above if figure.is_lower_better else point.is_below):
+        return "beyond its limits, not shown"
+    if figure.is_shown_worse:
+        return "lower, within tolerance" if figure.fall < figure.tolerance else "perhaps lower"
+    return "better" if figure.low > 0 or figure.high < 0 else "no change shown"
+
+
+class Excerpts:
+    """Words of passages, where the documents still have them."""
+
+    def __init__(self, texts: Mapping[str, str], before: KeptRun | None, after: KeptRun) -> None:
+        self._texts = texts
+        first = (before.documents or {}) if before else {}
+        second = after.documents or {}
+        self._same = {id for id, own in second.items() if first.get(id) == own}
+
+    def of(self, hit: RetrievedPassage, *, is_new: bool) -> str:
+        text = hit.text
+        if not text and (is_new or hit.doc_id in self._same):
+            text = self._texts.get(hit.doc_id, "")[hit.start : hit.end]
+        return one_line(text.strip(), _EXCERPT)
+
+
+def subject(alerts: Sequence[Alert]) -> str:
+    """One line for all of them."""
+    first = alerts[0]
+    verb = "fell" if first.kind == "fall" else "is in decay"
+    told = (
+        f"{one_line(first.metric, 60)} {verb}: {points(first.figure.difference)} points in run {first.last_run} "
+        f"against run {first.reference}"
+    )
+    more = f", and {counted(len(alerts) - 1, 'more metric')}" if len(alerts) > 1 else ""
+    return one_line(f"{told}{more}", _SUBJECT)
+
+
+def alert_lines(alert: Alert, excerpts: Excerpts | None = None) -> list[str]:
+    """What fell, since when, by how much, on what, and why."""
+    figure = alert.figure
+    how = (
+        f"on {counted(figure.pairs, 'question')}, each against itself"
+        if figure.pairs
+        else "on other questions than then"
+    )
+    verb = "fell" if alert.kind == "fall" else "decays (the control chart of all runs shows it)"
+    lines = [
+        f"alert {alert.number}: {alert.metric} {verb}: {score(figure.before)} → {score(figure.after)}, "
+        f"{difference_words(figure)}, {how}",
+        f"since run {alert.since}, against run {alert.reference}"
+        + (f"; raised in run {alert.first_run}" if alert.first_run != alert.last_run else ""),
+    ]
+    worse = [each for each in alert.types if _is_worse(each.difference, figure)]
+    if worse:
+        told = [
+            f"{each.name} {points(each.difference)} points ({counted(each.questions, 'question')})"
+            for each in worse[:_TYPES]
+        ]
+        lines.append(f"by type of question: {listed(told, _TYPES)}")
+    if alert.lost:
+        lines.append("questions that lost most:")
+    for each in alert.lost:
+        lines.append(
+            f"  {score(each.before)} → {score(each.after)}  {one_line(each.text, _EXCERPT)}"
+        )
+        lines += _passage_lines(each, excerpts)
+    if alert.cause:
+        lines.append(f"likeliest cause: {alert.cause}")
+    if alert.check:
+        lines.append(f"check it: {alert.check}")
+    lines.append(
+        f"known already? chunkwise watch ack {alert.number} keeps it quiet until it is worse"
+    )
+    return [f"{_indent(line)}{one_line(line.strip(), 400)}" for line in lines]
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" "))]
+
+
+def _is_worse(difference: float, figure: WatchedFigure) -> bool:
+    return difference > 0 if figure.is_lower_better else difference < 0
+
+
+def _passage_lines(question: LostQuestion, excerpts: Excerpts | None) -> list[str]:
+    lines = []
+    for word, hits, is_new in (
+        ("no longer found", question.lost, False),
+        ("found instead", question.gained, True),
+    ):
+        for hit in hits[:_PASSAGES]:
+            text = excerpts.of(hit, is_new=is_new) if excerpts else ""
+            place = f"{one_line(hit.doc_id, 80)} {hit.start:,}–{hit.end:,}"
+            lines.append(f"    {word}: {place}{f' “{text}”' if text else ''}")
+    return lines
+
+
+def drift_lines(corpus: Sequence[DriftFigure], live: QuestionDrift | None) -> list[str]:
+    """Corpus and questions, in words."""
+    lines = []
+    if corpus:
+        lines.append(
+            f"corpus since the reference: {', '.join(one_line(each.words, 80) for each in corpus)}"
+        )
+    if live is None:
+        return lines
+    lines.append(live.words)
+    shares = (
+        ("mostly new words", live.new_words), ("far from every test question", live.far),
+        ("found nothing", live.found_nothing), ("low scores", live.low_scores),
+    )  # fmt: skip
+    told = [f"{name} {percent(share)}" for name, share in shares if share is not None]
+    lines.append(f"  {', '.join(told)}")
+    if live.frequent_new_words:
+        lines.append(
+            f"  new words: {', '.join(one_line(word, 30) for word in live.frequent_new_words)}"
+        )
+    for each in live.examples:
+        near = f" ({each.similarity:.2f} to “{one_line(each.nearest, 60)}”)" if each.nearest else ""
+        documents = ", ".join(one_line(id, 60) for id in each.documents) or "nothing"
+        lines.append(f"  {one_line(each.text, 100)}{near}: nearest documents {documents}")
+    return lines

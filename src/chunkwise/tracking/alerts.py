@@ -1,0 +1,232 @@
+"""What a watch found: a run beside the one it is held against, and the alerts that stand, are known, or are over."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from chunkwise.evaluation.results import Json
+from chunkwise.records.typed import WrongType, json_text, read_as
+from chunkwise.tracking.database import Statements
+
+AlertState = Literal["open", "acknowledged", "closed"]
+AlertKind = Literal["fall", "decay"]
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedFigure:
+    """One metric of a run against the run it is held against."""
+
+    before: float
+    after: float
+    """Means over the questions that are compared."""
+    difference: float
+    """After minus before."""
+    low: float
+    high: float
+    """Of the difference: its 95 % interval."""
+    p: float | None = None
+    """Of this metric alone; None: other questions, so that there is nothing to pair."""
+    pairs: int = 0
+    """Questions in both runs; 0: other questions."""
+    tolerance: float = 0.0
+    """What a fall must amount to."""
+    is_lower_better: bool = False
+    alarm: AlertKind | None = None
+    """fall: the test against the other run shows it; decay: the chart of all runs does."""
+
+    @property
+    def fall(self) -> float:
+        """By how much it is worse; negative: it is better."""
+        return self.difference if self.is_lower_better else -self.difference
+
+    @property
+    def is_shown_worse(self) -> bool:
+        """By its own interval, without regard to other metrics."""
+        return self.low > 0 if self.is_lower_better else self.high < 0
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedRun:
+    """What a watch found out about a run."""
+
+    run: int
+    name: str
+    """Of the watch: that of the baseline its runs are held against."""
+    reference: int
+    """The run it is held against; its own number: it is the first."""
+    branch: str = ""
+    figures: Mapping[str, WatchedFigure] = field(default_factory=dict)
+    corpus: Mapping[str, Json] = field(default_factory=dict)
+    """Size, languages, sections, boundary issues."""
+    live: Mapping[str, Json] = field(default_factory=dict)
+    """How far what people ask is from what is tested."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypeFall:
+    """How the questions of one type fared."""
+
+    name: str
+    questions: int
+    difference: float
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievedPassage:
+    """A place that was retrieved."""
+
+    doc_id: str
+    start: int
+    end: int
+    text: str = ""
+    """Empty unless texts are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class LostQuestion:
+    """A question that lost much, and what is retrieved for it now and was then."""
+
+    id: str
+    text: str
+    before: float
+    after: float
+    gained: tuple[RetrievedPassage, ...] = ()
+    lost: tuple[RetrievedPassage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """A metric that fell, from the run that showed it on."""
+
+    metric: str
+    name: str
+    """Of the watch."""
+    kind: AlertKind
+    figure: WatchedFigure
+    reference: int
+    since: int
+    """The run since which the metric is down."""
+    first_run: int
+    """The run that raised it."""
+    last_run: int
+    """The latest run it stands at."""
+    when: str
+    """When it was raised, in UTC."""
+    types: tuple[TypeFall, ...] = ()
+    """The worst first."""
+    lost: tuple[LostQuestion, ...] = ()
+    cause: str = ""
+    """The likeliest one, in words."""
+    check: str = ""
+    """A command that checks it."""
+    state: AlertState = "open"
+    number: int = 0
+    """0: not remembered yet."""
+    acknowledged: float | None = None
+    """The fall that somebody knows of."""
+
+    def is_worse_than_known(self) -> bool:
+        """By what a fall must amount to, beyond the fall that was acknowledged."""
+        known = self.acknowledged
+        return known is None or self.figure.fall >= known + self.figure.tolerance
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        found: dict[str, Any] = json.loads(json_text(self))
+        return found
+
+
+_ALERT = "number, name, metric, state, happened, first_run, last_run, found"
+_OWN = ("number", "name", "metric", "state", "when", "first_run", "last_run")
+
+
+def insert_watched(statements: Statements, watched: WatchedRun) -> None:
+    statements.execute(
+        "insert into watched_runs (run, name, reference, found) values (?, ?, ?, ?)",
+        watched.run, watched.name, watched.reference, json_text(watched),
+    )  # fmt: skip
+
+
+def watched_from(statements: Statements, name: str | None) -> list[WatchedRun]:
+    """In the order of their runs."""
+    chosen, values = ("", []) if name is None else (" where name = ?", [name])
+    rows = statements.rows(f"select found from watched_runs{chosen} order by run", *values)
+    return [read_as(WatchedRun, _parsed(found)) for (found,) in rows]
+
+
+def alerts_from(statements: Statements, name: str | None = None) -> list[Alert]:
+    """In the order in which they were raised."""
+    chosen, values = ("", []) if name is None else (" where name = ?", [name])
+    rows = statements.rows(f"select {_ALERT} from alerts{chosen} order by number", *values)
+    return [
+        read_as(Alert, {**_parsed(found), **dict(zip(_OWN, own, strict=True))})
+        for *own, found in rows
+    ]
+
+
+def write_alert(statements: Statements, alert: Alert) -> Alert:
+    """With its number, which a new one gets here."""
+    found = json_text(alert.to_dict())
+    own = [alert.name, alert.metric, alert.state, alert.when, alert.first_run, alert.last_run]
+    if alert.number:
+        statements.execute(
+            "update alerts set name = ?, metric = ?, state = ?, happened = ?, first_run = ?, last_run = ?, found = ?"
+            " where number = ?",
+            *own, found, alert.number,
+        )  # fmt: skip
+        return alert
+    (last,) = statements.rows("select coalesce(max(number), 0) from alerts")[0]
+    made = replace(alert, number=int(last) + 1)
+    statements.execute(
+        "insert into alerts (number, name, metric, state, happened, first_run, last_run, found)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?)",
+        made.number, *own, found,
+    )  # fmt: skip
+    return made
+
+
+def merged(
+    known: Sequence[Alert], raised: Sequence[Alert], watched: WatchedRun
+) -> tuple[list[Alert], list[Alert]]:
+    """What becomes of the alerts of a watch with a new run: all that are to be written, and those to be told.
+
+    One alert a metric: raised once, told at every run it stands at, quiet from when it is acknowledged until it is
+    worse, over when the fall is no longer shown or another run is the reference.
+    """
+    now = {alert.metric: alert for alert in raised}
+    written, told = [], []
+    for old in known:
+        if old.state == "closed":
+            continue
+        new = now.pop(old.metric, None) if old.reference == watched.reference else None
+        figure = watched.figures.get(old.metric)
+        if new is None and figure is None and old.reference == watched.reference:
+            continue  # not measured this time
+        still = new is not None or (
+            old.reference == watched.reference and figure is not None and figure.is_shown_worse
+        )
+        if not still:
+            written.append(replace(old, state="closed", last_run=watched.run))
+            continue
+        newest = new or replace(old, figure=figure or old.figure)
+        own = replace(
+            newest, number=old.number, first_run=old.first_run, when=old.when, last_run=watched.run,
+            state=old.state, acknowledged=old.acknowledged, since=min(old.since, newest.since),
+        )  # fmt: skip
+        if own.state == "acknowledged" and own.is_worse_than_known():
+            own = replace(own, state="open", acknowledged=None)
+        written.append(own)
+        if own.state == "open":
+            told.append(own)
+    fresh = [alert for alert in raised if alert.metric in now]
+    return [*written, *fresh], [*told, *fresh]
+
+
+def _parsed(text: Any) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        raise WrongType("no JSON", "found") from None

@@ -1,0 +1,399 @@
+"""Whether a run is worse than the one it is held against, and since when, on what, and why: alerts without crying wolf.
+
+A metric has fallen where the test against the reference shows it, corrected over all metrics that are watched, and the
+fall is at least the tolerance. It decays where the control chart of all runs since the reference is beyond its limits
+and the questions show a difference to the reference. `docs/watch.md` says how often that is
+wrong.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.wording import counted, did_you_mean
+from chunkwise.evaluation.results import Json
+from chunkwise.metrics.registry import lower_is_better
+from chunkwise.stats.control import (
+    ALARM,
+    FEWEST_RUNS,
+    ControlChart,
+    ControlPoint,
+    Fall,
+    alarm_of,
+    paired_falls,
+    unpaired_falls,
+)
+from chunkwise.tracking.alerts import (
+    Alert,
+    LostQuestion,
+    RetrievedPassage,
+    TypeFall,
+    WatchedFigure,
+    WatchedRun,
+)
+from chunkwise.tracking.difference import (
+    DOCUMENTS,
+    QUESTIONS,
+    SETTINGS,
+    VERSIONS,
+    DifferencePart,
+    RunDifference,
+    changes_between,
+)
+from chunkwise.tracking.kept_run import KeptHit, KeptQuestion, KeptRun, RunSummary
+from chunkwise.tracking.origin import utc_now
+from chunkwise.tracking.store import USUAL_BASELINE, History
+
+WATCHED = 8
+"""Metrics that are watched where none are named."""
+_FEWEST_COMMON = 6
+_LOST_MOST = 5
+_NAMED = 160
+
+
+class ReferenceRun(NamedTuple):
+    """What a run is held against."""
+
+    name: str
+    """Of the baseline, which is that of the watch, too."""
+    run: int | None
+    """None: there is no run yet."""
+    is_baseline: bool
+    """False: nobody set one, and it is the first run of the watch."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChartState:
+    """How far the control chart of a metric is."""
+
+    values: tuple[float, ...]
+    """Differences to the reference, run by run; the first is the reference's own."""
+    runs: tuple[int, ...]
+    points: tuple[ControlPoint | None, ...]
+    learnt: int
+    """Stable runs before the last one; limits are learnt from `FEWEST_RUNS`."""
+
+    @property
+    def is_learning(self) -> bool:
+        return self.points[-1] is None
+
+
+@dataclass(frozen=True, slots=True)
+class WatchOutcome:
+    """A run, what it was held against, and what is to be told."""
+
+    run: KeptRun
+    reference: ReferenceRun
+    watched: WatchedRun
+    charts: Mapping[str, ChartState]
+    alerts: tuple[Alert, ...]
+    """Those that stand and nobody acknowledged."""
+    quiet: tuple[Alert, ...]
+    """Acknowledged ones that stand."""
+    paired: bool
+    """Whether the questions are those of the reference."""
+    common: int
+
+
+def reference_of(history: History, *, name: str | None, branch: str) -> ReferenceRun:
+    """The baseline of this name, of the branch, or the usual one; else the first run that was watched by its name."""
+    known = {each.name: each.run for each in history.baselines() if each.kind == "evaluate"}
+    chosen = name or (branch if branch in known else USUAL_BASELINE)
+    if chosen in known:
+        return ReferenceRun(chosen, known[chosen], True)
+    first = next((each.run for each in history.watched(chosen)), None)
+    return ReferenceRun(chosen, first, False)
+
+
+def watched_metrics(
+    run: KeptRun, reference: KeptRun | None, named: Sequence[str] = ()
+) -> list[str]:
+    """Those that are named, else the most important ones; scores by question are needed in both runs."""
+    both = [name for name in run.scores if reference is None or name in reference.scores]
+    for name in named:
+        if name not in run.scores:
+            known = list(run.scores)
+            hint = did_you_mean(name, known, f"there are: {', '.join(known) or 'none'}")
+            raise InvalidParameter(f"--watched: {name!r} has no score by question; {hint}")
+    if named:
+        return [name for name in named if name in both]
+    return [name for name in run.main_metrics(len(run.figures)) if name in both][:WATCHED]
+
+
+def watch_run(
+    history: History,
+    run: KeptRun,
+    *,
+    name: str | None = None,
+    metrics: Sequence[str] = (),
+    tolerance: float | None = None,
+    corpus: Mapping[str, Json] | None = None,
+    live: Mapping[str, Json] | None = None,
+    command: str = "chunkwise evaluate …",
+) -> WatchOutcome:
+    """A run that is kept already: held against its reference, remembered, and alerts raised.
+
+    `command` is what evaluates again, for the alert to name.
+    """
+    held = reference_of(history, name=name, branch=run.origin.git_branch)
+    first = None if held.run in (None, run.number) else history.run(held.run or 0)
+    names = watched_metrics(run, first, metrics)
+    base = WatchedRun(
+        run.number, held.name, held.run or run.number, run.origin.git_branch, {}, corpus or {}, live or {}
+    )  # fmt: skip
+    if first is None:
+        told = history.add_watched(base)
+        return WatchOutcome(
+            run, held._replace(run=run.number), base, {}, tuple(told), (), True, len(run.questions)
+        )
+    pairing = _Pairing.of(first, run)
+    past = [
+        each
+        for each in history.watched(held.name)
+        if each.reference == base.reference and each.branch in ("", run.origin.git_branch)
+    ]
+    charts: dict[str, ChartState] = {}
+    figures: dict[str, WatchedFigure] = {}
+    for metric, fall in zip(names, pairing.falls(names), strict=True):
+        if fall is None:
+            continue
+        figure = _figure(metric, fall, tolerance)
+        charts[metric] = chart = chart_of(metric, past, run.number, figure, len(names))
+        alarm = alarm_of(
+            fall, chart.points[-1], tolerance=tolerance, lower_is_better=figure.is_lower_better
+        )
+        figures[metric] = replace(figure, alarm=alarm)
+    watched = replace(base, figures=figures)
+    raised = [
+        _alert(history, run, pairing, metric, figure, charts[metric], watched, command)
+        for metric, figure in figures.items()
+        if figure.alarm
+    ]
+    told = history.add_watched(watched, raised)
+    quiet = [
+        each
+        for each in history.alerts()
+        if each.name == watched.name and each.state == "acknowledged"
+    ]
+    return WatchOutcome(
+        run, held, watched, charts, tuple(told), tuple(quiet), pairing.is_paired, len(pairing.common)
+    )  # fmt: skip
+
+
+def known_chart(history: History, run: RunSummary, metric: str) -> ChartState | None:
+    """The control chart of a metric as it stands at a run that was watched; None: it was not, or has no such figure."""
+    every = history.watched()
+    own = next((each for each in every if each.run == run.number), None)
+    if own is None:
+        return None
+    past = [
+        each
+        for each in every
+        if each.name == own.name
+        and each.reference == own.reference
+        and each.branch in ("", own.branch)
+        and each.run <= run.number
+    ]
+    chart = chart_of(metric, past, run.number, None, len(own.figures))
+    return chart if len(chart.values) > 1 else None
+
+
+def chart_of(
+    metric: str, past: Sequence[WatchedRun], number: int, now: WatchedFigure | None, metrics: int
+) -> ChartState:
+    """Of the differences to the reference, up to this run where it has one; the reference's own is nothing."""
+    rows = [(each.run, each.figures[metric]) for each in past if metric in each.figures]
+    if now is not None:
+        rows.append((number, now))
+    reference = past[0].reference if past else number
+    values = (0.0, *(figure.difference for _, figure in rows))
+    unstable = [False, *(figure.alarm is not None for _, figure in rows)]
+    chart = ControlChart(ALARM / max(metrics, 1))
+    points = [
+        chart.add(value, is_stable=not is_out)
+        for value, is_out in zip(values, unstable, strict=True)
+    ]
+    numbers = (reference, *(run for run, _ in rows))
+    return ChartState(values, numbers, tuple(points), unstable[:-1].count(False))
+
+
+def _figure(metric: str, fall: Fall, tolerance: float | None) -> WatchedFigure:
+    return WatchedFigure(
+        fall.before, fall.after, fall.difference.mean, fall.difference.low, fall.difference.high, fall.p,
+        fall.pairs, fall.least if tolerance is None else tolerance, lower_is_better(metric),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairing:
+    """The questions of two runs, and which of them are the same."""
+
+    before: KeptRun
+    after: KeptRun
+    common: tuple[tuple[int, int], ...]
+    """Places in both."""
+
+    @classmethod
+    def of(cls, before: KeptRun, after: KeptRun) -> _Pairing:
+        changes = changes_between(before, after).questions
+        changed = {*changes.changed} if changes else set()
+        places = {question.id: at for at, question in enumerate(before.questions)}
+        return cls(before, after, tuple(
+            (places[question.id], at)
+            for at, question in enumerate(after.questions)
+            if question.id in places and question.id not in changed
+        ))  # fmt: skip
+
+    @property
+    def is_paired(self) -> bool:
+        """Few questions in both say little about the many that are in one."""
+        fewer = min(len(self.before.questions), len(self.after.questions))
+        return len(self.common) >= max(_FEWEST_COMMON, fewer / 2)
+
+    def falls(self, metrics: Sequence[str]) -> list[Fall | None]:
+        if not metrics:
+            return []
+        if self.is_paired:
+            sides = [
+                [[_known(run.scores[name][pair[side]]) for name in metrics] for pair in self.common]
+                for side, run in enumerate((self.before, self.after))
+            ]
+            return paired_falls(sides[0], sides[1])
+        scores = [
+            [[score for score in run.scores[name] if score is not None] for name in metrics]
+            for run in (self.before, self.after)
+        ]
+        return unpaired_falls(scores[0], scores[1])
+
+    def moved(self, metric: str) -> list[tuple[KeptQuestion, KeptQuestion, float, float]]:
+        """Common questions that have both scores, with these."""
+        first, second = self.before.scores[metric], self.after.scores[metric]
+        return [
+            (self.before.questions[one], self.after.questions[other], before, after)
+            for one, other in self.common
+            if (before := first[one]) is not None and (after := second[other]) is not None
+        ]
+
+
+def _known(score: float | None) -> float:
+    return math.nan if score is None else score
+
+
+def _alert(
+    history: History,
+    run: KeptRun,
+    pairing: _Pairing,
+    metric: str,
+    figure: WatchedFigure,
+    chart: ChartState,
+    watched: WatchedRun,
+    command: str,
+) -> Alert:
+    since, before = _since(chart, figure)
+    sign = 1 if figure.is_lower_better else -1
+    moved = pairing.moved(metric)
+    by_type: dict[str, list[float]] = {}
+    for _, question, old, new in moved:
+        for each in question.types:
+            by_type.setdefault(each, []).append(new - old)
+    types = [TypeFall(name, len(own), math.fsum(own) / len(own)) for name, own in by_type.items()]
+    worst = sorted(moved, key=lambda each: -sign * (each[3] - each[2]))
+    lost = [each for each in worst if sign * (each[3] - each[2]) > 0][:_LOST_MOST]
+    cause, check = _cause(history, before, since, metric, figure, command)
+    return Alert(
+        metric, watched.name, figure.alarm or "fall", figure, watched.reference, since, run.number, run.number,
+        utc_now(),
+        tuple(sorted(types, key=lambda each: -sign * each.difference)),
+        tuple(
+            LostQuestion(now.id, now.text, old, new, *_passages(then.hits, now.hits))
+            for then, now, old, new in lost
+        ),
+        cause, check,
+    )  # fmt: skip
+
+
+def _passages(
+    then: Sequence[KeptHit], now: Sequence[KeptHit]
+) -> tuple[tuple[RetrievedPassage, ...], tuple[RetrievedPassage, ...]]:
+    """Gained and lost: those that overlap with none of the other run."""
+
+    def apart(own: Sequence[KeptHit], others: Sequence[KeptHit]) -> tuple[RetrievedPassage, ...]:
+        return tuple(
+            RetrievedPassage(*hit)
+            for hit in own
+            if not any(
+                hit.doc_id == each.doc_id and hit.start < each.end and each.start < hit.end
+                for each in others
+            )
+        )
+
+    return apart(now, then), apart(then, now)
+
+
+def _since(chart: ChartState, figure: WatchedFigure) -> tuple[int, int]:
+    """The first of the latest runs that are down by half the fall or more, and the run before it."""
+    at = len(chart.values) - 1
+    down = figure.fall / 2
+    sign = 1 if figure.is_lower_better else -1
+    while at > 1 and sign * chart.values[at - 1] >= down:
+        at -= 1
+    return chart.runs[at], chart.runs[at - 1]
+
+
+_FLAGS = {
+    "strategy": "-s", "retriever": "--retriever", "embedder": "--embedder", "vectors": "--vectors",
+    "context": "--context", "language": "--language", "neighbours": "--neighbours", "mmr": "--mmr",
+    "reranker": "--reranker", "k": "-k",
+    "budget": "--budget", "tokenizer": "--tokenizer", "seed": "--seed",
+}  # fmt: skip
+
+
+def _cause(
+    history: History, before: int, since: int, metric: str, figure: WatchedFigure, command: str
+) -> tuple[str, str]:
+    """What made most of the fall when it began, and a command that shows whether it did."""
+    apart = f"chunkwise history diff {before} {since}"
+    found = history.difference(before, since)
+    divided = found.metrics.get(metric)
+    sign = 1 if figure.is_lower_better else -1
+    parts = [part for part in divided.parts if sign * part.amount > 0] if divided else []
+    if not parts:
+        told = found.changes.words
+        what = ", ".join(told) if told else "nothing that is recorded changed"
+        return f"{what} in run {since}", apart
+    part = max(parts, key=lambda each: abs(each.amount))
+    return _cause_words(part, since, found), _checked_by(part, found, command) or apart
+
+
+def _cause_words(part: DifferencePart, since: int, found: RunDifference) -> str:
+    documents = found.changes.documents
+    if part.cause == DOCUMENTS and documents:
+        return f"changed documents in run {since} ({documents.words})"
+    words = part.words if len(part.words) <= _NAMED else f"{part.words[: _NAMED - 1]}…"
+    return f"{words} in run {since}" if part.cause != QUESTIONS else f"{words}, in run {since}"
+
+
+def _checked_by(part: DifferencePart, found: RunDifference, command: str) -> str:
+    """Where one setting or one package changed, the same again with what it was."""
+    if part.cause == SETTINGS and len(found.changes.settings) == 1:
+        (only,) = found.changes.settings
+        flag = _FLAGS.get(only.name)
+        if flag and only.before not in (None, ""):
+            return f"{command} {flag} {shlex.quote(str(only.before))}"
+    if part.cause == VERSIONS and len(found.changes.versions) == 1:
+        (only,) = found.changes.versions
+        if only.before and only.name != "python":
+            return f"pip install {shlex.quote(f'{only.name}=={only.before}')} && {command}"
+    if part.cause not in (DOCUMENTS, QUESTIONS, SETTINGS, VERSIONS) and not found.changes.words:
+        return command  # again: what differs without a change is noise
+    return ""
+
+
+def learning_words(chart: ChartState) -> str:
+    """What a chart has learnt so far."""
+    return f"learning: {min(chart.learnt, FEWEST_RUNS)} of {counted(FEWEST_RUNS, 'stable run')}"

@@ -1,0 +1,355 @@
+"""`chunkwise watch` as a user runs it: kept, compared, alerted; again and again; whatever is wrong with a history."""
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from chunkwise.cli import watch
+from chunkwise.cli.watch import stay
+from chunkwise.tracking import notify, store
+from chunkwise.tracking.store import HISTORY_VARIABLE, History
+from cli.in_process import Run, here
+from cli.small_corpus import write_corpus, write_questions
+from tracking.receivers import mail_receiver, web_receiver
+from untimed import HANG
+
+__all__ = ["here"]
+
+WORDS = ("--retriever", "bm25", "--metrics", "recall@1000t,recall@5")
+WATCH = ("watch", "docs", "--test-queries", "queries.json", *WORDS)
+WORSE = ("-s", "tokens(max_tokens=9)")
+
+
+@pytest.fixture(autouse=True)
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(HISTORY_VARIABLE, raising=False)
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(notify, "PAUSE", 0.0)
+    write_corpus(tmp_path / "docs", passages=5)
+    write_questions(tmp_path / "queries.json", count=20, passages=5)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return tmp_path / ".chunkwise" / "history.db"
+
+
+def test_the_first_run_is_what_later_ones_are_held_against(here: Run, place: Path) -> None:
+    first = here(*WATCH)
+    assert first.returncode == 0
+    assert f"kept as run 1 in {place}" in first.stderr
+    assert "run 1 is the first" in first.stdout
+    assert "chunkwise baseline set 1" in " ".join(first.stdout.split())
+    second = here(*WATCH)
+    assert second.returncode == 0
+    assert "Run 2 against run 1" in second.stdout
+    assert "no change shown" in second.stdout
+    assert "learning: 1 of 8 stable runs" in second.stdout
+    assert [run.kind for run in History(place).runs()] == ["evaluate", "evaluate"]
+    assert not list(place.parent.glob("watch-*"))
+
+
+def test_a_fall_alerts_until_it_is_acknowledged(here: Run, tmp_path: Path, place: Path) -> None:
+    here(*WATCH, "-q")
+    bad = here(*WATCH, *WORSE, "--alert", "exit,file:alerts.jsonl")
+    assert bad.returncode == 4
+    told = " ".join(bad.stdout.split())
+    assert re.search(r"alert 1: recall@\S+ fell: 1.000 → 0\.\d+, −\d", told)
+    assert "since run 2, against run 1" in told
+    assert "likeliest cause: strategy structure → tokens(max_tokens=9) in run 2" in told
+    assert "-s structure" in told
+    assert "no longer found: duties-" in told
+    rows = [json.loads(line) for line in (tmp_path / "alerts.jsonl").read_text().splitlines()]
+    assert [row["alert"]["number"] for row in rows] == [1, 2]
+    assert here(*WATCH, *WORSE, "-q").returncode == 4
+    listed = here("watch", "alerts")
+    assert listed.stdout.count(" open recall@") == 2
+    for number in (1, 2):
+        acked = here("watch", "ack", number)
+        assert acked.returncode == 0
+        assert "stays quiet until it is lower by another" in acked.stderr
+    quiet = here(*WATCH, *WORSE)
+    assert quiet.returncode == 0
+    assert "alert 1 is acknowledged" in quiet.stdout
+    assert here(*WATCH, "-q").returncode == 0
+    assert "no alert stands" in here("watch", "alerts").stderr
+    every = json.loads(here("watch", "alerts", "--all", "--json").stdout)
+    assert [each["state"] for each in every["alerts"]] == ["closed", "closed"]
+    assert here("watch", "ack", 9).returncode == 2
+    assert b"is kept by the" not in place.read_bytes()
+
+
+def test_alerts_change_the_status_only_where_exit_is_named(here: Run, tmp_path: Path) -> None:
+    here(*WATCH, "-q")
+    done = here(*WATCH, *WORSE, "-q", "--alert", "file:a.jsonl")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert (tmp_path / "a.jsonl").exists()
+
+
+def test_alerts_reach_a_webhook_slack_and_a_mailbox(
+    here: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here(*WATCH, "-q")
+    with web_receiver() as web, mail_receiver() as mail:
+        monkeypatch.setenv("CHUNKWISE_SMTP", f"smtp://127.0.0.1:{mail.port}")
+        done = here(*WATCH, *WORSE, "--alert", f"webhook:{web.url},slack:{web.url},email:team@example.org")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert [sorted(json.loads(body))[0] for body in web.bodies] == ["alerts", "blocks"]
+    assert b"Subject: recall@" in mail.mails[0]
+    assert "secret-path" not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("answers", [(500,), (None,)])
+def test_a_webhook_that_fails_or_hangs_is_told_and_changes_no_status(
+    here: Run, monkeypatch: pytest.MonkeyPatch, answers: tuple[int | None, ...]
+) -> None:
+    monkeypatch.setattr(notify, "LONGEST", 0.3)
+    here(*WATCH, "-q")
+    with web_receiver(*answers) as web:
+        ways = f"webhook:{web.url}"
+        done = here(*WATCH, *WORSE, "-q", "--alert", ways)
+        assert done.returncode == 0
+        assert "chunkwise: an alert could not be told: webhook:http://127.0.0.1:" in done.stderr
+        assert "secret-path" not in done.stderr
+        assert here(*WATCH, *WORSE, "-q", "--alert", f"exit,{ways}").returncode == 4
+        assert here(*WATCH, *WORSE, "-q", "--alert", ways, "--strict-alerts").returncode == 3
+        good = here(*WATCH, "-q", "--alert", ways, "--strict-alerts")
+    assert (good.returncode, good.stderr) == (0, "")
+
+
+def test_what_is_wrong_with_the_options_is_told_before_any_work(here: Run, place: Path) -> None:
+    for words, told in (
+        (("--alert", "pager:me"), "'pager' is no way"),
+        (("--alert", "email:me@here.org"), "CHUNKWISE_SMTP is not set"),
+        (("--tolerance", "2 points"), "write a share like 0.02 or 2%"),
+        (("--every", "soon"), "write it like 30min"),
+        (("--every", "0d"), "write it like 30min"),
+        (("--every", "1d", "--dry-run"), "leave one of them out"),
+        (("--watched", "recal@5"), "has no score by question"),
+        (("--live", "none.jsonl"), "none.jsonl"),
+    ):
+        done = here(*WATCH, *words)
+        assert done.returncode in (1, 2), words
+        assert told in done.stderr, done.stderr
+    assert not place.exists() or len(History(place)) <= 1
+
+
+def test_the_baseline_of_a_name(here: Run, place: Path) -> None:
+    here(*WATCH, "-q")
+    here(*WATCH, *WORSE, "-q", "--baseline", "small")
+    assert here(*WATCH, *WORSE, "-q", "--baseline", "small").returncode == 0
+    here("baseline", "set", 1, "--name", "small")
+    assert here(*WATCH, *WORSE, "-q", "--baseline", "small").returncode == 4
+    done = here(*WATCH, *WORSE, "--baseline", "small", "--tolerance", "99%", "--json")
+    found = json.loads(done.stdout)
+    assert (found["reference"], found["name"], found["notes"][0][:14]) == (
+        1,
+        "small",
+        "control charts",
+    )
+
+
+def test_live_questions_are_held_against_the_test_set(here: Run, tmp_path: Path) -> None:
+    asked = [{"query": f"Who keeps the lamp numbered {n}?"} for n in range(5)]
+    asked += [{"query": "Quantum chromodynamics lattice"}, {"query": " "}]
+    (tmp_path / "live.jsonl").write_text("\n".join(map(json.dumps, asked)))
+    done = here(*WATCH, "--live", "live.jsonl", "--json")
+    assert done.returncode == 3, done.stderr
+    live = json.loads(done.stdout)["live"]
+    assert live["questions"] == 6
+    assert live["unlike"] == pytest.approx(1 / 6)
+    assert live["found_nothing"] == pytest.approx(1 / 6)
+    assert live["examples"][0]["text"] == asked[5]["query"]
+    shown = here(*WATCH, "--live", "live.jsonl").stdout
+    assert "17 % of 6 live questions are unlike any test question" in shown
+
+
+def test_changed_documents_are_drift(here: Run, tmp_path: Path) -> None:
+    here(*WATCH, "-q")
+    (tmp_path / "docs" / "more.md").write_text("# More\n\nOf the same kind, and of no use.\n" * 30)
+    done = here(*WATCH)
+    assert "documents 4 → 5 (+25 %)" in done.stdout
+    assert "documents changed 0 % → 20 %" in " ".join(done.stdout.split())
+
+
+def _locked(place: Path) -> Callable[[], None]:
+    connection = sqlite3.connect(place, isolation_level=None)
+    connection.execute("begin immediate")
+    return connection.close
+
+
+def _damaged(place: Path) -> Callable[[], None]:
+    place.write_bytes(b"no database" * 500)
+    return lambda: None
+
+
+def _newer(place: Path) -> Callable[[], None]:
+    with closing(sqlite3.connect(place)) as connection:
+        connection.execute("pragma user_version = 99")
+    return lambda: None
+
+
+def _a_folder(place: Path) -> Callable[[], None]:
+    for each in place.parent.iterdir():
+        each.unlink()
+    place.mkdir()
+    return lambda: None
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [(_locked, "is locked"), (_damaged, "is damaged"), (_newer, "later chunkwise"), (_a_folder, "cannot be")],
+)  # fmt: skip
+def test_a_history_that_fails_costs_one_line_and_no_evaluation(
+    here: Run, place: Path, monkeypatch: pytest.MonkeyPatch, harm: Callable[[Path], Callable[[], None]], told: str
+) -> None:  # fmt: skip
+    monkeypatch.setattr(store, "WAIT", 0.1)
+    here(*WATCH, "-q")
+    mended = harm(place)
+    done = here(*WATCH)
+    mended()
+    assert done.returncode == 1
+    assert "recall@1000t 1.000" in done.stdout
+    lines = [line for line in done.stderr.splitlines() if "not kept" in line]
+    assert len(lines) == 1
+    assert told in lines[0]
+    file = Path(lines[0].rpartition("history import ")[2])
+    assert json.loads(file.read_text())["summary"]["recall@1000t"]["mean"] == 1.0
+    taken = here("history", "import", file, "--history", "other.db")
+    assert taken.returncode == 0
+
+
+def test_a_history_that_cannot_be_written_to_costs_one_line(
+    here: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / "file").write_text("")
+    done = here(*WATCH, "--history", "file/history.db")
+    assert done.returncode == 1
+    assert done.stderr.count("not kept") == 1
+    assert list(tmp_path.glob("watch-*.json"))
+
+
+def test_the_page_has_the_chart(here: Run, tmp_path: Path) -> None:
+    for _ in range(3):
+        here(*WATCH, "-q")
+    done = here(*WATCH, *WORSE, "-q", "--page", "watch.html")
+    assert done.returncode == 4
+    text = (tmp_path / "watch.html").read_text()
+    assert "alert 1" in text
+    assert "an alert was raised" in text
+
+
+def test_results_are_written_where_they_are_asked_for(here: Run, tmp_path: Path) -> None:
+    assert here(*WATCH, "-q", "-o", "out.json").returncode == 0
+    assert json.loads((tmp_path / "out.json").read_text())["summary"]
+
+
+def test_help_is_that_of_the_command_itself(here: Run) -> None:
+    text = here("watch", "--help").stdout
+    assert "--tolerance" in text
+    assert "watch [OPTIONS] [SOURCE]" in text
+    assert "ALERT" in here("watch", "ack", "--help").stdout
+
+
+class Clock:
+    """Time that passes while somebody sleeps, and can be set."""
+
+    def __init__(self) -> None:
+        self.steady = 0.0
+        self.wall = datetime(2026, 1, 5, 8, tzinfo=UTC)
+        self.then: list[Callable[[], None]] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.steady += seconds
+        self.wall += timedelta(seconds=seconds)
+        if self.then:
+            self.then.pop(0)()
+
+    def stay(self, every: float, last: datetime | None, rounds: int) -> list[float]:
+        """The seconds after which each run began."""
+        runs: list[float] = []
+        stay(
+            lambda: runs.append(self.steady), every, last, now=lambda: self.wall,
+            monotonic=lambda: self.steady, sleep=self.sleep, rounds=rounds,
+        )  # fmt: skip
+        return runs
+
+
+WEEK = 7 * 86_400.0
+
+
+def test_a_watch_that_stays_runs_at_once_and_then_in_its_time() -> None:
+    assert Clock().stay(WEEK, None, 3) == [0, WEEK, 2 * WEEK]
+
+
+def test_missed_runs_are_made_up_for_once() -> None:
+    clock = Clock()
+    assert clock.stay(WEEK, clock.wall - timedelta(weeks=5), 2) == [0, WEEK]
+
+
+def test_a_run_that_is_not_due_yet_waits() -> None:
+    clock = Clock()
+    assert clock.stay(WEEK, clock.wall - timedelta(days=6), 2) == [86_400, 86_400 + WEEK]
+
+
+def test_a_clock_that_is_set_back_makes_nobody_wait_longer() -> None:
+    clock = Clock()
+    assert clock.stay(WEEK, clock.wall + timedelta(days=900), 2) == [WEEK, 2 * WEEK]
+    clock = Clock()
+    clock.then = [lambda: setattr(clock, "wall", clock.wall - timedelta(days=365))]
+    assert clock.stay(WEEK, clock.wall, 2) == [WEEK, 2 * WEEK]
+
+
+def test_a_machine_that_slept_runs_what_is_due_once() -> None:
+    clock = Clock()
+    clock.then = [lambda: setattr(clock, "wall", clock.wall + timedelta(weeks=3))]
+    assert clock.stay(WEEK, clock.wall, 2) == [watch._LOOK, watch._LOOK + WEEK]
+
+
+def test_a_watch_that_stays_ends_cleanly(tmp_path: Path, place: Path) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "chunkwise", *WATCH, "--every", "1w"], cwd=tmp_path, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )  # fmt: skip
+        try:
+            assert process.stdout is not None
+            if number == signal.SIGINT:  # the second one is not due yet, and waits
+                while "Run 1" not in process.stdout.readline():
+                    pass
+            else:
+                assert process.stderr is not None
+                waiting = threading.Timer(2.0, process.send_signal, [number])
+                waiting.start()
+            if number == signal.SIGINT:
+                process.send_signal(number)
+            _, err = process.communicate(timeout=HANG)
+        finally:
+            process.kill()
+        assert process.returncode == 128 + number, err
+        assert err.rstrip().endswith("chunkwise: stopped")
+    assert len(History(place)) == 1
+
+
+def test_a_server_that_is_not_there_costs_one_line_and_no_evaluation(here: Run, tmp_path: Path) -> None:  # fmt: skip
+    server = "postgresql://me:geheim@127.0.0.1:9/none"
+    done = here(*WATCH, "--history", server)
+    assert done.returncode == 1
+    assert "recall@1000t 1.000" in done.stdout
+    assert done.stderr.count("not kept") == 1
+    assert "geheim" not in done.stderr
+    assert list((tmp_path / ".chunkwise").glob("watch-*.json"))
+    wrong = here(*WATCH, "--history", "mysql://h/db")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
