@@ -26,7 +26,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "live.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows * 15))
 
 
-AB = ("ab", "docs", "--a", "now.toml", "--b", "new.toml", "--queries", "live.jsonl", "-q")
+AB = ("watch", "ab", "docs", "--a", "now.toml", "--b", "new.toml", "--queries", "live.jsonl", "-q")
 
 
 def test_two_configurations_are_held_against_each_other(here: Run) -> None:
@@ -71,13 +71,13 @@ def test_a_log_of_what_people_saw_needs_nothing_else(here: Run, tmp_path: Path) 
         {"clicks_a": 1, "clicks_b": 0, "date": "2026-01-06"},
     ]
     (tmp_path / "seen.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = here("ab", "--queries", "seen.jsonl")
+    done = here("watch", "ab", "--queries", "seen.jsonl")
     assert done.returncode == 0
     assert "Nothing is shown yet: go on" in done.stdout
     (tmp_path / "seen.jsonl").write_text(
         json.dumps(rows[1]) + "\n" + "{\n" + (json.dumps(rows[1]) + "\n") * 60
     )
-    done = here("ab", "--queries", "seen.jsonl")
+    done = here("watch", "ab", "--queries", "seen.jsonl")
     assert done.returncode == 3
     assert "a is better than b, shown after " in done.stdout
     assert "(2026-01-06)" in done.stdout
@@ -86,9 +86,9 @@ def test_a_log_of_what_people_saw_needs_nothing_else(here: Run, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("words", "said", "status"),
     [
-        (("ab", "docs", "--a", "now.toml", "--queries", "live.jsonl"), "two configurations", 2),
-        (("ab", "docs", "--queries", "live.jsonl"), "name SOURCE, --a CONFIG and --b CONFIG", 2),
-        ((*AB[:3], "none.toml", *AB[4:]), "none.toml", 1),
+        (("watch", "ab", "docs", "--a", "now.toml", "--queries", "live.jsonl"), "two configurations", 2),
+        (("watch", "ab", "docs", "--queries", "live.jsonl"), "name SOURCE, --a CONFIG and --b CONFIG", 2),
+        ((*AB[:4], "none.toml", *AB[5:]), "none.toml", 1),
         ((*AB, "--metric", "nothing"), "nothing", 2),
         ((*AB[:-3], "--queries", "gone.jsonl"), "gone.jsonl", 1),
         ((*AB, "--tolerance", "3"), "--tolerance", 2),

@@ -47,7 +47,7 @@ EXIT_STATUSES = (
         "trusted",
     )),
     ExitStatus(NOT_REACHED, "done, and a limit that was asked for does not hold", (
-        "`evaluate --at-least`, `--at-most`, `lint --at-most`, `compare --fail-if-worse`",
+        "`evaluate --at-least`, `--at-most`, `lint --at-most`, `compare --fail-if-worse`, an alert of `watch`",
     )),
     ExitStatus(130, "stopped by Ctrl-C; 143 by SIGTERM, 129 by SIGHUP", (
         "files and indexes are as they were or new, each whole; the same command goes on from what is kept",

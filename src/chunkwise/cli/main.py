@@ -32,7 +32,6 @@ _COMMANDS = {
     "tune": "Find the chunking and the search that work for your documents, and prove it.",
     "history": "List the runs that were kept, what changed between them, and how figures went.",
     "baseline": "Choose the run that later ones are held against.",
-    "ab": "Hold two configurations against each other on live questions, and say when to stop.",
     "init": "Write the file that has quality watched weekly and on every change: CI, cron, systemd.",
     "studio": "Look at documents, cuts, searches and runs in the browser, on this machine alone.",
     "watch": "Evaluate again and again, and raise a hand when something fell.",

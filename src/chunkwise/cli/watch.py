@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chunkwise.cli import commands
+from chunkwise.cli.ab import command as ab
 from chunkwise.cli.commands import argument, is_typed, option
 from chunkwise.cli.evaluate import (
     DryRunEnded,
@@ -569,5 +570,5 @@ def alerts(options: AlertsOptions) -> None:
         say(f"no alert stands in {shown_place(history.place)}")
 
 
-for each in (ack, alerts):
+for each in (ab, ack, alerts):
     command.add_command(each)
