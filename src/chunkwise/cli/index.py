@@ -53,7 +53,7 @@ Examples:
   chunkwise index handbook/ --into kb                     # again: only what has changed is read
   chunkwise index docs.zip more/ --into kb -s "sentences(max_tokens=200)" --context headings
   chunkwise index corpus.jsonl --into kb --vectors none   # words alone: no model, and fast
-  chunkwise index handbook/ --into kb --maxsim colbert-small      # token vectors, too: finds more, takes longer
+  chunkwise index handbook/ --into kb --maxsim colbert-small      # token vectors, too: late interaction
   chunkwise index new.md --into kb --add                  # add one document; the others stay
   chunkwise index handbook/ --into kb --rebuild -s sections
   chunkwise index handbook/ --chunks theirs.jsonl --into kb       # the chunks that another tool made of them

@@ -243,6 +243,7 @@ COLBERT_SMALL = Weights(
     ),
     kind="token encoder",
     spec="colbert-small",
+    worth="four English samples: 62.7 % in 500 tokens beside words and minilm, 61.0 % without",
 )
 
 MS_MARCO_MINILM = Weights(
