@@ -82,6 +82,7 @@ bench: $(VENV)-bench/.installed ## speed, conformance and recall beside other li
 	$(VENV)-bench/bin/python -m benchmarks.tuning
 	$(VENV)-bench/bin/python -m benchmarks.contextual
 	$(VENV)-bench/bin/python -m benchmarks.watching
+	$(VENV)-bench/bin/python -m benchmarks.studio
 
 # Peers want each other's versions, so they get an environment of their own; one that fails is left out.
 $(VENV)-bench/.installed: pyproject.toml benchmarks/peers.txt

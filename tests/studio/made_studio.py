@@ -11,10 +11,12 @@ from starlette.testclient import TestClient
 from chunkwise.evaluation.results import write_results
 from chunkwise.studio.app import studio_app
 from chunkwise.studio.project import Project, ProjectSources, sort_sources
+from chunkwise.tracking.store import History
 from chunkwise.tuning.sweep_result import write_sweep_result
 from made_results import results
 from report.made_tuning import made_tuning
 from report.reading_pages import EVIL
+from tracking.made_runs import kept_run
 
 TOKEN, PORT = "the-token-of-the-tests", 8420
 ADDRESS = f"http://127.0.0.1:{PORT}"
@@ -45,6 +47,9 @@ def write_project(folder: Path) -> ProjectSources:
         {"id": "q01", "query": "How is leave asked for?", "relevant_text": "asked for in writing"}
     ]
     (folder / "questions.json").write_text(json.dumps(questions), "utf-8")
+    history = History(folder / "history.db")
+    for mean in (0.5, 0.7):
+        history.add(kept_run({"q1": mean, "q2": 0.4}))
     named = [str(folder / name) for name in ("docs", "before.json", "after.json", "sweep.json")]
     documents, index, runs = sort_sources(named)
     return ProjectSources(

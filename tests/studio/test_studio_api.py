@@ -14,14 +14,16 @@ from starlette.testclient import TestClient
 
 from chunkwise.chunkers import get_strategy
 from chunkwise.metrics.cuts.boundary_issues import count_issues, find_issues
+from chunkwise.retrieval import index
 from chunkwise.studio.api import ENDPOINTS, endpoint_at
 from chunkwise.studio.corpus import BAND, LONGEST_BAND, band_edges
 from chunkwise.studio.documents import MOST_BANDS
-from chunkwise.studio.project import Project
+from chunkwise.studio.project import Project, ProjectSources
 from chunkwise.studio.questions import layered
 from chunkwise.studio.recently_used import RecentlyUsed
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.language import language_of
+from hash_embedder import HashEmbedder
 from studio.made_studio import HOSTILE, LEAVE, client, number_of, project
 
 __all__ = ["client", "project"]  # fixtures
@@ -50,8 +52,6 @@ def refused(client: TestClient, path: str, status: int = 400, **values: Any) -> 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda each: each.path)
 def test_every_answer_fits_its_description(client: TestClient, endpoint: Any) -> None:
-    if endpoint.path == "/api/history":
-        pytest.skip("the history of the tests' project has no run")
     description = answer(client, "/api/openapi.json")
     operation = description["paths"][endpoint.path]["get"]
     schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
@@ -107,7 +107,7 @@ def test_a_wrong_value_is_a_sentence(client: TestClient, path: str, query: str, 
 
 
 @pytest.mark.parametrize(
-    "path", ["/api/documents/99", "/api/documents/99/cuts", "/api/runs/9", "/api/question?id=no", "/api/history",
+    "path", ["/api/documents/99", "/api/documents/99/cuts", "/api/runs/9", "/api/question?id=no",
              "/api/nothing", "/api/documents/0/nothing", "/api/questions?metric=colour"]
 )  # fmt: skip
 def test_what_is_not_there_is_a_sentence(client: TestClient, path: str) -> None:
@@ -257,6 +257,34 @@ def test_a_search_says_why_and_what_was_just_outside(client: TestClient, project
     assert LEAVE[several["outside"][0]["start"] :][:5].strip()
 
 
+def test_vectors_are_among_the_reasons_where_the_index_has_some(project: Project) -> None:
+    from studio.made_studio import client_of
+
+    with_vectors = Project(ProjectSources(documents=project.sources.documents))
+    for document in project.corpus.documents():
+        with_vectors.corpus.add(document)
+    with_vectors.index = index(project.corpus.documents(), embedder=HashEmbedder())
+    asking = client_of(with_vectors)
+    values = {
+        "q": "who decides on leave?",
+        "retriever": ["hybrid", "dense", "multiscale"],
+        "budget": 40,
+    }
+    found = answer(asking, "/api/search", **values)
+    assert found["retrievers"] == ["multiscale", "hybrid", "bm25", "dense"]
+    assert [side["problem"] for side in found["sides"]] == ["", "", ""]
+    hybrid, dense, several = found["sides"]
+    best = dense["hits"][0]["why"]
+    assert best["rank_by_vectors"] == 1
+    assert best["similarity"] == pytest.approx(dense["hits"][0]["card"]["score"], abs=1e-4)
+    assert all(hit["why"]["similarity"] is not None for hit in hybrid["hits"])
+    assert {vote["signal"] for hit in several["hits"] for vote in hit["why"]["votes"]} == {
+        "words",
+        "vectors",
+    }
+    assert answer(asking, "/api/state")["has_vectors"]
+
+
 def test_the_code_to_copy_finds_the_same(client: TestClient, project: Project) -> None:
     side = answer(client, "/api/search", q="who decides on leave?", retriever="bm25", budget=60)[
         "sides"
@@ -349,7 +377,6 @@ def test_what_is_used_least_goes_first_and_each_is_made_once() -> None:
 
 
 def test_a_search_before_the_index_is_there_is_a_sentence(tmp_path: Any) -> None:
-    from chunkwise.studio.project import ProjectSources
     from studio.made_studio import client_of
 
     (tmp_path / "a.txt").write_text("A lamp.", "utf-8")

@@ -28,6 +28,7 @@ READY = {
     "/questions": "document.querySelector('#question-table a')",
     "/question?id=q01": "document.querySelector('.gold')",
     "/runs": "document.querySelector('#compare-two')",
+    "/history": "document.querySelector('h2')",
     "/runs/0": "document.querySelector('h2')",
     "/runs/2": "document.querySelector('h2')",
     "/compare?first=0&second=1": "document.querySelector('h2')",

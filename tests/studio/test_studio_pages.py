@@ -20,11 +20,7 @@ from tracking.made_runs import kept_run
 __all__ = ["client", "project"]  # fixtures
 
 QUERIES = {"/compare": "?first=0&second=1", "/question": "?id=q01"}
-SERVED = [
-    each.path.replace("{number}", "0") + QUERIES.get(each.path, "")
-    for each in PAGES
-    if each.path != "/history"
-]
+SERVED = [each.path.replace("{number}", "0") + QUERIES.get(each.path, "") for each in PAGES]
 SERVED += [
     "/runs/2",
     "/documents/1?strategy=tokens(max_tokens=9)&other=words",
