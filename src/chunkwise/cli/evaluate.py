@@ -609,6 +609,12 @@ def _measured_as(limits: list[MetricLimit], options: EvaluationOptions) -> list[
     return found
 
 
+def measured_names(names: str | None, options: EvaluationOptions) -> list[str]:
+    """Metrics that are named with commas, as the figures will call them; one that is not measured is told at once."""
+    given = [MetricLimit(name.strip(), 0.0, 1) for name in (names or "").split(",") if name.strip()]
+    return [limit.name for limit in _measured_as(given, options)]
+
+
 def _missed(results: Results, limits: list[MetricLimit]) -> list[str]:
     """The limits that do not hold, in words."""
     lines = []

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from chunkwise.cli.evaluate import (
     EvaluationOptions,
     PreparedEvaluation,
     kept_run,
+    measured_names,
     prepare,
     say_why_silent,
 )
@@ -181,7 +182,9 @@ def run(options: WatchOptions) -> None:
     check_channels(channels, os.environ)
     if options.every is not None and options.dry_run:
         raise click.UsageError("--dry-run and --every: a dry run is one; leave one of them out")
-    watch = _Watch(prepare(options), channels)
+    prepared = prepare(options)
+    names = measured_names(options.watched, prepared.options)
+    watch = _Watch(prepared, channels, names)
     if options.every is None:
         try:
             status = watch.once()
@@ -191,7 +194,12 @@ def run(options: WatchOptions) -> None:
         if status:
             sys.exit(status)
         return
-    stay(watch.once_told, options.every, watch.last_time())
+
+    def waiting(due: datetime) -> None:
+        if not options.quiet:
+            say(f"the next run is due at {due:%Y-%m-%d %H:%M} UTC; Ctrl-C ends the watch")
+
+    stay(watch.once_told, options.every, watch.last_time(), on_wait=waiting)
 
 
 class _Unnamed(click.Context):
@@ -213,6 +221,7 @@ def stay(
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     monotonic: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
+    on_wait: Callable[[datetime], None] = lambda due: None,
     rounds: int | None = None,
 ) -> None:
     """Works whenever `every` seconds have passed since the `last` time, until it is interrupted.
@@ -223,7 +232,10 @@ def stay(
     done = 0
     while rounds is None or done < rounds:
         left = 0.0 if last is None else every - (now() - last).total_seconds()
-        until = monotonic() + min(max(left, 0.0), every)
+        wait = min(max(left, 0.0), every)
+        until = monotonic() + wait
+        if wait:
+            on_wait(now() + timedelta(seconds=wait))
         while (due := until - monotonic()) > 0:
             if last is not None and (now() - last).total_seconds() >= every:
                 break
@@ -237,8 +249,12 @@ class _Watch:
     """What is done each time."""
 
     def __init__(
-        self, prepared: PreparedEvaluation[WatchOptions], channels: tuple[Channel, ...]
+        self,
+        prepared: PreparedEvaluation[WatchOptions],
+        channels: tuple[Channel, ...],
+        metrics: list[str],
     ) -> None:
+        self._metrics = metrics
         self._prepared = prepared
         self._options = prepared.options
         self._channels = channels
@@ -350,9 +366,8 @@ class _Watch:
 
         options = self._options
         live.compare(found.queries)
-        names = [name.strip() for name in (options.watched or "").split(",") if name.strip()]
         return watch_run(
-            self._history, self._history.run(number), name=options.baseline, metrics=names,
+            self._history, self._history.run(number), name=options.baseline, metrics=self._metrics,
             tolerance=options.tolerance, corpus=corpus_state(found.documents, found.results.cuts),
             live=live.kept(), command=_again(options, self._prepared.paths),
         )  # fmt: skip

@@ -131,7 +131,7 @@ class Alert:
     def is_worse_than_known(self) -> bool:
         """By what a fall must amount to, beyond the fall that was acknowledged."""
         known = self.acknowledged
-        return known is None or self.figure.fall >= known + self.figure.tolerance
+        return known is None or self.figure.fall > known + self.figure.tolerance
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""

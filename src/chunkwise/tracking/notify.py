@@ -13,6 +13,7 @@ import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from email.message import EmailMessage
+from email.utils import formatdate, make_msgid
 from pathlib import Path
 from threading import Thread
 from typing import Any, Literal, get_args
@@ -279,6 +280,8 @@ def _mail(message: AlertMessage, to: str, server: MailServer) -> EmailMessage:
     mail["Subject"] = " ".join(message.subject.split())[:200]
     mail["From"] = server.sender
     mail["To"] = ", ".join(each.strip() for each in to.split(","))
+    mail["Date"] = formatdate()
+    mail["Message-ID"] = make_msgid(domain=server.sender.rpartition("@")[2])
     mail["Auto-Submitted"] = "auto-generated"
     mail.set_content(message.text)
     mail.add_alternative(message.html, subtype="html")
