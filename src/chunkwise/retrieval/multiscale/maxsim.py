@@ -13,7 +13,8 @@ from chunkwise.retrieval.searchable import TokenTable
 from chunkwise.text.terms import ranges
 
 _MOST = 127
-_TOKENS_AT_ONCE = 16_384
+_TOKENS_AT_ONCE = 4096
+"""So many vectors, unpacked, stay in a core's own cache."""
 
 
 class QueryTokens(NamedTuple):
@@ -77,13 +78,15 @@ def window_scores(
     Maxima over runs of 1, 2, 4 … rows are made once; a window of any length is the better of two runs.
     """
     scores = np.full(len(low), -np.inf, np.float32)
+    filled = np.flatnonzero(high > low)  # in a large index few
+    low, high = low[filled], high[filled]
     level = np.frexp((high - low).astype(np.float64))[1] - 1
     running, run = maxima, 1
     for power in range(int(level.max(initial=-1)) + 1):
         here = np.flatnonzero(level == power)
         if len(here):
             best = np.maximum(running[low[here]], running[high[here] - run])
-            scores[here] = best.sum(axis=1, dtype=np.float64)
+            scores[filled[here]] = best.sum(axis=1, dtype=np.float64)
         running = np.maximum(running[:-run], running[run:])
         run *= 2
     return scores

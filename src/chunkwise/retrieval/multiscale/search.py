@@ -257,11 +257,16 @@ class Multiscale:
         before = np.zeros(len(prepared.atoms) + 1, np.int64)
         before[atoms + 1] = 1
         np.cumsum(before, out=before)
-        found = []
-        for windows, skipped in zip(prepared.sizes, excluded, strict=True):
-            scores = window_scores(maxima, before[windows.first], before[windows.stop])
-            found.append(self._best_of_size(windows, scores, skipped, self.maxsim_weight, None))
-        return found
+        low, high = (
+            np.concatenate([before[getattr(windows, edge)] for windows in prepared.sizes])
+            for edge in ("first", "stop")
+        )
+        ends = np.cumsum([len(windows) for windows in prepared.sizes])[:-1]
+        of_sizes = np.split(window_scores(maxima, low, high), ends)
+        return [
+            self._best_of_size(windows, scores, skipped, self.maxsim_weight, None)
+            for windows, scores, skipped in zip(prepared.sizes, of_sizes, excluded, strict=True)
+        ]
 
     def _best_of_size(
         self,
