@@ -15,6 +15,7 @@ from chunkwise.stats.intervals import Interval, intervals, unpaired_difference
 from chunkwise.stats.paired import (
     FEWEST,
     SIGNIFICANCE,
+    Z_80,
     Z_95,
     detectable,
     holm,
@@ -168,7 +169,8 @@ def unpaired_falls(first: Sequence[ArrayLike], second: Sequence[ArrayLike]) -> l
             found.append(None)
             continue
         apart = unpaired_difference(before, after)
-        least = max(apart.mean - apart.low, apart.high - apart.mean)
+        # Half of the interval is shown every second time; more than that, four times in five.
+        least = max(apart.mean - apart.low, apart.high - apart.mean) * (1 + Z_80 / Z_95)
         shown = [_leaves_out_zero(level[0][at], level[1][at]) for level in (sure, likely)]
         found.append(Fall(before.mean, after.mean, apart, None, 0, least, *shown))
     return found

@@ -31,7 +31,8 @@ then spread as much as the scores do; runs that are more alike show smaller diff
 Z_95 = NormalDist().inv_cdf(0.975)
 """Of 95 %, two-sided, on the normal curve."""
 _MOST = 1_000_000_000
-_POWER = NormalDist().inv_cdf(0.8)
+Z_80 = NormalDist().inv_cdf(0.8)
+"""Of a difference that is shown four times in five."""
 _COARSE = 12.0
 """How much larger a difference of few pairs must be than the normal curve has it, over the square of their number."""
 
@@ -59,7 +60,7 @@ def _least(deviation: float, pairs: int, reach: float) -> float | None:
     # One question that was not seen counts against the difference with all it can.
     unseen, error = reach / pairs, deviation / math.sqrt(pairs)
     away = unseen + student(Z_95, pairs - 1) * math.hypot(error, unseen)
-    away += student(_POWER, pairs - 1) * error
+    away += student(Z_80, pairs - 1) * error
     return min(away * (1 + _COARSE / pairs**2), reach)
 
 
