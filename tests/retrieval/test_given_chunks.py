@@ -143,7 +143,7 @@ def test_an_index_of_chunks_is_not_updated_without_them(tmp_path: Path) -> None:
     ):
         with pytest.raises(InvalidParameter, match="made of chunks that were there"):
             update()
-    with pytest.raises(InvalidParameter, match=r"made of other chunks .* rebuild=True"):
+    with pytest.raises(InvalidParameter, match=r"made of other chunks .*rebuild=True"):
         chunkwise.index(DOCUMENTS, chunks=ROWS[:2], embedder=Tiny(), into=place)
     fewer = chunkwise.index(DOCUMENTS, chunks=ROWS[:2], embedder=Tiny(), into=place, rebuild=True)
     assert spans(fewer) == EXPECTED[1:]
