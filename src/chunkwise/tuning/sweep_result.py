@@ -31,9 +31,9 @@ class Outcome:
     without chunks."""
     error: str = ""
     """Why it could not be run; the others are not stopped by it."""
+    seconds: float = field(default=0.0, compare=False)
     dropped: str = ""
     """Why it was not asked all questions: it could not win any more. Those not asked are unscored."""
-    seconds: float = field(default=0.0, compare=False)
 
     @property
     def waits(self) -> bool:

@@ -278,7 +278,9 @@ def test_a_server_is_asked_before_weights_are_fetched(
     from chunkwise.cli import index
 
     fetched: list[str] = []
-    monkeypatch.setattr(index, "fetch_weights", lambda model, *_: fetched.append(model))
+    monkeypatch.setattr(
+        index, "fetch_weights", lambda model, *kind: kind[1:] or fetched.append(model)
+    )
     url = new_url()
     assert _run("index", handbook, "--into", url, "--vectors", "none").exit_code == 0
     assert _run("index", handbook, "--into", url).exit_code == 0
