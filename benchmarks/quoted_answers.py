@@ -8,9 +8,7 @@ should be refused or in doubt. The thresholds were set on other 150, 50 and 30 q
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from itertools import islice
 
 from benchmarks.question_sets import SETS, Question, QuestionSet, recall
 from benchmarks.tables import table
@@ -45,7 +43,6 @@ def run() -> str:
         "words quoted",
         "in doubt",
         "refused",
-        "seconds each",
     ]
     return f"{_about()}\n\n{table(head, rows)}"
 
@@ -55,7 +52,7 @@ def _about() -> str:
 
 
 def _row(name: str, made: Index, questions: Sequence[Question]) -> list[object]:
-    answered, seconds = _answered(made, questions)
+    answered = _answered(made, questions)
     pairs = list(zip(questions, answered, strict=True))
     read = sum(recall(question, each.passages) for question, each in pairs)
     quoted = sum(recall(question, each.citations) for question, each in pairs)
@@ -64,39 +61,36 @@ def _row(name: str, made: Index, questions: Sequence[Question]) -> list[object]:
         len(pairs),
         _per_cent(read, pairs),
         _per_cent(quoted, pairs),
-        *_states(answered, seconds),
+        *_states(answered),
     ]
 
 
 def _foreign(
     own: QuestionSet, other: QuestionSet, made: Index, questions: Sequence[Question]
 ) -> list[object]:
-    answered, seconds = _answered(made, questions)
+    answered = _answered(made, questions)
     return [
         f"{own.name}, asked what {other.name} is",
         len(answered),
         "–",
         "–",
-        *_states(answered, seconds),
+        *_states(answered),
     ]
 
 
-def _answered(made: Index, questions: Sequence[Question]) -> tuple[list[CitedAnswer], float]:
+def _answered(made: Index, questions: Sequence[Question]) -> list[CitedAnswer]:
     queries = [Query(each.id, each.text) for each in questions]
     hits = made.search(queries, budget=BUDGET)
     retrieved = [RetrievedQuestion(*each) for each in zip(queries, hits, strict=True)]
-    list(islice(quote_each(retrieved), 1))  # the model is loaded before the clock runs
-    started = time.perf_counter()
-    answered = list(quote_each(retrieved))
-    return answered, (time.perf_counter() - started) / len(questions)
+    return list(quote_each(retrieved))
 
 
-def _states(answered: Sequence[CitedAnswer], seconds: float) -> list[object]:
+def _states(answered: Sequence[CitedAnswer]) -> list[object]:
     words = [len(each.text.split()) for each in answered if each.claims]
     doubt = sum(any(claim.state == "quoted" for claim in each.claims) for each in answered)
     refused = sum(not each.claims for each in answered)
     mean = f"{sum(words) / max(len(words), 1):.0f}"
-    return [mean, _per_cent(doubt, answered), _per_cent(refused, answered), f"{seconds:.2f}"]
+    return [mean, _per_cent(doubt, answered), _per_cent(refused, answered)]
 
 
 def _per_cent(count: float, of: Sequence[object]) -> str:
