@@ -19,6 +19,7 @@ from chunkwise.tracking import notify, store
 from chunkwise.tracking.store import HISTORY_VARIABLE, History
 from cli.in_process import Run, here
 from cli.small_corpus import write_corpus, write_questions
+from interrupting import listening
 from tracking.receivers import mail_receiver, web_receiver
 from untimed import HANG
 
@@ -321,7 +322,7 @@ def test_a_watch_that_stays_ends_cleanly(tmp_path: Path, place: Path) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         process = subprocess.Popen(
             [sys.executable, "-m", "chunkwise", *WATCH, "--every", "1w"], cwd=tmp_path, text=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=listening,
         )  # fmt: skip
         try:
             assert process.stderr is not None
