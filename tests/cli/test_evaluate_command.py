@@ -553,7 +553,7 @@ def test_options_that_cannot_be_are_told_before_anything_is_read(
 
 def test_an_address_is_no_document(here: Run) -> None:
     done = here("chunk", "https://example.org/a.html")
-    assert done.returncode == 3
+    assert done.returncode == 1
     assert done.stderr.splitlines()[0] == (
         "chunkwise: skipped https://example.org/a.html: an address, and nothing is fetched; save what is there, and "
         "name the file (curl -o page.html ADDRESS)"
