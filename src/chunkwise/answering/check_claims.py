@@ -18,7 +18,6 @@ from chunkwise.metrics.claims.plain_form import holds, plain_form
 from chunkwise.metrics.claims.readable import Readable, sentences
 from chunkwise.testsets.locate.locate import Missing, SoughtPassage, elided_parts, locate, trimmed
 from chunkwise.text.analysis import Analyzed
-from chunkwise.text.blocks.sections import SectionTree
 
 
 class FoundQuote(NamedTuple):
@@ -142,14 +141,15 @@ def citation_at(found: FoundQuote) -> Citation:
 def _section(found: FoundQuote) -> tuple[str, ...]:
     """Of the quote, where that is below the passage's: a passage may go over several."""
     passage, (start, end) = found
-    own = _sections(passage.document).section(start, end)
+    own = analyzed_once(passage.document).section(start, end)
     # The layout a format declared may not be in the index: the passage's path was found while it was there.
     return own if own[: len(passage.section)] == passage.section else passage.section
 
 
 @lru_cache(maxsize=16)
-def _sections(document: Document) -> SectionTree:
-    return Analyzed(document).sections
+def analyzed_once(document: Document) -> Analyzed:
+    """Several quotes of an answer stand in the same documents."""
+    return Analyzed(document)
 
 
 NO_QUOTE = "no quote was given"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.answering.check_claims import FoundQuote, citation_at, one_line
+from chunkwise.answering.check_claims import FoundQuote, analyzed_once, citation_at, one_line
 from chunkwise.answering.cited_answer import CitedAnswer, Claim, NumberedPassage, passages_of
-from chunkwise.core import Document, Hit, Query, Span
+from chunkwise.core import Hit, Query, Span
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.testsets.locate.locate import trimmed
 from chunkwise.text.analysis import Analyzed
@@ -57,15 +56,16 @@ def quoted_answer(query: Query, hits: Sequence[Hit], reranker: Reranker) -> Cite
 
 def sentences_of(passage: NumberedPassage) -> Iterator[Sentence]:
     """Those of a passage, without headings; of a sentence that the passage cuts the part inside it."""
-    analyzed = _analyzed(passage.document)
+    analyzed = analyzed_once(passage.document)
     start, end = passage.start, passage.end
     starts = _starts(analyzed, start, end)
     headers = analyzed.blocks.headers_above(starts)
+    headings = analyzed.blocks.spans("heading", "header")
     ends = [*starts.tolist()[1:], end]
     for number, (low, high) in enumerate(zip(starts.tolist(), ends, strict=True)):
         span = trimmed(analyzed.text, low, high)
         text = analyzed.text[span.start : span.end]
-        if not any(map(str.isalnum, text)) or _is_heading(analyzed, span):
+        if not any(map(str.isalnum, text)) or _is_in(headings, span.start):
             continue
         header = headers.get(number)
         above = [*analyzed.section(*span)[-1:]]
@@ -87,10 +87,9 @@ def _starts(analyzed: Analyzed, start: int, end: int) -> NDArray[np.int64]:
     return np.insert(found, 0, start)
 
 
-def _is_heading(analyzed: Analyzed, span: Span) -> bool:
-    headings = analyzed.blocks.spans("heading", "header")
-    at = int(headings[:, 0].searchsorted(span.start, "right")) - 1
-    return at >= 0 and span.start < headings[at, 1]
+def _is_in(spans: NDArray[np.int64], place: int) -> bool:
+    at = int(spans[:, 0].searchsorted(place, "right")) - 1
+    return at >= 0 and place < int(spans[at, 1])
 
 
 def _claims(sentences: Sequence[Sentence], scores: NDArray[np.float32]) -> Iterator[Claim]:
@@ -123,8 +122,3 @@ def _holds(quote: tuple[NumberedPassage, Span], sentence: Sentence) -> bool:
 def _claim(passage: NumberedPassage, span: Span, doubt: str = "") -> Claim:
     citation = citation_at(FoundQuote(passage, span))
     return Claim(one_line(citation.quote), "quoted" if doubt else "supported", citation, note=doubt)
-
-
-@lru_cache(maxsize=16)
-def _analyzed(document: Document) -> Analyzed:
-    return Analyzed(document)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Generic, TypeVar, Union
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.chunkers.chunk import Chunked
@@ -20,13 +21,16 @@ if TYPE_CHECKING:
     from chunkwise.models.llm.language_model import LanguageModel
 
 
-class LazyEmbedder:
-    """An embedder by its name, or one that is there; `expected` is the identity an index was made with."""
+_Model = TypeVar("_Model", Embedder, TokenEncoder)
+
+
+class LazyModel(ABC, Generic[_Model]):
+    """A model by its name, or one that is there; `expected` is the identity an index was made with."""
 
     def __init__(
-        self, model: str | Embedder, expected: str = "", advance: OnProgress | None = None
+        self, model: str | _Model, expected: str = "", advance: OnProgress | None = None
     ) -> None:
-        self.requested = model
+        self.requested: str | _Model = model
         self._expected = expected
         self._advance = advance
 
@@ -35,47 +39,42 @@ class LazyEmbedder:
         """What finds it again; one that was handed over as an object goes by its identity."""
         return self.requested if isinstance(self.requested, str) else self.requested.identity
 
+    def __call__(self) -> _Model:
+        """The model itself."""
+        return self._checked
+
     @cached_property
+    def _checked(self) -> _Model:
+        made = self._make()
+        if self._expected and made.identity != self._expected:
+            raise wrong_model_error(self._expected, self.name, made.identity)
+        return made
+
+    @abstractmethod
+    def _make(self) -> _Model: ...
+
+
+class LazyEmbedder(LazyModel[Embedder]):
+    """What gives a vector a text."""
+
+    @property
     def embedder(self) -> Embedder:
         """The model itself."""
+        return self()
+
+    def _make(self) -> Embedder:
         from chunkwise.models import get_embedder
 
-        made = get_embedder(self.requested, advance=self._advance)
-        if self._expected and made.identity != self._expected:
-            raise wrong_model_error(self._expected, self.name, made.identity)
-        return made
-
-    def __call__(self) -> Embedder:
-        return self.embedder
+        return get_embedder(self.requested, advance=self._advance)
 
 
-class LazyTokenEncoder:
-    """The same of what gives a vector a token."""
+class LazyTokenEncoder(LazyModel[TokenEncoder]):
+    """What gives a vector a token."""
 
-    def __init__(
-        self, model: str | TokenEncoder, expected: str = "", advance: OnProgress | None = None
-    ) -> None:
-        self.requested = model
-        self._expected = expected
-        self._advance = advance
-
-    @property
-    def name(self) -> str:
-        """What finds it again; one that was handed over as an object goes by its identity."""
-        return self.requested if isinstance(self.requested, str) else self.requested.identity
-
-    @cached_property
-    def encoder(self) -> TokenEncoder:
-        """The model itself."""
+    def _make(self) -> TokenEncoder:
         from chunkwise.models import get_token_encoder
 
-        made = get_token_encoder(self.requested, advance=self._advance)
-        if self._expected and made.identity != self._expected:
-            raise wrong_model_error(self._expected, self.name, made.identity)
-        return made
-
-    def __call__(self) -> TokenEncoder:
-        return self.encoder
+        return get_token_encoder(self.requested, advance=self._advance)
 
 
 class NamedClient:

@@ -239,9 +239,9 @@ def _first(requested: RequestedSettings, advance: OnProgress | None) -> Resolved
     encoder = None
     if requested.maxsim is not None and requested.maxsim != NO_TOKEN_VECTORS:
         encoder = LazyTokenEncoder(requested.maxsim, advance=advance)
-        check_dimensions(dimensions := encoder.encoder.dimensions)
+        check_dimensions(dimensions := encoder().dimensions)
         settings = replace(
-            settings, maxsim=encoder.name, maxsim_identity=encoder.encoder.identity, maxsim_dimensions=dimensions
+            settings, maxsim=encoder.name, maxsim_identity=encoder().identity, maxsim_dimensions=dimensions
         )  # fmt: skip
     settings, contexts, more = contexts_first(requested.context, requested.llm, settings)
     return ResolvedSettings(settings, strategy, model, notes + more, contexts, encoder)

@@ -383,7 +383,7 @@ class _Group:
             self._times_as_many = texts_at_once(embedder) // _DOCUMENTS
         on_done = None if done else told  # what a language model wrote took the time
         lazy = self._resolved.token_encoder
-        encoder = lazy.encoder if new and lazy else None
+        encoder = lazy() if new and lazy else None
         built = iter(
             build_documents(new, self._resolved.settings, embedder, on_done, encoder) if new else ()
         )

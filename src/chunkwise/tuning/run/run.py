@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -137,8 +136,7 @@ class SweepTokenEmbedder(SweepEmbedder):
 class FailFastEmbedder(LazyEmbedder):
     """A model by its name, which can travel to other processes, and remembers here that it does not answer."""
 
-    @cached_property
-    def embedder(self) -> Embedder:
+    def _make(self) -> Embedder:
         return get_embedder(SweepEmbedder(get_embedder(self.requested, cache=False)))
 
 
