@@ -19,7 +19,7 @@ import click
 from chunkwise.cli import commands
 from chunkwise.cli.ab import command as ab
 from chunkwise.cli.commands import argument, is_typed, option
-from chunkwise.cli.evaluate import (
+from chunkwise.cli.evaluation import (
     DryRunEnded,
     Evaluated,
     EvaluationOptions,
