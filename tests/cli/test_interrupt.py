@@ -84,9 +84,9 @@ def test_a_silent_endpoint_does_not_hold_the_command(
     assert "chunkwise: stopped" in ended.err
 
 
-def big_corpus(folder: Path) -> None:
+def big_corpus(folder: Path, documents: int = 150) -> None:
     (folder / "docs").mkdir()
-    for number in range(150):
+    for number in range(documents):
         (folder / "docs" / f"{number}.txt").write_text(f"Lamp {number} was lit at dusk. " * 60)
 
 
@@ -131,7 +131,7 @@ def test_an_interrupt_while_the_command_is_imported_is_no_traceback() -> None:
 @pytest.mark.unwatched
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["terminate", "kill"])
 def test_a_signal_leaves_the_outcomes_of_a_sweep(number: int, tmp_path: Path) -> None:
-    big_corpus(tmp_path)
+    big_corpus(tmp_path, 30)
     rows = [
         {"query": f"When was lamp {n} lit?", "relevant_text": f"Lamp {n} was lit at dusk."}
         for n in range(12)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -48,6 +49,7 @@ DEFAULTS = {
 _GOOD = {"bm25": 0.0, "dense": 0.05, "hybrid": 0.11, "recursive": 0.0, "sections": 0.01}
 
 
+@cache
 def made_tuning(count: int = 120, seed: int = 0) -> SweepResult:
     """A full grid with every lever, one failure, defaults, several sizes at once; `count` questions."""
     rng = np.random.default_rng(seed)
@@ -98,6 +100,7 @@ def made_tuning(count: int = 120, seed: int = 0) -> SweepResult:
     )  # fmt: skip
 
 
+@cache
 def made_side_by_side(count: int = 40, seed: int = 0) -> SideBySide:
     """Real chunks of both, gold text inside some of them."""
     rng = np.random.default_rng(seed)

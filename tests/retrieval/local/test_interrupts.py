@@ -16,6 +16,7 @@ from chunkwise.retrieval.local import files
 from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local.files import MANIFEST_NAME
 from chunkwise.retrieval.local.folder import Generation, open_folder, verify_folder
+from how_many import some_of
 from interrupting import interrupt_at, lines_since
 from untimed import HANG
 
@@ -65,7 +66,7 @@ def test_an_interrupt_at_any_line_leaves_the_old_index_or_the_new(
     fresh()
     lines = lines_since(Generation.publish, work)
     found, seen = ["new.md"], []
-    for line in lines:
+    for line in some_of(lines, 3):
         if found != ["old.md"]:
             fresh()
         interrupt_at(line, Generation.publish, work)
@@ -78,7 +79,7 @@ def test_an_interrupt_at_any_line_leaves_the_old_index_or_the_new(
             pass  # the next writer clears what was left
         left = os.listdir(folder) if folder.exists() else []
         assert len(left) == 3 if is_there else left in ([], [folder_module.LOCK_NAME]), line
-    assert min(seen.count(["new.md"]), len(seen) - seen.count(["new.md"])) > 20
+    assert min(seen.count(["new.md"]), len(seen) - seen.count(["new.md"])) > 5
 
 
 def test_a_manifest_that_cannot_be_read_keeps_every_generation(
