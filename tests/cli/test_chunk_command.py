@@ -367,3 +367,13 @@ def test_quiet_says_nothing_of_a_page_that_cannot_show_everything(
     assert "more would make it too large for a browser" in here(*words).stderr
     done = here(*words, "-q")
     assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_quiet_shows_chunks_without_a_summary(here: Run, handbook: Path) -> None:
+    told, quiet = here("chunk", "handbook"), here("chunk", "handbook", "-q")
+    assert "documents" in told.stdout
+    assert "median" in told.stdout
+    assert "median" not in quiet.stdout
+    assert quiet.stdout
+    assert told.stdout.startswith(quiet.stdout)
+    assert quiet.stderr == ""

@@ -150,7 +150,7 @@ def command(options: ChunkOptions) -> None:
                 for sink in sinks:
                     sink(chunked)
         else:
-            shown = list(_shown(documents, strategy, options.show))
+            shown = list(_shown(documents, strategy, options))
         if not summary.documents:  # leaving so, an older file of that name stays
             nothing = "nothing is written" if sinks else "there is nothing to show"
             say(f"no document was read; {nothing}")
@@ -218,7 +218,7 @@ def _from_index(options: ChunkOptions) -> None:
         sinks = _open_sinks(stack, options, strategy)
         advance = stack.enter_context(progress("reading", 0, options.quiet))
         documents = readable(chunked_documents(index.source), options.strict, summary, advance)
-        shown = [] if sinks else list(_shown(documents, strategy, options.show))
+        shown = [] if sinks else list(_shown(documents, strategy, options))
         for chunked in documents:
             for sink in sinks:
                 sink(chunked)
@@ -315,7 +315,7 @@ def _open_sinks(
     return sinks
 
 
-def _shown(documents: Iterator[Chunked], strategy: Cutter, most: int) -> Iterator[str]:
+def _shown(documents: Iterator[Chunked], strategy: Cutter, options: ChunkOptions) -> Iterator[str]:
     """What a terminal shows: no more than is asked for, however many documents there are."""
     from rich.console import Console
 
@@ -328,9 +328,10 @@ def _shown(documents: Iterator[Chunked], strategy: Cutter, most: int) -> Iterato
         pairs,
         width=console.width,
         limit=limit,
-        most=most,
+        most=options.show,
         color=console.is_terminal,
         unit=strategy.unit,
+        summary=not options.quiet,
     )
 
 

@@ -208,6 +208,22 @@ class CutPlaces:
         """What follows the cut is the text of an item whose number precedes it."""
         return self._between(self.document.enumerations.texts)
 
+    @cached_property
+    def lists(self) -> Positions:
+        """Lists, and enumerations in running text up to the end of their last item's sentence: ordered spans."""
+        document, lists = self.document, self.document.blocks.lists
+        first, last = document.enumerations.runs.T
+        if not len(first):
+            return lists
+        following = np.append(document.sentences, self.size)
+        ends = following[following.searchsorted(last, "right")]
+        blocks = document.blocks
+        if len(blocks):  # what follows a block is no item of it
+            block = np.maximum(blocks.start.searchsorted(last, "right") - 1, 0)
+            inside = blocks.end[block] > last
+            ends = np.where(inside, np.minimum(ends, blocks.end[block]), ends)
+        return _united(np.concatenate((lists, np.stack([first, ends], axis=1))))
+
     def _between(self, starts: Positions) -> Flags:
         """Whether one of these ordered starts is the first visible character behind each cut."""
         found = starts.searchsorted(self.right, "right") > starts.searchsorted(self.left)
@@ -227,3 +243,13 @@ def _are_among(positions: Positions, ordered: Positions) -> Flags:
         return np.zeros(len(positions), dtype=np.bool_)
     found: Flags = ordered.take(ordered.searchsorted(positions), mode="clip") == positions
     return found
+
+
+def _united(spans: Positions) -> Positions:
+    """Spans in order, those that overlap as one."""
+    spans = spans[np.lexsort((spans[:, 1], spans[:, 0]))]
+    ends = np.maximum.accumulate(spans[:, 1])
+    opens = np.ones(len(spans), dtype=np.bool_)
+    opens[1:] = spans[1:, 0] >= ends[:-1]
+    last = np.append(np.flatnonzero(opens)[1:], len(spans)) - 1
+    return np.stack([spans[opens, 0], ends[last]], axis=1)

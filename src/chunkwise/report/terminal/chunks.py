@@ -33,8 +33,9 @@ def render_chunks(
     most: int | None = None,
     color: bool = True,
     unit: str = "tokens",
+    summary: bool = True,
 ) -> Iterator[str]:
-    """A text a document, then a summary; `limit`: most `unit` a chunk, `most`: chunks shown in all."""
+    """A text a document, then a summary, if wanted; `limit`: most `unit` a chunk, `most`: chunks shown in all."""
     sizes: list[int] = []
     totals: Counter[str] = Counter()
     count = summaries = hurt = cuts = 0
@@ -58,7 +59,8 @@ def render_chunks(
     if most and len(sizes) > most:  # where none is shown, there are no others
         left = counted(len(sizes) - most, "more chunk")
         yield _printed(_styled(f"  … {left}", "dim"), width, color)
-    yield _printed(_summary(count, sizes, summaries, (hurt, cuts, totals), unit), width, color)
+    if summary:
+        yield _printed(_summary(count, sizes, summaries, (hurt, cuts, totals), unit), width, color)
 
 
 def _printed(what: RenderableType, width: int, color: bool) -> str:

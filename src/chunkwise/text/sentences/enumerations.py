@@ -81,10 +81,14 @@ class Enumerations(NamedTuple):
     """Where the text behind each number starts: no place to cut at."""
     led_in: NDArray[np.int64]
     """Items behind a colon: what precedes them leads them in."""
+    runs: NDArray[np.int64]
+    """Where the first and the last item of each enumeration start, in two columns; those inside others left out."""
 
 
 _NOWHERE = np.zeros(0, dtype=np.int64)
-NO_ENUMERATIONS = Enumerations(_NOWHERE, _NOWHERE, _NOWHERE, _NOWHERE)
+NO_ENUMERATIONS = Enumerations(
+    _NOWHERE, _NOWHERE, _NOWHERE, _NOWHERE, np.zeros((0, 2), dtype=np.int64)
+)
 
 _Positions = NDArray[np.int64]
 _Flags = NDArray[np.bool_]
@@ -133,7 +137,8 @@ def enumerations(characters: CharacterArrays) -> Enumerations:
 
     marked = read(introduced)
     runs = _counted(marked, breaks)
-    items = {item.start: item for run in runs if len(run) > 1 for item in run}
+    believed = [run for run in runs if len(run) > 1]
+    items = {item.start: item for run in believed for item in run}
     # What begins as an item may have others behind it that no mark parts.
     alone = {run[0].start: run[0] for run in runs if len(run) == 1 and run[0].start not in items}
     if alone:
@@ -145,6 +150,7 @@ def enumerations(characters: CharacterArrays) -> Enumerations:
         for run in _counted(both, breaks):
             opens_line = run[0].start == 0 or text[run[0].start - 1] == "\n"
             if len(run) >= _WITHOUT_MARKS - opens_line and run[0].start in alone:
+                believed.append(run)
                 items.update((item.start, item) for item in run)
     found = [items[at] for at in sorted(items)]
     return Enumerations(
@@ -152,7 +158,19 @@ def enumerations(characters: CharacterArrays) -> Enumerations:
         _array(item.start for item in found if _opens_sentence(item)),
         np.unique(_array(item.text for item in found)),
         _array(item.start for item in found if item.behind == _COLON),
+        _outermost(believed),
     )
+
+
+def _outermost(runs: list[list[_Numbered]]) -> NDArray[np.int64]:
+    """First and last item of each run, in order; runs that overlap are one."""
+    found: list[tuple[int, int]] = []
+    for first, last in sorted((run[0].start, run[-1].start) for run in runs):
+        if found and first <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], last)
+        else:
+            found.append((first, last))
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
 def _flags(count: int, which: _Positions) -> _Flags:

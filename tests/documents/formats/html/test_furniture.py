@@ -229,3 +229,35 @@ def test_the_words_of_footers_in_footers_are_looked_through_once(
     page = text_of(f"<p>{PROSE}</p>" + "<footer>" * 30 + f"<p>{PROSE}" * 20)
     assert page.count(PROSE.strip()) == 21
     assert 0 < counted.characters <= 1.1 * len(page)
+
+
+_PARAGRAPH = "<p>The lamp of the tower was lit at dusk, and the boats of the island came home before the storm.</p>"
+_TEASER = (
+    '<div><h3><a href="/{0}">Another story, number {0}</a></h3><p>Its first words are told here to make '
+    'you read on, though they are none of this page. <a href="/{0}">Read the whole story, number {0}, '
+    "and others</a></p></div>"
+)
+
+
+def _frontpage(article: str, teasers: int) -> str:
+    around = "".join(_TEASER.format(number) for number in range(teasers))
+    page = f"<div>{around}</div><div><div>{article}</div></div><div>{around}</div>"
+    return f"<html><head><title>Lamps</title></head><body>{page}</body></html>"
+
+
+def test_an_article_among_teasers_is_told_by_its_own_prose() -> None:
+    text = html_text(_frontpage("<h1>Lamps</h1>" + 6 * _PARAGRAPH, 12)).layout.text
+    assert text.count("The lamp of the tower") == 6
+    assert "Another story" not in text
+    assert "first words" not in text
+
+
+def test_one_paragraph_above_a_list_of_links_is_no_article() -> None:
+    text = html_text(_frontpage(_PARAGRAPH, 12)).layout.text
+    assert "Another story, number 11" in text
+
+
+def test_sections_with_prose_of_their_own_are_all_kept() -> None:
+    sections = "".join(f"<div><h2>Part {n}</h2>{n * _PARAGRAPH}</div>" for n in (4, 2, 3))
+    text = html_text(f"<body><div>{sections}</div></body>").layout.text
+    assert text.count("The lamp of the tower") == 9

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from chunkwise.core import Block
@@ -74,6 +74,8 @@ _LONG = 80
 """Bytes outside of links with which a block is prose."""
 _MOST = 0.8
 """Share of the prose that makes an element the body of the page."""
+_PARAGRAPHS, _BESIDE = 3, 1 / 3
+"""The element of an article has so many of its own; others beside it have at most this share of its prose."""
 _SCRAPS, _LINKED = 0.6, 0.2
 """Around the body goes what has less of its text in prose, and more of it in links."""
 _IN_MAIN, _IN_ARTICLE = 0.1, 0.5
@@ -199,7 +201,7 @@ class Furniture:
         kept = self._without(everything, self._parts["furniture"])
         kept = self._without(kept, self._small(self._parts["hint"], kept))
         main = self._main(kept)
-        found = self._body(kept if main is None else main, blocks)
+        found = self._body(kept if main is None else main, blocks, says_main=main is not None)
         if main is None:
             found = self._trimmed(found, blocks, text)
         for part in _outermost(self._parts[_FOOTER]):
@@ -208,8 +210,8 @@ class Furniture:
                 found[part.first : part.end] = [True] * (part.end - part.first)
         return self._with_title(found, blocks, text, title)
 
-    def _body(self, kept: list[bool], blocks: Sequence[Block]) -> list[bool]:
-        """Without the links and scraps around the element that holds nearly all of the prose."""
+    def _body(self, kept: list[bool], blocks: Sequence[Block], *, says_main: bool) -> list[bool]:
+        """Without the links and scraps around the element that holds nearly all of the prose, or else an article."""
         sums = [(0, 0, 0)]
         for number, keep in enumerate(kept):
             characters, linked = self._of_block(number) if keep else (0, 0)
@@ -218,6 +220,13 @@ class Furniture:
             a, b, c = sums[-1]
             sums.append((a + characters, b + linked, c + prose))
         found = list(kept)
+
+        def drop(*around: tuple[int, int]) -> None:
+            for lo, hi in around:
+                characters, linked, prose = (b - a for a, b in zip(sums[lo], sums[hi], strict=True))
+                if prose < _SCRAPS * characters and linked > _LINKED * characters:
+                    found[lo:hi] = [False] * (hi - lo)
+
         first, end = 0, len(kept)
         for part in sorted(self._frames, key=lambda part: (part.first, -part.end)):
             if part.first < first or part.end > end:
@@ -225,12 +234,37 @@ class Furniture:
             whole, inside = sums[end][2] - sums[first][2], sums[part.end][2] - sums[part.first][2]
             if inside < _MOST * whole or not whole:
                 continue
-            for lo, hi in ((first, part.first), (part.end, end)):
-                characters, linked, prose = (b - a for a, b in zip(sums[lo], sums[hi], strict=True))
-                if prose < _SCRAPS * characters and linked > _LINKED * characters:
-                    found[lo:hi] = [False] * (hi - lo)
+            drop((first, part.first), (part.end, end))
             first, end = part.first, part.end
+        of_blocks = [after[2] - before[2] for before, after in pairwise(sums)]
+        if not says_main and (article := self._article(of_blocks, first, end)):
+            drop((first, article.first), (article.end, end))
         return found if any(found) else kept
+
+    def _article(self, prose: list[int], first: int, end: int) -> _Part | None:
+        """The element between these blocks that has far more prose of its own than any other beside it."""
+        inside = [part for part in self._frames if first <= part.first and part.end <= end]
+        inside.sort(key=lambda part: (part.first, -part.end))
+        own, paragraphs = [0] * len(inside), [0] * len(inside)
+        open_, following = list[int](), 0
+        for number in range(first, end):
+            while open_ and inside[open_[-1]].end <= number:
+                open_.pop()
+            while following < len(inside) and inside[following].first <= number:
+                open_.append(following)
+                following += 1
+            if open_ and prose[number]:
+                own[open_[-1]] += prose[number]
+                paragraphs[open_[-1]] += 1
+        most = max(range(len(inside)), key=own.__getitem__, default=None)
+        if most is None or paragraphs[most] < _PARAGRAPHS:
+            return None
+        found = inside[most]
+        beside = (
+            its for its, part in zip(own, inside, strict=True)
+            if part.end <= found.first or part.first >= found.end
+        )  # fmt: skip
+        return found if max(beside, default=0) <= _BESIDE * own[most] else None
 
     def _main(self, kept: list[bool]) -> list[bool] | None:
         """What is in `main`, or else in the one article that is most of the page."""
