@@ -73,6 +73,13 @@ def drawn(page: str | Sequence[Set]) -> str:
     )
 
 
+BITMAP_FONT = (
+    "/Type/Font/Subtype/Type3/FontBBox[0 0 50 70]/FontMatrix[.01 0 0 .01 0 0]/CharProcs<<>>/FirstChar 0/LastChar 127"
+    f"/Widths[{'50 ' * 128}]/Encoding<</Differences[0 {''.join(f'/a{code}' for code in range(128))}]>>"
+)
+"""As TeX writes one: its glyphs have numbers for names, so that nothing says which characters they are."""
+
+
 def pdf_bytes(
     *pages: str | Sequence[Set],
     title: str = "",
@@ -96,6 +103,7 @@ def pdf_bytes(
             f"/{name}<</Type/Font/Subtype/Type1/BaseFont/{font}>>"
             for name, font in (("B", "Helvetica-Bold"), ("C", "Courier"))
         )
+        fonts += f"/T<<{BITMAP_FONT}>>"
         objects.append(
             f"<</Type/Page/Parent 2 0 R{page_entries}/Resources<</Font<</F 3 0 R{fonts}>>>>"
             f"/Contents {5 + 2 * number} 0 R>>"

@@ -9,6 +9,7 @@ from chunkwise.chunkers.sentences import SentenceChunker
 from chunkwise.core import Block, Document
 from chunkwise.documents.formats.pdf.bookmarks import Bookmark, with_bookmarks
 from chunkwise.documents.formats.pdf.loader import without_hyphens
+from documents.conftest import Set
 from untimed import is_linear
 
 ENCRYPTED = (
@@ -24,6 +25,21 @@ def test_pages_start_where_they_say(reader, write, make_pdf) -> None:
     assert document.text == "First page\nsecond line\n\nLast page"
     assert [document.text[start:][:5] for start in document.pages] == ["First", "Last "]
     assert (document.title, document.format, document.blocks) == ("T", "pdf", None)
+
+
+@pytest.mark.parametrize(
+    ("ff", "fi", "fl", "ffi", "ffl"),
+    [("\\033", "\\034", "\\035", "\\036", "\\037"), ("\\013", "\\014", "\\015", "\\016", "\\017")],
+    ids=["T1", "OT1"],
+)
+def test_ligatures_of_bitmap_fonts_are_letters(
+    reader, write, make_pdf, ff: str, fi: str, fl: str, ffi: str, ffl: str
+) -> None:
+    words = (f"The {fi}eld o{ffi}ce", f"o{ff}ers a {fl}at {fl}oor, no wa{ffl}e.", "Last line.")
+    lines = [Set(50, 740 - 20 * n, line, 12, "T") for n, line in enumerate(words)]
+    document = reader.one(write("a.pdf", make_pdf(lines)))
+    assert document.text == "The field office\noffers a flat floor, no waffle.\nLast line."
+    assert document.boxes is not None
 
 
 def test_a_page_without_text_still_counts(reader, write, make_pdf) -> None:

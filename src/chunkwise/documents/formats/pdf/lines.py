@@ -17,6 +17,16 @@ if TYPE_CHECKING:
 
 HYPHEN_MARKS = "\ufffe\x02"
 """What PDFium puts in place of a hyphen at the end of a line and the line's end."""
+_LIGATURES = "\ufb00\ufb01\ufb02\ufb03\ufb04"
+"""ff, fi, fl, ffi, ffl."""
+# Bitmap fonts of TeX do not say which characters they draw: PDFium tells their codes, in the encodings T1 and OT1.
+_CODES = str.maketrans(
+    "\x1b\x1c\x1d\x1e\x1f" + "\x0b\x0c\x0e\x0f", _LIGATURES + "\ufb00\ufb01\ufb03\ufb04"
+)
+_CODE_OF_FL = re.compile(r"\r(?=[^\W\d_])")
+"""In OT1; ends of lines are two characters."""
+_LETTERS = str.maketrans(dict(zip(_LIGATURES, ("ff", "fi", "fl", "ffi", "ffl"), strict=True)))
+_LIGATURE = re.compile(f"[{_LIGATURES}]")
 _LINE = re.compile(rf"[^\r\n{HYPHEN_MARKS}]*+(?:[{HYPHEN_MARKS}]|(?=[\r\n]|\Z))")
 _BOLD_NAME = re.compile(r"bold|black|heavy|demi|[-,]bd|CMBX|CMSSBX|SFBX|-Medi", re.IGNORECASE)
 _MONO_NAME = re.compile(r"mono|courier|typewriter|consol|CMTT|SFTT|menlo|code", re.IGNORECASE)
@@ -159,7 +169,8 @@ class _Reader:
         self._matrix = raw.FS_MATRIX()
         self._name = ctypes.create_string_buffer(128)
         self._flags = ctypes.c_int()
-        self.text: str = content.get_text_range()
+        told: str = content.get_text_range()
+        self.text = _CODE_OF_FL.sub("\ufb02", told).translate(_CODES)
         self._plain = content.count_chars() == len(self.text)
         astral = np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), np.uint32) > 0xFFFF
         self._units = np.cumsum(astral) if astral.any() else None
@@ -244,8 +255,12 @@ class _Reader:
             loose = x1 - x0 > _LOOSE * (end - start) * size > 0
             if loose or _cells([(low, high, 0) for low, high in stretches], size or 10.0)[0]:
                 cells, cuts = _cells(self._words(start, end, x0 - shown[0]), size or 10.0)
+        text = text.strip(" \t")
+        for ligature in reversed(list(_LIGATURE.finditer(text))):
+            more = len(ligature[0].translate(_LETTERS)) - 1
+            cuts = tuple(cut + more if cut > ligature.start() else cut for cut in cuts)
         return Line(
-            self._page, text.strip(" \t"), *shown, baseline, size, font, bold, upright, cells,
+            self._page, text.translate(_LETTERS), *shown, baseline, size, font, bold, upright, cells,
             (x0, y0, x1, y1), number, cuts if "\x00" not in self.text else (),
         )  # fmt: skip
 
