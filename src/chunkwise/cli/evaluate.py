@@ -45,7 +45,7 @@ from chunkwise.cli.options import (
     queries_file,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
-from chunkwise.cli.streams import say, say_skipped
+from chunkwise.cli.streams import say, say_skipped, stdout_console
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -512,13 +512,11 @@ def _show(
 
         click.echo(results_text(results), nl=False)
     elif shown:
-        from rich.console import Console
-
         from chunkwise.report.terminal.evaluation import render_evaluation
         from chunkwise.report.views.evaluation import evaluation_view
 
         view = evaluation_view(results, types=types)
-        render_evaluation(view, Console(file=sys.stdout, highlight=False))
+        render_evaluation(view, stdout_console())
 
 
 def _checked_judge(options: Checked) -> Checked:

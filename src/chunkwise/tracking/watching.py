@@ -46,7 +46,6 @@ from chunkwise.tracking.difference import (
     changes_between,
 )
 from chunkwise.tracking.kept_run import KeptHit, KeptQuestion, KeptRun, RunSummary
-from chunkwise.tracking.origin import utc_now
 from chunkwise.tracking.store import USUAL_BASELINE, History
 
 WATCHED = 8
@@ -307,7 +306,7 @@ def _alert(
     cause, check = _cause(history, before, since, metric, figure, command)
     return Alert(
         metric, watched.name, figure.alarm or "fall", figure, watched.reference, since, run.number, run.number,
-        utc_now(),
+        run.when,
         tuple(sorted(types, key=lambda each: -sign * each.difference)),
         tuple(
             LostQuestion(now.id, now.text, old, new, *_passages(then.hits, now.hits))
