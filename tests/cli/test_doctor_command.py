@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from chunkwise.models.weights.catalogue import MINILM, SMOLLM2
 from chunkwise.models.weights.installed import ensure
 from untimed import started_postgres
 
+ROOT = Path(__file__).resolve().parents[2]
 KEY = "sk-not-a-real-key-0123456789"
 
 
@@ -160,6 +162,13 @@ def test_a_missing_extra_comes_with_its_command(monkeypatch: pytest.MonkeyPatch)
     assert found["fastembed"]["command"] == "pip install 'chunkwise[fastembed]'"
     assert found["parquet"]["state"] == "works"
     assert "embedding" not in found  # not tried with parts missing
+
+
+def test_every_extra_that_is_declared_is_looked_at() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    assert {*doctor_module.EXTRAS} == {*declared} - {"all", "dev"}
 
 
 def test_every_extra_has_packages_in_our_own_metadata() -> None:

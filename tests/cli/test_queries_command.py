@@ -100,3 +100,15 @@ def test_what_cannot_be_is_one_clear_line(here: Run, tmp_path: Path) -> None:
     assert other.returncode == 2
     (tmp_path / "o.json").write_text('[{"doc_id": "a"}]')
     assert "no record with a question" in here("queries", "import", "log.jsonl", "--into", "o.json").stderr  # fmt: skip
+
+
+def test_a_log_of_json_lines_that_begins_with_none_is_no_list_of_plain_questions(
+    here: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "log.jsonl").write_text('not json\n{"query": "who approves leave?"}\n{"x": 1}\n')
+    done = here("queries", "import", "log.jsonl", "--into", "live.json")
+    assert done.returncode == 3, done.stderr
+    assert "log.jsonl, line 1" in done.stderr
+    text = (tmp_path / "live.json").read_text()
+    assert "who approves leave?" in text
+    assert "not json" not in text

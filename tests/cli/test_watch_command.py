@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -206,9 +207,37 @@ def _a_folder(place: Path) -> Callable[[], None]:
     return lambda: None
 
 
+def _opened_with(pragma: str) -> Callable[[], None]:
+    """Whoever opens the file from here on has it so; root may write wherever rights say no."""
+    connect = sqlite3.connect
+
+    def limited(*words: Any, **more: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*words, **more)
+        connection.execute(pragma)
+        return connection
+
+    sqlite3.connect = limited  # type: ignore[assignment]
+
+    def mended() -> None:
+        sqlite3.connect = connect  # type: ignore[assignment]
+
+    return mended
+
+
+def _full(place: Path) -> Callable[[], None]:
+    return _opened_with("pragma max_page_count = 1")
+
+
+def _read_only(place: Path) -> Callable[[], None]:
+    return _opened_with("pragma query_only = 1")
+
+
 @pytest.mark.parametrize(
     ("harm", "told"),
-    [(_locked, "is locked"), (_damaged, "is damaged"), (_newer, "later chunkwise"), (_a_folder, "cannot be")],
+    [
+        (_locked, "is locked"), (_damaged, "is damaged"), (_newer, "later chunkwise"), (_a_folder, "cannot be"),
+        (_full, "the disk is full"), (_read_only, "check the rights"),
+    ],
 )  # fmt: skip
 def test_a_history_that_fails_costs_one_line_and_no_evaluation(
     here: Run, place: Path, monkeypatch: pytest.MonkeyPatch, harm: Callable[[Path], Callable[[], None]], told: str
@@ -216,8 +245,10 @@ def test_a_history_that_fails_costs_one_line_and_no_evaluation(
     monkeypatch.setattr(store, "WAIT", 0.1)
     here(*WATCH, "-q")
     mended = harm(place)
-    done = here(*WATCH)
-    mended()
+    try:
+        done = here(*WATCH)
+    finally:
+        mended()
     assert done.returncode == 1
     assert "recall@1000t 1.000" in done.stdout
     lines = [line for line in done.stderr.splitlines() if "not kept" in line]

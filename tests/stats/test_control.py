@@ -188,6 +188,19 @@ def test_the_test_is_corrected_over_the_metrics() -> None:
     assert alone.after - alone.before == pytest.approx(alone.difference.mean)
 
 
+@settings(max_examples=examples(20), deadline=None)
+@given(st.integers(1, 5), st.integers(1, 4), st.integers(0, 99))
+def test_several_runs_at_once_are_each_by_itself(runs: int, family: int, seed: int) -> None:
+    scores = np.random.default_rng(seed).random((runs + 1, 12, family))
+    scores[1:, :, 0] *= 0.3
+    first, second = np.tile(scores[0], runs), np.hstack([*scores[1:]])
+    apart = [paired_falls(scores[0], own) for own in scores[1:]]
+    assert paired_falls(first, second, family=family) == [fall for own in apart for fall in own]
+    apart = [unpaired_falls([*scores[0].T], [*own.T]) for own in scores[1:]]
+    together = unpaired_falls([*first.T], [*second.T], family=family)
+    assert together == [fall for own in apart for fall in own]
+
+
 def test_few_questions_show_nothing_and_unscored_ones_are_left_out() -> None:
     (few,) = paired_falls([[1.0]] * 5, [[0.0]] * 5)
     assert few is not None

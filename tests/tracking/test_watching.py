@@ -14,7 +14,7 @@ from chunkwise.tracking.alerts import Alert, WatchedFigure, WatchedRun, merged
 from chunkwise.tracking.database import HistoryProblem
 from chunkwise.tracking.kept_run import KeptFigure, KeptRun, RunOrigin
 from chunkwise.tracking.store import History
-from chunkwise.tracking.watching import WatchOutcome, watch_run
+from chunkwise.tracking.watching import WatchOutcome, watch_run, with_option
 from retrieval.postgres_server import new_url
 from tracking.made_runs import kept_run
 from untimed import HANG
@@ -274,3 +274,11 @@ def test_an_alert_stands_while_the_fall_is_shown_and_ends_with_it() -> None:
         assert bool(told) != is_over
     not_measured = WatchedRun(6, "default", 1)
     assert merged(known, [], not_measured) == ([], [])
+
+
+def test_the_command_that_checks_a_cause_names_a_setting_once() -> None:
+    again = "chunkwise evaluate 'my docs' -s 'tokens(max_tokens=9)' --budget 1000"
+    assert with_option(again, "-s", "structure(max_tokens=400)") == (
+        "chunkwise evaluate 'my docs' --budget 1000 -s 'structure(max_tokens=400)'"
+    )
+    assert with_option("chunkwise evaluate docs", "-k", "3") == "chunkwise evaluate docs -k 3"

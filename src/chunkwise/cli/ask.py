@@ -28,7 +28,7 @@ from chunkwise.cli.options import (
     json_flag,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
-from chunkwise.cli.streams import json_stdout, say, say_skipped, usable_place
+from chunkwise.cli.streams import json_stdout, say, say_skipped, stdout_console, usable_place
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -200,12 +200,10 @@ def _answer(
 
         json_stdout().write(json.dumps(answer_row(answered), ensure_ascii=False) + "\n")
     else:
-        from rich.console import Console
-
         from chunkwise.report.terminal.answer import render_answer
         from chunkwise.report.views.answer import answer_view
 
-        render_answer(answer_view(answered), Console(file=sys.stdout, highlight=False))
+        render_answer(answer_view(answered), stdout_console())
 
 
 def _answer_file(

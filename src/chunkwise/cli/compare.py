@@ -119,12 +119,11 @@ def _write_and_show(comparison: Comparison, options: CompareOptions, *, is_whole
 
         click.echo(text, file=json_stdout())
     elif options.output not in written or options.output is None:
-        from rich.console import Console
-
+        from chunkwise.cli.streams import stdout_console
         from chunkwise.report.terminal.comparison import render_comparison
 
         # Who names the measures wants to see them.
-        console = Console(file=sys.stdout, highlight=False)
+        console = stdout_console()
         render_comparison(comparison_view(comparison, whole=is_whole), console)
     return len(written) == len(wanted)
 

@@ -25,7 +25,7 @@ from chunkwise.base.wording import megabytes
 from chunkwise.cli import commands
 from chunkwise.cli.commands import option
 from chunkwise.cli.options import json_flag
-from chunkwise.cli.streams import print_json
+from chunkwise.cli.streams import print_json, stdout_console
 from chunkwise.models.http.error import excerpt
 
 CheckState = Literal["works", "absent", "fails"]
@@ -38,6 +38,9 @@ EXTRAS = {
     "postgres": "indexes in PostgreSQL",
     "llm": "language models: contexts, judges, answers, questions",
     "charts": "charts in the HTML pages; without it they have tables",
+    "studio": "the same in a browser: chunkwise studio",
+    "mlflow": "figures handed to MLflow: --mlflow",
+    "otel": "figures handed to OpenTelemetry: --otel",
     "sentence-transformers": "models of that library",
     "fastembed": "models of that library",
 }
@@ -95,12 +98,11 @@ def command(options: DoctorOptions) -> None:
 
 
 def _show(checks: list[Check], works: bool) -> None:
-    from rich.console import Console
     from rich.text import Text
 
     from chunkwise.report.plain_text import one_line
 
-    console = Console(highlight=False)
+    console = stdout_console()
     for group, members in groupby(checks, key=lambda check: check.group):
         console.print(Text(_TITLES.get(group, group), "bold"))
         console.print(_table(list(members)))

@@ -25,7 +25,7 @@ from chunkwise.cli.options import (
     NOT_REACHED,
     SKIPPED,
 )
-from chunkwise.cli.streams import say
+from chunkwise.cli.streams import say, stdout_console
 
 if TYPE_CHECKING:
     from chunkwise.core import Document
@@ -145,10 +145,8 @@ def _show(
 
         click.echo(results_text(results), nl=False)
     elif shown:
-        from rich.console import Console
-
         from chunkwise.report.terminal.evaluation import render_evaluation
         from chunkwise.report.views.evaluation import evaluation_view
 
         view = evaluation_view(results, types=types)
-        render_evaluation(view, Console(file=sys.stdout, highlight=False))
+        render_evaluation(view, stdout_console())

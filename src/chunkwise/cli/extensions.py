@@ -11,7 +11,7 @@ import click
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument
 from chunkwise.cli.options import json_flag
-from chunkwise.cli.streams import print_json
+from chunkwise.cli.streams import print_json, stdout_console
 
 if TYPE_CHECKING:
     from chunkwise.base.registry import RegisteredPart, Registry
@@ -83,11 +83,10 @@ def _parts(kind: str) -> list[RegisteredPart]:
 
 
 def _show(kind: str, registry: Registry, parts: list[RegisteredPart]) -> None:
-    from rich.console import Console
     from rich.markup import escape
     from rich.padding import Padding
 
-    console = Console(highlight=False)
+    console = stdout_console()
     console.print(f"[bold]{kind}[/]  [dim]entry points in {registry.group}[/]")
     own = [each.name for each in parts if each.package == "chunkwise"]
     told = ", ".join([*own, *(form for form in registry.forms if form not in own)])

@@ -6,7 +6,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from chunkwise.cli.commands import ListingGroup, argument, option
 from chunkwise.cli.exit_status import FAILED, WRONG_USAGE
 from chunkwise.cli.keep import HistoryOption, hand_down, history_of_group, run_number
 from chunkwise.cli.options import SKIPPED, QuietOption, json_flag, page_file
-from chunkwise.cli.streams import print_json, say, shown_place
+from chunkwise.cli.streams import print_json, say, shown_place, stdout_console
 from chunkwise.tracking.names import KINDS
 
 if TYPE_CHECKING:
@@ -114,7 +114,6 @@ def command(
     if context.invoked_subcommand is not None:
         hand_down(context, place)
         return
-    from rich.console import Console
 
     from chunkwise.report.terminal.history import render_history
     from chunkwise.report.views.history import history_view
@@ -126,7 +125,7 @@ def command(
     elif not view.rows:
         _say_empty(history, kind if view.total else None)
     else:
-        render_history(view, Console(file=sys.stdout, highlight=False))
+        render_history(view, stdout_console())
 
 
 def _say_empty(history: History, kind: str | None = None) -> None:
@@ -156,12 +155,11 @@ def show(options: ShowOptions) -> None:
     if options.as_json:
         print_json(history.run(number).to_dict())
         return
-    from rich.console import Console
 
     from chunkwise.report.terminal.history import render_run
     from chunkwise.report.views.history import run_view
 
-    render_run(run_view(history, number), Console(file=sys.stdout, highlight=False))
+    render_run(run_view(history, number), stdout_console())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,13 +188,12 @@ def diff(options: DiffOptions) -> None:
     if options.as_json:
         print_json(history.difference(before, after).to_dict())
         return
-    from rich.console import Console
 
     from chunkwise.report.terminal.history import render_run_difference
     from chunkwise.report.views.history import run_difference_view
 
     view = run_difference_view(history, before, after, whole=options.whole)
-    render_run_difference(view, Console(file=sys.stdout, highlight=False))
+    render_run_difference(view, stdout_console())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,11 +233,9 @@ def chart(options: ChartOptions) -> None:
     if options.as_json:
         print_json({name: value for name, value in view.to_dict().items() if name != "chart"})
     elif options.page is None:
-        from rich.console import Console
-
         from chunkwise.report.terminal.history import render_metric_history
 
-        render_metric_history(view, Console(file=sys.stdout, highlight=False))
+        render_metric_history(view, stdout_console())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -437,13 +432,14 @@ class HistoryDemoOptions(QuietOption):
 
 @commands.command("demo", HistoryDemoOptions, examples=_DEMO_EXAMPLES)
 def demo(options: HistoryDemoOptions) -> None:
-    """Make forty weeks of runs on the corpus inside the package: one change that hurts, one that does not."""
-    from rich.console import Console
+    """Make and watch forty weeks of runs on the corpus inside the package: one change hurts, one does not."""
 
     from chunkwise.cli.progress import progress
     from chunkwise.report.page import write_page
     from chunkwise.report.terminal.history import render_metric_history
+    from chunkwise.report.terminal.watch import render_watch
     from chunkwise.report.views.history import metric_history_view
+    from chunkwise.report.views.watch import Excerpts, watch_view
     from chunkwise.tracking import sample_weeks
     from chunkwise.tracking.store import History
 
@@ -455,26 +451,31 @@ def demo(options: HistoryDemoOptions) -> None:
             place.with_name(place.name + end).unlink(missing_ok=True)
     history = History(place)
     with progress("running", options.weeks, options.quiet) as advance:
-        sample_weeks.keep_sample_weeks(history, options.weeks, advance)
+        outcomes = sample_weeks.keep_sample_weeks(history, options.weeks, advance)
     page = options.output / "history.html"
-    metric, changes = sample_weeks.METRICS[0], sample_weeks.CHANGES
-    view = metric_history_view(history, metric)
+    view = metric_history_view(history, sample_weeks.METRICS[0])
     write_page(view, page)
     if options.quiet:
         return
-    render_metric_history(view, Console(file=sys.stdout, highlight=False))
+    console = stdout_console()
+    render_metric_history(view, console)
     click.echo()
-    for each in changes:
+    for each in sample_weeks.CHANGES:
         if each.week <= options.weeks:
             click.echo(f"week {each.week:>2}: {each.strategy} ({each.words})")
-    before, after = changes[-1].week - 1, changes[-1].week
+    raised = next((outcome for outcome in outcomes if outcome.alerts), None)
+    if raised is not None:
+        # One metric's alert is enough to see what alerts say.
+        texts = {each.id: each.text for each in sample_weeks.sample_documents()}
+        excerpts = Excerpts(texts, history.run(raised.watched.reference), raised.run)
+        shown = watch_view(raised, excerpts=excerpts)
+        render_watch(replace(shown, lines=shown.lines[:1]), console)
     click.echo(f"written: {place}, {page}", err=True)
-    look = f"look around: chunkwise history --history {place}"
-    if options.weeks >= after:
-        told = history.difference(before, after).metrics[metric].words
-        click.echo(f"{metric}, run {before} to {after}: {told}")
-        look += f"; chunkwise history diff {before} {after} --history {place}"
-    say(look)
+    looks = ["history", "watch alerts"]
+    if raised is not None:
+        looks.append(f"history diff {raised.alerts[0].since - 1} {raised.alerts[0].since}")
+    for look in looks:
+        say(f"look around: chunkwise {look} --history {shlex.quote(str(place))}")
 
 
 for each in (show, diff, chart, export, prune, import_files, demo):

@@ -21,7 +21,7 @@ from chunkwise.cli.llm import (
 )
 from chunkwise.cli.options import SKIPPED, LlmOptions, SourceOptions, json_flag, queries_file
 from chunkwise.cli.progress import fetch_weights, progress
-from chunkwise.cli.streams import print_json, say, say_skipped
+from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
 
 if TYPE_CHECKING:
     from chunkwise.core import Document
@@ -286,12 +286,10 @@ def _show(measured: list[CalibrationRun], pairs: KnownPairs, options: CalibrateO
 
         print_json(calibration_json(calibration_view(measured, pairs)))
     else:
-        from rich.console import Console
-
         from chunkwise.report.terminal.calibration import render_calibration
         from chunkwise.report.views.calibration import calibration_view
 
-        console = Console(file=sys.stdout, highlight=False)
+        console = stdout_console()
         render_calibration(calibration_view(measured, pairs), console, show=options.show)
     _warn(measured, options)
 

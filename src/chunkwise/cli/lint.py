@@ -26,7 +26,7 @@ from chunkwise.cli.options import (
     page_file,
 )
 from chunkwise.cli.progress import bytes_of, progress
-from chunkwise.cli.streams import say
+from chunkwise.cli.streams import say, stdout_console
 
 if TYPE_CHECKING:
     from chunkwise.chunkers.chunk import Chunked
@@ -206,12 +206,11 @@ def _write_issues(out: IO[str], issues: Iterable[LocatedIssue]) -> None:
 
 
 def _show(sample: LintSample, tally: CutTally, cutter: Cutter) -> None:
-    from rich.console import Console
 
     from chunkwise.report.terminal.lint import render_lint
     from chunkwise.report.views.lint import lint_view
 
-    render_lint(lint_view(sample, tally.cuts(), cutter.label), Console())
+    render_lint(lint_view(sample, tally.cuts(), cutter.label), stdout_console(highlight=True))
 
 
 def _line(summary: ChunkSummary, tally: CutTally) -> str:

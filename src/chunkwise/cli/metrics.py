@@ -10,7 +10,7 @@ import click
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
 from chunkwise.cli.options import json_flag
-from chunkwise.cli.streams import print_json
+from chunkwise.cli.streams import print_json, stdout_console
 
 if TYPE_CHECKING:
     from chunkwise.metrics.metric import Metric
@@ -50,9 +50,8 @@ def command(options: MetricsOptions) -> None:
     if options.as_json:
         print_json([described(each) for each in found])
         return
-    from rich.console import Console
 
-    console = Console(highlight=False)
+    console = stdout_console()
     _list(console, found) if options.brief else _show(console, found)
     console.print(
         "[dim]@k looks at the best k hits, @1000t at 1,000 tokens of context. Third parties add their own.[/]"

@@ -10,7 +10,7 @@ import click
 
 from chunkwise.base.wording import megabytes
 from chunkwise.cli.progress import progress
-from chunkwise.cli.streams import print_json, say
+from chunkwise.cli.streams import print_json, say, stdout_console
 
 if TYPE_CHECKING:
     from chunkwise.models.weights.installed import ModelStatus
@@ -212,14 +212,13 @@ def _row(standing: ModelStatus) -> dict[str, Any]:
 
 
 def _show(weights: list[dict[str, Any]], ways: dict[str, dict[str, str]], folder: str) -> None:
-    from rich.console import Console
     from rich.markup import escape
     from rich.padding import Padding
     from rich.table import Table
 
     from chunkwise.models.weights.catalogue import SETS
 
-    console = Console(highlight=False)
+    console = stdout_console()
     head = _columns("model", "size", "tokens/s", "licence", "named by")
     console.print(f"[bold]{head}[/]")
     for each in weights:

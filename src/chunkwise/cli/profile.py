@@ -15,7 +15,7 @@ from chunkwise.cli.exit_status import FAILED
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.options import SKIPPED, SourceOptions, check_outputs, json_flag, page_file
 from chunkwise.cli.progress import bytes_of, progress
-from chunkwise.cli.streams import print_json, say, say_skipped
+from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
 
 if TYPE_CHECKING:
     from chunkwise.base.errors import UnreadableDocument
@@ -82,12 +82,10 @@ def _show(profile: Profile, paths: list[str], options: ProfileOptions) -> None:
         if not options.quiet:
             click.echo(f"written: {options.page}", err=True)
     if not (options.as_json or options.page):
-        from rich.console import Console
-
         from chunkwise.report.terminal.profile import render_profile
         from chunkwise.report.views.profile import profile_view
 
-        render_profile(profile_view(profile), Console())
+        render_profile(profile_view(profile), stdout_console(highlight=True))
 
 
 def _profile(

@@ -209,7 +209,7 @@ def _show(
         return
     clusters = groups.clusters
     click.echo(
-        f"{log.total:,} asked: {counted(len(groups.queries), 'question')} in {len(log.asked):,} spellings, "
+        f"{log.total:,} asked: {counted(len(groups.queries), 'question')} in {counted(len(log.asked), 'spelling')}, "
         f"{counted(len(clusters), 'cluster')}"
     )
     for cluster in clusters[:_SHOWN]:

@@ -24,7 +24,7 @@ from chunkwise.cli.options import (
     json_flag,
 )
 from chunkwise.cli.progress import fetch_weights, progress
-from chunkwise.cli.streams import say, shown_place
+from chunkwise.cli.streams import say, shown_place, stdout_console
 
 if TYPE_CHECKING:
     from chunkwise.core import Hit, OnProgress, Query
@@ -269,14 +269,13 @@ def _writer() -> Written:
 
 
 def _shower(index: Index, several: bool, full: bool) -> Written:
-    from rich.console import Console
     from rich.text import Text
 
     from chunkwise.report.plain_text import one_line
     from chunkwise.report.terminal.hits import render_hits
     from chunkwise.report.views.hits import hits_view
 
-    console = Console(file=sys.stdout, highlight=False)
+    console = stdout_console()
 
     def show(query: Query, hits: Sequence[Hit]) -> None:
         if several:

@@ -11,7 +11,7 @@ import click
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
 from chunkwise.cli.options import json_flag
-from chunkwise.cli.streams import print_json
+from chunkwise.cli.streams import print_json, stdout_console
 
 _EXAMPLES = """
 \b
@@ -52,9 +52,8 @@ def command(options: StrategiesOptions) -> None:
     if options.as_json:
         print_json(json.loads(json.dumps(described, default=str)))
         return
-    from rich.console import Console
 
-    console = Console()
+    console = stdout_console(highlight=True)
     if options.brief:
         _list(console, described)
     else:

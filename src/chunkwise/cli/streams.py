@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable
-from typing import IO, Any, Generic, TextIO, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, Generic, TextIO, TypeVar, cast
 
 import click
 
 from chunkwise.base.errors import ChunkwiseError, without_passwords
 from chunkwise.report.plain_text import harmless_json, one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def say(message: object) -> None:
@@ -153,6 +157,30 @@ def print_json(value: object, indent: int | None = 2) -> None:
     import json
 
     json_stdout().write(json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
+
+
+class _WithoutBlanksAtEnds:
+    """Lines as a file or a program gets them: tables fill their last column with blanks, which nobody sees."""
+
+    _AT_ENDS = re.compile(r" +(?=\n)")
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._out, name)
+
+    def write(self, text: str) -> int:
+        return self._out.write(self._AT_ENDS.sub("", text))
+
+
+def stdout_console(*, highlight: bool = False) -> Console:
+    """What tables and lines for people are printed with."""
+    from rich.console import Console
+
+    out = sys.stdout
+    file = out if out.isatty() else cast(TextIO, _WithoutBlanksAtEnds(out))
+    return Console(file=file, highlight=highlight)
 
 
 class JsonLines(Generic[T]):

@@ -27,7 +27,7 @@ from chunkwise.cli.options import (
     tokenizer_name,
 )
 from chunkwise.cli.progress import fetch_weights, progress
-from chunkwise.cli.streams import print_json, say, say_skipped
+from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -291,12 +291,10 @@ def _write(completed: CompletedSweep, options: SweepOptions) -> None:
     if options.as_json:
         _print_json(completed)
     elif not options.quiet:
-        from rich.console import Console
-
         from chunkwise.report.terminal.tuning import render_tuning
         from chunkwise.report.views.tuning import tuning_view
 
-        render_tuning(tuning_view(completed.result), Console(file=sys.stdout, highlight=False))
+        render_tuning(tuning_view(completed.result), stdout_console())
     if not options.quiet:
         sys.stdout.flush()
         click.echo(f"written to {options.output}/: {', '.join(written)}", err=True)

@@ -32,7 +32,7 @@ from chunkwise.cli.evaluation import (
 from chunkwise.cli.keep import HistoryOption
 from chunkwise.cli.llm import show_estimate
 from chunkwise.cli.options import NOT_REACHED, SKIPPED, json_flag, output_file, page_file
-from chunkwise.cli.streams import print_json, say, say_skipped, shown_place
+from chunkwise.cli.streams import print_json, say, say_skipped, shown_place, stdout_console
 
 if TYPE_CHECKING:
     from chunkwise.core import Query
@@ -395,11 +395,9 @@ class _Watch:
         if self._options.as_json:
             print_json(view.to_dict())
         elif not self._options.quiet:
-            from rich.console import Console
-
             from chunkwise.report.terminal.watch import render_watch
 
-            render_watch(view, Console(file=sys.stdout, highlight=False))
+            render_watch(view, stdout_console())
 
     def _show_lost(self, found: Evaluated) -> None:
         """The figures themselves, where they can be held against nothing."""

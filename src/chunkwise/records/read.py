@@ -194,6 +194,10 @@ def _json_rows(handle: io.BufferedReader, name: str, shape: Shape) -> Iterator[R
     is_list, is_object = head[:1] == b"[", head[:1] == b"{"
     if shape.plain:
         is_list, is_object = bool(_JSON_LIST.match(head)), bool(_JSON_OBJECT.match(head))
+        # A log that says so by its name holds JSON, though its first line may be none.
+        is_object = is_object or (
+            not is_list and Path(name).suffix.lower() in (".jsonl", ".ndjson")
+        )
     if is_list:
         yield from _of_list(_decoded(stream.read(), name, halves=True).removeprefix(_MARK), name)
     elif is_object:

@@ -130,11 +130,21 @@ class Fall(NamedTuple):
     """The same at the 5 % of a single comparison, over all metrics, too."""
 
 
-def paired_falls(first: ArrayLike, second: ArrayLike) -> list[Fall | None]:
-    """Questions × metrics of the same questions in two runs; None: no question has both scores."""
+def paired_falls(
+    first: ArrayLike, second: ArrayLike, *, family: int | None = None
+) -> list[Fall | None]:
+    """Questions × metrics of the same questions in two runs; None: no question has both scores.
+
+    `family`: metrics that are watched together, where several runs with so many each stand side by side; None: all.
+    """
     one, other = checked_scores(first), checked_scores(second)
     pairs = paired_differences(one, other)
-    adjusted = iter(holm([pair.p for pair in pairs if pair is not None]))
+    step = family or max(len(pairs), 1)
+    adjusted = iter([
+        own
+        for at in range(0, len(pairs), step)
+        for own in holm([pair.p for pair in pairs[at : at + step] if pair is not None])
+    ])  # fmt: skip
     found: list[Fall | None] = []
     for at, pair in enumerate(pairs):
         if pair is None:
@@ -154,11 +164,13 @@ def paired_falls(first: ArrayLike, second: ArrayLike) -> list[Fall | None]:
     return found
 
 
-def unpaired_falls(first: Sequence[ArrayLike], second: Sequence[ArrayLike]) -> list[Fall | None]:
+def unpaired_falls(
+    first: Sequence[ArrayLike], second: Sequence[ArrayLike], *, family: int | None = None
+) -> list[Fall | None]:
     """The same of other questions: scores of each metric in both runs; None: one of them has none."""
     tables = [_columns(run) for run in (first, second)]
     one, other = (intervals(table) for table in tables)
-    metrics = max(len(first), 1)
+    metrics = family or max(len(first), 1)
     sure, likely = (
         [intervals(table, outside=level / metrics) for table in tables]
         for level in (ALARM, SIGNIFICANCE)

@@ -84,7 +84,7 @@ def _checked(kind: str, target: str) -> Channel:
     if kind not in get_args(ChannelKind):
         raise InvalidParameter(
             f"--alert: {without_passwords(kind)!r} is no way to tell of an alert; allowed: exit, file:FILE, "
-            "webhook:https://…, slack:https://…, email:to@host"
+            "webhook:https://…, slack:https://…, email:ADDRESS"
         )
     if kind == "exit":
         if target:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -17,14 +18,19 @@ from chunkwise.tracking.kept_run import KeptRun, RunOrigin
 from chunkwise.tracking.origin import time_text
 from chunkwise.tracking.record import run_of_results
 from chunkwise.tracking.store import History
+from chunkwise.tracking.watching import WatchOutcome, watch_run
 
 WEEKS = 40
 FIRST = datetime(2026, 1, 5, 6, tzinfo=UTC)
 """A Monday."""
-METRICS = ("recall@1000t", "completeness.facts", "boundary_issues")
+METRICS = ("recall@1000t", "completeness.facts")
 _BUDGET = 1000
 _ALWAYS_ASKED = 0.85
 """Share of the questions that are asked every week; of the others half are, drawn anew each week."""
+
+_COPIED = 4
+_LONG = 200
+"""Passages of a notice, and how many characters each has at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +56,29 @@ def change_of(week: int) -> SampleChange:
     return next(each for each in reversed(CHANGES) if each.week <= week)
 
 
+def _package() -> Path:
+    return Path(chunkwise.__file__).parent
+
+
+def sample_documents() -> list[Document]:
+    """As they are before anybody writes on them."""
+    return list(read(str(_package() / "corpus")))
+
+
 def sample_weeks(weeks: int = WEEKS, advance: OnProgress | None = None) -> Iterator[KeptRun]:
-    """One run a week, by words alone; every week a document is written on, and some other questions are asked."""
-    package = Path(chunkwise.__file__).parent
-    documents = list(read(str(package / "corpus")))
-    queries = read_testset(str(package / "corpus_questions.json"), documents, print).queries
+    """One run a week, by words alone: every week another notice stands in a document, and some questions are others."""
+    documents = sample_documents()
+    questions = str(_package() / "corpus_questions.json")
+    queries = read_testset(questions, documents, print).queries
     for week in range(1, weeks + 1):
         changed = change_of(week)
         rng = random.Random(week)
-        documents = _written_on(documents, week, rng)
+        written_on = _written_on(documents, week, rng)
         asked = _asked(queries, rng)
         results = evaluate(
-            documents, asked, strategy=changed.strategy, retriever="bm25", budget=_BUDGET, metrics=METRICS
+            written_on, asked, strategy=changed.strategy, retriever="bm25", budget=_BUDGET, metrics=METRICS
         )  # fmt: skip
-        run = run_of_results(results, documents=documents, queries=asked)
+        run = run_of_results(results, documents=written_on, queries=asked)
         if advance is not None:
             advance(1, f"week {week} of {weeks}")
         when = time_text(FIRST + timedelta(weeks=week - 1))
@@ -72,12 +87,15 @@ def sample_weeks(weeks: int = WEEKS, advance: OnProgress | None = None) -> Itera
 
 
 def _written_on(documents: Sequence[Document], week: int, rng: random.Random) -> list[Document]:
-    """A sentence at the end of one of them: places of passages stay, and layout that a format declared."""
+    """The notice of the week at the end of one of them, with words of others: it is retrieved now and then.
+
+    At the end, so that places of passages stay, and layout that a format declared.
+    """
     at = rng.choice([at for at, each in enumerate(documents) if each.blocks is None])
+    passages = [part for each in documents for part in each.text.split("\n\n") if len(part) > _LONG]
+    words = "\n\n".join(rng.sample(passages, _COPIED))
     found = list(documents)
-    text = (
-        f"{found[at].text.rstrip()}\n\nLooked through in week {week}; nothing had to be changed.\n"
-    )
+    text = f"{found[at].text.rstrip()}\n\nNotice of week {week}:\n\n{words}\n"
     found[at] = replace(found[at], text=text)
     return found
 
@@ -90,10 +108,17 @@ def _asked(queries: Sequence[Query], rng: random.Random) -> list[Query]:
 
 def keep_sample_weeks(
     history: History, weeks: int = WEEKS, advance: OnProgress | None = None
-) -> int:
-    """Keeps them, the first as the baseline; how many there are."""
+) -> list[WatchOutcome]:
+    """Keeps them, the first as the baseline, each watched as `chunkwise watch` does; what was found, week by week."""
+    package = _package()
+    again = shlex.join([
+        "chunkwise", "evaluate", str(package / "corpus"), "--test-queries", str(package / "corpus_questions.json"),
+        "--retriever", "bm25", "--budget", str(_BUDGET), "--metrics", ",".join(METRICS),
+    ])  # fmt: skip
+    found = []
     for week, run in enumerate(sample_weeks(weeks, advance), 1):
         number = history.add(run).number
         if week == 1:
             history.set_baseline(number)
-    return weeks
+        found.append(watch_run(history, history.run(number), command=again))
+    return found

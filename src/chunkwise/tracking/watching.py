@@ -46,7 +46,6 @@ from chunkwise.tracking.difference import (
     changes_between,
 )
 from chunkwise.tracking.kept_run import KeptHit, KeptQuestion, KeptRun, RunSummary
-from chunkwise.tracking.origin import utc_now
 from chunkwise.tracking.store import USUAL_BASELINE, History
 
 WATCHED = 8
@@ -307,7 +306,7 @@ def _alert(
     cause, check = _cause(history, before, since, metric, figure, command)
     return Alert(
         metric, watched.name, figure.alarm or "fall", figure, watched.reference, since, run.number, run.number,
-        utc_now(),
+        run.when,
         tuple(sorted(types, key=lambda each: -sign * each.difference)),
         tuple(
             LostQuestion(now.id, now.text, old, new, *_passages(then.hits, now.hits))
@@ -384,7 +383,7 @@ def _checked_by(part: DifferencePart, found: RunDifference, command: str) -> str
         (only,) = found.changes.settings
         flag = _FLAGS.get(only.name)
         if flag and only.before not in (None, ""):
-            return f"{command} {flag} {shlex.quote(str(only.before))}"
+            return with_option(command, flag, str(only.before))
     if part.cause == VERSIONS and len(found.changes.versions) == 1:
         (only,) = found.changes.versions
         if only.before and only.name != "python":
@@ -392,6 +391,15 @@ def _checked_by(part: DifferencePart, found: RunDifference, command: str) -> str
     if part.cause not in (DOCUMENTS, QUESTIONS, SETTINGS, VERSIONS) and not found.changes.words:
         return command  # again: what differs without a change is noise
     return ""
+
+
+def with_option(command: str, flag: str, value: str) -> str:
+    """The command with this value in place of the one it names."""
+    words = shlex.split(command)
+    while flag in words:
+        at = words.index(flag)
+        del words[at : at + 2]
+    return shlex.join([*words, flag, value])
 
 
 def learning_words(chart: ChartState) -> str:

@@ -15,7 +15,7 @@ from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
 from chunkwise.cli.options import SKIPPED, LoadingOptions, check_outputs, json_flag, output_file
 from chunkwise.cli.progress import bytes_of, progress
-from chunkwise.cli.streams import print_json, say_skipped
+from chunkwise.cli.streams import print_json, say_skipped, stdout_console
 from chunkwise.cli.testset import carried_documents, named_documents
 
 if TYPE_CHECKING:
@@ -165,11 +165,10 @@ def _show(
         }
         print_json(shown)
         return
-    from rich.console import Console
 
     from chunkwise.report.terminal.testset_problems import render_problems
 
-    console = Console(file=sys.stdout, highlight=False)
+    console = stdout_console()
     render_problems(
         problems, len(testset), text_of, console,
         most=options.show, written=options.output is not None,

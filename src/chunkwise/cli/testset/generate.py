@@ -18,7 +18,7 @@ from chunkwise.cli.commands import option
 from chunkwise.cli.llm import llm_client, show_estimate, show_spent
 from chunkwise.cli.options import SKIPPED, LlmOptions, SourceOptions, output_file
 from chunkwise.cli.progress import bytes_of, progress
-from chunkwise.cli.streams import say, say_skipped
+from chunkwise.cli.streams import say, say_skipped, stdout_console
 from chunkwise.cli.testset import named_documents
 
 if TYPE_CHECKING:
@@ -175,13 +175,12 @@ def _show(
     options: GenerateOptions,
 ) -> None:
     """The table on stdout, what was spent on stderr."""
-    from rich.console import Console
 
     from chunkwise.report.plain_text import one_line
 
     if options.quiet:
         return
-    _render(generated, Console(file=sys.stdout, highlight=False))
+    _render(generated, stdout_console())
     if client is not None:
         show_spent(client.spent)
     if generated.queries:
