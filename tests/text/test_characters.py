@@ -82,3 +82,23 @@ def test_white_space_is_passed_forwards_and_backwards(text: str) -> None:
     assert characters.next_solid(everywhere).tolist() == behind
     before = [len(text[:at].rstrip()) for at in everywhere.tolist()]
     assert characters.behind_solid(everywhere).tolist() == before
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    st.text(st.sampled_from("a1. \n\u00df\u6587\u20ac\U0001f44d"), max_size=12)
+    | st.text(max_size=12),
+    st.integers(1, 5),
+)
+def test_places_are_the_same_however_many_characters_are_looked_at_together(
+    text: str, block: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_BLOCK", block)
+        characters = CharacterArrays(text)
+        spaces, signs = characters.of_kinds(SPACE), characters.places("a\n\u6587")
+        words = characters.word_starts
+    assert spaces.tolist() == [at for at, char in enumerate(text) if char.isspace()]
+    assert signs.tolist() == [at for at, char in enumerate(text) if char in "a\n\u6587"]
+    assert words.tolist() == CharacterArrays(text).word_starts_within(0, len(text)).tolist()
+    assert all(found.dtype == np.int64 for found in (spaces, signs, words))
