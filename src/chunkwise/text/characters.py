@@ -45,6 +45,8 @@ _FEW = 1000
 """So few longer gaps are searched one by one; for more it pays to find all of them."""
 _FEW_OF = 64
 """One of so many characters is looked up by itself; for more it pays to look all of them up."""
+_LARGE = 1 << 24
+"""Characters of a text from which on their kinds are looked up each time: keeping them takes two bytes a character."""
 _BLOCK = 1 << 15
 """Characters looked up together: what is made on the way stays small."""
 
@@ -215,7 +217,8 @@ class CharacterArrays:
         """The kinds of the character at each position; outside the text those of its first or last."""
         if self._latin is not None:
             return _latin_kinds().take(self.points.take(positions, mode="clip"))
-        if "_kinds" in self.__dict__ or len(positions) * _FEW_OF > len(self.text):
+        many = len(positions) * _FEW_OF > len(self.text)
+        if "_kinds" in self.__dict__ or (many and len(self.text) <= _LARGE):
             return self._kinds.take(positions, mode="clip")
         return kinds_of(self.points.take(positions, mode="clip"))
 
@@ -286,9 +289,14 @@ class CharacterArrays:
         """Whether each character, of all or of a stretch, has any of these kinds; not to be written to."""
         if self._latin is not None:
             return np.frombuffer(self._latin[start:end].translate(_bytes_with(flags)), np.bool_)
-        whole = "_kinds" in self.__dict__ or (end or len(self.text)) - start == len(self.text)
-        kinds = self._kinds[start:end] if whole else kinds_of(self.points[start:end])
-        return (kinds & np.uint16(flags)) != 0
+        end = len(self.text) if end is None else min(end, len(self.text))
+        found = np.empty(max(end - start, 0), dtype=np.bool_)
+        kept = "_kinds" in self.__dict__ or (len(found) == len(self.text) <= _LARGE)
+        for low in range(start, end, _BLOCK):
+            high = min(low + _BLOCK, end)
+            kinds = self._kinds[low:high] if kept else kinds_of(self.points[low:high])
+            found[low - start : high - start] = (kinds & np.uint16(flags)) != 0
+        return found
 
     def of_kinds(self, flags: int) -> NDArray[np.int64]:
         """The position of every character of any of these kinds."""
