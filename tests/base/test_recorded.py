@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import pickle
 from collections.abc import Callable
@@ -18,8 +19,10 @@ from chunkwise.base.recorded import (
     ALLOW,
     PROVIDERS,
     Recorded,
+    add_named_by_user,
     check_allowed,
     like,
+    named_by_user,
     recorded,
     to_allow,
 )
@@ -179,3 +182,41 @@ def test_no_operator_takes_the_mark_away(make: Callable[[str], str]) -> None:
     made = make(Recorded("./kb/m.py:M", "kb"))
     assert isinstance(made, Recorded)
     assert made.where == "kb"
+
+
+LOSING: list[Callable[[str], str]] = [
+    str, lambda name: "".join([name]), lambda name: f" {name}", lambda name: json.loads(json.dumps(name)),
+    lambda name: str(Path(name)) if ".py:" in name else f"{name.partition('#')[0]}#other",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lose", LOSING)
+@pytest.mark.parametrize("name", ["mine.py:Mine", "https://lost.example/v1#m"])
+def test_a_command_follows_no_name_of_a_file_whose_mark_got_lost(
+    lose: Callable[[str], str], name: str, code: Path
+) -> None:
+    bare = lose(recorded(name, "the index kb"))
+    with named_by_user({"source": ("docs",), "strategy": "sentences", "other": None}):
+        for make in (get_embedder, get_language_model, get_reranker):
+            with pytest.raises(NotAllowed, match="the index kb names"):
+                make(bare)
+        with pytest.raises(NotAllowed, match="the index kb names"):
+            check_allowed({"embedder": [bare]})
+    assert not code.exists()
+
+
+def test_what_a_command_or_the_user_s_own_file_names_is_followed_though_an_index_names_it_too(
+    code: Path,
+) -> None:
+    name, address = "mine.py:Mine", "https://both.example/v1#m"
+    recorded([name, address], "the index kb")
+    check_allowed([name, address])  # no command: whoever calls is the user
+    with named_by_user({"strategy": f"semantic(embedder={name!r})", "more": [address]}):
+        check_allowed(["./mine.py:Mine", "https://both.example/v2#n"])
+        with pytest.raises(NotAllowed):  # a mark that is there counts
+            check_allowed(Recorded(address, "the index kb"))
+    with named_by_user({"config": recorded(address, "a recommendation")}):
+        with pytest.raises(NotAllowed):
+            check_allowed(address)
+        add_named_by_user({"sweep": {"embedder": address}})
+        check_allowed(address)

@@ -82,3 +82,29 @@ def test_white_space_is_passed_forwards_and_backwards(text: str) -> None:
     assert characters.next_solid(everywhere).tolist() == behind
     before = [len(text[:at].rstrip()) for at in everywhere.tolist()]
     assert characters.behind_solid(everywhere).tolist() == before
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    st.text(st.sampled_from("a1. \n\u00df\u6587\u20ac\U0001f44d"), max_size=12)
+    | st.text(max_size=12),
+    st.integers(1, 5),
+    st.sampled_from([0, 100]),
+)
+def test_places_are_the_same_however_many_characters_are_looked_at_together(
+    text: str, block: int, large: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_BLOCK", block)
+        patch.setattr(module, "_LARGE", large)
+        characters = CharacterArrays(text)
+        everywhere = np.arange(len(text))
+        assert characters.are(LETTER).tolist() == [bool(kind_of(char) & LETTER) for char in text]
+        if text:
+            assert characters.kinds_at(everywhere).tolist() == [*map(kind_of, text)]
+        spaces, signs = characters.of_kinds(SPACE), characters.places("a\n\u6587")
+        words = characters.word_starts
+    assert spaces.tolist() == [at for at, char in enumerate(text) if char.isspace()]
+    assert signs.tolist() == [at for at, char in enumerate(text) if char in "a\n\u6587"]
+    assert words.tolist() == CharacterArrays(text).word_starts_within(0, len(text)).tolist()
+    assert all(found.dtype == np.int64 for found in (spaces, signs, words))

@@ -98,9 +98,18 @@ def page(records: dict[str, Record], seed: int) -> str:
     ]
     return _PAGE.format(
         version=__version__, day=date.today(), python=platform.python_version(), machine=platform.machine(),
-        cores=cores(), seed=seed, rows="\n".join(rows), kinds="\n".join(kinds),
+        cores=cores(), seed=seed, rows="\n".join(rows), mended=_MENDED, kinds="\n".join(kinds),
     )  # fmt: skip
 
+
+_MENDED = """\
+The run went on over several commits, none of which changed what the others had tried in a way that is known. Wrong when
+they were first run, mended, and run again with their blocks: a cut inside a cluster (`structure`, a mark that joins the
+indent of a lead-in) and a hang-up while an array was read from disk, which ended in a traceback. Mended in the checks
+themselves: two commands interrupted before Python had read anything of them, and two texts of which `raptor` makes one
+chunk of the small and four of the large, and writes summaries from two on.
+"""
+"""What the last long run found, and what was done about it: written by hand, renewed with the run."""
 
 _PAGE = """# Torture
 
@@ -114,6 +123,7 @@ chunkwise {version}, {day}, Python {python}, {machine}, {cores} cores, seed {see
 |---|---|---|---|---|
 {rows}
 
+{mended}
 By kind:
 
 {kinds}

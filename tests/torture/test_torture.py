@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from torture.__main__ import PARTS, ROOT, page
 from torture.chunks import CHUNKS
 from torture.files import FILES
 from torture.interrupts import KILLS, SIGNALS
@@ -96,3 +97,14 @@ def test_a_run_goes_on_behind_what_is_on_disk_and_does_a_torn_line_again(tmp_pat
 def test_the_same_seed_makes_the_same_cases() -> None:
     twice = [run_cases(CHUNKS, SEED, range(20)).kinds for _ in range(2)]
     assert twice[0] == twice[1]
+
+
+def test_the_page_is_written_whole_but_for_its_counts(tmp_path: Path) -> None:
+    shown = (ROOT / "docs" / "benchmarks" / "torture.md").read_text(encoding="utf-8").splitlines()
+    records = {name: Record(tmp_path, part, SEED) for name, part in PARTS.items()}
+    counts = ("| ", "- ", "chunkwise ")
+    told = [line for line in page(records, SEED).splitlines() if line.strip()]
+    assert [line for line in told if not line.startswith(counts)] == [
+        line for line in shown if line.strip() and not line.startswith(counts)
+    ]
+    assert all(any(part.about in line for line in shown) for part in PARTS.values())

@@ -1,7 +1,9 @@
 """Names read from what others may have written: they name what is installed, and no code, file or server by themselves.
 
 An index, a row of a database, a recommendation and the folder of a sweep are data. Whoever reads a name from one marks
-it as `Recorded`; `Registry`, where names become parts, refuses what only the user may name.
+it as `Recorded`; `Registry`, where names become parts, refuses what only the user may name. A mark can get lost where
+texts are put together; so what marked texts name is remembered, and a command follows it only where its own words, or a
+file that they name as the user's own, name it too.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import wraps
 from shlex import quote
 from types import MappingProxyType
@@ -63,7 +66,7 @@ def _marked(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(method)
     def called(self: Recorded, *arguments: Any, **named: Any) -> Any:
-        return recorded(method(self, *arguments, **named), self.where)
+        return _mark(method(self, *arguments, **named), self.where)
 
     return called
 
@@ -75,7 +78,7 @@ _PLAIN = frozenset(
 )
 # All of them, those of later Pythons too: what is forgotten would make the user's own name of a recorded one. Texts
 # that a pattern finds, and those an f-string or a `join` makes of several, are marked by `like`. `str` itself takes the
-# mark away, as whoever makes a path or a line of JSON of one needs it.
+# mark away, as whoever makes a path or a line of JSON of one needs it; what it named is known all the same.
 for _name in dir(str):
     if _name not in _PLAIN:
         setattr(Recorded, _name, _marked(getattr(str, _name)))
@@ -83,16 +86,47 @@ for _name in dir(str):
 
 Value = TypeVar("Value")
 
+_from_files: dict[str, str] = {}
+"""What marked texts have named by an address or a path, and who said so."""
+_from_user: set[str] | None = None
+"""What the command at work names itself, in all its threads; None: no command is, and whoever calls is the user."""
+
+
+@contextmanager
+def named_by_user(value: object) -> Iterator[None]:
+    """For as long as a command runs: these are its words."""
+    global _from_user
+    before, _from_user = _from_user, set()
+    try:
+        add_named_by_user(value)
+        yield
+    finally:
+        _from_user = before
+
+
+def add_named_by_user(value: object) -> None:
+    """What a file says that the user wrote counts as what the command says."""
+    if _from_user is not None:
+        plain = (text for text in _texts(value) if not isinstance(text, Recorded))
+        _from_user.update(_place(name) for text in plain for _, name in _by_place(text))
+
 
 def recorded(value: Value, where: str) -> Value:
     """The same with every text in it marked: a text, or lists and tables of them."""
+    for text in map(str.__str__, _texts(value)):
+        for _, name in _by_place(text):
+            _from_files[_place(name)] = where
+    return _mark(value, where)
+
+
+def _mark(value: Value, where: str) -> Value:
     made: Any = value
     if isinstance(value, str):
         made = Recorded(value, where)  # one that is marked already gets this mark
     elif isinstance(value, list | tuple):
-        made = type(value)(recorded(each, where) for each in value)
+        made = type(value)(_mark(each, where) for each in value)
     elif isinstance(value, dict):
-        made = {key: recorded(each, where) for key, each in value.items()}
+        made = {key: _mark(each, where) for key, each in value.items()}
     return made
 
 
@@ -103,13 +137,20 @@ def like(name: str, text: str) -> str:
 
 def check_allowed(value: object) -> None:
     """Refuses what recorded texts in a value name that only the user may name, unless CHUNKWISE_ALLOW has it."""
-    for text in _recorded_texts(value):
+    for text in _texts(value):
         for what, name in _by_place(text):
-            if not _is_allowed(name):
+            where = text.where if isinstance(text, Recorded) else _lost_mark(name)
+            if where and not _is_allowed(name):
                 raise NotAllowed(
-                    f"{text.where} names {what}, {name}; what is written there is data, and is not followed unless "
+                    f"{where} names {what}, {name}; what is written there is data, and is not followed unless "
                     f"you name it yourself or allow it: --allow {quote(name)} ({ALLOW} in the environment)"
                 )
+
+
+def _lost_mark(name: str) -> str:
+    """Who named it, where only files have and a command is at work; else empty."""
+    place = _place(name)
+    return "" if _from_user is None or place in _from_user else _from_files.get(place, "")
 
 
 def to_allow(*names: str) -> list[str]:
@@ -123,14 +164,14 @@ def allowing(*names: str) -> str:
     return "".join(f" --allow {quote(name)}" for name in to_allow(*names))
 
 
-def _recorded_texts(value: object) -> Iterator[Recorded]:
-    if isinstance(value, Recorded):
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
         yield value
     elif isinstance(value, list | tuple):
         for each in value:
-            yield from _recorded_texts(each)
+            yield from _texts(each)
     elif isinstance(value, dict):
-        yield from _recorded_texts(list(value.values()))
+        yield from _texts(list(value.values()))
 
 
 def _by_place(text: str) -> Iterator[tuple[str, str]]:

@@ -16,13 +16,16 @@ from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.spec import parse
 from chunkwise.chunkers import get_strategy, registry
-from chunkwise.core import Chunk, Hit, Query
+from chunkwise.core import Chunk, Document, Hit, Query
+from chunkwise.core.document import SECTION_SEPARATOR
 from chunkwise.records.write import (
     Append,
     arrow,
     csv_file,
     json_line,
     json_lines_file,
+    json_text,
+    lines_file,
     parquet_file,
 )
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
@@ -142,6 +145,41 @@ def _json_row(chunk: Chunk) -> dict[str, object]:
     }
 
 
+def chunk_lines(chunks: Iterable[Chunk]) -> Iterator[str]:
+    """The line of JSON of each chunk: what chunks of one document share is spelled once."""
+    document: Document | None = None
+    strategy = ""
+    path: tuple[str, ...] | None = None
+    begin = doc_id = behind = metadata = section = ""
+    for chunk in chunks:
+        if chunk.document is not document or chunk.strategy is not strategy:
+            document, strategy, path = chunk.document, chunk.strategy, None
+            doc_id = json_text(document.id)
+            begin = f'{{"id": {doc_id[:-1]}::'
+            known = (document.title, document.source, strategy)
+            title, source, label = map(json_text, known)
+            behind = (
+                f'"page": null, "last_page": null, "title": {title}, "source": {source}, '
+                f'"strategy": {label}, "level": 0, "spans": [['
+            )
+            metadata = json_text(dict(document.metadata))
+            text, is_plain = document.text, not document.pages and document.boxes is None
+        if not is_plain or chunk.context or chunk.level or chunk.summarised or chunk.parent:
+            yield json_line(_json_row(chunk))
+            continue
+        if (found := chunk.section) is not path:
+            path, section = found, json_text(SECTION_SEPARATOR.join(found))
+        start, end = chunk.start, chunk.end
+        said = text[start:end]
+        yield (
+            f'{begin}{chunk.index}", "doc_id": {doc_id}, "index": {chunk.index}, "start": {start}, "end": {end}, '
+            f'"text": {json_text(said)}, "context": "", "token_count": {chunk.token_count}, '
+            f'"context_token_count": {max(chunk.context_token_count, 0)}, "word_count": {len(said.split())}, '
+            f'"section": {section}, {behind}{start}, {end}]], "boxes": [], "parent_start": null, '
+            f'"parent_end": null, "metadata": {metadata}}}\n'
+        )
+
+
 class HitRow(TypedDict):
     """The fields, in order. Offsets are half-open, in Unicode code points of the document's text."""
 
@@ -188,26 +226,39 @@ def hit_row(query: Query, hit: Hit) -> HitRow:
 def chunk_file(path: Path, *, with_vectors: bool = False) -> Iterator[WriteChunks]:
     """A file to append chunks to; its name's ending says the format."""
     opener = opener_for(path, with_vectors=with_vectors)
+    suffix = path.suffix.lower()
+    if suffix == ".jsonl":
+        with replacing(path) as temporary, lines_file(temporary) as append_lines:
+
+            def write_lines(chunks: Iterable[Chunk], vectors: VectorRows | None = None) -> None:
+                with says_what_it_writes(path):
+                    if vectors is None:
+                        append_lines(chunk_lines(chunks))
+                        return
+                    pairs = zip(chunks, vectors, strict=True)
+                    append_lines(
+                        json_line({**_json_row(chunk), VECTOR: vector.tolist()})
+                        for chunk, vector in pairs
+                    )
+
+            yield write_lines
+        return
     with replacing(path) as temporary, opener(temporary) as append:
-        suffix = path.suffix.lower()
-        row: Callable[[Chunk], Mapping[str, object]] = _json_row if suffix == ".jsonl" else row_of
 
         def write(chunks: Iterable[Chunk], vectors: VectorRows | None = None) -> None:
             with says_what_it_writes(path):
                 if vectors is None:
-                    append(map(row, chunks))
+                    append(map(row_of, chunks))
                     return
                 pairs = zip(chunks, vectors, strict=True)
-                append({**row(chunk), VECTOR: _plain(vector, suffix)} for chunk, vector in pairs)
+                append({**row_of(chunk), VECTOR: _plain(vector, suffix)} for chunk, vector in pairs)
 
         yield write
 
 
 def _plain(vector: NDArray[np.float32], suffix: str) -> object:
-    """Arrow takes an array as it is, JSON a list; a cell of a table holds a text."""
-    if suffix == ".parquet":
-        return vector
-    return json.dumps(vector.tolist()) if suffix == ".csv" else vector.tolist()
+    """Arrow takes an array as it is; a cell of a table holds a text."""
+    return json.dumps(vector.tolist()) if suffix == ".csv" else vector
 
 
 def opener_for(
@@ -230,7 +281,7 @@ def opener_for(
 
 def write_chunk_lines(out: IO[str], chunks: Iterable[Chunk]) -> None:
     """One JSON object a line."""
-    out.writelines(json_line(_json_row(chunk)) for chunk in chunks)
+    out.writelines(chunk_lines(chunks))
 
 
 def schema(*, with_vectors: bool = False) -> Any:

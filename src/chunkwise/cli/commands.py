@@ -175,7 +175,11 @@ def command(
 
     def declare(run: Callable[[Options], None]) -> TypedCommand:
         def call(**values: Any) -> None:
-            run(options(**_as_recorded(values)))
+            from chunkwise.base.recorded import named_by_user
+
+            marked = _as_recorded(values)
+            with named_by_user(marked):
+                run(options(**marked))
 
         typed = TypedCommand(
             name, params=list(_parameters(options)), callback=call, help=run.__doc__, epilog=examples

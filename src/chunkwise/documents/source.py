@@ -114,6 +114,12 @@ class Source:
             return self.data if size < 0 else self.data[:size]
         try:
             with self.open() as handle:
-                return handle.read(size)
+                # No more is asked for than there is: room is made for all of it at once.
+                there = os.fstat(handle.fileno()).st_size + 1
+                if not 0 <= there < size:
+                    return handle.read(size)
+                data = handle.read(there)
+                # Written to meanwhile, or a file of the system's own, which has no size.
+                return data if len(data) < there else data + handle.read(size - there)
         except OSError as error:  # a disk or network error, a file that vanished
             raise UnreadableDocument(self.origin, os_reason(error)) from error

@@ -34,6 +34,10 @@ def text_file(path: Path) -> Iterator[IO[str]]:
 _ENCODER = json.JSONEncoder(ensure_ascii=False)  # one for a million lines
 
 
+json_text: Callable[[object], str] = _ENCODER.encode
+"""One JSON value."""
+
+
 def json_line(value: object) -> str:
     """One JSON value as a line."""
     return _ENCODER.encode(value) + "\n"
@@ -82,9 +86,16 @@ def write_csv(path: Path, columns: tuple[str, ...], rows: Iterable[Mapping[str, 
 @contextmanager
 def json_lines_file(path: Path) -> Iterator[Append]:
     """An open file of JSON lines."""
+    with lines_file(path) as append:
+        yield lambda rows: append(map(json_line, rows))
+
+
+@contextmanager
+def lines_file(path: Path) -> Iterator[Callable[[Iterable[str]], None]]:
+    """An open file of lines that are JSON already."""
     # Half a surrogate pair has no UTF-8 form; JSON can still spell it.
     with path.open("w", encoding="utf-8", newline="\n", errors="backslashreplace") as out:
-        yield lambda rows: out.writelines(map(json_line, rows))
+        yield out.writelines
 
 
 @contextmanager

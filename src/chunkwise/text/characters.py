@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
+from collections.abc import Callable
 from functools import cache, cached_property
 from typing import Any
 
@@ -43,6 +45,8 @@ _FEW = 1000
 """So few longer gaps are searched one by one; for more it pays to find all of them."""
 _FEW_OF = 64
 """One of so many characters is looked up by itself; for more it pays to look all of them up."""
+_LARGE = 1 << 24
+"""Characters of a text from which on their kinds are looked up each time: keeping them takes two bytes a character."""
 _BLOCK = 1 << 15
 """Characters looked up together: what is made on the way stays small."""
 
@@ -168,6 +172,17 @@ def one_of(values: Points, characters: str) -> NDArray[np.bool_]:
     return found
 
 
+def _each_block(size: int, find: Callable[[int, int], NDArray[np.int64]]) -> NDArray[np.int64]:
+    """The positions that `find` has in each stretch of a text: nothing is made that is as long as all of it."""
+    if size <= _BLOCK:
+        return find(0, size)
+    # Grows as it is filled: pieces put together at the end would be there twice.
+    found = array("q")
+    for start in range(0, size, _BLOCK):
+        found.frombytes(find(start, min(start + _BLOCK, size)).tobytes())
+    return np.frombuffer(found, np.int64) if found else np.zeros(0, dtype=np.int64)
+
+
 class CharacterArrays:
     """Code points and their kinds, one array element a character, in as few bytes as the text's characters need."""
 
@@ -202,7 +217,8 @@ class CharacterArrays:
         """The kinds of the character at each position; outside the text those of its first or last."""
         if self._latin is not None:
             return _latin_kinds().take(self.points.take(positions, mode="clip"))
-        if "_kinds" in self.__dict__ or len(positions) * _FEW_OF > len(self.text):
+        many = len(positions) * _FEW_OF > len(self.text)
+        if "_kinds" in self.__dict__ or (many and len(self.text) <= _LARGE):
             return self._kinds.take(positions, mode="clip")
         return kinds_of(self.points.take(positions, mode="clip"))
 
@@ -273,22 +289,38 @@ class CharacterArrays:
         """Whether each character, of all or of a stretch, has any of these kinds; not to be written to."""
         if self._latin is not None:
             return np.frombuffer(self._latin[start:end].translate(_bytes_with(flags)), np.bool_)
-        whole = "_kinds" in self.__dict__ or (end or len(self.text)) - start == len(self.text)
-        kinds = self._kinds[start:end] if whole else kinds_of(self.points[start:end])
-        return (kinds & np.uint16(flags)) != 0
+        end = len(self.text) if end is None else min(end, len(self.text))
+        found = np.empty(max(end - start, 0), dtype=np.bool_)
+        kept = "_kinds" in self.__dict__ or (len(found) == len(self.text) <= _LARGE)
+        for low in range(start, end, _BLOCK):
+            high = min(low + _BLOCK, end)
+            kinds = self._kinds[low:high] if kept else kinds_of(self.points[low:high])
+            found[low - start : high - start] = (kinds & np.uint16(flags)) != 0
+        return found
+
+    def of_kinds(self, flags: int) -> NDArray[np.int64]:
+        """The position of every character of any of these kinds."""
+        return _each_block(
+            len(self.text), lambda start, end: self.are(flags, start, end).nonzero()[0] + start
+        )
 
     def places(self, characters: str) -> NDArray[np.int64]:
         """The position of every one of these characters."""
-        if self._latin is not None:
-            return np.frombuffer(self._latin.translate(_bytes_of(characters)), np.bool_).nonzero()[
-                0
-            ]
-        return one_of(self.points, characters).nonzero()[0]
+
+        def find(start: int, end: int) -> NDArray[np.int64]:
+            if self._latin is None:
+                found = one_of(self.points[start:end], characters)
+            else:
+                told = self._latin[start:end].translate(_bytes_of(characters))
+                found = np.frombuffer(told, np.bool_)
+            return found.nonzero()[0] + start
+
+        return _each_block(len(self.text), find)
 
     @cached_property
     def word_starts(self) -> NDArray[np.int64]:
         """Where words start: runs without white space, each Han or kana character by itself."""
-        return self.word_starts_within(0, len(self.text))
+        return _each_block(len(self.text), self.word_starts_within)
 
     def word_starts_within(self, start: int, end: int) -> NDArray[np.int64]:
         """Those of them from one position to before another."""

@@ -234,9 +234,9 @@ def _is_flag(char: str) -> bool:
 def _forbidden_runs(characters: CharacterArrays) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     points = characters.points
     if characters.text.isascii():
-        inside = np.zeros(len(points) + 1, dtype=np.bool_)
-        inside[1:-1] = (points[:-1] == 13) & (points[1:] == 10)
-    else:
-        inside = inside_clusters(points)
+        behind = characters.places("\r") + 1  # a line feed behind one is all that can be joined
+        pairs = behind[(behind < len(points)) & (points.take(behind, mode="clip") == 10)]
+        return pairs, pairs
+    inside = inside_clusters(points)
     edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1  # neither the start nor the end is inside
     return edges[::2], edges[1::2] - 1

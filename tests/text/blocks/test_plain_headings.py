@@ -15,6 +15,7 @@ from chunkwise.text.blocks.plain_text import plain_blocks
 from chunkwise.text.characters import CharacterArrays
 from how_many import examples
 from text.blocks.test_plain_text import headings, shown
+from untimed import lines_run
 
 WORDS = re.findall(r"(?:\w|§)+(?=[|)])", heading_words._DIVISION.pattern)
 OPENINGS = [
@@ -26,7 +27,9 @@ OPENINGS = [
 LINES = st.tuples(
     st.sampled_from(OPENINGS),
     st.sampled_from(["", " ", "\t", "\u00a0", "."]),
-    st.sampled_from(["", "1", "I", "one", "a", "The Fees", "fees,", "OF WAR", "of war.", "Ⅳ"]),
+    st.sampled_from(
+        ["", "1", "2", "1 Ⅷ", "I", "one", "a", "The Fees", "fees,", "OF WAR", "of war.", "Ⅳ"]
+    ),
 ).map("".join) | st.text(max_size=12)
 
 
@@ -52,6 +55,14 @@ def test_most_lines_of_dialogue_are_passed_over() -> None:
     assert _may_be_headings(lines, np.arange(7)).tolist() == [
         True, True, False, False, False, True, True,
     ]  # fmt: skip
+
+
+def test_rows_of_figures_are_not_read_one_by_one() -> None:
+    lines = Lines(CharacterArrays("First.\n" + "1,2\n3 4\n5. 6\n1 A\n12345 678\n" * 2))
+    told = _may_be_headings(lines, np.arange(1, 11)).tolist()
+    assert told == [False, False, False, True, True] * 2
+    text = "1,2\n" * 2000
+    assert lines_run(lambda: plain_blocks(Lines(CharacterArrays(text)))) < 2000
 
 
 @pytest.mark.parametrize(

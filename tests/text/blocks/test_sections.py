@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Block, Document
 from chunkwise.text.analysis import Analyzed
 from chunkwise.text.blocks.blocks import Blocks
 from chunkwise.text.blocks.sections import SectionTree, heading_title
+from how_many import examples
 
 GUIDE = """\
 Preface without a heading.
@@ -208,3 +211,11 @@ def test_a_byte_order_mark_hides_no_heading() -> None:
         assert not analyzed.sections.paths[-1][0].startswith("\ufeff")
         (chunk,) = get_strategy("sections").chunks(analyzed)
         assert chunk.start == 0
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(st.lists(st.tuples(st.integers(0, len(GUIDE)), st.integers(0, 40)), max_size=12))
+def test_a_path_does_not_depend_on_what_was_asked_before(spans: list[tuple[int, int]]) -> None:
+    one = analyzed(GUIDE).sections
+    for start, size in spans:
+        assert one.section(start, start + size) == analyzed(GUIDE).section(start, start + size)

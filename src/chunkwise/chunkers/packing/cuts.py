@@ -152,11 +152,17 @@ class NearCuts:
 
     @cached_property
     def _all(self) -> ArrayCuts:
-        cuts: set[int] = set()
-        for separator, shift in self._separators:
-            found = re.finditer(f"(?={re.escape(separator)})", self._text)
-            cuts.update(match.start() + shift for match in found)
-        return ArrayCuts(lambda: self._graphemes.keep(np.array(sorted(cuts), dtype=np.int64)))
+        return ArrayCuts(
+            lambda: self._graphemes.keep(
+                merge_sorted(*(self._places(*each) for each in self._separators))
+            )
+        )
+
+    def _places(self, separator: str, shift: int) -> NDArray[np.int64]:
+        """Where a separator allows a cut, be it inside a character."""
+        found = re.finditer(f"(?={re.escape(separator)})", self._text)
+        places = array("q", (match.start() + shift for match in found))
+        return np.array(places, dtype=np.int64)
 
     def last(self, low: int, high: int) -> int:
         if self._refused < 0:

@@ -19,7 +19,7 @@ class Lines:
     def __init__(self, characters: CharacterArrays) -> None:
         self.characters = characters
         points = characters.points
-        ends = breaks = np.flatnonzero(characters.are(NEWLINE))
+        ends = breaks = characters.of_kinds(NEWLINE)
         nexts = breaks + 1
         if "\r" in characters.text:
             # CR LF is one break: it ends the line at CR and starts the next after LF.

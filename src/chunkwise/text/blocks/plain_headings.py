@@ -34,7 +34,7 @@ from chunkwise.text.blocks.named_headings import (
     runs_in,
     stands_above,
 )
-from chunkwise.text.characters import LOWER, UPPER
+from chunkwise.text.characters import LETTER, LOWER, UPPER
 
 _RUNNING_PAGES = 3
 _RUNNING_LINES = 4
@@ -196,6 +196,8 @@ _BRACKETED_WORDS = 6
 _ENDS_SENTENCE = frozenset('.!?…。！？"”’»)')
 _ENDS_TEXT = frozenset(".,;:")
 _ENDS_NO_TITLE = frozenset(".,;:!?-–—。，、；：！？।؟،؛")
+_FIGURES = 8
+"""Characters of a line that is looked through for a letter sooner than it is read."""
 _LOOK_FOR_SMALL = 4
 """Characters of a line among which a small one shows that it is not in capitals."""
 
@@ -279,13 +281,27 @@ def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> N
 def _may_be_headings(lines: Lines, which: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether lines open like headings: many lines of dialogue stand alone, and few need to be read."""
     opens = _OPENINGS[np.minimum(lines.head[which], 128), np.minimum(lines.second[which], 128)]
-    opens |= which == 0  # a byte order mark may stand before its head
     first, end = lines.first[which], lines.end[which]
+    figures = _are_figures(lines, which)
+    opens &= ~figures
+    opens |= which == 0  # a byte order mark may stand before its head
     loud = np.ones(len(which), dtype=np.bool_)
     for offset in range(_LOOK_FOR_SMALL):
         where = np.minimum(first + offset, end - 1)
         loud &= ~lines.characters.have(where, LOWER)
-    return opens | loud
+    return opens | (loud & ~figures)
+
+
+def _are_figures(lines: Lines, which: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether lines are short and without a letter, behind a digit: rows of numbers are many, and none is a heading."""
+    first, end, head = lines.first[which], lines.end[which], lines.head[which]
+    found = (head >= ord("0")) & (head <= ord("9")) & (end - first <= _FIGURES)
+    left = np.flatnonzero(found)
+    for offset in range(1, _FIGURES):
+        where = np.minimum(first[left] + offset, end[left] - 1)
+        found[left] = ~lines.characters.have(where, LETTER)
+        left = left[found[left]]
+    return found
 
 
 def _short(sizes: NDArray[np.int64], at_least: int) -> float:

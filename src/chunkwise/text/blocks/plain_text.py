@@ -20,6 +20,7 @@ _LONG_LINE = 200
 """Longer than any heading."""
 _STARTS_LIKE_PROSE = re.compile(r"[^\W\d_]{2}")
 _LINE_BREAK = re.compile("[\n\r\v\f\x85\u2028\u2029]")
+_SOLID = re.compile(r"\S")
 _ITEM = re.compile(r"[ivx]{2,5}[.)]", re.IGNORECASE)
 
 
@@ -31,7 +32,8 @@ def is_one_paragraph(text: str) -> bool:
         line = text.rstrip()
         if shouts(line) or ROMAN.match(line) or division(line):
             return False
-    return _LINE_BREAK.search(text.rstrip()) is None
+    broken = _LINE_BREAK.search(text)
+    return broken is None or _SOLID.search(text, broken.end()) is None
 
 
 _BULLETS = "-*+•‣◦▪–—●"

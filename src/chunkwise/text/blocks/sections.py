@@ -83,6 +83,9 @@ def _without_marks(match: re.Match[str]) -> str:
 class SectionTree:
     """Section 0 is what precedes the first heading; section `i` runs from heading `i - 1` to the next one."""
 
+    _near: tuple[int, int, tuple[str, ...]] = (0, 0, ())
+    """The section asked about last, from where to where, and its path: chunks come in their order."""
+
     def __init__(
         self, text: str, blocks: Blocks, title: Callable[[str], str] = heading_title
     ) -> None:
@@ -137,9 +140,15 @@ class SectionTree:
 
     def section(self, start: int, end: int) -> tuple[str, ...]:
         """The path of a span: what the paths of all sections it touches share."""
+        low, high, path = self._near
+        if low <= start < high and end <= high:
+            return path
         first = int(self.start.searchsorted(start, "right")) - 1
         last = int(self.start.searchsorted(max(start, end - 1), "right")) - 1
-        return self.path(first, last)
+        path = self.path(first, last)
+        if first == last:
+            self._near = int(self.start[first]), int(self.end[first]), path
+        return path
 
     def path(self, first: int, last: int) -> tuple[str, ...]:
         """What the paths of these sections share; bare headings on the way to a subsection do not count."""

@@ -58,7 +58,7 @@ def thai_starts(characters: CharacterArrays) -> NDArray[np.int64]:
     goes_on = points[ends - 1] == ord(_AGAIN)
     goes_on |= _begin(points, start, _GOES_ON) & ~_begin(points, start, _BEGINS)
     goes_on |= _end(points, thai, ends, _NEVER_LAST)
-    breaks = np.flatnonzero(characters.are(NEWLINE))
+    breaks = characters.of_kinds(NEWLINE)
     goes_on &= breaks.searchsorted(ends) == breaks.searchsorted(start)
     return start[~goes_on]
 
@@ -181,8 +181,8 @@ def _terminators(characters: CharacterArrays) -> NDArray[np.int64]:
     """Marks that may end a sentence; a semicolon does behind Greek letters, where it asks, a colon behind Armenian."""
     ends = FULL_STOP | ENDER | FINAL
     if characters.text.isascii():
-        return np.flatnonzero(characters.are(ends))
-    at = np.flatnonzero(characters.are(ends | SEMICOLON))
+        return characters.of_kinds(ends)
+    at = characters.of_kinds(ends | SEMICOLON)
     colons = characters.places(":")
     before = _point(characters, np.maximum(colons - 1, 0))
     armenian = (before >= ord(_ARMENIAN[0])) & (before <= ord(_ARMENIAN[1]))
@@ -257,7 +257,7 @@ def _opened_by_straight_quotes(
     index = np.flatnonzero(opens)
     if len(index):
         quotes = characters.places('"')
-        lines = np.append(0, np.flatnonzero(characters.are(NEWLINE)))
+        lines = np.append(0, characters.of_kinds(NEWLINE))
         line = lines[lines.searchsorted(at[index], "right") - 1]
         opens[index] = (quotes.searchsorted(at[index]) - quotes.searchsorted(line)) % 2 == 0
     return opens

@@ -53,7 +53,11 @@ class TokenMeasure:
     def reaches(self, starts: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
         """`reach` from each of many starts."""
         index = self.starts.searchsorted(starts) + limit
-        return np.append(self.starts, len(self.text))[np.minimum(index, len(self.starts))]
+        if not len(self.starts):
+            return np.full(len(starts), len(self.text), dtype=np.int64)
+        reached = self.starts.take(index, mode="clip")
+        reached[index >= len(self.starts)] = len(self.text)
+        return reached
 
     def fill(self, start: int, limit: int) -> tuple[int, int]:
         """`reach`, and the exact size of the span up to it."""

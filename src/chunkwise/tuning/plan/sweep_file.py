@@ -11,7 +11,7 @@ from typing import Any, TypeVar, get_args
 from chunkwise import chunkers
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.recorded import check_allowed, like, recorded
+from chunkwise.base.recorded import add_named_by_user, check_allowed, like, recorded
 from chunkwise.base.registry import Registry
 from chunkwise.base.wording import did_you_mean
 from chunkwise.chunkers.packing.overlap import overlap_tokens
@@ -284,6 +284,8 @@ def _sweep_table(file: str, as_record: bool) -> TomlTable:
     given = read_toml(file, "plan")
     if as_record:
         given = recorded(given, file)
+    else:
+        add_named_by_user(given)
     TomlTable(file, "the file", given).only(("sweep",), dict.fromkeys(_KEYS, "[sweep]"))
     table = given.get("sweep")
     if not isinstance(table, dict):
