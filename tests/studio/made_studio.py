@@ -54,7 +54,7 @@ def write_project(folder: Path) -> ProjectSources:
     documents, index, runs = sort_sources(named)
     return ProjectSources(
         documents=documents, index=index, runs=runs, questions=str(folder / "questions.json"),
-        history=str(folder / "history.db"),
+        history=str(folder / "history.db"), labels=str(folder / "labels.db"),
     )  # fmt: skip
 
 

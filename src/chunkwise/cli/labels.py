@@ -261,8 +261,8 @@ def adjudicate(options: AdjudicateOptions) -> None:
     for at, (own, each) in enumerate(found, 1):
         said = ", ".join(f"{who} {grade}" for who, grade in each.grades.items())
         click.echo(one_line(f"{at}  {own.query}"))
-        place = each.place
-        click.echo(f"   {one_line(f'{place.doc_id} {place.start:,}–{place.end:,}  {said}')}")
+        spot = each.place
+        click.echo(f"   {one_line(f'{spot.doc_id} {spot.start:,}–{spot.end:,}  {said}')}")
         click.echo(f"   {one_line(each.text, 200)}")
     if not found:
         say("nothing is disputed")

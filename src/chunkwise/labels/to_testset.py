@@ -101,7 +101,10 @@ def write_questions(
 ) -> None:
     """In our own form, each with its pool; places with what stands there, by which they are found again."""
     known = {document.id: document.text for document in documents}
-    said = {(each.place): each.text for own in texts for each in (*own.passages, *own.gold)}
+    said: dict[Passage, str] = {}
+    for own in texts:
+        said |= {each.place: each.text for each in own.passages}
+        said |= {each.place: each.text for each in own.gold}
     rows = []
     for query in made.queries:
         row = row_of(query, known)

@@ -115,7 +115,7 @@ def revision(row: QuestionRow) -> str:
 
 
 def _types(row: QuestionRow) -> tuple[str, ...]:
-    given = next((row[name] for name in TYPES if row.get(name)), [])
+    given: object = next((row[name] for name in TYPES if row.get(name)), [])
     return tuple(str(each) for each in as_list(given))
 
 

@@ -37,7 +37,7 @@ class LabellingRequest:
     depth: int = param(
         DEPTH, "hits of each retriever that are pooled", unit="hits", low=1, high=MOST_DEPTH
     )
-    share: float = param(SHARE, "of the questions that go to two people", low=0, high=1)
+    share: float = param(SHARE, "of the questions that go to two people", low=0.0, high=1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def _informative(project: Project, labels: dict[str, QuestionLabels]) -> dict[st
     results = [run.results for run in project.runs if run.results is not None]
 
     def leads(at: int) -> float:
-        figure = results[at].figures.get(results[at].objective)
+        figure = results[at].summary.get(results[at].objective)
         return -(figure.mean if figure and figure.mean is not None else 0.0)
 
     best = sorted(range(len(results)), key=leads)[:2]
@@ -250,7 +250,7 @@ class LabelRequest:
     start: int = param(0, "where the passage begins, in characters", low=0)
     end: int = param(0, "where it ends", low=0)
     grade: int | None = param(None, "0 to 3", low=0, high=3)
-    seconds: float | None = param(None, "from when it was shown until now", low=0)
+    seconds: float | None = param(None, "from when it was shown until now", low=0.0, high=1e7)
     pool: str = param("", "the key of the pool")
     undoes: str = param("", "the key of the label that counts no more")
 
