@@ -42,7 +42,7 @@ def test_from_export_to_evaluation(here: Run, tmp_path: Path) -> None:
     assert "2 s a label" in told
     agreed = json.loads(here("labels", "agreement", "--json").stdout)
     assert agreed["agreement"]["relevance_disputed"] == 1
-    assert agreed["unjudged"] == 1
+    assert agreed["unjudged"] == 2
 
     listed = json.loads(here("labels", "adjudicate", "--json").stdout)["disputed"]
     assert [(each["number"], each["grades"]) for each in listed] == [(1, {"ada": 3, "grace": 0})]

@@ -13,12 +13,22 @@ from starlette.testclient import TestClient
 
 from chunkwise.labels.store import LabelStore
 from chunkwise.studio.project import Project
-from studio.made_studio import HOSTILE, client_of, number_of, read_project, write_project
+from studio.made_studio import (
+    HOSTILE,
+    client_of,
+    number_of,
+    read_project,
+    write_harbours,
+    write_project,
+)
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return read_project(write_project(tmp_path_factory.mktemp("labelling")))
+    folder = tmp_path_factory.mktemp("labelling")
+    sources = write_project(folder)
+    write_harbours(folder / "docs")
+    return read_project(sources)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from chunkwise.studio.app import studio_app
 from chunkwise.studio.project import Project
 from chunkwise.studio.server import bound_socket
 from studio.browser import Browser, needs_browser, opened_browser
-from studio.made_studio import HOSTILE, TOKEN, read_project, write_project
+from studio.made_studio import HOSTILE, TOKEN, read_project, write_harbours, write_project
 
 pytestmark = [needs_browser, pytest.mark.unwatched]
 
@@ -78,6 +78,7 @@ class LabellingStudio:
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabellingStudio]:
     folder = tmp_path_factory.mktemp("labelling-browser")
     sources = write_project(folder)
+    write_harbours(folder / "docs")
     asked = ("How is leave asked for?", "Who decides on lamps?", "Der Leuchtturm?", HOSTILE)
     questions = [{"id": f"q{at:02}", "query": f"{asked[at % 4]} {at}"} for at in range(24)]
     (folder / "questions.json").write_text(json.dumps(questions), "utf-8")

@@ -216,7 +216,7 @@ class AdjudicateOptions(LabelsPlace):
     grade: int | None = option(
         "--grade",
         type=click.IntRange(0, 3),
-        help="The decision: 0 has nothing to do with it … 3 answers it.",
+        help="The decision: 0 not about it … 3 answers it.",
     )
     who: str | None = option("--who", metavar="NAME", help="Who decides.")
     as_json: bool = json_flag()

@@ -17,9 +17,9 @@ KINDS: tuple[EventKind, ...] = get_args(EventKind)
 WITH_PLACE: tuple[EventKind, ...] = ("grade", "gold", "adjudicate")
 WITH_GRADE: tuple[EventKind, ...] = ("grade", "adjudicate")
 GRADES = {
-    0: "has nothing to do with it",
-    1: "is about it and does not answer it",
-    2: "answers a part of it",
+    0: "not about it",
+    1: "about it, no answer",
+    2: "answers a part",
     3: "answers it",
 }
 """What each grade says of a passage."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
-from chunkwise.core import Passage
 from chunkwise.labels.evidence import find_evidence
 from chunkwise.records.typed import json_text
 from chunkwise.report.views.view import View
@@ -135,6 +134,15 @@ def _gold(project: Project, id: str) -> tuple[GoldText, ...]:
     return tuple(found)
 
 
+@dataclass(frozen=True, slots=True)
+class EditedPlace:
+    """Where an answer stands."""
+
+    doc_id: str
+    start: int
+    end: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class SaveRequest:
     """A change of one question, made to what had this revision."""
@@ -145,7 +153,7 @@ class SaveRequest:
     text: str = param("", "the question")
     answer: str = param("", "its answer")
     types: tuple[str, ...] = param((), "its tags")
-    gold: tuple[Passage, ...] | None = param(
+    gold: tuple[EditedPlace, ...] | None = param(
         None, "the places that answer it; left out: as they are"
     )
 
@@ -159,7 +167,7 @@ def save(project: Project, request: SaveRequest) -> EditView:
         id = str(request.id)
         told: list[str] = []
         if not id:
-            id = _add(path, request)
+            id = _add(project, path, request)
         else:
             review = Review(path)
             review.go_to(id)
@@ -175,7 +183,7 @@ def save(project: Project, request: SaveRequest) -> EditView:
             if request.action == "drop":
                 review.drop()
             else:
-                told = _change(path, review, request, id)
+                told = _change(project, path, review, request)
         project.read_questions()
     if request.action == "drop":
         return edit(project, EditRequest())
@@ -216,7 +224,7 @@ def _begin(project: Project, path: Path) -> None:
         file.write()
 
 
-def _add(path: Path, request: SaveRequest) -> str:
+def _add(project: Project, path: Path, request: SaveRequest) -> str:
     file = (
         QuestionsFile.read(path)
         if path.is_file() and path.stat().st_size > 2
@@ -231,14 +239,14 @@ def _add(path: Path, request: SaveRequest) -> str:
     row: QuestionRow = {"query_id": id, "query": request.text.strip()}
     if request.answer.strip():
         row["answer"] = request.answer.strip()
-    _put(row, request)
+    _put(row, request, project)
     row[REVIEW] = "edited"
     file.rows.append(row)
     file.write()
     return id
 
 
-def _change(path: Path, review: Review, request: SaveRequest, id: str) -> list[str]:
+def _change(project: Project, path: Path, review: Review, request: SaveRequest) -> list[str]:
     assert review.row is not None
     told: list[str] = []
     if request.text.strip() != question_of(review.row):
@@ -247,7 +255,7 @@ def _change(path: Path, review: Review, request: SaveRequest, id: str) -> list[s
         told += review.edit_answer(request.answer)
     row = dict(review.row)
     before = json_text(row)
-    _put(row, request)
+    _put(row, request, project)
     if json_text(row) != before:
         file = QuestionsFile.read(path)
         position = file.position(row)
@@ -256,12 +264,12 @@ def _change(path: Path, review: Review, request: SaveRequest, id: str) -> list[s
             file.write()
     if request.action == "accept":
         again = Review(path)
-        again.go_to(id)
+        again.go_to(str(request.id))
         again.accept()
     return told
 
 
-def _put(row: QuestionRow, request: SaveRequest) -> None:
+def _put(row: QuestionRow, request: SaveRequest, project: Project) -> None:
     types = [each.strip() for each in request.types if each.strip()]
     if tuple(types) != _types(row):
         for name in TYPES:
@@ -269,7 +277,11 @@ def _put(row: QuestionRow, request: SaveRequest) -> None:
         row["types"] = types
     if request.gold is not None:
         row.pop("relevant_text", None)
-        row["references"] = [place._asdict() for place in request.gold]
+        texts = project.document_texts([place.doc_id for place in request.gold])
+        row["references"] = [
+            {**asdict(place), "text": texts[place.doc_id].text[place.start : place.end]}
+            for place in request.gold
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)

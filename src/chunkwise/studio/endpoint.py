@@ -85,7 +85,7 @@ def read_body(takes: type, path: Mapping[str, str], body: bytes) -> Any:
     values = {name: _read(name, kinds[name], [text]) for name, text in path.items()}
     for name, value in given.items():
         try:
-            values[name] = read_as(kinds[name], recorded(value, _WHERE))
+            values[name] = _marked(read_as(kinds[name], value))
         except WrongType as misfit:
             raise InvalidParameter(f"{name}{misfit.way} is {misfit.found}") from None
     return _checked(takes, values, "the body")
@@ -117,6 +117,15 @@ def _checked(takes: type, values: dict[str, Any], where: str) -> Any:
     made = takes(**values)
     parameters.check(made)
     return made
+
+
+def _marked(value: Any) -> Any:
+    """Texts, and tuples of them; records hold no names that anybody follows."""
+    if isinstance(value, str):
+        return recorded(value, _WHERE)
+    if type(value) is tuple and all(isinstance(each, str) for each in value):
+        return tuple(recorded(each, _WHERE) for each in value)
+    return value
 
 
 def _is_required(field: dataclasses.Field[Any]) -> bool:

@@ -342,6 +342,18 @@ class Project:
             )
         return Path(self.sources.questions)
 
+    def question_states(self) -> dict[str, str]:
+        """What people decided of each question: accepted, edited or unreviewed; of a file of another form nothing."""
+        from chunkwise.testsets.formats.chunkwise import QuestionsFile, id_of_row
+        from chunkwise.testsets.review import state_of
+
+        path = self.questions_file()
+        try:
+            rows = QuestionsFile.read(path).rows if path.is_file() else []
+        except ChunkwiseError:
+            return {}
+        return {id_of_row(row) or str(at): state_of(row) for at, row in enumerate(rows, 1)}
+
     def read_questions(self) -> None:
         """Again, after one was changed."""
         self._read_questions(Step("reading questions"))

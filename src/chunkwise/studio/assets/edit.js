@@ -32,7 +32,7 @@ function fill(from) {
 function gold(list) {
   $("#gold").replaceChildren(...list.map((each, index) => element("article", { className: "gold-place" },
     element("p", { className: "where" }, each.document === null ? each.doc_id : element("a", { href: `/documents/${each.document}#at=${each.start}-${each.end}` }, element("bdi", {}, each.doc_id)), ` ${number(each.start)}–${number(each.end)} `, element("button", { type: "button", className: "copy", onclick: () => { places = list.filter((_, other) => other !== index); gold(places); } }, "Take out")),
-    element("p", { className: "judged", dir: "auto" }, element("span", { className: "around" }, each.before), element("span", { className: "gold" }, each.text), element("span", { className: "around" }, each.behind)))));
+    element("p", { className: "judged", dir: "auto" }, element("span", { className: "near" }, each.before), element("span", { className: "gold" }, each.text), element("span", { className: "near" }, each.behind)))));
   if (!list.length) $("#gold").append(element("p", { className: "none" }, "No place is known yet."));
 }
 
@@ -61,7 +61,7 @@ async function save(action, revision) {
   }
 }
 
-form.addEventListener("input", () => localStorage.setItem(draft(), JSON.stringify(values())));
+form.addEventListener("input", () => view && localStorage.setItem(draft(), JSON.stringify(values())));
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const action = event.submitter?.value ?? "save";

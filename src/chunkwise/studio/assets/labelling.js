@@ -3,14 +3,17 @@ import { $, ask, counted, element, number, plain, tell } from "./shared.js";
 import { flush, isTyping, label, newKey, signed, unsent, whenSent } from "./labels.js";
 
 let who = "", view = null, at = 0, shown = 0, gold = null;
+let busy = false, wantsNext = false; // a key that is pressed before the next question is seen says nothing of it
 const said = []; // what was said here, the last one at the end: { key, id }
 const list = $("#passages"), box = $("#refused");
 
 async function load(id = "", place = 0) {
+  busy = true;
+  wantsNext = false;
   try {
     view = await ask("/api/labelling", { who, id });
     tell(box, null);
-  } catch (error) { tell(box, error); return; }
+  } catch (error) { tell(box, error); return; } finally { busy = false; }
   gold = null;
   $("#sign").hidden = true;
   $("#labelling").hidden = false;
@@ -42,7 +45,7 @@ function row(passage, place) {
 
 function text(passage, place) {
   const made = element("p", { className: "judged", dir: "auto" });
-  passage.sentences.forEach((each, index) => made.append(element("span", { className: each.is_inside ? "inside" : "around", onclick: () => pick(place, index) }, each.text)));
+  passage.sentences.forEach((each, index) => made.append(element("span", { className: each.is_inside ? "inside" : "near", onclick: () => pick(place, index) }, each.text)));
   return made;
 }
 
@@ -78,7 +81,9 @@ function judge(grade) {
 }
 
 async function following() {
+  wantsNext = busy = true;
   await flush();
+  busy = false;
   if (!unsent()) await load();
 }
 
@@ -95,6 +100,7 @@ async function undo() {
   label({ key: newKey(), kind: "undo", who, id: last.id, undoes: last.key });
   $("#said").textContent = "Undone.";
   const place = last.id === view.id ? at : 0;
+  busy = true;
   await flush();
   await load(last.id, place);
   const open = view.passages.findIndex((each) => each.grade === null);
@@ -186,12 +192,12 @@ const keys = {
   n: () => whole("nothing", "Nothing answers it."), s: () => whole("skip", "Skipped."), u: undo, "?": () => $("#help").showModal(),
 };
 addEventListener("keydown", (event) => {
-  if (isTyping(event) || !view) return;
+  if (isTyping(event) || !view || busy) return;
   if (gold && event.key === "Enter") { event.preventDefault(); keepGold(); return; }
   if (event.key === "Escape") { leaveGold(); return; }
   const work = keys[event.key];
   if (work) { event.preventDefault(); work(); }
 });
-for (const each of document.querySelectorAll("[data-key]")) each.addEventListener("click", () => { if (view) keys[each.dataset.key](); });
-whenSent((error) => { tell(box, error); if (!error && !unsent()) box.hidden = true; });
+for (const each of document.querySelectorAll("[data-key]")) each.addEventListener("click", () => { if (view && !busy) keys[each.dataset.key](); });
+whenSent((error) => { tell(box, error); if (!error && !unsent() && wantsNext && !busy) load(); });
 signed((name) => { who = name; flush(); load(new URLSearchParams(location.search).get("id") ?? ""); });
