@@ -41,7 +41,9 @@ def write_corpus(folder: Path) -> None:
 def write_harbours(folder: Path, count: int = 8) -> None:
     """Documents with enough to find for every question: pools of several passages."""
     for number in range(count):
-        text = f"Harbour {number} has lamps. Leave of harbour {number} is decided by its master, and asked for in writing."
+        text = (
+            f"Harbour {number} has lamps. Leave is decided by its master, and asked for in writing."
+        )
         (folder / f"harbour{number}.txt").write_text(f"{text}\n\n" * 3, "utf-8")
 
 

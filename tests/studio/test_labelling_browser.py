@@ -186,9 +186,9 @@ def test_every_key_does_what_the_help_says(studio: LabellingStudio) -> None:
     assert [each.kind for each in store.events("q01") if each.who == "eve"] == ["grade", "undo"]
     browser.press("g")
     browser.press("]")
-    chosen = browser.run("document.querySelectorAll('.judged > .gold').length")
+    chosen = browser.run("document.querySelectorAll('.passage-text > .gold').length")
     browser.press("[")
-    assert 1 <= browser.run("document.querySelectorAll('.judged > .gold').length") <= chosen
+    assert 1 <= browser.run("document.querySelectorAll('.passage-text > .gold').length") <= chosen
     browser.press("Enter")
     browser.wait_for("document.querySelector('.gold-row')")
     (gold,) = [each for each in store.standing("q01") if each.kind == "gold"]
@@ -229,7 +229,9 @@ def test_hostile_text_is_shown_to_the_letter_and_obeyed_in_nothing(studio: Label
     browser = studio.browser
     studio.as_person("<b>ada</b>", "/labelling?id=q03")
     view = studio.api("/api/labelling?who=%3Cb%3Eada%3C/b%3E&id=q03")
-    shown = browser.run("[...document.querySelectorAll('.judged')].map((each) => each.textContent)")
+    shown = browser.run(
+        "[...document.querySelectorAll('.passage-text')].map((each) => each.textContent)"
+    )
     assert shown == [
         "".join(part["text"] for part in each["sentences"]) for each in view["passages"]
     ]

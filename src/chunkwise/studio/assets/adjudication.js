@@ -22,7 +22,7 @@ function row(passage, place) {
   const made = element("li", { className: "card passage-card", tabIndex: -1, "aria-label": `Disputed passage ${place + 1} of ${view.disputed.length}` },
     element("h2", {}, element("bdi", {}, plain(passage.question))),
     element("p", { className: "where" }, passage.document === null ? plain(passage.doc_id) : element("a", { href: `/documents/${passage.document}#at=${passage.start}-${passage.end}`, target: "_blank" }, element("bdi", {}, plain(passage.doc_id))), " ", ...said, passage.is_relevance ? " disagree on whether it answers" : " disagree on how well it answers"),
-    element("p", { className: "judged", dir: "auto" }, ...passage.sentences.map((each) => element("span", { className: each.is_inside ? "inside" : "near" }, each.text))),
+    element("p", { className: "passage-text", dir: "auto" }, ...passage.sentences.map((each) => element("span", { className: each.is_inside ? "inside" : "near" }, each.text))),
     element("div", { className: "grades", role: "group", "aria-label": "Decision" }, ...grades));
   return made;
 }

@@ -32,7 +32,7 @@ function fill(from) {
 function gold(list) {
   $("#gold").replaceChildren(...list.map((each, index) => element("article", { className: "gold-place" },
     element("p", { className: "where" }, each.document === null ? each.doc_id : element("a", { href: `/documents/${each.document}#at=${each.start}-${each.end}` }, element("bdi", {}, each.doc_id)), ` ${number(each.start)}–${number(each.end)} `, element("button", { type: "button", className: "copy", onclick: () => { places = list.filter((_, other) => other !== index); gold(places); } }, "Take out")),
-    element("p", { className: "judged", dir: "auto" }, element("span", { className: "near" }, each.before), element("span", { className: "gold" }, each.text), element("span", { className: "near" }, each.behind)))));
+    element("p", { className: "passage-text", dir: "auto" }, element("span", { className: "near" }, each.before), element("span", { className: "gold" }, each.text), element("span", { className: "near" }, each.behind)))));
   if (!list.length) $("#gold").append(element("p", { className: "none" }, "No place is known yet."));
 }
 
@@ -74,7 +74,7 @@ $("#find").addEventListener("click", async () => {
   try { found = await ask("/api/evidence", { q: form.elements.text.value }); } catch (error) { tell(box, error); return; }
   $("#evidence").replaceChildren(...found.places.map((each) => element("li", {},
     element("p", { className: "where" }, element("a", { href: `/documents/${each.document}#at=${each.start}-${each.end}` }, element("bdi", {}, plain(each.title))), ` ${counted(each.words, "word")} of the question `, element("button", { type: "button", className: "copy", onclick: () => { places = [...(places ?? view.gold), { ...each, before: "", behind: "" }]; gold(places); note.textContent = "Taken as gold; save to keep it."; } }, "Take as gold")),
-    element("p", { className: "judged", dir: "auto" }, each.text))));
+    element("p", { className: "passage-text", dir: "auto" }, each.text))));
   if (!found.places.length) $("#evidence").append(element("li", { className: "none" }, "No document has words of this question near each other."));
 });
 open(wanted);

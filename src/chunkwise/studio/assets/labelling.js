@@ -44,7 +44,7 @@ function row(passage, place) {
 }
 
 function text(passage, place) {
-  const made = element("p", { className: "judged", dir: "auto" });
+  const made = element("p", { className: "passage-text", dir: "auto" });
   passage.sentences.forEach((each, index) => made.append(element("span", { className: each.is_inside ? "inside" : "near", onclick: () => pick(place, index) }, each.text)));
   return made;
 }
@@ -109,7 +109,7 @@ async function undo() {
 
 // Gold: a first sentence and a last one of a passage and what stands around it.
 function paint() {
-  const spans = list.children[gold.place].querySelectorAll(".judged > span");
+  const spans = list.children[gold.place].querySelectorAll(".passage-text > span");
   spans.forEach((each, index) => {
     each.classList.toggle("gold", index >= gold.first && index <= gold.last);
     each.classList.toggle("edge", index === gold[gold.edge]);
@@ -145,7 +145,7 @@ function move(by) {
 }
 function leaveGold() {
   gold = null;
-  for (const each of list.querySelectorAll(".judged > .gold, .judged > .edge")) each.classList.remove("gold", "edge");
+  for (const each of list.querySelectorAll(".passage-text > .gold, .passage-text > .edge")) each.classList.remove("gold", "edge");
 }
 async function more() {
   const passage = view.passages[at];
@@ -155,7 +155,7 @@ async function more() {
     passage.sentences = found.sentences;
   } catch (error) { tell(box, error); return; }
   leaveGold();
-  list.children[at].querySelector(".judged").replaceWith(text(passage, at));
+  list.children[at].querySelector(".passage-text").replaceWith(text(passage, at));
   list.children[at].querySelector(".inside")?.scrollIntoView({ block: "center" });
 }
 async function keepGold() {
