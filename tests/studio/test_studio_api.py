@@ -81,7 +81,12 @@ def test_the_description_names_every_parameter_with_its_bounds(client: TestClien
         "maximum": MOST_BANDS,
         "default": 1,
     }
-    assert all(each["description"] for path in paths.values() for each in path["get"]["parameters"])
+    assert all(
+        each["description"]
+        for path in paths.values()
+        for own in path.values()
+        for each in own["parameters"]
+    )
 
 
 @pytest.mark.parametrize(

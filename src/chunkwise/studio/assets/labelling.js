@@ -56,7 +56,7 @@ function go(place, focus = true) {
   shown = performance.now();
   [...list.children].forEach((each, index) => each.classList.toggle("here", index === at));
   const here = list.children[at];
-  here.scrollIntoView({ block: "nearest" });
+  here.scrollIntoView({ block: "start" });
   if (focus) here.focus({ preventScroll: true });
 }
 
