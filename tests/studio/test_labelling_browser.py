@@ -253,18 +253,22 @@ def test_two_tabs_on_one_question_lose_nothing_that_was_typed(studio: LabellingS
         "/api/edit/save", {"id": "q05", "revision": other["revision"], "text": "From another tab?"}
     )
     browser.run("document.querySelector('textarea').focus()")
-    browser.send("Input.insertText", text="Mine: ")
+    browser.send("Input.insertText", text="Mine!")
     browser.run("document.querySelector('button[value=save]').click()")
     browser.wait_for("!document.querySelector('#refused').hidden")
     assert "From another tab?" in browser.run("document.querySelector('#refused').textContent")
-    assert "Mine: " in browser.run("document.querySelector('textarea').value")
+    assert "Mine!" in browser.run("document.querySelector('textarea').value")
     studio.open(
         "/edit?id=q05", "document.querySelector('textarea').value"
     )  # the tab is closed and opened again
-    assert "Mine: " in browser.run("document.querySelector('textarea').value")
+    assert "Mine!" in browser.run("document.querySelector('textarea').value")
     browser.run("document.querySelector('button[value=save]').click()")
+    browser.wait_for(
+        "!document.querySelector('#mine').hidden"
+    )  # it is told again, and written when one says so
+    browser.run("document.querySelector('#mine').click()")
     browser.wait_for("document.querySelector('#note').textContent.startsWith('Saved')")
-    assert "Mine: " in studio.api("/api/edit?id=q05")["text"]
+    assert "Mine!" in studio.api("/api/edit?id=q05")["text"]
     browser.run("document.querySelector('#find').click()")
     browser.wait_for("document.querySelector('#evidence li button')")
     browser.run("document.querySelector('#evidence li button').click()")
@@ -276,6 +280,7 @@ def test_two_tabs_on_one_question_lose_nothing_that_was_typed(studio: LabellingS
 
 def test_disagreements_are_decided_by_the_keyboard(studio: LabellingStudio, tmp_path: Path) -> None:
     browser = studio.browser
+    browser.faults.clear()
     view = studio.api("/api/labelling?who=ada&id=q06")
     place = {name: view["passages"][0][name] for name in ("doc_id", "start", "end")}
     for who, grade in (("ada", 3), ("hedy", 0)):

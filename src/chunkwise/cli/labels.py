@@ -123,7 +123,7 @@ def export(options: LabelsExportOptions) -> None:
 class LabelsImportOptions(LabelsPlace):
     """The options of `chunkwise labels import`."""
 
-    file: Path = argument("FILE", type=click.Path(path_type=Path, exists=True))
+    file: Path = argument("FILE", type=click.Path(path_type=Path))
     format: str | None = option(
         "--format",
         type=click.Choice(FORMATS),
@@ -218,7 +218,7 @@ class AdjudicateOptions(LabelsPlace):
         type=click.IntRange(0, 3),
         help="The decision: 0 not about it … 3 answers it.",
     )
-    who: str | None = option("--who", metavar="NAME", help="Who decides.")
+    who: str | None = option("--who", metavar="NAME", help="Name of who decides.")
     as_json: bool = json_flag()
 
 

@@ -31,7 +31,7 @@ class FromLabelsOptions(LoadingOptions):
     """The options of `chunkwise testset from-labels`."""
 
     source: tuple[str, ...] = argument("[SOURCE]...", nargs=-1)
-    output: Path | None = output_file("Write the questions there.", "FILE.json", required=True)
+    output: Path = output_file("Write the questions there.", "FILE.json", required=True)
     labels: str | None = option(
         "--labels", metavar="FILE", envvar="CHUNKWISE_LABELS", show_envvar=True,
         show_default=".chunkwise/labels.db here or above", help="The file of labels.",
@@ -74,7 +74,6 @@ def command(options: FromLabelsOptions) -> None:
     made = questions_from_labels(labels, known)
     if not made.queries:
         raise ChunkwiseError(f"no question has labels yet in {store.place}; nothing was written")
-    assert options.output is not None
     write_questions(made, options.output, documents, labels)
     if options.as_json:
         print_json(

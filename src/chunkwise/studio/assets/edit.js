@@ -14,7 +14,10 @@ function draw() {
   $("#state").textContent = isNew ? `Kept in ${view.file}` : `${number(view.position)} of ${number(view.count)} · ${view.state} · ${view.file}`;
   const kept = JSON.parse(localStorage.getItem(draft()) ?? "null");
   fill(kept ?? { text: view.text, answer: view.answer, types: view.types });
-  if (kept) note.textContent = "This is what you typed and did not save.";
+  if (kept) {
+    note.textContent = "This is what you typed and did not save.";
+    view.revision = kept.revision; // what somebody else changed since then is told, and not written over
+  }
   for (const each of form.querySelectorAll("button")) if (["accept", "drop"].includes(each.value)) each.hidden = isNew;
   mine.hidden = true;
   link($("#following"), view.following && view.following !== view.id ? `/edit?id=${encodeURIComponent(view.following)}` : "");
@@ -61,7 +64,7 @@ async function save(action, revision) {
   }
 }
 
-form.addEventListener("input", () => view && localStorage.setItem(draft(), JSON.stringify(values())));
+form.addEventListener("input", () => view && localStorage.setItem(draft(), JSON.stringify({ ...values(), revision: view.revision })));
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const action = event.submitter?.value ?? "save";
