@@ -38,6 +38,15 @@ def write_corpus(folder: Path) -> None:
     (folder / "empty.txt").write_text("", "utf-8")
 
 
+def write_harbours(folder: Path, count: int = 8) -> None:
+    """Documents with enough to find for every question: pools of several passages."""
+    for number in range(count):
+        text = (
+            f"Harbour {number} has lamps. Leave is decided by its master, and asked for in writing."
+        )
+        (folder / f"harbour{number}.txt").write_text(f"{text}\n\n" * 3, "utf-8")
+
+
 def write_project(folder: Path) -> ProjectSources:
     write_corpus(folder / "docs")
     for number, name in enumerate(("before.json", "after.json")):
@@ -54,7 +63,7 @@ def write_project(folder: Path) -> ProjectSources:
     documents, index, runs = sort_sources(named)
     return ProjectSources(
         documents=documents, index=index, runs=runs, questions=str(folder / "questions.json"),
-        history=str(folder / "history.db"),
+        history=str(folder / "history.db"), labels=str(folder / "labels.db"),
     )  # fmt: skip
 
 

@@ -34,7 +34,12 @@ ASKED = {
     "/api/search": "q=who decides on leave%3F&retriever=multiscale&retriever=bm25&budget=60",
     "/api/compare": "first=0&second=1",
     "/api/question": "id=q01",
+    "/api/labelling": "who=ada&depth=3",
+    "/api/documents/{number}/sentences": "start=5&end=40",
+    "/api/edit": "id=q01",
+    "/api/evidence": "q=who decides on leave%3F",
 }
+READ = [each for each in ENDPOINTS if each.method == "GET"]
 
 
 def answer(client: TestClient, path: str, **values: Any) -> Any:
@@ -50,7 +55,7 @@ def refused(client: TestClient, path: str, status: int = 400, **values: Any) -> 
     return said
 
 
-@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda each: each.path)
+@pytest.mark.parametrize("endpoint", READ, ids=lambda each: each.path)
 def test_every_answer_fits_its_description(client: TestClient, endpoint: Any) -> None:
     description = answer(client, "/api/openapi.json")
     operation = description["paths"][endpoint.path]["get"]
@@ -76,7 +81,12 @@ def test_the_description_names_every_parameter_with_its_bounds(client: TestClien
         "maximum": MOST_BANDS,
         "default": 1,
     }
-    assert all(each["description"] for path in paths.values() for each in path["get"]["parameters"])
+    assert all(
+        each["description"]
+        for path in paths.values()
+        for own in path.values()
+        for each in own["parameters"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,9 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.helps:
             return None
-        found: click.Command = importlib.import_module(f"{self.package}.{cmd_name}").command
+        found: click.Command = importlib.import_module(
+            f"{self.package}.{cmd_name.replace('-', '_')}"
+        ).command
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

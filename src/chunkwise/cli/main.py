@@ -37,6 +37,7 @@ _COMMANDS = {
     "watch": "Evaluate again and again, and raise a hand when something fell.",
     "demo": "Tune for the corpus inside the package, in under a minute.",
     "testset": "Make, review, check and convert test sets: questions with references.",
+    "labels": "Export and import people's labels, and say how far they agree.",
     "queries": "Take in what people really asked, as questions for a test set.",
     "judge": "Measure a judge against people's labels, before you trust it.",
     "prompts": "Show the prompts for language models, and copy them to change them.",

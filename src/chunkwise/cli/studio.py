@@ -51,6 +51,10 @@ class StudioOptions(QuietLoadingOptions, HistoryOption):
         "--embedder", metavar="NAME", show_default="none: words alone",
         help="Embedding model for documents that are no index yet: minilm, bge-small … An index has its own.",
     )  # fmt: skip
+    labels: str | None = option(
+        "--labels", metavar="FILE", envvar="CHUNKWISE_LABELS", show_envvar=True,
+        show_default=".chunkwise/labels.db here or above", help="The file that people's labels are kept in.",
+    )  # fmt: skip
     port: int | None = option(
         "--port", type=click.IntRange(1, 65535), metavar="N", show_default="8420, or the next that is free",
         help="Port on this machine.",
@@ -108,6 +112,7 @@ def _sources(options: StudioOptions) -> ProjectSources:
             documents=(str(package / "corpus"),),
             questions=options.test_queries or str(package / "corpus_questions.json"),
             embedder=options.embedder or "", demo=True, history=options.history,
+            labels=options.labels,
         )  # fmt: skip
     if not options.source:
         raise click.UsageError(
@@ -123,7 +128,8 @@ def _sources(options: StudioOptions) -> ProjectSources:
         )
     return ProjectSources(
         documents=documents, index=index, runs=runs, questions=options.test_queries or "",
-        embedder=options.embedder or "", history=options.history, loading=options.loading(),
+        embedder=options.embedder or "", history=options.history, labels=options.labels,
+        loading=options.loading(),
     )  # fmt: skip
 
 

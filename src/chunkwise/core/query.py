@@ -44,6 +44,8 @@ class Label(NamedTuple):
     start: int
     end: int
     relevant: bool
+    grade: int | None = None
+    """How well it answers, from 0 (not at all) to 3 (wholly); None: only whether it does was said."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ _FILES = (
     "spans.coverage",
     "spans.ranking",
     "judges.retrieval_precision",
+    "judges.judged_ranking",
     "answers.faithfulness",
     "answers.correctness",
     "answers.relevancy",
@@ -40,6 +41,7 @@ GROUPS: Mapping[str, str] = MappingProxyType(
     {
         "retrieval": "What is retrieved",
         "retrieval_precision": "What is retrieved",
+        "labels": "What people labelled",
         "completeness": "What is retrieved",
         "boundary_issues": "The chunks themselves",
         "citation_accuracy": "Answers",

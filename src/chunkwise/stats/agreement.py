@@ -1,14 +1,14 @@
-"""Whether two judges say the same (Cohen's kappa), and whether two figures rank alike (Kendall's tau-b)."""
+"""Whether judges say the same (Cohen's kappa, Krippendorff's alpha), and whether two figures rank alike (Kendall)."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from chunkwise.base.errors import InvalidParameter
 
@@ -44,6 +44,38 @@ def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> KappaAgr
     if chance == count**2:
         return KappaAgreement(None, same / count, count)
     return KappaAgreement((count * same - chance) / (count**2 - chance), same / count, count)
+
+
+def coincidences(units: Iterable[Sequence[int | None]], values: int) -> NDArray[np.float64]:
+    """How often two judges gave a unit this and that value, of 0 to `values` - 1: what alpha is computed from.
+
+    Each unit counts as many times as it has values; None is no value, and a unit with fewer than two says nothing.
+    """
+    table = np.zeros((values, values))
+    for unit in units:
+        counts = np.bincount([each for each in unit if each is not None], minlength=values)
+        count = int(counts.sum())
+        if count > 1:
+            table += (np.outer(counts, counts) - np.diag(counts)) / (count - 1)
+    return table
+
+
+def krippendorff(tables: ArrayLike) -> NDArray[np.float64]:
+    """Alpha for values in an order, of many tables of coincidences at once; NaN: there is but one value, or none.
+
+    1: always the same; 0: as by chance. Values further from each other disagree more, by how many lie between them
+    (Krippendorff 2004, chapter 11).
+    """
+    counted = np.asarray(tables, dtype=np.float64)
+    of_value = counted.sum(axis=-1)
+    total = of_value.sum(axis=-1)
+    up_to = np.cumsum(of_value, axis=-1) - of_value / 2
+    apart = (up_to[..., :, None] - up_to[..., None, :]) ** 2
+    seen = (counted * apart).sum(axis=(-2, -1))
+    chance = (of_value[..., :, None] * of_value[..., None, :] * apart).sum(axis=(-2, -1))
+    found = np.full(np.shape(total), np.nan)
+    np.divide((total - 1) * seen, chance, out=found, where=chance > 0)
+    return 1 - found
 
 
 def kendall(first: ArrayLike, second: ArrayLike) -> float | None:

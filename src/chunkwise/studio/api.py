@@ -6,7 +6,7 @@ import re
 
 from chunkwise.report.views.comparison import ComparisonView
 from chunkwise.report.views.history import MetricHistoryView
-from chunkwise.studio import documents, questions, runs
+from chunkwise.studio import documents, editing, labelling, questions, runs
 from chunkwise.studio import search as searching
 from chunkwise.studio.documents import NoParameters
 from chunkwise.studio.endpoint import ApiEndpoint
@@ -57,9 +57,41 @@ ENDPOINTS = (
         "/api/question", "One question: gold, what every run retrieved, and what it missed.",
         questions.question, questions.QuestionParameters, questions.QuestionView,
     ),
+    ApiEndpoint(
+        "/api/labelling", "A question to label, its passages pooled and in no order that tells who found them.",
+        labelling.labelling, labelling.LabellingRequest, labelling.LabellingView,
+    ),
+    ApiEndpoint(
+        "/api/label", "Keeps what a person says of a passage or a question; nothing is ever written over.",
+        labelling.keep_label, labelling.LabelRequest, labelling.LabelKept, method="POST",
+    ),
+    ApiEndpoint(
+        "/api/labels", "How far labelling is, who did how much, how far people agree.", labelling.labels,
+        NoParameters, labelling.LabelsView,
+    ),
+    ApiEndpoint(
+        "/api/adjudication", "Passages that people graded differently.", labelling.adjudication,
+        NoParameters, labelling.AdjudicationView,
+    ),
+    ApiEndpoint(
+        "/api/documents/{number}/sentences", "A stretch of a document in sentences.", labelling.sentences,
+        labelling.SentencesRequest, labelling.SentencesView,
+    ),
+    ApiEndpoint(
+        "/api/edit", "A question as it stands in its file, to be changed.", editing.edit, editing.EditRequest,
+        editing.EditView,
+    ),
+    ApiEndpoint(
+        "/api/edit/save", "Makes, changes, accepts or drops a question, unless somebody else changed it.",
+        editing.save, editing.SaveRequest, editing.EditView, method="POST",
+    ),
+    ApiEndpoint(
+        "/api/evidence", "Places with words of a question near each other, found without any retriever.",
+        editing.evidence, editing.EvidenceRequest, editing.EvidenceView,
+    ),
 )  # fmt: skip
 
-BY_PATH = {each.path: each for each in ENDPOINTS}
+BY_PATH = {each.path: each for each in ENDPOINTS if each.method == "GET"}
 _PATTERNS = [
     (re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(each.path))), each)
     for each in ENDPOINTS

@@ -22,7 +22,7 @@ from chunkwise.base.errors import (
 )
 from chunkwise.records.typed import json_text
 from chunkwise.report.page import OWN, rendered
-from chunkwise.studio.endpoint import NotFound, NotReady
+from chunkwise.studio.endpoint import Conflict, NotFound, NotReady
 from chunkwise.studio.guard import Guard
 from chunkwise.studio.project import Project
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
     from chunkwise.report.views.view import View
 
+Work = Callable[["Request", bytes], "Response"]
+"""From a request and its body to the answer."""
 PACKAGE = "chunkwise.studio"
 _log = logging.getLogger(PACKAGE)
 """Faults of ours: without a handler of the user's they go to the terminal."""
@@ -44,6 +46,7 @@ _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _STATUS: tuple[tuple[type[ChunkwiseError], int], ...] = (
     (NotFound, 404),
     (NotReady, 503),
+    (Conflict, 409),
     (NotAllowed, 403),
     (InvalidParameter, 400),
     (UnknownName, 400),
@@ -72,6 +75,9 @@ PAGES = (
     PageRoute("/history", "history.html.j2", "/api/history"),
     PageRoute("/questions", "questions.html.j2", "/api/questions"),
     PageRoute("/question", "question.html.j2", "/api/question"),
+    PageRoute("/labelling", "labelling.html.j2"),
+    PageRoute("/adjudication", "adjudication.html.j2"),
+    PageRoute("/edit", "edit.html.j2"),
 )
 
 
@@ -88,11 +94,12 @@ def studio_app(project: Project, *, token: str, port: int) -> ASGIApp:
 
     limiter = CapacityLimiter(_AT_ONCE)
 
-    def answering(work: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
+    def answering(work: Work) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             from anyio.to_thread import run_sync
 
-            return await run_sync(partial(_or_refusal, work, request), limiter=limiter)
+            body = await request.body() if request.method == "POST" else b""
+            return await run_sync(partial(_or_refusal, work, request, body), limiter=limiter)
 
         return answer
 
@@ -114,9 +121,9 @@ def studio_app(project: Project, *, token: str, port: int) -> ASGIApp:
 
     routes = [
         Route("/", home),
-        Route("/api/openapi.json", answering(lambda request: _json(_description()))),
+        Route("/api/openapi.json", answering(lambda request, body: _json(_description()))),
         Route("/api/events", partial(_events, project)),
-        Route("/api/{rest:path}", answering(partial(_api, project))),
+        Route("/api/{rest:path}", answering(partial(_api, project)), methods=["GET", "POST"]),
         Route("/assets/{name}", answering(_asset)),
         *(Route(each.path, answering(partial(_page, project, each))) for each in PAGES),
     ]
@@ -129,9 +136,9 @@ def studio_app(project: Project, *, token: str, port: int) -> ASGIApp:
     )
 
 
-def _or_refusal(work: Callable[[Request], Response], request: Request) -> Response:
+def _or_refusal(work: Work, request: Request, body: bytes) -> Response:
     try:
-        return work(request)
+        return work(request, body)
     except ChunkwiseError as error:
         status = next((status for kind, status in _STATUS if isinstance(error, kind)), 400)
         return refusal(request.scope, status, without_passwords(str(error)))
@@ -161,13 +168,22 @@ def _description() -> dict[str, Any]:
     return openapi(ENDPOINTS, __version__)
 
 
-def _api(project: Project, request: Request) -> Response:
+def _api(project: Project, request: Request, body: bytes) -> Response:
     from chunkwise.studio.api import endpoint_at
 
     path = request.url.path
     endpoint, values = endpoint_at(path)
     if endpoint is None:
         raise NotFound(f"there is no address {path!r:.120}; all are described at /api/openapi.json")
+    if (request.method == "POST") != (endpoint.method == "POST"):
+        said = (
+            "this address is only read"
+            if endpoint.method == "GET"
+            else "send a POST with a body of JSON"
+        )
+        return refusal(request.scope, 405, f"{request.method} is not taken here; {said}.")
+    if endpoint.method == "POST":
+        return _json(endpoint.answer(project, endpoint.read_body(values, body)))
     query = request.query_params.multi_items()
     return _json(endpoint.answer(project, endpoint.read(values, query)))
 
@@ -181,7 +197,7 @@ def _view_of(project: Project, page: PageRoute, request: Request) -> Any:
     return endpoint.answer(project, endpoint.read(request.path_params, query))
 
 
-def _page(project: Project, page: PageRoute, request: Request) -> Response:
+def _page(project: Project, page: PageRoute, request: Request, body: bytes) -> Response:
     from starlette.responses import HTMLResponse
 
     template = page.template
@@ -242,7 +258,7 @@ def asset_url(name: str) -> str:
     return f"/assets/{name}?v={_assets()[name][1]}"
 
 
-def _asset(request: Request) -> Response:
+def _asset(request: Request, body: bytes) -> Response:
     from starlette.responses import Response
 
     name = request.path_params["name"]

@@ -21,7 +21,9 @@ _ERROR = {
 def openapi(endpoints: Iterable[ApiEndpoint], version: str) -> dict[str, Any]:
     """Every address with its parameters, their bounds, and what it answers."""
     schemas: dict[str, Any] = {"Refusal": _ERROR}
-    paths = {each.path: {"get": _operation(each, schemas)} for each in endpoints}
+    paths: dict[str, Any] = {}
+    for each in endpoints:
+        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, schemas)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -44,16 +46,33 @@ def _operation(endpoint: ApiEndpoint, schemas: dict[str, Any]) -> dict[str, Any]
         "description": "A refusal: what is wrong and what is allowed.",
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}},
     }
+    declared = zip(
+        dataclasses.fields(endpoint.takes), field_kinds(endpoint.takes).values(), strict=True
+    )
+    own = [
+        (_parameter(field, kind, endpoint), field.name in endpoint.in_path)
+        for field, kind in declared
+    ]
+    asked: dict[str, Any] = {"parameters": [each for each, _ in own]}
+    if endpoint.method == "POST":
+        inside = [each for each, in_path in own if not in_path]
+        body = {
+            "type": "object",
+            "properties": {
+                each["name"]: {**each["schema"], "description": each["description"]}
+                for each in inside
+            },
+            "required": [each["name"] for each in inside if each["required"]],
+            "additionalProperties": False,
+        }
+        content = {"application/json": {"schema": body}}
+        asked = {
+            "parameters": [each for each, in_path in own if in_path],
+            "requestBody": {"required": True, "content": content},
+        }
     return {
         "summary": endpoint.summary,
-        "parameters": [
-            _parameter(field, kind, endpoint)
-            for field, kind in zip(
-                dataclasses.fields(endpoint.takes),
-                field_kinds(endpoint.takes).values(),
-                strict=True,
-            )
-        ],
+        **asked,
         "responses": {
             "200": {
                 "description": (inspect.getdoc(endpoint.gives) or "").split("\n")[0],

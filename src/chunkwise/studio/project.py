@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from chunkwise.core import Document, Query
     from chunkwise.documents import LoadOptions
     from chunkwise.evaluation.results import Results
+    from chunkwise.labels.store import LabelStore
     from chunkwise.models.embed.embedder import Embedder
     from chunkwise.retrieval import Index
     from chunkwise.studio.corpus import StudioCorpus
@@ -64,6 +65,8 @@ class ProjectSources:
     """For an index that is made of documents; empty: words alone."""
     demo: bool = False
     history: str | None = None
+    labels: str | None = None
+    """The file of labels; None: that of the project around the working folder."""
     loading: LoadOptions | None = None
     """How files are read; None: as usual."""
 
@@ -153,10 +156,11 @@ class Project:
 
     def _work(self) -> None:
         has_documents = self.index is not None or bool(self.sources.documents)
+        has_questions = bool(self.sources.questions) or self.questions_file().is_file()
         steps: list[tuple[str, bool, Callable[[Step], None]]] = [
             ("reading documents", has_documents, self._read),
             ("reading runs", bool(self.sources.runs), self._read_runs),
-            ("reading questions", bool(self.sources.questions), self._read_questions),
+            ("reading questions", has_questions, self._read_questions),
             ("indexing", self.index is None and has_documents, self._make_index),
             ("evaluating two retrievers", self.sources.demo, self._evaluate),
             ("counting sections and issues", has_documents, self._look),
@@ -230,9 +234,11 @@ class Project:
         from chunkwise.testsets.reading import read_testset
 
         documents = self.corpus.documents() or None
-        found = read_testset(
-            self.sources.questions, documents, lambda problem: self._tell(str(problem))
-        )
+        own = self.questions_file()
+        name = str(own) if own.is_file() else self.sources.questions
+        if not name:
+            return
+        found = read_testset(name, documents, lambda problem: self._tell(str(problem)))
         self.queries = {query.id: query for query in found.queries}
         step.done = step.total = len(self.queries)
 
@@ -318,6 +324,39 @@ class Project:
 
         found = History(history_place(self.sources.history))
         return found if len(found) else None
+
+    def labels(self) -> LabelStore:
+        """Of the project around the working folder, or those that were named; the demonstration has its own."""
+        from chunkwise.labels.store import LabelStore, labels_place
+
+        name = self.sources.labels
+        if name is None and self.sources.demo:
+            name = ".chunkwise/demo-labels.db"
+        return LabelStore(labels_place(name))
+
+    def questions_file(self) -> Path:
+        """Where questions are made and changed; the demonstration's go into a file of their own."""
+        if self.sources.demo or not self.sources.questions:
+            return Path(".chunkwise") / (
+                "demo-questions.json" if self.sources.demo else "questions.json"
+            )
+        return Path(self.sources.questions)
+
+    def question_states(self) -> dict[str, str]:
+        """What people decided of each question: accepted, edited or unreviewed; of a file of another form nothing."""
+        from chunkwise.testsets.formats.chunkwise import QuestionsFile, id_of_row
+        from chunkwise.testsets.review import state_of
+
+        path = self.questions_file()
+        try:
+            rows = QuestionsFile.read(path).rows if path.is_file() else []
+        except ChunkwiseError:
+            return {}
+        return {id_of_row(row) or str(at): state_of(row) for at, row in enumerate(rows, 1)}
+
+    def read_questions(self) -> None:
+        """Again, after one was changed."""
+        self._read_questions(Step("reading questions"))
 
     def document_texts(self, ids: Sequence[str]) -> dict[str, Document]:
         """Those of these documents that are here."""

@@ -41,6 +41,9 @@ class QuestionScores:
     types: tuple[str, ...]
     scores: tuple[float | None, ...]
     """In the order of the runs; None: unscored, or not asked."""
+    state: str = ""
+    """accepted, edited or unreviewed; empty: it is of a run alone, or of a file of another form."""
+    has_gold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +79,13 @@ def questions(project: Project, request: QuestionsParameters) -> QuestionsView:
         )
     by_id = [{question.id: question for question in results.questions} for _, results in runs]
     rows = []
+    states = project.question_states()
     for id, text, types in _known(project, runs):
         found = [own.get(id) for own in by_id]
         scores = tuple(None if each is None else each.scores.get(metric) for each in found)
-        rows.append(QuestionScores(id, text, types, scores))
+        query = project.queries.get(id)
+        has_gold = query is not None and bool(query.references)
+        rows.append(QuestionScores(id, text, types, scores, states.get(id, ""), has_gold))
     return QuestionsView(
         metric,
         bool(metric) and lower_is_better(metric),

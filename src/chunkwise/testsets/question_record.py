@@ -132,6 +132,7 @@ _QUOTED = ("text", "quote", "passage", "content")
 _FACT = ("fact", "text", "entity", "name", "value")
 _ALIASES = ("aliases", "alias", "alternatives", "synonyms")
 _RELEVANT = ("relevant", "label", "relevance", "rating", "score", "is_relevant")
+_GRADE = ("grade",)
 _LONGEST_NAME = 500
 """A document's name is shorter; what is longer is its text."""
 
@@ -222,7 +223,8 @@ class _Question(_Fields):
             labels=labels,
             split=label_of(self.get(("split",)) or "", "split"),
         )
-        self.get(("generated",)), self.get(("review",))  # who made it, and what a person said of it
+        # Who made it, what a person said of it, and how passages to label were found: for people.
+        self.get(("generated",)), self.get(("review",)), self.get(("pool",))
         alternative_texts = tuple(said for _, said in references)
         return Draft(
             where, query, tuple(quotes),
@@ -334,13 +336,17 @@ class _Question(_Fields):
                 raise WrongField(
                     f"{what} is {shown(value)}; a record with doc_id, start, end, relevant"
                 )
-            relevant = relevance_of(_Fields(value).get(_RELEVANT), what)
+            fields = _Fields(value)
+            grade = _grade(fields.get(_GRADE), what)
+            relevant = relevance_of(
+                fields.get(_RELEVANT) if grade is None else _said(fields, grade), what
+            )
             place, quote = place_of(value, what, default)
             if place is None:
-                quotes.append(LabelledQuote(quote, relevant))
+                quotes.append(LabelledQuote(quote, relevant, grade))
                 quote_spots.append(PassagePosition(number, what))
             else:
-                labels.append(Label(*place, relevant))
+                labels.append(Label(*place, relevant, grade))
                 texts.append(quote.text)
                 spots.append(PassagePosition(number, what))
         mixed = (*spots, *quote_spots) if spots and quotes else ()
@@ -428,6 +434,18 @@ def _offset(value: object, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise WrongField(f"{what} is {shown(value)}; offsets are whole numbers of characters")
     return value
+
+
+def _grade(value: object, what: str) -> int | None:
+    if value is None or (type(value) is int and 0 <= value <= 3):
+        return value
+    raise WrongField(f"{what}: grade is {shown(value)}; 0, 1, 2 or 3")
+
+
+def _said(fields: _Fields, grade: int) -> object:
+    """Whether it is relevant, where the file says so beside its grade; an answer, or a part of one, is."""
+    said = fields.get(_RELEVANT)
+    return grade >= 2 if said is None else said
 
 
 def relevance_of(value: object, what: str) -> bool:

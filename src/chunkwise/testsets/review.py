@@ -12,7 +12,13 @@ from chunkwise.metrics.claims.hit_texts import is_named
 from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.metrics.claims.readable import Readable
 from chunkwise.records.fields import WrongField
-from chunkwise.testsets.formats.chunkwise import QuestionRow, QuestionsFile, dropped_file, is_there
+from chunkwise.testsets.formats.chunkwise import (
+    QuestionRow,
+    QuestionsFile,
+    dropped_file,
+    id_of_row,
+    is_there,
+)
 from chunkwise.testsets.question_record import TEXT, TYPES, as_list, fact_of
 
 _FACTS = ("facts", "expected", "expected_facts", "expected_entities", "entities", "key_facts")
@@ -115,6 +121,14 @@ class Review:
 
     def __len__(self) -> int:
         return len(self._line)
+
+    def go_to(self, id: str) -> None:
+        """To the question of this id; one without an id is known by its number in the file."""
+        for at, row in enumerate(self._line):
+            if (id_of_row(row) or str(at + 1)) == id:
+                self.at = at
+                return
+        self.at = len(self._line)
 
     @property
     def row(self) -> QuestionRow | None:

@@ -51,6 +51,7 @@ class LabelledQuote(NamedTuple):
 
     quote: Quote
     relevant: bool
+    grade: int | None = None
 
 
 class PassagePosition(NamedTuple):

@@ -7,7 +7,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -30,8 +30,6 @@ Row = tuple[Any, ...]
 Migrations = Sequence[Sequence[str]]
 """Statements by version, the first ones for a new history; `{serial}` is a key that numbers itself."""
 
-_MARK = 0x63687764
-"""In the head of the file: other programs' files are left alone."""
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -106,26 +104,46 @@ def database_at(place: str | Path, migrations: Migrations, wait: float) -> Datab
 
 def damaged(why: str) -> str:
     """What is said behind the name of a history whose bytes are not what was written."""
-    return (
-        f"is damaged ({why}); move it away, and the next run that is kept begins a new one "
-        "(`chunkwise history import` takes files of results in)"
+    return f"is damaged ({why}); {HISTORY_FILE.when_damaged}"
+
+
+def _later(place: str, found: int, known: int, kind: FileKind | None = None) -> ChunkwiseError:
+    kind = kind or HISTORY_FILE
+    return kind.problem(
+        f"the {kind.name} {place} was written by a later chunkwise (its version is {found}, this one knows up to "
+        f"{known}); update chunkwise"
     )
 
 
-def _later(place: str, found: int, known: int) -> HistoryProblem:
-    return HistoryProblem(
-        f"the history {place} was written by a later chunkwise (its version is {found}, this one knows up to {known}); "
-        "update chunkwise"
-    )
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """What is kept in a file, as messages call it, and what tells it from other programs' files."""
+
+    name: str
+    mark: int
+    """In the head of the file."""
+    problem: type[ChunkwiseError]
+    when_damaged: str
+    """What is done about one whose bytes are not what was written."""
+
+
+HISTORY_FILE = FileKind(
+    "history", 0x63687764, HistoryProblem,
+    "move it away, and the next run that is kept begins a new one "
+    "(`chunkwise history import` takes files of results in)",
+)  # fmt: skip
 
 
 class SqliteDatabase:
     """A file that is opened for each piece of work: a killed process leaves nothing half done behind."""
 
-    def __init__(self, path: Path, migrations: Migrations, wait: float) -> None:
+    def __init__(
+        self, path: Path, migrations: Migrations, wait: float, kind: FileKind | None = None
+    ) -> None:
         self.path = path
         self._migrations = migrations
         self._wait = wait
+        self._kind = kind or HISTORY_FILE
 
     @property
     def shown(self) -> str:
@@ -180,7 +198,7 @@ class SqliteDatabase:
                 os.close(handle)
 
     def shrink(self) -> None:
-        with suppress(HistoryProblem), self._explained(), closing(self._opened()) as connection:
+        with suppress(self._kind.problem), self._explained(), closing(self._opened()) as connection:
             connection.execute("vacuum")
             connection.execute("pragma wal_checkpoint(truncate)")
 
@@ -206,9 +224,9 @@ class SqliteDatabase:
         connection = sqlite3.connect(address, uri=True, isolation_level=None)
         try:
             if self._checked_version(connection) < len(self._migrations):
-                raise HistoryProblem(
-                    f"the history {self.shown} is of an earlier version and cannot be written to, so it cannot be "
-                    "brought up to date; copy it to a folder of your own"
+                raise self._kind.problem(
+                    f"the {self._kind.name} {self.shown} is of an earlier version and cannot be written to, so it "
+                    "cannot be brought up to date; copy it to a folder of your own"
                 )
         except BaseException:
             connection.close()
@@ -225,7 +243,7 @@ class SqliteDatabase:
                     for statement in self._migrations[version]:
                         connection.execute(statement.format(serial="integer primary key"))
                 connection.execute("update state set version = ?", [len(self._migrations)])
-                connection.execute(f"pragma application_id = {_MARK}")
+                connection.execute(f"pragma application_id = {self._kind.mark}")
                 connection.execute(f"pragma user_version = {len(self._migrations)}")
                 connection.execute("commit")
             except BaseException:
@@ -240,12 +258,12 @@ class SqliteDatabase:
         (version,) = connection.execute("pragma user_version").fetchone()
         (mark,) = connection.execute("pragma application_id").fetchone()
         (tables,) = connection.execute("select count(*) from sqlite_master").fetchone()
-        if mark != _MARK and (version or tables):
-            raise HistoryProblem(
-                f"{self.shown} is a database of another program, no history of chunkwise; name another file"
+        if mark != self._kind.mark and (version or tables):
+            raise self._kind.problem(
+                f"{self.shown} is a database of another program, no {self._kind.name} of chunkwise; name another file"
             )
         if version > len(self._migrations):
-            raise _later(self.shown, version, len(self._migrations))
+            raise _later(self.shown, version, len(self._migrations), self._kind)
         return int(version)
 
     @contextmanager
@@ -253,10 +271,12 @@ class SqliteDatabase:
         try:
             yield
         except sqlite3.Error as error:
-            raise HistoryProblem(f"the history {self.shown} {self._why(error)}") from error
+            raise self._kind.problem(
+                f"the {self._kind.name} {self.shown} {self._why(error)}"
+            ) from error
         except OSError as error:
-            raise HistoryProblem(
-                f"the history {self.shown} cannot be used: {error.strerror or error}"
+            raise self._kind.problem(
+                f"the {self._kind.name} {self.shown} cannot be used: {error.strerror or error}"
             ) from error
 
     def _why(self, error: sqlite3.Error) -> str:
@@ -264,9 +284,9 @@ class SqliteDatabase:
         if reason in BUSY:
             return f"is locked: another process was writing for more than {self._wait:g} seconds; try again"
         if reason in DAMAGED:
-            return damaged(str(error))
+            return f"is damaged ({error}); {self._kind.when_damaged}"
         if not reason and str(error).startswith("Could not decode"):  # what Python says of a text
-            return damaged("a text in it is no UTF-8")
+            return f"is damaged (a text in it is no UTF-8); {self._kind.when_damaged}"
         if reason == sqlite3.SQLITE_FULL:
             return "cannot be written: the disk is full"
         if reason in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):

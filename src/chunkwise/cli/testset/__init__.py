@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _COMMANDS = {
     "check": "Check that questions and documents fit together; repair what is certain.",
     "convert": "Convert a test set from one format into another.",
+    "from-labels": "Make a test set of people's labels: references, grades, what nobody judged.",
     "generate": "Make questions from documents, with answers and exact references.",
     "review": "Accept, edit or drop questions one by one, in the terminal.",
 }
@@ -29,6 +30,7 @@ Examples:
   chunkwise testset check queries.json handbook/
   chunkwise testset check queries.json handbook/ -o repaired.json
   chunkwise testset convert squad.json --to chunkwise
+  chunkwise testset from-labels -o questions.json
   chunkwise testset generate handbook/ -n 100 --llm openai:gpt-4o-mini -o queries.json
   chunkwise testset review queries.json handbook/
 """

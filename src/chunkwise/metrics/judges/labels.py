@@ -62,6 +62,14 @@ def _verdict(places: Mapping[Passage, int], hit: Hit) -> Score:
     return Score(None, DISAGREE if 0 in inside else NOT_LABELLED)
 
 
+def says_something(place: Passage, hit: Hit) -> bool:
+    """Whether the label of a place is one of a hit: it lies in it, is about the same, or holds it."""
+    if place.doc_id != hit.doc_id:
+        return False
+    inside = any(start <= place.start < place.end <= end for start, end in hit.spans)
+    return inside or _closeness(place, hit) is not None
+
+
 def _score(balance: int) -> Score:
     return Score(float(balance > 0)) if balance else Score(None, DISAGREE)
 

@@ -5,7 +5,7 @@
                      "alternatives": [{"doc_id": "hours.md", "start": 40, "end": 91, "text": "…"}]}],
      "facts": [{"fact": "the head of the station", "aliases": ["the station's head"]}],
      "types": ["single-concept"], "split": "test",
-     "labels": [{"doc_id": "leave.md", "start": 0, "end": 400, "relevant": 1, "text": "…"}]}
+     "labels": [{"doc_id": "leave.md", "start": 0, "end": 400, "relevant": 1, "grade": 3, "text": "…"}]}
 
 Offsets are half-open and count Unicode code points. `text` is what stood there when the file was written: by it a
 place is found again after the document has changed. Read are JSON lines and an object with a list under "queries",
@@ -159,7 +159,7 @@ class ChunkwiseFormat:
         texts = {document.id: document.text for document in documents or ()}
         rows = []
         for query in testset.queries:
-            row = _row(query, texts)
+            row = row_of(query, texts)
             if query.id in testset.unplaced:
                 _add_texts(row, testset.unplaced[query.id])
             rows.append(row)
@@ -181,7 +181,7 @@ def read_drafts(name: str, *, plain: bool = False) -> Iterator[Draft | Unreadabl
         yield Unreadable(shown, str(error).removeprefix(f"{shown} "))
 
 
-def _row(query: Query, texts: Mapping[str, str]) -> dict[str, object]:
+def row_of(query: Query, texts: Mapping[str, str]) -> dict[str, object]:
     """What is known of a question; what is not is left out."""
     row: dict[str, object] = {"query_id": query.id, "query": query.text}
     if query.answer is not None:
@@ -221,7 +221,8 @@ def _place(passage: Passage, texts: Mapping[str, str]) -> dict[str, object]:
 def _label(label: Label, texts: Mapping[str, str]) -> dict[str, object]:
     place = _place(Passage(label.doc_id, label.start, label.end), texts)
     text = {"text": place.pop("text")} if "text" in place else {}
-    return {**place, "relevant": int(label.relevant), **text}
+    grade = {} if label.grade is None else {"grade": label.grade}
+    return {**place, "relevant": int(label.relevant), **grade, **text}
 
 
 def _add_texts(row: dict[str, object], draft: Draft) -> None:
@@ -235,8 +236,12 @@ def _add_texts(row: dict[str, object], draft: Draft) -> None:
         _say(labels, draft.label_texts)
     if draft.labelled_quotes:
         judged = [
-            {**_quoted(quote), "relevant": int(relevant)}
-            for quote, relevant in draft.labelled_quotes
+            {
+                **_quoted(quote),
+                "relevant": int(relevant),
+                **({} if grade is None else {"grade": grade}),
+            }
+            for quote, relevant, grade in draft.labelled_quotes
         ]
         row["labels"] = [*(labels if isinstance(labels, list) else []), *judged]
     if draft.quotes:

@@ -39,6 +39,7 @@ class PassageSlot:
     """What the file says stands there; empty: it does not say."""
     fault: tuple[ProblemKind, str] | None = None
     relevant: bool = False
+    grade: int | None = None
     """Of a label."""
     want: int = -1
     places: tuple[Passage, ...] = ()
@@ -94,12 +95,16 @@ def _label_slots(draft: Draft) -> list[PassageSlot]:
     spots = draft.label_spots or _spots("label", (*labels, *draft.labelled_quotes))
     slots = [
         PassageSlot("label", spot.name, label.doc_id, Span(label.start, label.end),
-              _at(draft.label_texts, at, ""), relevant=label.relevant)
+              _at(draft.label_texts, at, ""), relevant=label.relevant, grade=label.grade)
         for at, (spot, label) in enumerate(zip(spots, labels, strict=False))
     ]  # fmt: skip
     slots += (
-        PassageSlot("label", spot.name, quote.document, None, quote.text, relevant=relevant)
-        for spot, (quote, relevant) in zip(spots[len(labels) :], draft.labelled_quotes, strict=True)
+        PassageSlot(
+            "label", spot.name, quote.document, None, quote.text, relevant=relevant, grade=grade
+        )
+        for spot, (quote, relevant, grade) in zip(
+            spots[len(labels) :], draft.labelled_quotes, strict=True
+        )
     )
     return [
         slot
@@ -282,7 +287,7 @@ def _query(draft: Draft, slots: list[PassageSlot]) -> Query:
     labels: list[Label] = []
     for slot in slots:
         if slot.role == "label":
-            labels += [Label(*place, slot.relevant) for place in slot.places]
+            labels += [Label(*place, slot.relevant, slot.grade) for place in slot.places]
         elif slot.role == "reference":
             found.append((slot.places[0], dict.fromkeys(slot.places[1:])))
         else:

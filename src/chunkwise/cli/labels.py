@@ -1,0 +1,276 @@
+"""`chunkwise labels` and its commands: export, import, agreement, adjudicate."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from chunkwise.cli import commands
+from chunkwise.cli.commands import argument, option
+from chunkwise.cli.options import json_flag
+from chunkwise.cli.streams import print_json, say
+
+if TYPE_CHECKING:
+    from chunkwise.labels.store import LabelStore
+    from chunkwise.stats.intervals import Interval
+
+FORMATS = ("jsonl", "beir", "argilla", "label-studio")
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise labels agreement                         # how far people agree, who did how much
+  chunkwise labels export labels.jsonl               # every event, undone ones too
+  chunkwise labels export qrels/ --format beir
+  chunkwise labels import theirs.jsonl
+  chunkwise labels adjudicate                        # what people disagree on
+  chunkwise testset from-labels -o questions.json    # labels become references
+\b
+Labels are made in the browser: chunkwise studio handbook/ --test-queries queries.json, page Labelling.
+"""
+_EXPORT_EXAMPLES = """
+\b
+Examples:
+  chunkwise labels export labels.jsonl
+  chunkwise labels export qrels/ --format beir
+  chunkwise labels export records.json --format argilla
+  chunkwise labels export tasks.json --format label-studio
+"""
+_IMPORT_EXAMPLES = """
+\b
+Examples:
+  chunkwise labels import labels.jsonl               # what is there already is not taken in twice
+  chunkwise labels import qrels/
+  chunkwise labels import tasks.json --format label-studio
+"""
+_AGREEMENT_EXAMPLES = """
+\b
+Examples:
+  chunkwise labels agreement
+  chunkwise labels agreement --json | jq .agreement.alpha
+"""
+_ADJUDICATE_EXAMPLES = """
+\b
+Examples:
+  chunkwise labels adjudicate                        # list what is disputed, a number each
+  chunkwise labels adjudicate 1 --grade 2 --who ada  # decide the first of them
+\b
+Numbers are those of the list as it is now: a decision takes its passage out of it.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelsPlace:
+    """Which labels are meant."""
+
+    labels: str | None = option(
+        "--labels", metavar="FILE", envvar="CHUNKWISE_LABELS", show_envvar=True,
+        show_default=".chunkwise/labels.db here or above", help="The file of labels.",
+    )  # fmt: skip
+
+    def opened(self, *, must_exist: bool = True) -> LabelStore:
+        from chunkwise.base.errors import ChunkwiseError
+        from chunkwise.labels.store import LabelStore, labels_place
+
+        store = LabelStore(labels_place(self.labels))
+        if must_exist and not store.exists():
+            raise ChunkwiseError(
+                f"there are no labels at {store.place}; make some in the browser (chunkwise studio handbook/), "
+                "take some in (chunkwise labels import FILE), or name their file: --labels FILE"
+            )
+        return store
+
+
+@click.group("labels", epilog=_EXAMPLES)
+def command() -> None:
+    """Export and import people's labels, measure how far they agree, decide where they do not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelsExportOptions(LabelsPlace):
+    """The options of `chunkwise labels export`."""
+
+    file: Path = argument("FILE", type=click.Path(path_type=Path))
+    format: str | None = option(
+        "--format",
+        type=click.Choice(FORMATS),
+        show_default="by the name of FILE",
+        help="What to write.",
+    )
+    as_json: bool = json_flag()
+
+
+@commands.command("export", LabelsExportOptions, examples=_EXPORT_EXAMPLES)
+def export(options: LabelsExportOptions) -> None:
+    """Write labels to FILE: every event as JSON lines, or what stands now for another tool."""
+    from chunkwise.base.wording import counted
+    from chunkwise.labels.interchange import export_labels, format_of
+
+    store = options.opened()
+    count, lost = export_labels(store, options.file, format_of(options.file, options.format))
+    if options.as_json:
+        print_json({"file": str(options.file), "labels": count, "lost": lost})
+        return
+    for line in lost:
+        say(line)
+    say(f"{counted(count, 'label')} written to {options.file}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelsImportOptions(LabelsPlace):
+    """The options of `chunkwise labels import`."""
+
+    file: Path = argument("FILE", type=click.Path(path_type=Path))
+    format: str | None = option(
+        "--format",
+        type=click.Choice(FORMATS),
+        show_default="by what FILE holds",
+        help="What FILE is.",
+    )
+    as_json: bool = json_flag()
+
+
+@commands.command("import", LabelsImportOptions, examples=_IMPORT_EXAMPLES)
+def import_(options: LabelsImportOptions) -> None:
+    """Take labels of FILE in, beside those that are there: nothing is overwritten."""
+    from chunkwise.base.wording import counted
+    from chunkwise.labels.interchange import format_of, import_labels
+
+    store = options.opened(must_exist=False)
+    new, all_of_them = import_labels(store, options.file, format_of(options.file, options.format))
+    if options.as_json:
+        print_json({"labels": all_of_them, "new": new, "place": store.place})
+    else:
+        known = all_of_them - new
+        say(
+            f"{counted(new, 'new label')} in {store.place}{f', {known:,} were there already' if known else ''}"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementOptions(LabelsPlace):
+    """The options of `chunkwise labels agreement`."""
+
+    as_json: bool = json_flag()
+
+
+@commands.command("agreement", AgreementOptions, examples=_AGREEMENT_EXAMPLES)
+def agreement(options: AgreementOptions) -> None:
+    """Say how far people agree (Krippendorff's alpha, Cohen's kappa), who did how much, what nobody judged."""
+    from chunkwise.base.wording import counted
+    from chunkwise.labels.progress import label_progress
+    from chunkwise.report.plain_text import one_line
+
+    found = label_progress(options.opened())
+    if options.as_json:
+        print_json(asdict(found))
+        return
+    own = found.agreement
+    click.echo(
+        f"{counted(found.questions, 'question')}, {counted(found.labels, 'label')} that count, "
+        f"{found.unjudged:,} of {counted(found.pooled, 'pooled passage')} not judged"
+    )
+    for each in found.people:
+        speed = "" if each.seconds is None else f", {each.seconds:g} s a label"
+        click.echo(
+            one_line(
+                f"{each.who}  {counted(each.questions, 'question')}, {counted(each.labels, 'label')}{speed}"
+            )
+        )
+    if not own.passages:
+        click.echo(
+            "agreement: nobody graded what another did; a share of the questions goes to two people"
+        )
+        return
+    shared = f"{counted(own.passages, 'passage')} of {counted(own.questions, 'question')}"
+    click.echo(
+        f"Krippendorff's alpha {_interval(own.alpha)} on {shared} that several people graded"
+    )
+    for pair in own.pairs:
+        if pair.passages:
+            same = "" if pair.same is None else f", the same on {pair.same:.0%}"
+            click.echo(
+                one_line(f"{pair.first} and {pair.second}: kappa {_interval(pair.kappa)}{same}")
+            )
+    if own.disputed:
+        click.echo(
+            f"{counted(own.disputed, 'passage')} disputed, {own.relevance_disputed:,} on whether it answers: "
+            "chunkwise labels adjudicate"
+        )
+
+
+def _interval(found: Interval | None) -> str:
+    from chunkwise.base.wording import with_interval
+
+    return "cannot be told" if found is None else with_interval(*found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdjudicateOptions(LabelsPlace):
+    """The options of `chunkwise labels adjudicate`."""
+
+    number: int | None = argument("[NUMBER]", type=click.IntRange(1), required=False)
+    grade: int | None = option(
+        "--grade",
+        type=click.IntRange(0, 3),
+        help="The decision: 0 not about it … 3 answers it.",
+    )
+    who: str | None = option("--who", metavar="NAME", help="Name of who decides.")
+    as_json: bool = json_flag()
+
+
+@commands.command("adjudicate", AdjudicateOptions, examples=_ADJUDICATE_EXAMPLES)
+def adjudicate(options: AdjudicateOptions) -> None:
+    """List passages that people graded differently, and decide them one by one."""
+    from chunkwise.base.errors import InvalidParameter
+    from chunkwise.labels.agreement import disputed_passages
+    from chunkwise.labels.event import LabelEvent, new_key
+    from chunkwise.labels.judged import labels_of
+    from chunkwise.report.plain_text import one_line
+    from chunkwise.tracking.origin import utc_now
+
+    store = options.opened()
+    found = disputed_passages(labels_of(store))
+    if options.number is not None:
+        if options.grade is None or not options.who:
+            raise click.UsageError("a decision is a grade and who gives it: --grade 2 --who ada")
+        if options.number > len(found):
+            raise InvalidParameter(
+                f"number is {options.number}; {len(found):,} passages are disputed"
+            )
+        own, passage = found[options.number - 1]
+        place = passage.place._asdict()
+        store.add(
+            LabelEvent(
+                key=new_key(), kind="adjudicate", query_id=own.query_id, query=own.query, who=options.who,
+                when=utc_now(), text=passage.text, grade=options.grade, pool=own.pool.key if own.pool else "", **place,
+            )
+        )  # fmt: skip
+        found = disputed_passages(labels_of(store))
+    if options.as_json:
+        rows = [
+            {"number": at, "query_id": own.query_id, "query": own.query, **each.place._asdict(), "text": each.text,
+             "grades": dict(each.grades), "is_relevance_disputed": each.is_relevance_disputed}
+            for at, (own, each) in enumerate(found, 1)
+        ]  # fmt: skip
+        print_json({"disputed": rows})
+        return
+    for at, (own, each) in enumerate(found, 1):
+        said = ", ".join(f"{who} {grade}" for who, grade in each.grades.items())
+        click.echo(one_line(f"{at}  {own.query}"))
+        spot = each.place
+        click.echo(f"   {one_line(f'{spot.doc_id} {spot.start:,}–{spot.end:,}  {said}')}")
+        click.echo(f"   {one_line(each.text, 200)}")
+    if not found:
+        say("nothing is disputed")
+    elif sys.stdout.isatty():
+        say(
+            "decide one: chunkwise labels adjudicate 1 --grade 2 --who ada; or on the page Adjudication of the studio"
+        )
+
+
+for each in (export, import_, agreement, adjudicate):
+    command.add_command(each)

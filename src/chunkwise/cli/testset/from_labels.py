@@ -1,0 +1,94 @@
+"""`chunkwise testset from-labels`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from chunkwise.cli import commands
+from chunkwise.cli.commands import argument, option
+from chunkwise.cli.options import LoadingOptions, json_flag, output_file
+from chunkwise.cli.progress import bytes_of, progress
+from chunkwise.cli.streams import print_json, say, say_skipped
+from chunkwise.cli.testset import named_documents
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise testset from-labels -o questions.json
+  chunkwise testset from-labels handbook/ -o questions.json --test-queries queries.json
+  chunkwise evaluate handbook/ --test-queries questions.json --metrics recall,bpref,judged
+\b
+References are the gold spans that people selected, and passages with grade 2 or 3 where no gold span lies in them.
+Every passage keeps its grade under "labels", and "pool" says how passages were found and which nobody judged.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FromLabelsOptions(LoadingOptions):
+    """The options of `chunkwise testset from-labels`."""
+
+    source: tuple[str, ...] = argument("[SOURCE]...", nargs=-1)
+    output: Path = output_file("Write the questions there.", "FILE.json", required=True)
+    labels: str | None = option(
+        "--labels", metavar="FILE", envvar="CHUNKWISE_LABELS", show_envvar=True,
+        show_default=".chunkwise/labels.db here or above", help="The file of labels.",
+    )  # fmt: skip
+    test_queries: str | None = option(
+        "--test-queries",
+        metavar="FILE",
+        help="Questions whose answers, facts and types are kept, by their ids.",
+    )
+    as_json: bool = json_flag()
+
+
+@commands.command("from-labels", FromLabelsOptions, examples=_EXAMPLES)
+def command(options: FromLabelsOptions) -> None:
+    """Make a test set of people's labels: references, grades, and what nobody judged.
+
+    SOURCE is any number of documents, or an index: with them a question says what stands at its places.
+    """
+    from chunkwise.base.errors import ChunkwiseError
+    from chunkwise.base.wording import counted
+    from chunkwise.labels.judged import labels_of
+    from chunkwise.labels.store import LabelStore, labels_place
+    from chunkwise.labels.to_testset import questions_from_labels, write_questions
+    from chunkwise.testsets.reading import read_testset
+
+    store = LabelStore(labels_place(options.labels))
+    if not store.exists():
+        raise ChunkwiseError(
+            f"there are no labels at {store.place}; name their file: --labels FILE"
+        )
+    documents = []
+    if options.source:
+        with progress("reading documents", bytes_of(options.source), False) as advance:
+            documents = named_documents(options.source, options.loading(), say_skipped, advance)
+    known = {}
+    if options.test_queries:
+        read = read_testset(options.test_queries, documents or None, say_skipped)
+        known = {query.id: query for query in read.queries}
+    labels = labels_of(store)
+    made = questions_from_labels(labels, known)
+    if not made.queries:
+        raise ChunkwiseError(f"no question has labels yet in {store.place}; nothing was written")
+    write_questions(made, options.output, documents, labels)
+    if options.as_json:
+        print_json(
+            {"file": str(options.output), "questions": len(made.queries), "unjudged": made.unjudged,
+             "disputed": made.disputed, "without_answer": made.empty}
+        )  # fmt: skip
+        return
+    if made.disputed:
+        say(
+            f"{counted(made.disputed, 'passage')} left out: as many people call it relevant as not; "
+            "`chunkwise labels adjudicate` decides"
+        )
+    if made.unjudged:
+        say(
+            f"{counted(made.unjudged, 'pooled passage')} not judged: see `judged` and `bpref` among the metrics"
+        )
+    say(f"{counted(len(made.queries), 'question')} written to {options.output}")
+    click.echo(str(options.output))

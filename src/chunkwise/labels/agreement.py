@@ -1,0 +1,124 @@
+"""How far people agree: Krippendorff's alpha of their grades, Cohen's kappa of each two, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.labels.event import GRADES, RELEVANT
+from chunkwise.labels.judged import JudgedPassage, QuestionLabels
+from chunkwise.metrics.judges.calibration import kappa_of
+from chunkwise.stats.agreement import agreement, coincidences, krippendorff
+from chunkwise.stats.intervals import Interval, clustered_interval
+
+_VALUES = len(GRADES)
+
+
+@dataclass(frozen=True, slots=True)
+class PairAgreement:
+    """Two people on the passages that both graded."""
+
+    first: str
+    second: str
+    passages: int
+    same: float | None
+    """Share of the passages they say the same of: relevant or not."""
+    kappa: Interval | None
+    """Of relevant or not; None: chance alone makes them agree, or they share no passage."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelAgreement:
+    """All people together."""
+
+    questions: int
+    """Those that several people graded."""
+    passages: int
+    alpha: Interval | None
+    """Of the grades 0 to 3, in their order; passages of one question are no independent witnesses."""
+    pairs: tuple[PairAgreement, ...]
+    disputed: int
+    """Passages with different grades that nobody has decided."""
+    relevance_disputed: int
+    """Those of them that some call relevant and others not."""
+
+
+def label_agreement(labels: Sequence[QuestionLabels], *, seed: int = 0) -> LabelAgreement:
+    """From what stands now."""
+    shared = [
+        own
+        for question in labels
+        if (own := [each for each in question.passages if len(each.grades) > 1])
+    ]
+    people = sorted({who for own in shared for each in own for who in each.grades})
+    passages = [each for own in shared for each in own]
+    return LabelAgreement(
+        len(shared),
+        len(passages),
+        _alpha(shared, seed),
+        tuple(_pair(shared, one, other, seed) for one, other in combinations(people, 2)),
+        sum(each.is_disputed for each in passages),
+        sum(each.is_relevance_disputed for each in passages),
+    )
+
+
+def disputed_passages(
+    labels: Sequence[QuestionLabels],
+) -> list[tuple[QuestionLabels, JudgedPassage]]:
+    """What is to be adjudicated: disagreements on whether a passage answers first, then on how well."""
+    found = [(own, each) for own in labels for each in own.passages if each.is_disputed]
+    return sorted(found, key=lambda pair: not pair[1].is_relevance_disputed)
+
+
+def _alpha(shared: Sequence[Sequence[JudgedPassage]], seed: int) -> Interval | None:
+    if not shared:
+        return None
+    tables = np.stack(
+        [coincidences([[*each.grades.values()] for each in own], _VALUES) for own in shared]
+    )
+    margins = tables.sum(axis=(0, 1))
+    worst = np.zeros((_VALUES, _VALUES))
+    worst[0, -1] = worst[-1, 0] = 1
+    return clustered_interval(
+        tables.reshape(len(tables), -1), lambda rows: krippendorff(rows.reshape(-1, _VALUES, _VALUES)),
+        worst=worst.ravel(), best=np.diag(margins).ravel(), seed=seed,
+    )  # fmt: skip
+
+
+def _pair(
+    shared: Sequence[Sequence[JudgedPassage]], one: str, other: str, seed: int
+) -> PairAgreement:
+    both: list[tuple[bool, bool]] = []
+    groups: list[list[int]] = []
+    for own in shared:
+        pairs = [
+            (each.grades[one] >= RELEVANT, each.grades[other] >= RELEVANT)
+            for each in own
+            if one in each.grades and other in each.grades
+        ]
+        both += pairs
+        groups.append(
+            [
+                pairs.count((a, b))
+                for a, b in ((True, True), (True, False), (False, True), (False, False))
+            ]
+        )
+    known = agreement([yes for yes, _ in both], [yes for _, yes in both])
+    kappa = None
+    if known.kappa is not None:
+        counts = np.array(groups, dtype=np.float64)
+        yes, no = counts[:, [0, 1]].sum(), counts[:, [2, 3]].sum()
+        # A question that was not seen: as many passages are relevant, and the two agree on none, or on all.
+        kappa = clustered_interval(
+            counts, _kappa, worst=(0, max(yes, 1), max(no, 1), 0), best=(max(yes, 1), 0, 0, max(no, 1)), seed=seed
+        )  # fmt: skip
+        kappa = kappa and kappa._replace(mean=known.kappa)
+    return PairAgreement(one, other, known.items, known.same, kappa)
+
+
+def _kappa(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    return kappa_of(*counts.T)

@@ -1,0 +1,84 @@
+"""Who labels what next: some questions go to two people, and those that tell two configurations apart come first."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.core import Hit, Passage, Query
+from chunkwise.labels.judged import QuestionLabels
+
+SHARE = 0.2
+"""Of the questions that go to two people: agreement is measured on them."""
+
+
+def people_needed(query_id: str, share: float = SHARE) -> int:
+    """1 or 2, by the question alone: the same for everybody and at any time."""
+    if not 0 <= share <= 1:
+        raise InvalidParameter(
+            f"share is {share}; it is from 0 (nobody) to 1 (every question goes to two)"
+        )
+    drawn = int.from_bytes(hashlib.sha256(query_id.encode("utf-8", "replace")).digest()[:8], "big")
+    return 2 if drawn < share * 2**64 else 1
+
+
+def next_questions(
+    queries: Sequence[Query],
+    labels: Mapping[str, QuestionLabels],
+    who: str,
+    *,
+    share: float = SHARE,
+    informative: Mapping[str, float] | None = None,
+    opened: Mapping[str, str] | None = None,
+) -> list[str]:
+    """The ids of the questions that wait for this person, the most useful first.
+
+    `informative`: by question how much its labels would tell (`tells_apart`). `opened`: by person the question each
+    is at: what somebody else is at comes last.
+    """
+    busy = {query_id for other, query_id in (opened or {}).items() if other != who}
+    waiting = []
+    for at, query in enumerate(queries):
+        known = labels.get(query.id)
+        done = (
+            set() if known is None else {each for each in _people(known) if known.is_done_by(each)}
+        )
+        if who in done:
+            continue
+        left = people_needed(query.id, share) - len(done)
+        if left <= 0:
+            continue
+        # A question that its first person has done is measured by a second one: it is to be seen soon, not at the end.
+        told = (informative or {}).get(query.id, 0.0)
+        waiting.append((query.id in busy and left == 1, -told, at, query.id))
+    return [id for *_, id in sorted(waiting)]
+
+
+def _people(labels: QuestionLabels) -> set[str]:
+    return {*labels.people, *labels.skipped}
+
+
+def tells_apart(
+    first: Sequence[Hit | Passage], second: Sequence[Hit | Passage], judged: Sequence[Passage] = ()
+) -> float:
+    """How much of what two configurations retrieve is found by one of them alone and not judged yet: 0 to 1.
+
+    Where both find the same, or people have judged all of it, a label moves neither figure against the other.
+    """
+    one, other = _covered(first), _covered(second)
+    known = _covered(judged)
+    both = one | other
+    return len((one ^ other) - known) / len(both) if both else 0.0
+
+
+_GRAIN = 32
+"""Characters that are looked at as one."""
+
+
+def _covered(places: Sequence[Hit | Passage]) -> set[tuple[str, int]]:
+    return {
+        (each.doc_id, part)
+        for each in places
+        for part in range(each.start // _GRAIN, (max(each.end, each.start + 1) - 1) // _GRAIN + 1)
+    }

@@ -1,0 +1,141 @@
+"""What follows from all events: of each question the grades of its passages by person, its gold, what nobody judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from chunkwise.core import Passage
+from chunkwise.labels.event import RELEVANT, WITH_PLACE, LabelEvent, standing
+from chunkwise.labels.store import LabelStore, Pool
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPassage:
+    """A passage with what each person said of it."""
+
+    place: Passage
+    text: str
+    grades: Mapping[str, int]
+    """By person."""
+    adjudicated: int | None = None
+    """What was decided where people disagreed."""
+
+    @property
+    def grade(self) -> int | None:
+        """The decision, else the lower middle of the majority; None: as many call it relevant as not."""
+        if self.adjudicated is not None:
+            return self.adjudicated
+        yes = sorted(each for each in self.grades.values() if each >= RELEVANT)
+        no = sorted(each for each in self.grades.values() if each < RELEVANT)
+        if len(yes) == len(no):
+            return None
+        side = yes if len(yes) > len(no) else no
+        return side[(len(side) - 1) // 2]
+
+    @property
+    def is_disputed(self) -> bool:
+        """Whether people gave it different grades and nobody has decided."""
+        return self.adjudicated is None and len(set(self.grades.values())) > 1
+
+    @property
+    def is_relevance_disputed(self) -> bool:
+        """Whether they disagree on more than how well it answers."""
+        return self.is_disputed and len({each >= RELEVANT for each in self.grades.values()}) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class GoldSpan:
+    """A place that somebody selected as the answer."""
+
+    place: Passage
+    text: str
+    who: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionLabels:
+    """All that people said of one question."""
+
+    query_id: str
+    query: str
+    passages: tuple[JudgedPassage, ...] = ()
+    gold: tuple[GoldSpan, ...] = ()
+    nothing: tuple[str, ...] = ()
+    """People who say that nothing in the documents answers it."""
+    skipped: tuple[str, ...] = ()
+    pool: Pool | None = None
+    """What was to be judged; None: people found all passages themselves."""
+    unjudged: tuple[Passage, ...] = field(default=())
+    """Passages of the pool that nobody has graded: a state, and no grade of 0."""
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Who said anything of it, skips apart."""
+        graded = [who for each in self.passages for who in each.grades]
+        return tuple(dict.fromkeys([*graded, *(each.who for each in self.gold), *self.nothing]))
+
+    def is_done_by(self, who: str) -> bool:
+        """Whether a person has nothing left to say: all of the pool graded, nothing answers it, or skipped."""
+        if who in self.nothing or who in self.skipped:
+            return True
+        graded = {each.place for each in self.passages if who in each.grades}
+        if self.pool is None:
+            return bool(graded) or any(each.who == who for each in self.gold)
+        return all(
+            Passage(each.doc_id, each.start, each.end) in graded for each in self.pool.passages
+        )
+
+
+def labels_of(store: LabelStore, query_id: str | None = None) -> list[QuestionLabels]:
+    """Of all questions that somebody labelled or that have a pool, or of one."""
+    return question_labels(store.events(query_id), store.pools(query_id))
+
+
+def question_labels(
+    events: Iterable[LabelEvent], pools: Iterable[Pool] = ()
+) -> list[QuestionLabels]:
+    """By question, in the order in which they were first spoken of."""
+    by_key = {pool.key: pool for pool in pools}
+    last = {pool.query_id: pool for pool in by_key.values()}
+    own: dict[str, list[LabelEvent]] = {}
+    for event in standing(events):
+        own.setdefault(event.query_id, []).append(event)
+    return [
+        _labels(query_id, own.get(query_id, []), last.get(query_id), by_key)
+        for query_id in dict.fromkeys([*own, *last])
+    ]
+
+
+def _labels(
+    query_id: str, events: list[LabelEvent], pool: Pool | None, pools: Mapping[str, Pool]
+) -> QuestionLabels:
+    grades: dict[Passage, dict[str, int]] = {}
+    texts: dict[Passage, str] = {}
+    decided: dict[Passage, int] = {}
+    for event in events:
+        if event.kind in WITH_PLACE:
+            texts.setdefault(event.place, event.text)
+        if event.kind == "grade" and event.grade is not None:
+            grades.setdefault(event.place, {})[event.who] = event.grade
+        elif event.kind == "adjudicate" and event.grade is not None:
+            grades.setdefault(event.place, {})
+            decided[event.place] = event.grade
+    for event in events:
+        if event.kind == "nothing" and (judged := pools.get(event.pool)) is not None:
+            # Who has read the pool and says that nothing answers it has said so of every passage.
+            for each in judged.passages:
+                place = Passage(each.doc_id, each.start, each.end)
+                texts.setdefault(place, each.text)
+                grades.setdefault(place, {}).setdefault(event.who, 0)
+    waiting = [] if pool is None else [Passage(p.doc_id, p.start, p.end) for p in pool.passages]
+    return QuestionLabels(
+        query_id,
+        events[-1].query if events else pool.query if pool else "",
+        tuple(JudgedPassage(place, texts[place], said, decided.get(place)) for place, said in grades.items()),
+        tuple(GoldSpan(each.place, each.text, each.who) for each in events if each.kind == "gold"),
+        tuple(each.who for each in events if each.kind == "nothing"),
+        tuple(each.who for each in events if each.kind == "skip"),
+        pool,
+        tuple(place for place in waiting if place not in grades),
+    )  # fmt: skip

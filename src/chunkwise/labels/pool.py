@@ -1,0 +1,144 @@
+"""Passages to judge, pooled from several retrievers, so that none of them chooses what it is measured by.
+
+The hits of every retriever down to a depth are laid over each other; what overlaps becomes one passage, and one that is
+long is parted between sentences. Whoever judges sees neither who found a passage nor at which rank.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.core import Document, Hit, Query
+from chunkwise.labels.store import Pool, PooledPassage
+from chunkwise.models.embed.embedder import Embedder
+from chunkwise.records.typed import json_text
+from chunkwise.retrieval import Index
+from chunkwise.retrieval.retrievers import get_retriever
+from chunkwise.retrieval.search.search import search
+from chunkwise.text.analysis import Analyzed
+
+DEPTH = 10
+MOST_DEPTH = 200
+LONGEST = 1_600
+"""Characters of a passage, unless a single sentence is longer."""
+_TOKENS_A_HIT = 120
+"""Of a budget, for a retriever that fills one: it has no hits to count."""
+
+
+def pool_retrievers(index: Index) -> tuple[str, ...]:
+    """Those that an index can be asked by, as different as they are."""
+    if index.settings.vectors == "none":
+        return ("bm25", "multiscale")
+    if index.settings.vectors == "own":
+        return ("bm25", "dense", "hybrid")
+    return ("bm25", "dense", "multiscale")
+
+
+def pool_of(
+    index: Index,
+    query: Query,
+    *,
+    depth: int = DEPTH,
+    retrievers: Sequence[str] = (),
+    embedder: Callable[[], Embedder] | None = None,
+) -> Pool:
+    """The passages that any of the retrievers has among its first `depth` hits."""
+    if not 1 <= depth <= MOST_DEPTH:
+        raise InvalidParameter(f"depth is {depth}; allowed: 1 to {MOST_DEPTH}")
+    named = tuple(dict.fromkeys(retrievers)) or pool_retrievers(index)
+    if len(named) < 2:
+        raise InvalidParameter(
+            f"only {named[0]} is named; a pool needs two retrievers, or the one that is judged chooses its own gold"
+        )
+    found = {name: _hits(index, query.text, name, depth, embedder) for name in named}
+    return pooled(query, found, depth)
+
+
+def _hits(
+    index: Index, text: str, name: str, depth: int, embedder: Callable[[], Embedder] | None
+) -> list[Hit]:
+    retriever = get_retriever(name)
+    # What fills a budget of tokens is asked for as much text as so many hits are.
+    budget = depth * _TOKENS_A_HIT if hasattr(retriever, "spans") else None
+    hits = search(
+        index.source, text, k=None if budget else depth, budget=budget, retriever=retriever, embedder=embedder
+    )[0]  # fmt: skip
+    return sorted(hits, key=lambda hit: hit.rank)[:depth]
+
+
+def pooled(query: Query, hits: Mapping[str, Sequence[Hit]], depth: int) -> Pool:
+    """The pool of these hits, best first: each character of them is in one passage, and no two passages overlap."""
+    documents: dict[str, Document] = {}
+    spans: dict[str, list[tuple[int, int, str, int]]] = {}
+    for name, own in hits.items():
+        for hit in own:
+            documents[hit.doc_id] = hit.document
+            for start, end in hit.spans:
+                spans.setdefault(hit.doc_id, []).append((start, end, name, hit.rank))
+    passages = []
+    for doc_id, covered in spans.items():
+        document = documents[doc_id]
+        for start, end in _parted(document, _joined([each[:2] for each in covered])):
+            ranks: dict[str, int] = {}
+            for low, high, name, rank in covered:
+                if low < end and high > start:
+                    ranks[name] = min(rank, ranks.get(name, rank))
+            passages.append(PooledPassage(doc_id, start, end, document.text[start:end], ranks))
+    passages.sort(key=lambda each: (each.doc_id, each.start))
+    content = [
+        query.id,
+        query.text,
+        depth,
+        list(hits),
+        [(p.doc_id, p.start, p.end, p.text) for p in passages],
+    ]
+    key = hashlib.sha256(json_text(content).encode("utf-8")).hexdigest()[:24]
+    return Pool(key, query.id, query.text, depth, tuple(hits), tuple(passages), "")
+
+
+def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and start < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _parted(document: Document, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those that are too long to be judged as one, between sentences; without the white space at their ends."""
+    parts: list[tuple[int, int]] = []
+    starts: np.ndarray[tuple[int], np.dtype[np.int64]] | None = None
+    for start, end in spans:
+        edges = [start]
+        if end - start > LONGEST:
+            if starts is None:
+                starts = Analyzed(document).sentences
+            inner = starts[(starts > start) & (starts < end)].tolist()
+            for at, following in pairwise([*inner, end]):
+                if following - edges[-1] > LONGEST:
+                    edges.append(at)
+        parts += pairwise([*edges, end])
+    text = document.text
+    trimmed = []
+    for start, end in parts:
+        own = text[start:end]
+        left = start + len(own) - len(own.lstrip())
+        right = left + len(own.strip())
+        if left < right:
+            trimmed.append((left, right))
+    return trimmed
+
+
+def shuffled(pool: Pool, who: str) -> list[PooledPassage]:
+    """In an order of this person's own, the same each time: nothing is told by the place in the list."""
+    order = list(pool.passages)
+    random.Random(f"{pool.key}\n{who}").shuffle(order)
+    return order

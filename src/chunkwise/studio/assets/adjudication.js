@@ -1,0 +1,51 @@
+// What people disagree on, decided by the keyboard.
+import { $, ask, counted, element, number, plain, tell } from "./shared.js";
+import { flush, isTyping, label, newKey, signed, unsent, whenSent } from "./labels.js";
+
+let who = "", view = null, at = 0;
+const list = $("#passages"), box = $("#refused");
+
+async function load() {
+  try {
+    view = await ask("/api/adjudication");
+    tell(box, null);
+  } catch (error) { tell(box, error); return; }
+  $("#sign").hidden = true;
+  $("#note").textContent = view.disputed.length ? `${counted(view.disputed.length, "passage")} to decide, ${number(view.decided)} decided.` : `Nothing is disputed; ${number(view.decided)} decided.`;
+  list.replaceChildren(...view.disputed.map(row));
+  go(Math.min(at, view.disputed.length - 1));
+}
+
+function row(passage, place) {
+  const said = passage.grades.map((each) => element("span", { className: "tag" }, `${each.who}: ${each.grade}`));
+  const grades = view.grades.map((words, grade) => element("button", { type: "button", className: "grade", title: words, "aria-label": `${grade}: ${words}`, onclick: () => { at = place; decide(grade); } }, element("kbd", {}, String(grade)), element("span", {}, ` ${words}`)));
+  const made = element("li", { className: "card passage-card", tabIndex: -1, "aria-label": `Disputed passage ${place + 1} of ${view.disputed.length}` },
+    element("h2", {}, element("bdi", {}, plain(passage.question))),
+    element("p", { className: "where" }, passage.document === null ? plain(passage.doc_id) : element("a", { href: `/documents/${passage.document}#at=${passage.start}-${passage.end}`, target: "_blank" }, element("bdi", {}, plain(passage.doc_id))), " ", ...said, passage.is_relevance ? " disagree on whether it answers" : " disagree on how well it answers"),
+    element("p", { className: "passage-text", dir: "auto" }, ...passage.sentences.map((each) => element("span", { className: each.is_inside ? "inside" : "near" }, each.text))),
+    element("div", { className: "grades", role: "group", "aria-label": "Decision" }, ...grades));
+  return made;
+}
+
+function go(place) {
+  at = Math.max(0, Math.min(place, view.disputed.length - 1));
+  [...list.children].forEach((each, index) => each.classList.toggle("here", index === at));
+  list.children[at]?.focus();
+}
+
+async function decide(grade) {
+  const passage = view.disputed[at];
+  if (!passage) return;
+  label({ key: newKey(), kind: "adjudicate", who, id: passage.id, grade, doc_id: passage.doc_id, start: passage.start, end: passage.end });
+  await flush();
+  if (!unsent()) await load();
+}
+
+addEventListener("keydown", (event) => {
+  if (isTyping(event) || !view) return;
+  if (event.key === "j") go(at + 1);
+  else if (event.key === "k") go(at - 1);
+  else if ("0123".includes(event.key)) decide(Number(event.key));
+});
+whenSent((error) => tell(box, error));
+signed((name) => { who = name; flush(); load(); });

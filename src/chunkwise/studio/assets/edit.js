@@ -1,0 +1,83 @@
+// One question: made, changed, accepted or dropped. What is typed stays in this browser until the studio has it.
+import { $, Refused, ask, counted, element, number, plain, tell } from "./shared.js";
+import { send } from "./labels.js";
+
+const form = $("#edit"), box = $("#refused"), note = $("#note"), mine = $("#mine");
+const wanted = new URLSearchParams(location.search).get("id") ?? "";
+let view = null, places = null;
+const draft = () => `chunkwise-draft ${view.id}`;
+const values = () => ({ text: form.elements.text.value, answer: form.elements.answer.value, types: form.elements.types.value.split(",").map((each) => each.trim()).filter(Boolean) });
+
+function draw() {
+  const isNew = !view.id;
+  $("#heading").textContent = isNew ? "New question" : plain(view.text);
+  $("#state").textContent = isNew ? `Kept in ${view.file}` : `${number(view.position)} of ${number(view.count)} · ${view.state} · ${view.file}`;
+  const kept = JSON.parse(localStorage.getItem(draft()) ?? "null");
+  fill(kept ?? { text: view.text, answer: view.answer, types: view.types });
+  if (kept) {
+    note.textContent = "This is what you typed and did not save.";
+    view.revision = kept.revision; // what somebody else changed since then is told, and not written over
+  }
+  for (const each of form.querySelectorAll("button")) if (["accept", "drop"].includes(each.value)) each.hidden = isNew;
+  mine.hidden = true;
+  link($("#following"), view.following && view.following !== view.id ? `/edit?id=${encodeURIComponent(view.following)}` : "");
+  link($("#label"), isNew ? "" : `/labelling?id=${encodeURIComponent(view.id)}`);
+  places = null;
+  gold(view.gold);
+}
+function link(made, address) { made.hidden = !address; if (address) made.href = address; }
+function fill(from) {
+  form.elements.text.value = from.text;
+  form.elements.answer.value = from.answer;
+  form.elements.types.value = from.types.join(", ");
+}
+
+function gold(list) {
+  $("#gold").replaceChildren(...list.map((each, index) => element("article", { className: "gold-place" },
+    element("p", { className: "where" }, each.document === null ? each.doc_id : element("a", { href: `/documents/${each.document}#at=${each.start}-${each.end}` }, element("bdi", {}, each.doc_id)), ` ${number(each.start)}–${number(each.end)} `, element("button", { type: "button", className: "copy", onclick: () => { places = list.filter((_, other) => other !== index); gold(places); } }, "Take out")),
+    element("p", { className: "passage-text", dir: "auto" }, element("span", { className: "near" }, each.before), element("span", { className: "gold" }, each.text), element("span", { className: "near" }, each.behind)))));
+  if (!list.length) $("#gold").append(element("p", { className: "none" }, "No place is known yet."));
+}
+
+async function open(id) {
+  try { view = await ask("/api/edit", { id }); } catch (error) { tell(box, error); return; }
+  tell(box, null);
+  draw();
+}
+
+async function save(action, revision) {
+  const sent = { id: view.id, action, revision, ...values() };
+  if (places) sent.gold = places.map(({ doc_id, start, end }) => ({ doc_id, start, end }));
+  try {
+    const found = await send("/api/edit/save", sent);
+    localStorage.removeItem(draft());
+    tell(box, null);
+    if (action === "drop") { location.assign("/questions"); return; }
+    view = found;
+    history.replaceState(null, "", `/edit?id=${encodeURIComponent(view.id)}`);
+    draw();
+    note.textContent = ["Saved.", ...view.told].join(" ");
+  } catch (error) {
+    if (!(error instanceof Refused)) error = new Refused("The studio does not answer. What you typed is kept in this browser; save it again when it does.");
+    tell(box, error);
+    mine.hidden = error.status !== 409;
+  }
+}
+
+form.addEventListener("input", () => view && localStorage.setItem(draft(), JSON.stringify({ ...values(), revision: view.revision })));
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const action = event.submitter?.value ?? "save";
+  if (action !== "mine") { await save(action, view.revision); return; }
+  // The other change was read on this page by now; it stays in nobody's way.
+  try { const now = await ask("/api/edit", { id: view.id }); await save("save", now.revision); } catch (error) { tell(box, error); }
+});
+$("#find").addEventListener("click", async () => {
+  let found;
+  try { found = await ask("/api/evidence", { q: form.elements.text.value }); } catch (error) { tell(box, error); return; }
+  $("#evidence").replaceChildren(...found.places.map((each) => element("li", {},
+    element("p", { className: "where" }, element("a", { href: `/documents/${each.document}#at=${each.start}-${each.end}` }, element("bdi", {}, plain(each.title))), ` ${counted(each.words, "word")} of the question `, element("button", { type: "button", className: "copy", onclick: () => { places = [...(places ?? view.gold), { ...each, before: "", behind: "" }]; gold(places); note.textContent = "Taken as gold; save to keep it."; } }, "Take as gold")),
+    element("p", { className: "passage-text", dir: "auto" }, each.text))));
+  if (!found.places.length) $("#evidence").append(element("li", { className: "none" }, "No document has words of this question near each other."));
+});
+open(wanted);

@@ -1,0 +1,68 @@
+// What labelling and adjudication share: who signs, and labels that are sent until the studio has them.
+import { $, Refused } from "./shared.js";
+
+const NAME = "chunkwise-name", PENDING = "chunkwise-pending";
+
+export function signed(begin) {
+  const form = $("#sign"), field = form.elements.who;
+  field.value = localStorage.getItem(NAME) ?? "";
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    localStorage.setItem(NAME, field.value.trim());
+    field.blur();
+    begin(field.value.trim());
+  });
+  if (field.value) begin(field.value);
+}
+
+export const newKey = () => [...crypto.getRandomValues(new Uint8Array(12))].map((each) => each.toString(16).padStart(2, "0")).join("");
+
+export async function send(path, values) {
+  let answer;
+  try {
+    answer = await fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(values) });
+  } catch {
+    throw new TypeError("unreached");
+  }
+  const found = await answer.json();
+  if (!answer.ok) { const error = new Refused(found.error); error.status = answer.status; throw error; }
+  return found;
+}
+
+// Labels leave in their order. One that the studio does not answer stays in this browser, and is sent again, under the
+// same key: it is kept once, however often it arrives.
+const pending = () => JSON.parse(localStorage.getItem(PENDING) ?? "[]");
+const keep = (list) => localStorage.setItem(PENDING, JSON.stringify(list));
+let sending = null, listener = () => {};
+export const whenSent = (work) => { listener = work; };
+export const unsent = () => pending().length;
+
+export function label(values) {
+  keep([...pending(), values]);
+  flush();
+}
+
+export function flush() {
+  sending ??= work().finally(() => { sending = null; if (pending().length && !waiting) flush(); });
+  return sending;
+}
+let waiting = 0;
+async function work() {
+  while (pending().length) {
+    const first = pending()[0];
+    try {
+      const kept = await send("/api/label", first);
+      keep(pending().slice(1));
+      listener(null, kept, first);
+    } catch (error) {
+      // What can never be kept is told and left; whoever has to come in anew loses nothing.
+      if (error instanceof Refused && [400, 404, 409, 413].includes(error.status)) { keep(pending().slice(1)); listener(error, null, first); continue; }
+      listener(new Refused(`${error instanceof Refused ? error.message : "The studio does not answer."} ${pending().length} of your labels wait in this browser and are sent as soon as it does.`), null, first);
+      clearTimeout(waiting);
+      waiting = setTimeout(() => { waiting = 0; flush(); }, 1000);
+      return;
+    }
+  }
+}
+
+export const isTyping = (event) => event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) || document.querySelector("dialog[open]");

@@ -1,0 +1,332 @@
+"""Questions made, changed, tagged, accepted and dropped in the browser, and evidence found for those without gold."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.parameters import param
+from chunkwise.labels.evidence import find_evidence
+from chunkwise.records.typed import json_text
+from chunkwise.report.views.view import View
+from chunkwise.studio.endpoint import Conflict, NotFound
+from chunkwise.studio.project import Project
+from chunkwise.testsets.formats.chunkwise import QuestionRow, QuestionsFile, id_of_row, row_of
+from chunkwise.testsets.question_record import TYPES, as_list
+from chunkwise.testsets.review import REVIEW, Review, answer_of, question_of, state_of
+
+_AROUND = 400
+_MOST_EVIDENCE = 12
+_LONGEST = 4_000
+_MOST_TAGS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class GoldText:
+    """A reference with the text around it."""
+
+    doc_id: str
+    document: int | None
+    start: int
+    end: int
+    before: str
+    text: str
+    behind: str
+
+
+@dataclass(frozen=True, slots=True)
+class EditView(View):
+    """A question as it stands in its file."""
+
+    id: str
+    """Empty: a new one."""
+    text: str
+    answer: str
+    types: tuple[str, ...]
+    state: str
+    """accepted, edited or unreviewed."""
+    revision: str
+    """Of what stands in the file: sent back with a change, so that nobody's words are written over."""
+    gold: tuple[GoldText, ...]
+    file: str
+    position: int
+    """From 1; 0: it is new."""
+    count: int
+    following: str
+    """The next question that nobody has reviewed; empty: there is none."""
+    told: tuple[str, ...] = ()
+    """What a change took with it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditRequest:
+    """Which question."""
+
+    id: str = param("", "of the question; empty: a new one")
+
+
+def edit(project: Project, request: EditRequest) -> EditView:
+    path = _file(project)
+    if not request.id:
+        count = len(QuestionsFile.read(path).rows) if path.is_file() else len(project.queries)
+        return EditView("", "", "", (), "unreviewed", "", (), str(path), 0, count, "")
+    return _view(project, path, str(request.id))
+
+
+def _file(project: Project) -> Path:
+    return project.questions_file()
+
+
+def _rows(project: Project, path: Path) -> list[QuestionRow]:
+    """Those of the file; of a demonstration that nobody changed yet, those it came with."""
+    if path.is_file():
+        return QuestionsFile.read(path).rows
+    return [_plain_row(project, id) for id in project.queries]
+
+
+def _plain_row(project: Project, id: str) -> QuestionRow:
+    query = project.queries[id]
+    texts = {place.doc_id: "" for each in query.references for place in each.places}
+    known = {name: each.text for name, each in project.document_texts(list(texts)).items()}
+    return dict(row_of(query, known))
+
+
+def _view(project: Project, path: Path, id: str, told: tuple[str, ...] = ()) -> EditView:
+    rows = _rows(project, path)
+    ids = [id_of_row(row) or str(at) for at, row in enumerate(rows, 1)]
+    if id not in ids:
+        raise NotFound(f"{path} has no question {id!r:.80}; it may have been dropped meanwhile")
+    at = ids.index(id)
+    row = rows[at]
+    others = [*range(at + 1, len(rows)), *range(at)]
+    following = next((ids[each] for each in others if state_of(rows[each]) == "unreviewed"), "")
+    return EditView(
+        id, question_of(row), answer_of(row), _types(row), state_of(row), revision(row), _gold(project, id),
+        str(path), at + 1, len(rows), following, told,
+    )  # fmt: skip
+
+
+def revision(row: QuestionRow) -> str:
+    """The same for the same content alone."""
+    return hashlib.sha256(json_text(row).encode("utf-8")).hexdigest()[:16]
+
+
+def _types(row: QuestionRow) -> tuple[str, ...]:
+    given: object = next((row[name] for name in TYPES if row.get(name)), [])
+    return tuple(str(each) for each in as_list(given))
+
+
+def _gold(project: Project, id: str) -> tuple[GoldText, ...]:
+    query = project.queries.get(id)
+    found = []
+    for reference in query.references if query else ():
+        number = project.corpus.number_of(reference.doc_id)
+        text = "" if number is None else project.corpus.document(number).text
+        start, end = reference.start, reference.end
+        found.append(
+            GoldText(
+                reference.doc_id, number, start, end, text[max(0, start - _AROUND) : start], text[start:end],
+                text[end : end + _AROUND],
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class EditedPlace:
+    """Where an answer stands."""
+
+    doc_id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaveRequest:
+    """A change of one question, made to what had this revision."""
+
+    id: str = param("", "of the question; empty: a new one")
+    action: str = param("save", "what is done with it", choices=("save", "accept", "drop"))
+    revision: str = param("", "of the question as it was read; empty for a new one")
+    text: str = param("", "the question")
+    answer: str = param("", "its answer")
+    types: tuple[str, ...] = param((), "its tags")
+    gold: tuple[EditedPlace, ...] | None = param(
+        None, "the places that answer it; left out: as they are"
+    )
+
+
+def save(project: Project, request: SaveRequest) -> EditView:
+    """Under a lock that all studios of a project share; what somebody else changed meanwhile is not written over."""
+    path = _file(project)
+    _check(project, request)
+    with project.labels().alone():
+        _begin(project, path)
+        id = str(request.id)
+        told: list[str] = []
+        if not id:
+            id = _add(project, path, request)
+        else:
+            review = Review(path)
+            review.go_to(id)
+            if review.row is None:
+                raise NotFound(
+                    f"the question {id!r:.80} is no longer in {path}: somebody dropped it; save yours as a new one"
+                )
+            if revision(review.row) != request.revision:
+                raise Conflict(
+                    "somebody else changed this question since you opened it, and nothing of theirs was written over; "
+                    f"it is now: {question_of(review.row)!r:.400} – {answer_of(review.row)!r:.400}"
+                )
+            if request.action == "drop":
+                review.drop()
+            else:
+                told = _change(project, path, review, request)
+        project.read_questions()
+    if request.action == "drop":
+        return edit(project, EditRequest())
+    return _view(project, path, id, tuple(told))
+
+
+def _check(project: Project, request: SaveRequest) -> None:
+    if request.action != "drop" and not request.text.strip():
+        raise InvalidParameter("the question is empty; write one, or drop it")
+    for name in ("text", "answer"):
+        if len(getattr(request, name)) > _LONGEST:
+            raise InvalidParameter(f"{name} has more than {_LONGEST:,} characters")
+    if len(request.types) > _MOST_TAGS or any(len(each) > 80 for each in request.types):
+        raise InvalidParameter(f"{_MOST_TAGS} tags of 80 characters each are the most")
+    for place in request.gold or ():
+        number = project.corpus.number_of(place.doc_id)
+        if number is None:
+            raise NotFound(
+                f"there is no document {place.doc_id!r:.80} here; it may have been removed meanwhile"
+            )
+        length = len(project.corpus.document(number).text)
+        if not 0 <= place.start < place.end <= length:
+            raise InvalidParameter(
+                f"the place is {place.start:,} to {place.end:,}; {place.doc_id!r:.80} has {length:,} characters"
+            )
+
+
+def _begin(project: Project, path: Path) -> None:
+    """A file with all questions, each with an id: by its number alone one would be another after the first drop."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = _rows(project, path)
+    file = QuestionsFile.read(path) if path.is_file() else QuestionsFile.new(path)
+    named = [
+        row if id_of_row(row) else {"query_id": str(at), **row} for at, row in enumerate(rows, 1)
+    ]
+    if named != file.rows:
+        file.rows = named
+        file.write()
+
+
+def _add(project: Project, path: Path, request: SaveRequest) -> str:
+    file = (
+        QuestionsFile.read(path)
+        if path.is_file() and path.stat().st_size > 2
+        else QuestionsFile.new(path)
+    )
+    taken = {id_of_row(row) for row in file.rows}
+    id = next(
+        name
+        for number in range(len(taken) + 1, 2 * len(taken) + 3)
+        if (name := f"q{number}") not in taken
+    )
+    row: QuestionRow = {"query_id": id, "query": request.text.strip()}
+    if request.answer.strip():
+        row["answer"] = request.answer.strip()
+    _put(row, request, project)
+    row[REVIEW] = "edited"
+    file.rows.append(row)
+    file.write()
+    return id
+
+
+def _change(project: Project, path: Path, review: Review, request: SaveRequest) -> list[str]:
+    assert review.row is not None
+    told: list[str] = []
+    if request.text.strip() != question_of(review.row):
+        told += review.edit_question(request.text)
+    if request.answer.strip() != answer_of(review.row):
+        told += review.edit_answer(request.answer)
+    row = dict(review.row)
+    before = json_text(row)
+    _put(row, request, project)
+    if json_text(row) != before:
+        file = QuestionsFile.read(path)
+        position = file.position(row)
+        if position is not None:
+            file.rows[position] = {**row, REVIEW: "edited"}
+            file.write()
+    if request.action == "accept":
+        again = Review(path)
+        again.go_to(str(request.id))
+        again.accept()
+    return told
+
+
+def _put(row: QuestionRow, request: SaveRequest, project: Project) -> None:
+    types = [each.strip() for each in request.types if each.strip()]
+    if tuple(types) != _types(row):
+        for name in TYPES:
+            row.pop(name, None)
+        row["types"] = types
+    if request.gold is not None:
+        row.pop("relevant_text", None)
+        texts = project.document_texts([place.doc_id for place in request.gold])
+        row["references"] = [
+            {**asdict(place), "text": texts[place.doc_id].text[place.start : place.end]}
+            for place in request.gold
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceRequest:
+    """For which question."""
+
+    q: str = param("", "the question")
+
+
+@dataclass(frozen=True, slots=True)
+class EvidencePlace:
+    """A place that may answer it."""
+
+    doc_id: str
+    title: str
+    document: int
+    start: int
+    end: int
+    text: str
+    words: int
+    """Different words of the question in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceView(View):
+    """Places with words of the question near each other; found without any retriever that may be judged."""
+
+    question: str
+    places: tuple[EvidencePlace, ...]
+
+
+def evidence(project: Project, request: EvidenceRequest) -> EvidenceView:
+    if len(request.q) > _LONGEST:
+        raise InvalidParameter(f"the question has more than {_LONGEST:,} characters")
+    corpus = project.corpus
+    analyzed = (corpus.analyzed(number) for number in range(len(corpus)))
+    places = []
+    for each in find_evidence(str(request.q), analyzed, _MOST_EVIDENCE):
+        number = corpus.number_of(each.place.doc_id)
+        if number is not None:
+            title = corpus.document(number).title or each.place.doc_id
+            place = each.place
+            places.append(
+                EvidencePlace(
+                    place.doc_id, title, number, place.start, place.end, each.text, each.words
+                )
+            )
+    return EvidenceView(str(request.q), tuple(places))

@@ -1,0 +1,388 @@
+"""Labelling in the browser: a question with passages in no order that tells who found them, and what was said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.parameters import param
+from chunkwise.core import Passage, Query
+from chunkwise.labels.agreement import disputed_passages
+from chunkwise.labels.assign import SHARE, next_questions, people_needed, tells_apart
+from chunkwise.labels.event import GRADES, KINDS, LabelEvent, check_name
+from chunkwise.labels.judged import QuestionLabels, labels_of, question_labels
+from chunkwise.labels.pool import DEPTH, MOST_DEPTH, pool_of, shuffled
+from chunkwise.labels.progress import LabelProgress, label_progress
+from chunkwise.labels.store import LabelStore, Pool
+from chunkwise.report.views.view import View
+from chunkwise.studio.documents import NoParameters
+from chunkwise.studio.endpoint import NotFound
+from chunkwise.studio.project import Project
+from chunkwise.tracking.origin import time_text, utc_now
+
+_AROUND = 280
+"""Characters shown before and behind a passage, in grey."""
+_AT_IT = timedelta(minutes=10)
+"""For so long a question that somebody opened is left to them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabellingRequest:
+    """Who labels, and which question."""
+
+    who: str = param("", "the name that labels are signed with")
+    id: str = param("", "of the question; empty: the next one that waits for this person")
+    depth: int = param(
+        DEPTH, "hits of each retriever that are pooled", unit="hits", low=1, high=MOST_DEPTH
+    )
+    share: float = param(SHARE, "of the questions that go to two people", low=0.0, high=1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class PassageSentence:
+    """A sentence, or the part of one that a passage has."""
+
+    start: int
+    end: int
+    text: str
+    is_inside: bool
+    """Of the passage; the others stand around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlindPassage:
+    """A passage to judge; who found it is not told."""
+
+    doc_id: str
+    title: str
+    document: int | None
+    start: int
+    end: int
+    sentences: tuple[PassageSentence, ...]
+    """With those around it; they join to a stretch of the document."""
+    grade: int | None
+    """What this person said of it; None: nothing yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnGold:
+    """A place that this person selected as the answer."""
+
+    key: str
+    doc_id: str
+    document: int | None
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabellingView(View):
+    """A question with its passages, blind, and how far this person and all are."""
+
+    who: str
+    id: str
+    """Empty: no question waits for this person."""
+    question: str
+    types: tuple[str, ...]
+    answer: str
+    pool: str
+    depth: int
+    people: int
+    """How many are to label it."""
+    passages: tuple[BlindPassage, ...]
+    gold: tuple[OwnGold, ...]
+    state: str
+    """nothing, skipped, or empty."""
+    last: str
+    """The key of what this person said last, which `u` undoes; empty: nothing."""
+    waiting: tuple[str, ...]
+    """The questions that wait for this person, the most useful first."""
+    grades: tuple[str, ...]
+    """What each grade says."""
+
+
+def labelling(project: Project, request: LabellingRequest) -> LabellingView:
+    check_name(request.who)
+    store = project.labels()
+    queries = list(project.queries.values())
+    labels = {each.query_id: each for each in labels_of(store)}
+    since = time_text(datetime.now(UTC) - _AT_IT)
+    waiting = next_questions(
+        queries, labels, request.who, share=request.share,
+        informative=_informative(project, labels), opened=store.openings(since),
+    )  # fmt: skip
+    id = request.id or (waiting[0] if waiting else "")
+    query = project.queries.get(id)
+    if query is None:
+        if request.id:
+            raise NotFound(f"there is no question {request.id!r:.80} to label")
+        return LabellingView(
+            request.who, "", "", (), "", "", 0, 0, (), (), "", _last(store, request.who), (), tuple(GRADES.values())
+        )  # fmt: skip
+    pool = _pool(project, store, query, request.depth)
+    store.opened_by(id, request.who)
+    own = next(iter(question_labels(store.events(id), store.pools(id))), None)
+    return LabellingView(
+        request.who, id, query.text, query.types, query.answer or "", pool.key, pool.depth,
+        people_needed(id, request.share), _passages(project, pool, own, request.who),
+        _gold(project, store, id, request.who), _state(own, request.who), _last(store, request.who, id),
+        tuple(waiting), tuple(GRADES.values()),
+    )  # fmt: skip
+
+
+def _informative(project: Project, labels: dict[str, QuestionLabels]) -> dict[str, float]:
+    """By question, how much labels would tell the two leading runs apart; without two runs nothing."""
+    results = [run.results for run in project.runs if run.results is not None]
+
+    def leads(at: int) -> float:
+        figure = results[at].summary.get(results[at].objective)
+        return -(figure.mean if figure and figure.mean is not None else 0.0)
+
+    best = sorted(range(len(results)), key=leads)[:2]
+    if len(best) < 2:
+        return {}
+    first, second = ({each.id: each for each in results[at].questions} for at in best)
+    return {
+        id: tells_apart(
+            [Passage(hit.doc_id, hit.start, hit.end) for hit in first[id].hits],
+            [Passage(hit.doc_id, hit.start, hit.end) for hit in second[id].hits],
+            [each.place for each in labels[id].passages] if id in labels else [],
+        )
+        for id in first
+        if id in second
+    }
+
+
+def _pool(project: Project, store: LabelStore, query: Query, depth: int) -> Pool:
+    """The one that people judge already, as long as the question is the same."""
+    known = [
+        each for each in store.pools(query.id) if each.query == query.text and each.depth == depth
+    ]
+    if known:
+        return known[-1]
+    index = project.ready_index()
+    with project.search_lock:
+        made = pool_of(index, query, depth=depth, embedder=project.embedder)
+    return store.add_pool(made)
+
+
+def _passages(
+    project: Project, pool: Pool, own: QuestionLabels | None, who: str
+) -> tuple[BlindPassage, ...]:
+    said = {each.place: each.grades.get(who) for each in own.passages} if own else {}
+    shown = []
+    for each in shuffled(pool, who):
+        place = Passage(each.doc_id, each.start, each.end)
+        number = project.corpus.number_of(each.doc_id)
+        title = "" if number is None else project.corpus.document(number).title
+        shown.append(
+            BlindPassage(
+                each.doc_id, title or each.doc_id, number, each.start, each.end,
+                _sentences(project, place, each.text), said.get(place),
+            )
+        )  # fmt: skip
+    return tuple(shown)
+
+
+def _sentences(
+    project: Project, place: Passage, text: str, around: int = _AROUND
+) -> tuple[PassageSentence, ...]:
+    """Of a passage and what stands around it; of one whose document is gone or has changed, what it was."""
+    number = project.corpus.number_of(place.doc_id)
+    whole = "" if number is None else project.corpus.document(number).text
+    if number is None or whole[place.start : place.end] != text:
+        return (PassageSentence(place.start, place.end, text, True),)
+    starts = project.corpus.analyzed(number).sentences
+    low, high = max(0, place.start - around), min(len(whole), place.end + around)
+    first = int(starts.searchsorted(low, "right")) - 1
+    last = min(int(starts.searchsorted(high, "left")), len(starts))
+    edges = {*starts[max(first, 0) : last].tolist(), place.start, place.end}
+    edges.add(int(starts[last]) if last < len(starts) else len(whole))
+    return tuple(
+        PassageSentence(one, other, whole[one:other], place.start <= one and other <= place.end)
+        for one, other in pairwise(sorted(edges))
+    )
+
+
+def _gold(project: Project, store: LabelStore, id: str, who: str) -> tuple[OwnGold, ...]:
+    return tuple(
+        OwnGold(
+            each.key,
+            each.doc_id,
+            project.corpus.number_of(each.doc_id),
+            each.start,
+            each.end,
+            each.text,
+        )
+        for each in store.standing(id)
+        if each.kind == "gold" and each.who == who
+    )
+
+
+def _state(own: QuestionLabels | None, who: str) -> str:
+    if own is None:
+        return ""
+    return "nothing" if who in own.nothing else "skipped" if who in own.skipped else ""
+
+
+def _last(store: LabelStore, who: str, id: str | None = None) -> str:
+    """What counts and was said last."""
+    events = store.events(id)
+    gone = {each.undoes for each in events if each.kind == "undo"}
+    own = [
+        each for each in events if each.who == who and each.kind != "undo" and each.key not in gone
+    ]
+    return own[-1].key if own else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelRequest:
+    """What a person says."""
+
+    key: str = param("", "of this label alone, chosen by who sends it: sent twice it is kept once")
+    kind: str = param("grade", "what is said", choices=KINDS)
+    who: str = param("", "who says it")
+    id: str = param("", "of the question")
+    doc_id: str = param("", "of the document, for grade, gold and adjudicate")
+    start: int = param(0, "where the passage begins, in characters", low=0)
+    end: int = param(0, "where it ends", low=0)
+    grade: int | None = param(None, "0 to 3", low=0, high=3)
+    seconds: float | None = param(None, "from when it was shown until now", low=0.0, high=1e7)
+    pool: str = param("", "the key of the pool")
+    undoes: str = param("", "the key of the label that counts no more")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelKept(View):
+    """A label that is kept; it outlives whatever follows."""
+
+    key: str
+    is_new: bool
+    last: str
+    """What `u` would undo now."""
+
+
+def keep_label(project: Project, request: LabelRequest) -> LabelKept:
+    query = project.queries.get(request.id)
+    if query is None:
+        raise NotFound(
+            f"there is no question {request.id!r:.80}; it may have been dropped meanwhile"
+        )
+    number = project.corpus.number_of(request.doc_id) if request.doc_id else None
+    text = ""
+    if request.kind in ("grade", "gold", "adjudicate"):
+        if number is None:
+            raise NotFound(
+                f"there is no document {request.doc_id!r:.80} here; it may have been removed meanwhile"
+            )
+        whole = project.corpus.document(number).text
+        if not request.start < request.end <= len(whole):
+            raise InvalidParameter(
+                f"the place is {request.start:,} to {request.end:,}; the document has {len(whole):,} characters"
+            )
+        text = whole[request.start : request.end]
+    store = project.labels()
+    event = LabelEvent(
+        key=str(request.key), kind=str(request.kind), query_id=query.id, query=query.text, who=str(request.who),  # type: ignore[arg-type]
+        when=utc_now(), doc_id=str(request.doc_id), start=request.start, end=request.end, text=text,
+        grade=request.grade, seconds=request.seconds, pool=str(request.pool), undoes=str(request.undoes),
+    )  # fmt: skip
+    new = store.add(event)
+    return LabelKept(event.key, bool(new), _last(store, event.who, query.id))
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsView(View):
+    """How far labelling is, who did how much, how far people agree."""
+
+    place: str
+    progress: LabelProgress
+
+
+def labels(project: Project, request: NoParameters) -> LabelsView:
+    store = project.labels()
+    return LabelsView(store.place, label_progress(store, list(project.queries.values())))
+
+
+@dataclass(frozen=True, slots=True)
+class PersonGrade:
+    """What one person said."""
+
+    who: str
+    grade: int
+
+
+@dataclass(frozen=True, slots=True)
+class DisputedPassage:
+    """A passage that people graded differently."""
+
+    id: str
+    question: str
+    doc_id: str
+    document: int | None
+    start: int
+    end: int
+    sentences: tuple[PassageSentence, ...]
+    grades: tuple[PersonGrade, ...]
+    is_relevance: bool
+    """Whether some call it relevant and others not."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdjudicationView(View):
+    """What people disagree on; whether a passage answers at all comes first."""
+
+    disputed: tuple[DisputedPassage, ...]
+    decided: int
+    grades: tuple[str, ...]
+
+
+def adjudication(project: Project, request: NoParameters) -> AdjudicationView:
+    found = labels_of(project.labels())
+    disputed = []
+    for own, each in disputed_passages(found):
+        disputed.append(
+            DisputedPassage(
+                own.query_id, own.query, each.place.doc_id, project.corpus.number_of(each.place.doc_id),
+                each.place.start, each.place.end, _sentences(project, each.place, each.text),
+                tuple(PersonGrade(who, grade) for who, grade in each.grades.items()), each.is_relevance_disputed,
+            )
+        )  # fmt: skip
+    decided = sum(each.adjudicated is not None for own in found for each in own.passages)
+    return AdjudicationView(tuple(disputed), decided, tuple(GRADES.values()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentencesRequest:
+    """Which stretch of a document."""
+
+    number: int = param(0, "of the document in the list", low=0)
+    start: int = param(0, "where the stretch begins", low=0)
+    end: int = param(0, "where it ends", low=0)
+    around: int = param(2_000, "characters before and behind it", low=0, high=20_000)
+
+
+@dataclass(frozen=True, slots=True)
+class SentencesView(View):
+    """A stretch of a document in sentences: gold is selected by them."""
+
+    doc_id: str
+    title: str
+    characters: int
+    sentences: tuple[PassageSentence, ...]
+
+
+def sentences(project: Project, request: SentencesRequest) -> SentencesView:
+    document = project.corpus.document(request.number)
+    start = min(request.start, max(len(document.text) - 1, 0))
+    end = max(start + 1, min(request.end, len(document.text), start + _MOST_SENTENCES))
+    place = Passage(document.id, start, end)
+    found = _sentences(project, place, document.text[start:end], request.around)
+    return SentencesView(document.id, document.title or document.id, len(document.text), found)
+
+
+_MOST_SENTENCES = 12_000
+"""Characters of a passage."""

@@ -1,0 +1,302 @@
+"""Labelling in a real browser: by the keyboard alone, two people at once, the studio gone for a while, hostile text."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+
+from chunkwise.studio.app import studio_app
+from chunkwise.studio.project import Project
+from chunkwise.studio.server import bound_socket
+from studio.browser import Browser, needs_browser, opened_browser
+from studio.made_studio import HOSTILE, TOKEN, read_project, write_harbours, write_project
+
+pytestmark = [needs_browser, pytest.mark.unwatched]
+
+LABELS = 40
+"""Given by the keyboard in a row."""
+HERE = "[...document.querySelectorAll('#passages > li')].findIndex((each) => each.classList.contains('here'))"
+IDLE = "localStorage.getItem('chunkwise-pending') in {null: 1, '[]': 1}"
+
+
+class LabellingStudio:
+    """A studio that can go and come back at the same address, and the browser that looks at it."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.port = 0
+        self.browser: Browser
+
+    def start(self) -> None:
+        listening = bound_socket("127.0.0.1", self.port or None)
+        self.port = listening.getsockname()[1]
+        config = uvicorn.Config(
+            studio_app(self.project, token=TOKEN, port=self.port), log_level="critical", lifespan="off", ws="none"
+        )  # fmt: skip
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, args=([listening],), daemon=True)
+        self._thread.start()
+        while not self._server.started:
+            time.sleep(0.01)
+        self._listening = listening
+
+    def stop(self) -> None:
+        self._server.should_exit = self._server.force_exit = True
+        self._thread.join()
+        self._listening.close()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def open(self, path: str, ready: str) -> None:
+        self.browser.open("about:blank")
+        self.browser.open(self.address + path, ready)
+
+    def as_person(self, who: str, path: str = "/labelling") -> None:
+        self.browser.run(f"localStorage.setItem('chunkwise-name', {json.dumps(who)})")
+        self.open(path, "document.querySelector('#passages > li.here')")
+
+    def api(self, path: str, body: dict[str, Any] | None = None) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(
+            self.address + path, data, {"authorization": f"Bearer {TOKEN}", "content-type": "application/json"}
+        )  # fmt: skip
+        with urllib.request.urlopen(request) as answer:
+            return json.loads(answer.read())
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabellingStudio]:
+    folder = tmp_path_factory.mktemp("labelling-browser")
+    sources = write_project(folder)
+    write_harbours(folder / "docs")
+    asked = ("How is leave asked for?", "Who decides on lamps?", "Der Leuchtturm?", HOSTILE)
+    questions = [{"id": f"q{at:02}", "query": f"{asked[at % 4]} {at}"} for at in range(24)]
+    (folder / "questions.json").write_text(json.dumps(questions), "utf-8")
+    made = LabellingStudio(read_project(sources))
+    made.start()
+    try:
+        with opened_browser(folder) as browser:
+            made.browser = browser
+            browser.open(
+                f"{made.address}/labelling?token={TOKEN}", "document.querySelector('#sign')"
+            )
+            yield made
+    finally:
+        made.stop()
+
+
+def test_pages_are_whole_narrow_and_wide_light_and_dark(studio: LabellingStudio) -> None:
+    browser = studio.browser
+    browser.faults.clear()
+    browser.requests.clear()
+    browser.run("localStorage.setItem('chunkwise-name', 'ada')")
+    ready = {
+        "/labelling?id=q03": "document.querySelector('#passages > li.here') && document.querySelector('#progress p')",
+        "/adjudication": "document.querySelector('#note').textContent",
+        "/edit?id=q03": "document.querySelector('textarea').value",
+        "/edit": "document.querySelector('#state').textContent",
+    }
+    for width, scheme in ((390, "light"), (1920, "dark")):
+        browser.size(width)
+        browser.scheme(scheme)
+        for path, condition in ready.items():
+            studio.open(path, condition)
+            assert browser.run("document.documentElement.scrollWidth") <= width, path
+            assert browser.run("document.title") not in ("", "owned")
+            assert browser.run("document.querySelectorAll('h1').length") == 1
+            unnamed = browser.run(
+                "[...document.querySelectorAll('a[href], button, input, textarea')].filter((each) => "
+                "each.checkVisibility() && !(each.textContent.trim() || each.ariaLabel || each.labels?.length))"
+                ".map((each) => each.outerHTML.slice(0, 120))"
+            )
+            assert unnamed == []
+    assert browser.faults == []
+    foreign = [each for each in browser.requests if not each.startswith((studio.address, "about:"))]
+    assert foreign == []
+
+
+def test_labels_by_the_keyboard_alone_while_another_person_labels(studio: LabellingStudio) -> None:
+    browser, store = studio.browser, studio.project.labels()
+    browser.size(1280)
+    studio.as_person("ada")
+    before = len(store.events())
+    stop = threading.Event()
+    theirs: list[str] = []
+
+    def other() -> None:
+        while not stop.is_set():
+            view = studio.api("/api/labelling?who=grace")
+            for number, each in enumerate(view["passages"]):
+                if stop.is_set() or not view["id"]:
+                    return
+                place = {name: each[name] for name in ("doc_id", "start", "end")}
+                body = {
+                    "key": f"{view['id']} {number}",
+                    "who": "grace",
+                    "id": view["id"],
+                    "grade": number % 4,
+                }
+                studio.api("/api/label", {**body, **place, "kind": "grade", "pool": view["pool"]})
+                theirs.append(body["key"])
+
+    beside = threading.Thread(target=other)
+    beside.start()
+    try:
+        for number in range(LABELS):
+            question, place = browser.run(f"[document.querySelector('#asked').textContent, {HERE}]")
+            browser.press(str(number % 4))
+            browser.wait_for(
+                f"document.querySelector('#asked').textContent !== {json.dumps(question)} || {HERE} !== {place}"
+            )
+    finally:
+        stop.set()
+        beside.join()
+    browser.wait_for(IDLE)
+    own = [each for each in store.events() if each.who == "ada" and each.kind == "grade"]
+    assert len(own) == LABELS
+    assert [each.grade for each in own] == [number % 4 for number in range(LABELS)]
+    assert all(each.seconds is not None for each in own)
+    assert len(store.events()) == before + LABELS + len(theirs)
+    assert browser.faults == []
+
+
+def test_every_key_does_what_the_help_says(studio: LabellingStudio) -> None:
+    browser, store = studio.browser, studio.project.labels()
+    studio.as_person("eve", "/labelling?id=q01")
+    count = browser.run("document.querySelectorAll('#passages > li.passage-card').length")
+    assert count > 1
+    browser.press("j")
+    assert browser.run(HERE) == 1
+    browser.press("k")
+    assert browser.run(HERE) == 0
+    browser.press("3")
+    browser.wait_for("document.querySelector('#said').textContent.includes('answers it')")
+    browser.press("u")
+    browser.wait_for("document.querySelectorAll('.grade[aria-pressed=true]').length === 0")
+    assert [each.kind for each in store.events("q01") if each.who == "eve"] == ["grade", "undo"]
+    browser.press("g")
+    browser.press("]")
+    chosen = browser.run("document.querySelectorAll('.passage-text > .gold').length")
+    browser.press("[")
+    assert 1 <= browser.run("document.querySelectorAll('.passage-text > .gold').length") <= chosen
+    browser.press("Enter")
+    browser.wait_for("document.querySelector('.gold-row')")
+    (gold,) = [each for each in store.standing("q01") if each.kind == "gold"]
+    assert gold.text == gold.text.strip() != ""
+    browser.press("?")
+    assert browser.run("document.querySelector('#help').open")
+    browser.run("document.querySelector('#help').close()")
+    question = browser.run("document.querySelector('#asked').textContent")
+    browser.press("n")
+    browser.wait_for(f"document.querySelector('#asked').textContent !== {json.dumps(question)}")
+    question = browser.run("document.querySelector('#asked').textContent")
+    browser.press("s")
+    browser.wait_for(f"document.querySelector('#asked').textContent !== {json.dumps(question)}")
+    kinds = [each.kind for each in store.events() if each.who == "eve"]
+    assert kinds == ["grade", "undo", "gold", "nothing", "skip"]
+    assert browser.faults == []
+
+
+def test_a_studio_that_goes_between_two_labels_loses_none(studio: LabellingStudio) -> None:
+    browser, store = studio.browser, studio.project.labels()
+    studio.as_person("joan", "/labelling?id=q02")
+    browser.press("2")
+    browser.wait_for(IDLE)
+    studio.stop()
+    browser.press("1")
+    browser.wait_for(
+        "document.querySelector('#refused').textContent.includes('wait in this browser')"
+    )
+    assert browser.run("document.querySelector('#refused').checkVisibility()")
+    studio.start()
+    browser.wait_for(IDLE)
+    browser.wait_for("document.querySelector('#refused').hidden")
+    assert [each.grade for each in store.events("q02") if each.who == "joan"] == [2, 1]
+    browser.faults.clear()  # the browser tells of every request that nobody answered
+
+
+def test_hostile_text_is_shown_to_the_letter_and_obeyed_in_nothing(studio: LabellingStudio) -> None:
+    browser = studio.browser
+    studio.as_person("<b>ada</b>", "/labelling?id=q03")
+    view = studio.api("/api/labelling?who=%3Cb%3Eada%3C/b%3E&id=q03")
+    shown = browser.run(
+        "[...document.querySelectorAll('.passage-text')].map((each) => each.textContent)"
+    )
+    assert shown == [
+        "".join(part["text"] for part in each["sentences"]) for each in view["passages"]
+    ]
+    assert browser.run("document.title") == "Labelling – studio"
+    assert (
+        browser.run(
+            "document.querySelectorAll('#labelling script, #labelling img, #labelling b').length"
+        )
+        == 0
+    )
+    assert browser.faults == []
+
+
+def test_two_tabs_on_one_question_lose_nothing_that_was_typed(studio: LabellingStudio) -> None:
+    browser = studio.browser
+    studio.open("/edit?id=q05", "document.querySelector('textarea').value")
+    other = studio.api("/api/edit?id=q05")
+    studio.api(
+        "/api/edit/save", {"id": "q05", "revision": other["revision"], "text": "From another tab?"}
+    )
+    browser.run("document.querySelector('textarea').focus()")
+    browser.send("Input.insertText", text="Mine!")
+    browser.run("document.querySelector('button[value=save]').click()")
+    browser.wait_for("!document.querySelector('#refused').hidden")
+    assert "From another tab?" in browser.run("document.querySelector('#refused').textContent")
+    assert "Mine!" in browser.run("document.querySelector('textarea').value")
+    studio.open(
+        "/edit?id=q05", "document.querySelector('textarea').value"
+    )  # the tab is closed and opened again
+    assert "Mine!" in browser.run("document.querySelector('textarea').value")
+    browser.run("document.querySelector('button[value=save]').click()")
+    browser.wait_for(
+        "!document.querySelector('#mine').hidden"
+    )  # it is told again, and written when one says so
+    browser.run("document.querySelector('#mine').click()")
+    browser.wait_for("document.querySelector('#note').textContent.startsWith('Saved')")
+    assert "Mine!" in studio.api("/api/edit?id=q05")["text"]
+    browser.run("document.querySelector('#find').click()")
+    browser.wait_for("document.querySelector('#evidence li button')")
+    browser.run("document.querySelector('#evidence li button').click()")
+    browser.run("document.querySelector('button[value=save]').click()")
+    browser.wait_for("document.querySelector('#gold .gold')")
+    assert len(studio.api("/api/edit?id=q05")["gold"]) == 1
+    browser.faults.clear()  # a refusal is an answer that the browser tells of
+
+
+def test_disagreements_are_decided_by_the_keyboard(studio: LabellingStudio, tmp_path: Path) -> None:
+    browser = studio.browser
+    browser.faults.clear()
+    view = studio.api("/api/labelling?who=ada&id=q06")
+    place = {name: view["passages"][0][name] for name in ("doc_id", "start", "end")}
+    for who, grade in (("ada", 3), ("hedy", 0)):
+        body = {
+            "key": f"six {who}",
+            "kind": "grade",
+            "who": who,
+            "id": "q06",
+            "grade": grade,
+            **place,
+        }
+        studio.api("/api/label", body)
+    studio.as_person("eve", "/adjudication")
+    left = browser.run("document.querySelectorAll('#passages > li').length")
+    browser.press("2")
+    browser.wait_for(f"document.querySelectorAll('#passages > li').length === {left - 1}")
+    decided = [each for each in studio.project.labels().events() if each.kind == "adjudicate"]
+    assert [(each.who, each.grade) for each in decided] == [("eve", 2)]
+    assert browser.faults == []
