@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from chunkwise.base import parameters
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.recorded import recorded
 from chunkwise.base.wording import did_you_mean
+from chunkwise.records.typed import WrongType, read_as
+from chunkwise.studio.accounts import Role
 
 if TYPE_CHECKING:
     from chunkwise.report.views.view import View
@@ -28,13 +31,17 @@ class NotFound(ChunkwiseError):
     """What an address names is not there."""
 
 
+class TooMuch(ChunkwiseError):
+    """More than is taken: asked too often, or too many at once."""
+
+
 class NotReady(ChunkwiseError):
     """What is asked for is still being made; asked again later, it is there."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiEndpoint:
-    """One address under /api that is read."""
+    """One address under /api: GET reads, POST has a body of JSON and may change something."""
 
     path: str
     """As OpenAPI writes it: /api/documents/{number}."""
@@ -43,6 +50,15 @@ class ApiEndpoint:
     takes: type
     """A frozen dataclass: fields that the path names, and those of the query."""
     gives: type[View]
+    method: Literal["GET", "POST"] = "GET"
+    role: Role | None = None
+    """Who may ask; None: readers for GET, labellers for POST."""
+    units: float = 0.0
+    """What it costs of the units that a caller has a minute; a search is 1."""
+
+    @property
+    def needs(self) -> Role:
+        return self.role or ("reader" if self.method == "GET" else "labeller")
 
     @property
     def in_path(self) -> tuple[str, ...]:
@@ -51,6 +67,37 @@ class ApiEndpoint:
     def read(self, path: Mapping[str, str], query: Sequence[tuple[str, str]]) -> Any:
         """The parameters of a request; what is unknown, no number, or out of bounds is an error that says so."""
         return read_parameters(self.takes, path, query)
+
+    def read_body(self, path: Mapping[str, str], body: bytes) -> Any:
+        """The same from an object of JSON, beside what the path holds."""
+        return read_body(self.takes, path, body)
+
+
+def read_body(takes: type, path: Mapping[str, str], body: bytes) -> Any:
+    """A body as the fields of a dataclass; names in it are data, never followed."""
+    try:
+        given = json.loads(body or b"{}")
+    except (ValueError, RecursionError):
+        raise InvalidParameter(
+            'the body is no JSON; an object is needed, such as {"text": "…"}'
+        ) from None
+    if not isinstance(given, dict):
+        raise InvalidParameter("the body is no object of JSON; write its fields between { and }")
+    kinds = field_kinds(takes)
+    known = [each for each in kinds if each not in path]
+    for name in given:
+        if name not in known:
+            has = f"it has: {', '.join(known)}" if known else "it has none"
+            raise InvalidParameter(
+                f"this address has no field {name!r:.80}; {did_you_mean(name, known, has)}"
+            )
+    values = {name: _read(name, kinds[name], [text]) for name, text in path.items()}
+    for name, value in given.items():
+        try:
+            values[name] = recorded(read_as(kinds[name], value), _WHERE)
+        except WrongType as misfit:
+            raise InvalidParameter(f"{name}{misfit.way} is {misfit.found}") from None
+    return _checked(takes, values, "the body")
 
 
 def read_parameters(takes: type, path: Mapping[str, str], query: Sequence[tuple[str, str]]) -> Any:
@@ -65,13 +112,17 @@ def read_parameters(takes: type, path: Mapping[str, str], query: Sequence[tuple[
             )
         given.setdefault(name, []).append(text)
     values = {name: _read(name, kinds[name], texts) for name, texts in given.items()}
+    return _checked(takes, values, "the address")
+
+
+def _checked(takes: type, values: dict[str, Any], where: str) -> Any:
     missing = [
         field.name
         for field in dataclasses.fields(takes)
         if field.name not in values and _is_required(field)
     ]
     if missing:
-        raise InvalidParameter(f"{missing[0]} is missing; add it to the address: ?{missing[0]}=…")
+        raise InvalidParameter(f"{missing[0]} is missing; add it to {where}")
     made = takes(**values)
     parameters.check(made)
     return made

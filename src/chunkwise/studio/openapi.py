@@ -18,17 +18,21 @@ _ERROR = {
 }
 
 
-def openapi(endpoints: Iterable[ApiEndpoint], version: str) -> dict[str, Any]:
+def openapi(
+    endpoints: Iterable[ApiEndpoint], version: str, title: str = "chunkwise studio"
+) -> dict[str, Any]:
     """Every address with its parameters, their bounds, and what it answers."""
     schemas: dict[str, Any] = {"Refusal": _ERROR}
-    paths = {each.path: {"get": _operation(each, schemas)} for each in endpoints}
+    paths: dict[str, Any] = {}
+    for each in endpoints:
+        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, schemas)
     return {
         "openapi": "3.1.0",
         "info": {
-            "title": "chunkwise studio",
+            "title": title,
             "version": version,
-            "description": "What the pages of the studio show, as JSON. The token that the command prints is sent as "
-            "`Authorization: Bearer TOKEN`, or in the cookie that the first page sets.",
+            "description": "What the pages of the studio show, as JSON. The token that the command prints, or a key, "
+            "is sent as `Authorization: Bearer TOKEN`; a browser sends the cookie that the first page sets.",
         },
         "paths": paths,
         "components": {
@@ -44,16 +48,34 @@ def _operation(endpoint: ApiEndpoint, schemas: dict[str, Any]) -> dict[str, Any]
         "description": "A refusal: what is wrong and what is allowed.",
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}},
     }
+    declared = zip(
+        dataclasses.fields(endpoint.takes), field_kinds(endpoint.takes).values(), strict=True
+    )
+    own = [
+        (_parameter(field, kind, endpoint, schemas), field.name in endpoint.in_path)
+        for field, kind in declared
+    ]
+    asked: dict[str, Any] = {"parameters": [each for each, _ in own]}
+    if endpoint.method == "POST":
+        inside = [each for each, in_path in own if not in_path]
+        body = {
+            "type": "object",
+            "properties": {
+                each["name"]: {**each["schema"], "description": each["description"]}
+                for each in inside
+            },
+            "required": [each["name"] for each in inside if each["required"]],
+            "additionalProperties": False,
+        }
+        content = {"application/json": {"schema": body}}
+        asked = {
+            "parameters": [each for each, in_path in own if in_path],
+            "requestBody": {"required": True, "content": content},
+        }
     return {
         "summary": endpoint.summary,
-        "parameters": [
-            _parameter(field, kind, endpoint)
-            for field, kind in zip(
-                dataclasses.fields(endpoint.takes),
-                field_kinds(endpoint.takes).values(),
-                strict=True,
-            )
-        ],
+        "description": f"For the role {endpoint.needs} and those above it.",
+        **asked,
         "responses": {
             "200": {
                 "description": (inspect.getdoc(endpoint.gives) or "").split("\n")[0],
@@ -64,9 +86,11 @@ def _operation(endpoint: ApiEndpoint, schemas: dict[str, Any]) -> dict[str, Any]
     }
 
 
-def _parameter(field: dataclasses.Field[Any], kind: Any, endpoint: ApiEndpoint) -> dict[str, Any]:
+def _parameter(
+    field: dataclasses.Field[Any], kind: Any, endpoint: ApiEndpoint, schemas: dict[str, Any]
+) -> dict[str, Any]:
     allowed = parameters.bounds(field)
-    schema = schema_of(without_none(kind)[0], {})
+    schema = schema_of(without_none(kind)[0], schemas)
     if allowed.low is not None:
         schema["minimum"] = allowed.low
     if allowed.high is not None:
