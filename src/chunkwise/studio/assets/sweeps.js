@@ -62,7 +62,10 @@ form.addEventListener("submit", async (event) => {
   try {
     const found = await send("/api/sweeps/estimate", values());
     tell(refused, null);
-    box.replaceChildren(element("ul", {}, ...found.lines.map((line) => element("li", {}, line))), element("pre", {}, found.command));
+    const list = (lines) => element("ul", {}, ...lines.map((line) => element("li", {}, line)));
+    const skipped = found.lines.filter((line) => line.startsWith("skipped "));
+    box.replaceChildren(list(found.lines.filter((line) => !line.startsWith("skipped "))), element("pre", {}, found.command));
+    if (skipped.length) box.append(element("details", {}, element("summary", {}, "What is skipped, the last lines of it"), list(skipped)));
     estimated = true;
     startButton.disabled = false;
   } catch (error) { box.replaceChildren(); tell(refused, error); }
