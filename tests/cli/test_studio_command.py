@@ -28,7 +28,7 @@ def test_nothing_to_show_is_wrong_usage(here: Run) -> None:
 def test_a_host_that_others_reach_is_refused_before_anything_is_read(here: Run) -> None:
     ended = here("studio", "nothing-here", "--host", "0.0.0.0")
     assert ended.returncode == 2
-    assert "no users and passwords yet" in ended.stderr
+    assert "without --users FILE" in ended.stderr
     assert ended.stdout == ""
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import base64
+import importlib.util
 import json
 import os
 import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,14 @@ from untimed import HANG
 needs_browser = pytest.mark.skipif(
     not shutil.which("chromium"), reason="needs chromium: apt-get install chromium"
 )
+
+
+@cache
+def _axe() -> str:
+    """The script of axe-core, which the package of that name carries for Python."""
+    if importlib.util.find_spec("axe_core_python") is None:
+        return ""
+    return (files("axe_core_python") / "axe.min.js").read_text("utf-8")
 
 
 class Browser:
@@ -114,6 +125,19 @@ class Browser:
         for kind in ("keyDown", "keyUp"):
             text = {"text": key} if len(key) == 1 and kind == "keyDown" else {}
             self.send("Input.dispatchKeyEvent", type=kind, key=key, **text)
+
+    def axe_findings(self) -> list[str]:
+        """What axe-core finds that is serious or worse: its rules and where; none where it is not installed."""
+        script = _axe()
+        if not script:
+            return []
+        self.run(f"{script}; true")
+        found = self.run(
+            "axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations"
+            ".filter(({ impact }) => impact === 'serious' || impact === 'critical')"
+            ".flatMap(({ id, nodes }) => nodes.slice(0, 3).map((node) => `${id}: ${node.html.slice(0, 160)}`)))"
+        )
+        return [str(each) for each in found]
 
     def picture(self, path: Path) -> None:
         """What is seen, as a file: for people."""

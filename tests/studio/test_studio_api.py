@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from chunkwise.chunkers import get_strategy
 from chunkwise.metrics.cuts.boundary_issues import count_issues, find_issues
 from chunkwise.retrieval import index
-from chunkwise.studio.api import ENDPOINTS, endpoint_at
+from chunkwise.studio.api import ENDPOINTS, endpoints_at
 from chunkwise.studio.corpus import BAND, LONGEST_BAND, band_edges
 from chunkwise.studio.documents import MOST_BANDS
 from chunkwise.studio.project import Project, ProjectSources
@@ -41,6 +41,18 @@ ASKED = {
 }
 READ = [each for each in ENDPOINTS if each.method == "GET"]
 
+BODIES = {
+    "/api/chunk": {"text": LEAVE},
+    "/api/evaluate": {
+        "questions": [
+            {"query": "How is leave asked for?", "relevant_text": "asked for in writing"}
+        ],
+        "metrics": ["recall"],
+    },
+}
+DESCRIBED = [each for each in ENDPOINTS if each.method == "GET" or each.path in BODIES]
+"""Those that change something are asked where their changes are looked at."""
+
 
 def answer(client: TestClient, path: str, **values: Any) -> Any:
     found = client.get(path, params=values or None)
@@ -55,14 +67,16 @@ def refused(client: TestClient, path: str, status: int = 400, **values: Any) -> 
     return said
 
 
-@pytest.mark.parametrize("endpoint", READ, ids=lambda each: each.path)
+@pytest.mark.parametrize("endpoint", DESCRIBED, ids=lambda each: each.path)
 def test_every_answer_fits_its_description(client: TestClient, endpoint: Any) -> None:
     description = answer(client, "/api/openapi.json")
-    operation = description["paths"][endpoint.path]["get"]
+    operation = description["paths"][endpoint.path][endpoint.method.lower()]
     schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
-    found = answer(
-        client, f"{endpoint.path.replace('{number}', '0')}?{ASKED.get(endpoint.path, '')}"
-    )
+    path = endpoint.path.replace("{number}", "0")
+    if endpoint.method == "POST":
+        found = client.post(path, json=BODIES[endpoint.path]).json()
+    else:
+        found = answer(client, f"{path}?{ASKED.get(endpoint.path, '')}")
     fastjsonschema.compile({**schema, "components": description["components"]})(found)
     made = endpoint.gives.from_dict(found)
     assert made.to_dict() == found
@@ -81,12 +95,8 @@ def test_the_description_names_every_parameter_with_its_bounds(client: TestClien
         "maximum": MOST_BANDS,
         "default": 1,
     }
-    assert all(
-        each["description"]
-        for path in paths.values()
-        for own in path.values()
-        for each in own["parameters"]
-    )
+    operations = [each for path in paths.values() for each in path.values()]
+    assert all(each["description"] for own in operations for each in own["parameters"])
 
 
 @pytest.mark.parametrize(
@@ -361,7 +371,8 @@ def test_hostile_text_comes_as_it_is_in_json(client: TestClient, project: Projec
 
 def test_every_path_leads_to_its_endpoint_and_no_other_does() -> None:
     for each in ENDPOINTS:
-        assert endpoint_at(each.path.replace("{number}", "12"))[0] is each
+        there, _ = endpoints_at(each.path.replace("{number}", "12"), ENDPOINTS)
+        assert there[each.method] is each
     for path in (
         "/api/documents/1/2",
         "/api/documentsx",
@@ -369,7 +380,7 @@ def test_every_path_leads_to_its_endpoint_and_no_other_does() -> None:
         "/api/documents/",
         "/xapi/state",
     ):
-        assert endpoint_at(path) == (None, {})
+        assert endpoints_at(path, ENDPOINTS) == ({}, {})
 
 
 def test_what_is_used_least_goes_first_and_each_is_made_once() -> None:

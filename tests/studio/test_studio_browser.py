@@ -25,9 +25,10 @@ READY = {
     "/documents/{hostile}?other=tokens(max_tokens%3D9)": "document.querySelectorAll('.side1').length > 0",
     "/documents/{line}#at=30000-30100": "document.querySelector('.marked')",
     "/search?q=leave+decides&retriever=multiscale&retriever=bm25&budget=60": "document.querySelector('.side mark')",
+    "/ask": "document.querySelector('#answer.answers')",
     "/questions": "document.querySelector('#question-table a')",
     "/question?id=q01": "document.querySelector('.gold')",
-    "/runs": "document.querySelector('#compare-two')",
+    "/runs": "document.querySelector('#compare-two') && document.querySelector('#sweep-form option')",
     "/history": "document.querySelector('h2')",
     "/runs/0": "document.querySelector('h2')",
     "/runs/2": "document.querySelector('h2')",
@@ -99,6 +100,7 @@ def test_a_page_is_whole_narrow_and_wide_light_and_dark(served: Served, path: st
         )
         assert unnamed == []
         assert browser.run("document.querySelectorAll('h1').length") == 1
+        assert browser.axe_findings() == []
     assert browser.faults == []
     foreign = [each for each in browser.requests if not each.startswith((served.address, "about:"))]
     assert foreign == []

@@ -11,20 +11,20 @@ import pytest
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.retrieval import index
 from chunkwise.studio.project import Project, ProjectSources, sort_sources
-from chunkwise.studio.server import USUAL_PORT, bound_socket, check_host, check_installed
+from chunkwise.studio.server import USUAL_PORT, Listening, bound_socket, check_installed
 from studio.made_studio import client_of, read_project
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.7", "example.org", "", "127.0.0.2"])
 def test_a_host_that_others_reach_is_refused(host: str) -> None:
-    with pytest.raises(InvalidParameter, match="no users and passwords yet") as refused:
-        check_host(host)
+    with pytest.raises(InvalidParameter, match="without --users FILE") as refused:
+        Listening(host=host).check()
     assert repr(host) in str(refused.value)
     assert "ssh -L" in str(refused.value)
 
 
 def test_the_loopback_is_taken() -> None:
-    assert [check_host(host) for host in ("127.0.0.1", "localhost", "::1")] == [
+    assert [Listening(host=host).check() for host in ("127.0.0.1", "localhost", "::1")] == [
         "127.0.0.1",
         "127.0.0.1",
         "::1",

@@ -34,6 +34,8 @@ _COMMANDS = {
     "baseline": "Choose the run that later ones are held against.",
     "init": "Write the file that has quality watched weekly and on every change: CI, cron, systemd.",
     "studio": "Look at documents, cuts, searches and runs in the browser, on this machine alone.",
+    "serve": "Answer programs over HTTP: chunk, search, ask, evaluate, with keys, limits and metrics.",
+    "users": "Say who may come in where others reach a studio or a server.",
     "watch": "Evaluate again and again, and raise a hand when something fell.",
     "demo": "Tune for the corpus inside the package, in under a minute.",
     "testset": "Make, review, check and convert test sets: questions with references.",

@@ -16,11 +16,13 @@ import click
 from chunkwise.cli import commands
 from chunkwise.cli.commands import argument, option
 from chunkwise.cli.keep import HistoryOption
-from chunkwise.cli.options import QuietLoadingOptions
+from chunkwise.cli.listening import ListeningOptions
+from chunkwise.cli.llm import llm_client
+from chunkwise.cli.options import LlmOptions, QuietLoadingOptions
 from chunkwise.cli.streams import say
 
 if TYPE_CHECKING:
-    from chunkwise.studio.project import ProjectSources
+    from chunkwise.studio.project import Project, ProjectSources
 
 _EXAMPLES = """
 \b
@@ -31,13 +33,14 @@ Examples:
   chunkwise studio kb runs/*.json --test-queries queries.json   # with runs, sweeps and their questions
   chunkwise studio --demo                                  # the corpus inside the package, everything filled
   chunkwise studio handbook/ --port 9000 --no-browser
+  chunkwise studio kb --host 0.0.0.0 --users users.json --tls-cert cert.pem --tls-key key.pem   # for a team
 \b
 Ctrl-C ends it. Nothing is written; what is indexed here is in memory. docs/studio.md is a tour.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudioOptions(QuietLoadingOptions, HistoryOption):
+class StudioOptions(ListeningOptions, LlmOptions, QuietLoadingOptions, HistoryOption):
     """The options of `chunkwise studio`."""
 
     source: tuple[str, ...] = argument("[SOURCE]...", nargs=-1)
@@ -55,13 +58,9 @@ class StudioOptions(QuietLoadingOptions, HistoryOption):
         "--labels", metavar="FILE", envvar="CHUNKWISE_LABELS", show_envvar=True,
         show_default=".chunkwise/labels.db here or above", help="The file that people's labels are kept in.",
     )  # fmt: skip
-    port: int | None = option(
-        "--port", type=click.IntRange(1, 65535), metavar="N", show_default="8420, or the next that is free",
-        help="Port on this machine.",
-    )  # fmt: skip
-    host: str = option(
-        "--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",
-        help="Address on this machine: 127.0.0.1, ::1 or localhost; no other, as there are no users yet.",
+    into: str = option(
+        "--into", default="kb", show_default=True, metavar="PLACE",
+        help="The index that the recommendation of a sweep is applied to, by its button.",
     )  # fmt: skip
     no_browser: bool = option("--no-browser", is_flag=True, help="Only print the address.")
 
@@ -72,26 +71,30 @@ def command(options: StudioOptions) -> None:
 
     SOURCE are documents (files, folders, globs, archives), or an index, and files of results of evaluate and tune.
     """
-    from chunkwise.studio.server import check_host, check_installed, serve
+    from chunkwise.studio.server import check_installed, serve
 
-    check_host(options.host)
+    listening = options.listening()
+    listening.check()
     check_installed()
     sources = _sources(options)
+    model = llm_client(options, options.quiet)
+
+    def with_model(project: Project) -> None:
+        project.llm, project.llm_name = model, options.llm or ""
 
     def ready(address: str) -> None:
         click.echo(address)
         sys.stdout.flush()
         if not options.quiet:
-            say(
-                "the studio is open at this address; it holds the token, so keep it to yourself. Ctrl-C ends it"
-            )
+            token = "; it holds the token, so keep it to yourself" if "token=" in address else ""
+            say(f"the studio is open at this address{token}. Ctrl-C ends it")
         if not options.no_browser and _has_screen():
             # A browser may take seconds to come up, and the server need not wait for it.
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     page = "/documents" if sources.documents or sources.index else "/runs"
     try:
-        serve(sources, host=options.host, port=options.port, page=page, on_ready=ready)
+        serve(sources, listening, page=page, on_project=with_model, on_ready=ready)
     except KeyboardInterrupt:
         if not options.quiet:
             say("the studio is closed")
@@ -111,8 +114,8 @@ def _sources(options: StudioOptions) -> ProjectSources:
         return ProjectSources(
             documents=(str(package / "corpus"),),
             questions=options.test_queries or str(package / "corpus_questions.json"),
-            embedder=options.embedder or "", demo=True, history=options.history,
-            labels=options.labels,
+            embedder=options.embedder or "", demo=True, history=options.history, labels=options.labels,
+            into=options.into,
         )  # fmt: skip
     if not options.source:
         raise click.UsageError(
@@ -129,7 +132,7 @@ def _sources(options: StudioOptions) -> ProjectSources:
     return ProjectSources(
         documents=documents, index=index, runs=runs, questions=options.test_queries or "",
         embedder=options.embedder or "", history=options.history, labels=options.labels,
-        loading=options.loading(),
+        loading=options.loading(), into=options.into,
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import shlex
 import struct
 import subprocess
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from chunkwise.base.atomic import scratch_folder
@@ -110,6 +110,23 @@ def _drawn(pdf: pypdfium2.PdfDocument, number: int) -> bytes:
             bitmap.close()
     finally:
         page.close()
+
+
+def page_picture(
+    data: bytes, number: int, ask: object
+) -> Iterator[tuple[bytes, float, float] | None]:
+    """A page of a PDF as a PNG with its size in points; None: there is no such page, or it cannot be drawn."""
+    import pypdfium2
+
+    try:
+        pdf = pypdfium2.PdfDocument(data)
+        try:
+            width, height = pdf[number].get_size()
+            yield _drawn(pdf, number), width, height
+        finally:
+            pdf.close()
+    except (pypdfium2.PdfiumError, IndexError, KeyError):
+        yield None
 
 
 def png(dots: bytes, width: int, height: int, stride: int) -> bytes:

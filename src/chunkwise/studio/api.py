@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from chunkwise.report.views.comparison import ComparisonView
 from chunkwise.report.views.history import MetricHistoryView
-from chunkwise.studio import documents, editing, labelling, questions, runs
+from chunkwise.studio import (
+    asking,
+    documents,
+    editing,
+    labelling,
+    page_pictures,
+    questions,
+    runs,
+    service,
+    sweeps,
+)
 from chunkwise.studio import search as searching
 from chunkwise.studio.documents import NoParameters
 from chunkwise.studio.endpoint import ApiEndpoint
@@ -29,17 +40,61 @@ ENDPOINTS = (
     ),
     ApiEndpoint(
         "/api/documents/{number}/cuts", "How a strategy cuts a document, with the text of some bands.",
-        documents.document_cuts, documents.CutsRequest, documents.DocumentCuts,
+        documents.document_cuts, documents.CutsRequest, documents.DocumentCuts, units=0.1,
+    ),
+    ApiEndpoint(
+        "/api/documents/{number}/tokens", "Where the tokens of a stretch begin.", page_pictures.tokens,
+        page_pictures.TokensRequest, page_pictures.TokensView, units=0.1,
+    ),
+    ApiEndpoint(
+        "/api/documents/{number}/boxes", "Where a span stands on the pages of a PDF.", page_pictures.boxes,
+        page_pictures.BoxesRequest, page_pictures.BoxesView, units=0.5,
     ),
     ApiEndpoint(
         "/api/search", "A question to one or several retrievers, within a budget of tokens.",
-        searching.search, searching.StudioSearch, searching.SearchView,
+        searching.search, searching.StudioSearch, searching.SearchView, units=1,
+    ),
+    ApiEndpoint(
+        "/api/ask", "A question answered from the documents, every claim with its place.", asking.ask,
+        asking.AskRequest, asking.AskView, units=5,
+    ),
+    ApiEndpoint(
+        "/api/chunk", "A text cut into chunks.", service.chunk, service.ChunkRequest, service.ChunksAnswer,
+        method="POST", role="reader", units=1,
+    ),
+    ApiEndpoint(
+        "/api/evaluate", "Questions with their references, scored against what the index retrieves.",
+        service.evaluate, service.EvaluateRequest, service.EvaluateAnswer, method="POST", role="reader", units=30,
     ),
     ApiEndpoint(
         "/api/runs", "The runs that were named, and those of the history.", runs.runs, NoParameters, runs.RunsView
     ),
     ApiEndpoint(
         "/api/runs/{number}", "One run: what its page shows.", runs.run_page, runs.RunParameters, runs.RunPage
+    ),
+    ApiEndpoint(
+        "/api/sweeps", "The sweeps of this project, and how far they are.", sweeps.sweeps,
+        NoParameters, sweeps.SweepsView,
+    ),
+    ApiEndpoint(
+        "/api/sweeps/estimate", "How much work a sweep is.", sweeps.estimate, sweeps.SweepForm, sweeps.EstimateView,
+        method="POST", role="owner", units=10,
+    ),
+    ApiEndpoint(
+        "/api/sweeps/start", "Start a sweep, or go on with it.", sweeps.start, sweeps.SweepForm, sweeps.SweepsView,
+        method="POST", role="owner", units=30,
+    ),
+    ApiEndpoint(
+        "/api/sweeps/stop", "Stop a sweep; what is done is kept.", sweeps.stop, sweeps.SweepName, sweeps.SweepsView,
+        method="POST", role="owner",
+    ),
+    ApiEndpoint(
+        "/api/sweeps/apply", "Make the index by the recommendation of a sweep.", sweeps.apply, sweeps.SweepName,
+        sweeps.SweepsView, method="POST", role="owner", units=30,
+    ),
+    ApiEndpoint(
+        "/api/alerts/acknowledge", "Keep an alert quiet until it is worse.", runs.acknowledge, runs.AlertNumber,
+        runs.RunsView, method="POST", role="owner",
     ),
     ApiEndpoint(
         "/api/compare", "Two runs against each other, question by question.", runs.comparison,
@@ -92,15 +147,26 @@ ENDPOINTS = (
 )  # fmt: skip
 
 BY_PATH = {each.path: each for each in ENDPOINTS if each.method == "GET"}
-_PATTERNS = [
-    (re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(each.path))), each)
+_SERVED = (
+    "/api/state", "/api/strategies", "/api/documents", "/api/search", "/api/ask", "/api/chunk", "/api/evaluate",
+)  # fmt: skip
+SERVICE = tuple(each for each in ENDPOINTS if each.path.startswith(_SERVED))
+"""Those of `chunkwise serve`."""
+_PATTERNS = {
+    each.path: re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(each.path)))
     for each in ENDPOINTS
-]
+}
 
 
-def endpoint_at(path: str) -> tuple[ApiEndpoint | None, dict[str, str]]:
-    """What answers at a path, and the values that the path holds; None: nothing does."""
-    for pattern, each in _PATTERNS:
+def endpoints_at(
+    path: str, endpoints: Sequence[ApiEndpoint]
+) -> tuple[dict[str, ApiEndpoint], dict[str, str]]:
+    """What answers at a path, by method, and the values that the path holds; nothing: nobody does."""
+    for own, pattern in _PATTERNS.items():
         if found := pattern.fullmatch(path):
-            return each, found.groupdict()
-    return None, {}
+            there: dict[str, ApiEndpoint] = {
+                each.method: each for each in endpoints if each.path == own
+            }
+            if there:
+                return there, found.groupdict()
+    return {}, {}

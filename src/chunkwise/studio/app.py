@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib.resources import files
+from time import monotonic
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlencode
 
 from chunkwise import __version__
 from chunkwise.base.errors import (
@@ -20,14 +22,19 @@ from chunkwise.base.errors import (
     UnknownName,
     without_passwords,
 )
+from chunkwise.base.wording import counted
 from chunkwise.records.typed import json_text
 from chunkwise.report.page import OWN, rendered
-from chunkwise.studio.endpoint import Conflict, NotFound, NotReady
-from chunkwise.studio.guard import Guard
+from chunkwise.studio.accounts import Accounts, Caller, Sessions
+from chunkwise.studio.endpoint import ApiEndpoint, Conflict, NotFound, NotReady, TooMuch
+from chunkwise.studio.guard import CALLER, Access, Guard, TokenAccess
+from chunkwise.studio.limits import USUAL_LIMITS, Limits, Queue, RateLimit
 from chunkwise.studio.project import Project
+from chunkwise.studio.request_metrics import RequestMetrics
 
 # The API is imported beside the first page, which is there without it.
 if TYPE_CHECKING:
+    from anyio import CapacityLimiter
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.types import ASGIApp, Scope
@@ -39,14 +46,18 @@ Work = Callable[["Request", bytes], "Response"]
 PACKAGE = "chunkwise.studio"
 _log = logging.getLogger(PACKAGE)
 """Faults of ours: without a handler of the user's they go to the terminal."""
-_AT_ONCE = 4
-"""Requests that are worked on at the same time; others wait."""
+ENDPOINT_PATH = "chunkwise.endpoint"
+"""Where the declared address of a request is kept, in its scope: what was asked for may be anything."""
+_TRIES_A_MINUTE = 20
+"""Passwords that are tried, of all names together; of one name half as many."""
+_BUSY = "Too many requests are waiting already; ask again in a moment."
 _BETWEEN_EVENTS = 0.25
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _STATUS: tuple[tuple[type[ChunkwiseError], int], ...] = (
     (NotFound, 404),
     (NotReady, 503),
     (Conflict, 409),
+    (TooMuch, 429),
     (NotAllowed, 403),
     (InvalidParameter, 400),
     (UnknownName, 400),
@@ -69,6 +80,7 @@ PAGES = (
     PageRoute("/documents", "documents.html.j2"),
     PageRoute("/documents/{number}", "document.html.j2", "/api/documents/{number}", False),
     PageRoute("/search", "search.html.j2"),
+    PageRoute("/ask", "ask.html.j2"),
     PageRoute("/runs", "runs.html.j2", "/api/runs"),
     PageRoute("/runs/{number}", "", "/api/runs/{number}"),
     PageRoute("/compare", "comparison.html.j2", "/api/compare"),
@@ -81,8 +93,108 @@ PAGES = (
 )
 
 
-def studio_app(project: Project, *, token: str, port: int) -> ASGIApp:
-    """What a server runs; needs Starlette."""
+class Server:
+    """What requests are answered with: the project, the addresses, what may be asked how often, what was counted."""
+
+    def __init__(self, project: Project, limits: Limits, *, has_pages: bool = True) -> None:
+        self.project, self.limits, self.has_pages = project, limits, has_pages
+        self.rate = RateLimit(limits.units_a_minute)
+        self.queue = Queue(limits.at_once + limits.waiting)
+        self.metrics = RequestMetrics()
+        self._limiter: CapacityLimiter | None = None
+
+    @property
+    def endpoints(self) -> Sequence[ApiEndpoint]:
+        from chunkwise.studio.api import ENDPOINTS, SERVICE
+
+        return ENDPOINTS if self.has_pages else SERVICE
+
+    def answering(self, work: Work, path: str = "") -> Callable[[Request], Awaitable[Response]]:
+        """In a thread, when its turn has come; `path` is what is counted, where the work does not say it."""
+        from anyio import CapacityLimiter
+
+        self._limiter = self._limiter or CapacityLimiter(self.limits.at_once)
+        limiter = self._limiter
+
+        async def answer(request: Request) -> Response:
+            from anyio.to_thread import run_sync
+
+            began, counted = monotonic(), path
+            body = await request.body() if request.method == "POST" else b""
+            if not self.queue.enter():
+                answered = refusal(request.scope, 503, _BUSY, retry=5)
+            else:
+                try:
+                    answered = await run_sync(
+                        partial(_or_refusal, work, request, body), limiter=limiter
+                    )
+                    counted = path or request.scope.get(ENDPOINT_PATH, "other")
+                finally:
+                    self.queue.leave()
+            self.metrics.count(
+                request.method, counted or "other", answered.status_code, monotonic() - began
+            )
+            return answered
+
+        return answer
+
+    def check(self, request: Request, endpoint: ApiEndpoint) -> None:
+        """That the caller may ask this, and has not asked too much."""
+        caller: Caller = request.scope[CALLER]
+        if not caller.may(endpoint.needs):
+            raise NotAllowed(
+                f"this is for the role {endpoint.needs}; {caller.name} is {caller.role}, which the owner of the file "
+                "of users can change: chunkwise users role FILE NAME ROLE"
+            )
+        if wait := self.rate.take(caller.name, endpoint.units) if endpoint.units else 0:
+            raise AskedTooOften(
+                f"{caller.name} has asked for as much as one may in a minute ({self.limits.units_a_minute:,.0f} units; "
+                f"this is {endpoint.units:g}); ask again in {counted(wait, 'second')}", wait
+            )  # fmt: skip
+
+    def gauges(self) -> dict[str, tuple[str, float]]:
+        project = self.project
+        return {
+            "chunkwise_requests_now": ("Requests at work or waiting.", self.queue.length),
+            "chunkwise_documents": ("Documents that are known.", len(project.corpus)),
+            "chunkwise_ready": ("1: an index can be searched.", float(project.index is not None)),
+        }
+
+
+class AskedTooOften(TooMuch):
+    """Refused until some seconds have passed."""
+
+    def __init__(self, said: str, seconds: int) -> None:
+        super().__init__(said)
+        self.seconds = seconds
+
+
+def studio_app(
+    project: Project,
+    *,
+    token: str = "",
+    port: int,
+    access: Access | None = None,
+    limits: Limits = USUAL_LIMITS,
+    login: Login | None = None,
+) -> ASGIApp:
+    """Pages and API; by a token on this machine, or by the `access` of users. Needs Starlette."""
+    from_others = access is not None
+    return _app(
+        Server(project, limits), access or TokenAccess(token, port), port, any_host=from_others, login=login
+    )  # fmt: skip
+
+
+def service_app(
+    project: Project, *, port: int, access: Access, limits: Limits, any_host: bool = False
+) -> ASGIApp:
+    """The API without pages."""
+    return _app(Server(project, limits, has_pages=False), access, port, any_host=any_host)
+
+
+def _app(
+    server: Server, access: Access, port: int, *, any_host: bool, login: Login | None = None
+) -> ASGIApp:
     try:
         from starlette.applications import Starlette
         from starlette.exceptions import HTTPException
@@ -90,18 +202,8 @@ def studio_app(project: Project, *, token: str, port: int) -> ASGIApp:
         from starlette.routing import Route
     except ImportError:
         raise MissingExtra("the studio", "studio") from None
-    from anyio import CapacityLimiter
 
-    limiter = CapacityLimiter(_AT_ONCE)
-
-    def answering(work: Work) -> Callable[[Request], Awaitable[Response]]:
-        async def answer(request: Request) -> Response:
-            from anyio.to_thread import run_sync
-
-            body = await request.body() if request.method == "POST" else b""
-            return await run_sync(partial(_or_refusal, work, request, body), limiter=limiter)
-
-        return answer
+    project, answering = server.project, server.answering
 
     async def home(request: Request) -> Response:
         return RedirectResponse("/documents", 303)
@@ -112,27 +214,52 @@ def studio_app(project: Project, *, token: str, port: int) -> ASGIApp:
             404: f"There is no page {request.url.path}.",
             405: f"{request.method} is not taken here; this address is only read.",
         }.get(error.status_code, error.detail)
-        return refusal(request.scope, error.status_code, said)
+        return refuse(request.scope, error.status_code, said)
 
     async def failed(request: Request, error: Exception) -> Response:
         _log.error("%s %s went wrong", request.method, request.url.path, exc_info=error)
         said = f"This went wrong, and it is a fault of chunkwise: {type(error).__name__}. The terminal says more."
-        return refusal(request.scope, 500, said)
+        return refuse(request.scope, 500, said)
+
+    def refuse(scope: Scope, status: int, sentence: str) -> Response:
+        if login is not None and status == 401 and not scope["path"].startswith("/api/"):
+            return login.redirect(scope["path"])
+        return refusal(scope, status, sentence, pages=server.has_pages)
 
     routes = [
-        Route("/", home),
-        Route("/api/openapi.json", answering(lambda request, body: _json(_description()))),
-        Route("/api/events", partial(_events, project)),
-        Route("/api/{rest:path}", answering(partial(_api, project)), methods=["GET", "POST"]),
-        Route("/assets/{name}", answering(_asset)),
-        *(Route(each.path, answering(partial(_page, project, each))) for each in PAGES),
+        Route("/api/openapi.json", answering(partial(_described, server), "/api/openapi.json")),
+        Route("/api/events", partial(_events, project, _state_of)),
+        *(
+            [Route("/api/sweeps/events", partial(_events, project, _sweeps_of))]
+            if server.has_pages
+            else []
+        ),
+        Route(
+            "/api/documents/{number:int}/pages/{page:int}.png",
+            answering(partial(_picture, server), "/api/documents/{number}/pages/{page}.png"),
+        ),
+        Route("/api/{rest:path}", answering(partial(_api, server)), methods=["GET", "POST"]),
+        Route("/metrics", answering(partial(_metrics, server), "/metrics")),
     ]
+    if server.has_pages:
+        routes += [
+            Route("/", home),
+            Route("/assets/{name}", answering(_asset, "/assets")),
+            *(Route(each.path, answering(partial(_page, server, each), each.path)) for each in PAGES),
+        ]  # fmt: skip
+    open_paths: frozenset[str] = frozenset()
+    if login is not None:
+        routes += login.routes()
+        open_paths = frozenset({"/login", *(f"/assets/{name}" for name in _assets())})
     handlers: Any = {HTTPException: refused, Exception: failed}
     return Guard(
         Starlette(routes=routes, exception_handlers=handlers),
-        token=token,
+        access=access,
         port=port,
-        refuse=refusal,
+        refuse=refuse,
+        any_host=any_host,
+        open_paths=open_paths,
+        limits=server.limits,
     )
 
 
@@ -141,17 +268,87 @@ def _or_refusal(work: Work, request: Request, body: bytes) -> Response:
         return work(request, body)
     except ChunkwiseError as error:
         status = next((status for kind, status in _STATUS if isinstance(error, kind)), 400)
-        return refusal(request.scope, status, without_passwords(str(error)))
+        retry = error.seconds if isinstance(error, AskedTooOften) else 0
+        return refusal(request.scope, status, without_passwords(str(error)), retry=retry)
 
 
-def refusal(scope: Scope, status: int, sentence: str) -> Response:
-    """A sentence: on a page, or as JSON under /api."""
+class Login:
+    """The page to log in, for people whom a file of users knows; tries are few, as each costs a hash."""
+
+    def __init__(
+        self,
+        accounts: Accounts,
+        sessions: Sessions,
+        cookie: str,
+        *,
+        secure: bool,
+        now: Callable[[], float] = monotonic,
+    ) -> None:
+        self._accounts, self._sessions, self._cookie = accounts, sessions, cookie
+        self._secure = secure
+        self._tries = RateLimit(_TRIES_A_MINUTE, now)
+
+    def redirect(self, path: str) -> Response:
+        from starlette.responses import RedirectResponse
+
+        return RedirectResponse(f"/login?{urlencode({'next': path})}", 303)
+
+    def routes(self) -> list[Any]:
+        from starlette.routing import Route
+
+        return [
+            Route("/login", self._answer, methods=["GET", "POST"]),
+            Route("/logout", self._leave, methods=["POST"]),
+        ]
+
+    async def _answer(self, request: Request) -> Response:
+        from anyio.to_thread import run_sync
+        from starlette.responses import HTMLResponse, RedirectResponse
+
+        wanted = "/" + request.query_params.get("next", "/documents").lstrip("/\\")
+        if request.method == "GET":
+            return HTMLResponse(_rendered("login.html.j2", None, sentence="", wanted=wanted))
+        given = dict(parse_qsl((await request.body()).decode("utf-8", "replace")))
+        name, password = given.get("name", ""), given.get("password", "")
+        if wait := self._tries.take("", 1) or self._tries.take(name, 2):
+            said = f"There were too many tries; try again in {counted(wait, 'second')}."
+            return HTMLResponse(_rendered("login.html.j2", None, sentence=said, wanted=wanted), 429)
+        caller = await run_sync(self._accounts.of_password, name, password)
+        if caller is None:
+            said = "The name or the password is wrong."
+            return HTMLResponse(_rendered("login.html.j2", None, sentence=said, wanted=wanted), 401)
+        answer = RedirectResponse(wanted, 303)
+        answer.set_cookie(
+            self._cookie, self._sessions.begin(caller.name, monotonic()), path="/", httponly=True,
+            samesite="lax", secure=self._secure,
+        )  # fmt: skip
+        return answer
+
+    async def _leave(self, request: Request) -> Response:
+        from starlette.responses import RedirectResponse
+
+        self._sessions.end(request.cookies.get(self._cookie, ""))
+        answer = RedirectResponse("/login", 303)
+        answer.delete_cookie(self._cookie, path="/")
+        return answer
+
+
+def refusal(
+    scope: Scope, status: int, sentence: str, *, retry: int = 0, pages: bool = True
+) -> Response:
+    """A sentence: on a page, or as JSON under /api and where there are no pages."""
     from starlette.responses import HTMLResponse
 
-    if scope["path"].startswith("/api/"):
-        return _json({"error": sentence}, status)
-    page = _rendered("refusal.html.j2", None, status=status, sentence=sentence)
-    return HTMLResponse(page, status)
+    if not pages or scope["path"].startswith("/api/"):
+        answer = _json({"error": sentence}, status)
+    else:
+        page = _rendered("refusal.html.j2", None, status=status, sentence=sentence)
+        answer = HTMLResponse(page, status)
+    if retry:
+        answer.headers["retry-after"] = str(retry)
+    if status == 401:
+        answer.headers["www-authenticate"] = "Bearer"
+    return answer
 
 
 def _json(value: object, status: int = 200) -> Response:
@@ -160,82 +357,123 @@ def _json(value: object, status: int = 200) -> Response:
     return Response(json_text(value).encode("utf-8"), status, media_type="application/json")
 
 
-@lru_cache(maxsize=1)
-def _description() -> dict[str, Any]:
-    from chunkwise.studio.api import ENDPOINTS
+def _described(server: Server, request: Request, body: bytes) -> Response:
     from chunkwise.studio.openapi import openapi
 
-    return openapi(ENDPOINTS, __version__)
+    title = "chunkwise studio" if server.has_pages else "chunkwise"
+    return _json(openapi(server.endpoints, __version__, title))
 
 
-def _api(project: Project, request: Request, body: bytes) -> Response:
-    from chunkwise.studio.api import endpoint_at
+def _metrics(server: Server, request: Request, body: bytes) -> Response:
+    from starlette.responses import Response
+
+    text = server.metrics.text(server.gauges())
+    return Response(text.encode(), media_type="text/plain; version=0.0.4")
+
+
+def _api(server: Server, request: Request, body: bytes) -> Response:
+    from chunkwise.studio.api import endpoints_at
 
     path = request.url.path
-    endpoint, values = endpoint_at(path)
-    if endpoint is None:
+    there, values = endpoints_at(path, server.endpoints)
+    if not there:
         raise NotFound(f"there is no address {path!r:.120}; all are described at /api/openapi.json")
-    if (request.method == "POST") != (endpoint.method == "POST"):
-        said = (
-            "this address is only read"
-            if endpoint.method == "GET"
-            else "send a POST with a body of JSON"
-        )
+    endpoint = there.get("GET" if request.method == "HEAD" else request.method)
+    if endpoint is None:
+        is_read = "GET" in there
+        said = "this address is only read" if is_read else "send a POST with a body of JSON"
         return refusal(request.scope, 405, f"{request.method} is not taken here; {said}.")
+    request.scope[ENDPOINT_PATH] = endpoint.path
+    server.check(request, endpoint)
     if endpoint.method == "POST":
-        return _json(endpoint.answer(project, endpoint.read_body(values, body)))
+        return _json(endpoint.answer(server.project, endpoint.read_body(values, body)))
     query = request.query_params.multi_items()
-    return _json(endpoint.answer(project, endpoint.read(values, query)))
+    return _json(endpoint.answer(server.project, endpoint.read(values, query)))
 
 
-def _view_of(project: Project, page: PageRoute, request: Request) -> Any:
+def _picture(server: Server, request: Request, body: bytes) -> Response:
+    from starlette.responses import Response
+
+    from chunkwise.studio.page_pictures import picture
+
+    values = request.path_params
+    drawn = picture(server.project, values["number"], values["page"])
+    return Response(
+        drawn, media_type="image/png", headers={"cache-control": "private, max-age=600"}
+    )
+
+
+def _view_of(server: Server, page: PageRoute, request: Request) -> Any:
     from chunkwise.studio.api import BY_PATH
 
     endpoint = BY_PATH[page.api]
+    server.check(request, endpoint)
     # What only the page's script reads, such as the strategy that is shown, stays in the address for it.
     query = request.query_params.multi_items() if page.shows_query else ()
-    return endpoint.answer(project, endpoint.read(request.path_params, query))
+    return endpoint.answer(server.project, endpoint.read(request.path_params, query))
 
 
-def _page(project: Project, page: PageRoute, request: Request, body: bytes) -> Response:
+def _page(server: Server, page: PageRoute, request: Request, body: bytes) -> Response:
     from starlette.responses import HTMLResponse
 
-    template = page.template
-    view: Any = _view_of(project, page, request) if page.api else None
+    template, project = page.template, server.project
+    view: Any = _view_of(server, page, request) if page.api else None
     if not template:
         template, view = view.shown.page_template, view.shown
-    return HTMLResponse(_rendered(template, view, title=project.title, path=page.path))
+    caller: Caller = request.scope[CALLER]
+    return HTMLResponse(
+        _rendered(template, view, title=project.title, path=page.path, caller=caller)
+    )
 
 
 def _rendered(template: str, view: View | None, **values: object) -> str:
-    known = {"title": "", "path": "", **values}
+    known = {"title": "", "path": "", "caller": None, **values}
     return rendered(template, PACKAGE, view=view, asset_url=asset_url, studio=known)
 
 
-def _state_of(project: Project) -> Callable[[], str]:
-    """The state as JSON, whenever it is asked for."""
+Told = Callable[[], tuple[str, bool]]
+"""What is told now, as JSON, and whether more will come."""
+
+
+def _state_of(project: Project) -> Told:
     from chunkwise.studio.documents import NoParameters, state
 
-    return lambda: json_text(state(project, NoParameters()))
+    def told() -> tuple[str, bool]:
+        working = project.working  # asked first: what comes to its end meanwhile is told once more
+        return json_text(state(project, NoParameters())), working
+
+    return told
 
 
-async def _events(project: Project, request: Request) -> Response:
-    """The state whenever it changes, until all is done."""
+def _sweeps_of(project: Project) -> Told:
+    from chunkwise.studio.documents import NoParameters
+    from chunkwise.studio.sweeps import is_running, sweeps
+
+    def told() -> tuple[str, bool]:
+        running = is_running(project)
+        return json_text(sweeps(project, NoParameters())), running
+
+    return told
+
+
+async def _events(
+    project: Project, teller: Callable[[Project], Told], request: Request
+) -> Response:
+    """What changes whenever it does, until all is done."""
     from anyio import sleep
     from anyio.to_thread import run_sync
     from starlette.responses import StreamingResponse
 
-    state = await run_sync(_state_of, project)
+    tell = await run_sync(teller, project)
 
     async def told() -> AsyncIterator[str]:
         last = ""
         while True:
-            working = project.working
-            now = state()
+            now, goes_on = await run_sync(tell)
             if now != last:
                 yield f"data: {now}\n\n"
                 last = now
-            if not working:
+            if not goes_on:
                 yield "event: done\ndata: {}\n\n"
                 return
             await sleep(_BETWEEN_EVENTS)

@@ -172,6 +172,8 @@ class DocumentView(View):
     """Where each band of text begins, and where the last one ends, in code points."""
     headings: tuple[HeadingView, ...]
     more_headings: int
+    has_boxes: bool
+    """Whether places on pages are known: those of a PDF."""
 
 
 def document(project: Project, request: DocumentRequest) -> DocumentView:
@@ -190,6 +192,7 @@ def document(project: Project, request: DocumentRequest) -> DocumentView:
         tuple(project.corpus.bands(request.number).tolist()),
         tuple(headings[:_MOST_HEADINGS]),
         max(len(headings) - _MOST_HEADINGS, 0),
+        found.boxes is not None,
     )
 
 

@@ -16,6 +16,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.recorded import recorded
 from chunkwise.base.wording import did_you_mean
 from chunkwise.records.typed import WrongType, read_as
+from chunkwise.studio.accounts import Role
 
 if TYPE_CHECKING:
     from chunkwise.report.views.view import View
@@ -30,6 +31,10 @@ class NotFound(ChunkwiseError):
     """What an address names is not there."""
 
 
+class TooMuch(ChunkwiseError):
+    """More than is taken: asked too often, or too many at once."""
+
+
 class NotReady(ChunkwiseError):
     """What is asked for is still being made; asked again later, it is there."""
 
@@ -40,7 +45,7 @@ class Conflict(ChunkwiseError):
 
 @dataclass(frozen=True, slots=True)
 class ApiEndpoint:
-    """One address under /api that is read."""
+    """One address under /api: GET reads, POST has a body of JSON and may change something."""
 
     path: str
     """As OpenAPI writes it: /api/documents/{number}."""
@@ -50,6 +55,14 @@ class ApiEndpoint:
     """A frozen dataclass: fields that the path names, and those of the query."""
     gives: type[View]
     method: Literal["GET", "POST"] = "GET"
+    role: Role | None = None
+    """Who may ask; None: readers for GET, labellers for POST."""
+    units: float = 0.0
+    """What it costs of the units that a caller has a minute; a search is 1."""
+
+    @property
+    def needs(self) -> Role:
+        return self.role or ("reader" if self.method == "GET" else "labeller")
 
     @property
     def in_path(self) -> tuple[str, ...]:

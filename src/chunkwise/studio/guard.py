@@ -1,21 +1,25 @@
-"""Who may ask the server anything: the right host, the right origin, the token, and no more than a bounded body."""
+"""Who may ask the server anything: the right host, the right origin, a token, key or session, and a bounded body."""
 
 from __future__ import annotations
 
 import hmac
 import re
 import secrets
+import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qsl, urlencode
+
+from chunkwise.studio.accounts import Accounts, Caller, Sessions
+from chunkwise.studio.limits import USUAL_LIMITS, Limits
 
 if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-MOST_BYTES = 1 << 20
-"""Of the body of a request."""
+CALLER = "chunkwise.caller"
+"""Where the application finds who asks, in the scope of a request."""
 _SAFE = ("GET", "HEAD")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -33,21 +37,132 @@ _HEADERS = {
 
 Refuse = Callable[["Scope", int, str], "Response"]
 """Makes the answer to a refused request: a sentence on a page, or as JSON under /api."""
+_FROM_ELSEWHERE = "The request comes from a page of another site; the studio takes none of those."
 
 
 def new_token() -> str:
     return secrets.token_urlsafe(24)
 
 
+class Access(Protocol):
+    """How somebody is known."""
+
+    cookie: str
+    """The name of the cookie it is known by; empty: none is."""
+
+    def caller(self, scope: Scope, headers: dict[str, str]) -> Caller | None:
+        """None: nobody who may come in."""
+
+    def refusal(self, scope: Scope) -> tuple[int, str]:
+        """What is said then."""
+
+
+class TokenAccess:
+    """One user on this machine, who has the address that the command printed."""
+
+    def __init__(self, token: str, port: int) -> None:
+        self.token = token
+        self.cookie = f"chunkwise_{port}"
+        """Cookies know no ports: two studios on one machine keep theirs apart by the name."""
+
+    def caller(self, scope: Scope, headers: dict[str, str]) -> Caller | None:
+        query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
+        given = [query.get("token"), cookie_in(headers, self.cookie), _bearer(headers)]
+        known = any(
+            hmac.compare_digest(each.encode("utf-8", "replace"), self.token.encode())
+            for each in given
+            if each
+        )
+        return Caller("you", "owner") if known else None
+
+    def refusal(self, scope: Scope) -> tuple[int, str]:
+        return 403, (
+            "The token is missing or wrong. Open the address that `chunkwise studio` printed when it was started; "
+            "a script sends the token as `Authorization: Bearer TOKEN`."
+        )
+
+
+class KeyAccess:
+    """Programs that send a key; no cookie, so that no page can ask in somebody's name."""
+
+    cookie = ""
+
+    def __init__(self, accounts: Accounts) -> None:
+        self._accounts = accounts
+
+    def caller(self, scope: Scope, headers: dict[str, str]) -> Caller | None:
+        key = _bearer(headers) or headers.get("x-api-key", "")
+        return self._accounts.of_key(key) if key else None
+
+    def refusal(self, scope: Scope) -> tuple[int, str]:
+        return 401, (
+            "The key is missing or wrong; send it as `Authorization: Bearer KEY`. "
+            "`chunkwise users key FILE NAME` makes one."
+        )
+
+
+class UserAccess:
+    """People who log in, programs with keys, and whoever a trusted proxy says that it is."""
+
+    def __init__(
+        self,
+        accounts: Accounts,
+        sessions: Sessions,
+        port: int,
+        *,
+        proxy: str = "",
+        user_header: str = "",
+    ) -> None:
+        self._accounts, self._sessions = accounts, sessions
+        self._proxy, self._user_header = proxy, user_header.lower()
+        self._keys = KeyAccess(accounts)
+        self.cookie = f"chunkwise_{port}"
+
+    def caller(self, scope: Scope, headers: dict[str, str]) -> Caller | None:
+        if self._proxy and (scope.get("client") or ("",))[0] != self._proxy:
+            return None
+        if self._user_header:
+            # Whom the proxy let in counts, and nobody else: what a browser sends by itself was taken out there.
+            account = self._accounts.named(headers.get(self._user_header, ""))
+            return account.caller if account else None
+        if "authorization" in headers or "x-api-key" in headers:
+            return self._keys.caller(scope, headers)
+        token = cookie_in(headers, self.cookie)
+        return self._sessions.caller(token, time.monotonic()) if token else None
+
+    def refusal(self, scope: Scope) -> tuple[int, str]:
+        if self._proxy and (scope.get("client") or ("",))[0] != self._proxy:
+            return 403, "Only the proxy that this studio was started behind is answered."
+        if self._user_header:
+            return (
+                403,
+                "The proxy names nobody whom the file of users knows; its owner adds you there.",
+            )
+        return 401, "Log in first; a script sends a key as `Authorization: Bearer KEY`."
+
+
 class Guard:
     """Stands before the whole application: no address, asset or error page is served without it."""
 
-    def __init__(self, app: ASGIApp, *, token: str, port: int, refuse: Refuse) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        access: Access,
+        port: int,
+        refuse: Refuse,
+        any_host: bool = False,
+        open_paths: frozenset[str] = frozenset(),
+        limits: Limits = USUAL_LIMITS,
+    ) -> None:
         self._app = app
-        self._token = token
+        self._access = access
         self._refuse = refuse
-        self.cookie = f"chunkwise_{port}"
-        """Cookies know no ports: two studios on one machine keep theirs apart by the name."""
+        self._any_host = any_host
+        """Where others come in by names that are not known here; what they have, no other site can send."""
+        self._open = open_paths
+        """Answered to everybody: the page to log in, and what it is drawn with."""
+        self._most_bytes = limits.most_bytes
         names = ["127.0.0.1", "localhost", "[::1]"]
         self._hosts = {f"{name}:{port}" for name in names}
         if port == 80:
@@ -59,31 +174,35 @@ class Guard:
                 await self._app(scope, receive, send)
             return  # there are no web sockets here
         headers = _texts(scope)
-        refused = self._why_not(scope, headers)
+        caller = self._access.caller(scope, headers)
+        refused = self._why_not(scope, headers, caller)
         if refused is not None:
             await self._refuse(scope, *refused)(scope, receive, _with_headers(send))
             return
+        scope = {**scope, CALLER: caller}
         token = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("token")
-        if token is not None and scope["method"] in _SAFE:
-            await self._let_in(scope, receive, send)
+        if token is not None and scope["method"] in _SAFE and isinstance(self._access, TokenAccess):
+            await self._let_in(self._access, scope, receive, send)
             return
         await self._bounded(scope, receive, _with_headers(send))
 
-    def _why_not(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
+    def _why_not(
+        self, scope: Scope, headers: dict[str, str], caller: Caller | None
+    ) -> tuple[int, str] | None:
         """Status and sentence; None: come in."""
-        if headers.get("host", "").lower() not in self._hosts:
+        host = headers.get("host", "").lower()
+        if not self._any_host and host not in self._hosts:
             return 403, (
                 "This studio answers to its own address on this machine alone (127.0.0.1 or localhost, with its port); "
                 "the request names another host."
             )
         origin = headers.get("origin")
-        own = {f"http://{host}" for host in self._hosts}
+        own = {f"{scheme}://{host}" for scheme in ("http", "https")}
+        own = own if self._any_host else {f"http://{each}" for each in self._hosts}
         if origin is not None and origin.lower() not in own:
-            return (
-                403,
-                "The request comes from a page of another site; the studio takes none of those.",
-            )
-        if scope["method"] not in _SAFE and origin is None and "authorization" not in headers:
+            return 403, _FROM_ELSEWHERE
+        is_scripted = "authorization" in headers or "x-api-key" in headers
+        if scope["method"] not in _SAFE and origin is None and not is_scripted:
             return (
                 403,
                 "A request that changes something has to say which page it comes from (Origin).",
@@ -91,33 +210,21 @@ class Guard:
         site = headers.get("sec-fetch-site", "none")
         goes_there = headers.get("sec-fetch-mode") == "navigate" and scope["method"] in _SAFE
         if site not in ("none", "same-origin") and (not goes_there or _is_api(scope)):
-            return (
-                403,
-                "The request comes from a page of another site; the studio takes none of those.",
-            )
-        if not self._has_token(scope, headers):
-            return 403, (
-                "The token is missing or wrong. Open the address that `chunkwise studio` printed when it was started; "
-                "a script sends the token as `Authorization: Bearer TOKEN`."
-            )
+            return 403, _FROM_ELSEWHERE
+        if caller is None and scope["path"] not in self._open:
+            return self._access.refusal(scope)
         length = headers.get("content-length", "0")
-        if not re.fullmatch("[0-9]{1,15}", length) or int(length) > MOST_BYTES:
-            return 413, f"The request is too large: {MOST_BYTES:,} bytes is the most that is taken."
+        if not re.fullmatch("[0-9]{1,15}", length) or int(length) > self._most_bytes:
+            return 413, self._too_large
         return None
 
-    def _has_token(self, scope: Scope, headers: dict[str, str]) -> bool:
-        query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
-        given = [query.get("token"), _cookie(headers.get("cookie", ""), self.cookie)]
-        scheme, _, said = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            given.append(said.strip())
-        return any(
-            hmac.compare_digest(each.encode("utf-8", "replace"), self._token.encode())
-            for each in given
-            if each
-        )
+    @property
+    def _too_large(self) -> str:
+        return f"The request is too large: {self._most_bytes:,} bytes is the most that is taken."
 
-    async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _let_in(
+        self, access: TokenAccess, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         """The token becomes a cookie, and leaves the address: addresses are kept, shown and sent on."""
         from starlette.responses import RedirectResponse
 
@@ -126,36 +233,24 @@ class Guard:
         # A path that begins with two slashes would be the address of another server.
         path = "/" + scope["path"].lstrip("/\\")
         answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
-        answer.set_cookie(self.cookie, self._token, path="/", httponly=True, samesite="lax")
+        answer.set_cookie(access.cookie, access.token, path="/", httponly=True, samesite="lax")
         await answer(scope, receive, _with_headers(send))
 
     async def _bounded(self, scope: Scope, receive: Receive, send: Send) -> None:
         """A body without a length is counted as it comes."""
-        seen, began = 0, False
+        from starlette.exceptions import HTTPException
+
+        seen = 0
 
         async def counted() -> Message:
             nonlocal seen
             message = await receive()
             seen += len(message.get("body", b""))
-            if seen > MOST_BYTES:
-                raise _TooMuch
+            if seen > self._most_bytes:
+                raise HTTPException(413, self._too_large)
             return message
 
-        async def told(message: Message) -> None:
-            nonlocal began
-            began = True
-            await send(message)
-
-        try:
-            await self._app(scope, counted, told)
-        except _TooMuch:
-            if not began:
-                said = f"The request is too large: {MOST_BYTES:,} bytes is the most that is taken."
-                await self._refuse(scope, 413, said)(scope, receive, send)
-
-
-class _TooMuch(Exception):
-    """A body went over what is taken."""
+        await self._app(scope, counted, send)
 
 
 def _is_api(scope: Scope) -> bool:
@@ -171,9 +266,14 @@ def _texts(scope: Scope) -> dict[str, str]:
     return found
 
 
-def _cookie(header: str, wanted: str) -> str:
+def _bearer(headers: dict[str, str]) -> str:
+    scheme, _, said = headers.get("authorization", "").partition(" ")
+    return said.strip() if scheme.lower() == "bearer" else ""
+
+
+def cookie_in(headers: dict[str, str], wanted: str) -> str:
     """Browsers send those of every server on this host."""
-    for part in header.split(";"):
+    for part in headers.get("cookie", "").split(";"):
         name, _, value = part.strip().partition("=")
         if name == wanted:
             return value

@@ -18,7 +18,9 @@ _ERROR = {
 }
 
 
-def openapi(endpoints: Iterable[ApiEndpoint], version: str) -> dict[str, Any]:
+def openapi(
+    endpoints: Iterable[ApiEndpoint], version: str, title: str = "chunkwise studio"
+) -> dict[str, Any]:
     """Every address with its parameters, their bounds, and what it answers."""
     schemas: dict[str, Any] = {"Refusal": _ERROR}
     paths: dict[str, Any] = {}
@@ -27,10 +29,10 @@ def openapi(endpoints: Iterable[ApiEndpoint], version: str) -> dict[str, Any]:
     return {
         "openapi": "3.1.0",
         "info": {
-            "title": "chunkwise studio",
+            "title": title,
             "version": version,
-            "description": "What the pages of the studio show, as JSON. The token that the command prints is sent as "
-            "`Authorization: Bearer TOKEN`, or in the cookie that the first page sets.",
+            "description": "What the pages of the studio show, as JSON. The token that the command prints, or a key, "
+            "is sent as `Authorization: Bearer TOKEN`; a browser sends the cookie that the first page sets.",
         },
         "paths": paths,
         "components": {
@@ -50,7 +52,7 @@ def _operation(endpoint: ApiEndpoint, schemas: dict[str, Any]) -> dict[str, Any]
         dataclasses.fields(endpoint.takes), field_kinds(endpoint.takes).values(), strict=True
     )
     own = [
-        (_parameter(field, kind, endpoint), field.name in endpoint.in_path)
+        (_parameter(field, kind, endpoint, schemas), field.name in endpoint.in_path)
         for field, kind in declared
     ]
     asked: dict[str, Any] = {"parameters": [each for each, _ in own]}
@@ -72,6 +74,7 @@ def _operation(endpoint: ApiEndpoint, schemas: dict[str, Any]) -> dict[str, Any]
         }
     return {
         "summary": endpoint.summary,
+        "description": f"For the role {endpoint.needs} and those above it.",
         **asked,
         "responses": {
             "200": {
@@ -83,9 +86,11 @@ def _operation(endpoint: ApiEndpoint, schemas: dict[str, Any]) -> dict[str, Any]
     }
 
 
-def _parameter(field: dataclasses.Field[Any], kind: Any, endpoint: ApiEndpoint) -> dict[str, Any]:
+def _parameter(
+    field: dataclasses.Field[Any], kind: Any, endpoint: ApiEndpoint, schemas: dict[str, Any]
+) -> dict[str, Any]:
     allowed = parameters.bounds(field)
-    schema = schema_of(without_none(kind)[0], {})
+    schema = schema_of(without_none(kind)[0], schemas)
     if allowed.low is not None:
         schema["minimum"] = allowed.low
     if allowed.high is not None:

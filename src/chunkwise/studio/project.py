@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.results import Results
     from chunkwise.labels.store import LabelStore
     from chunkwise.models.embed.embedder import Embedder
+    from chunkwise.models.llm.client import LlmClient
     from chunkwise.retrieval import Index
     from chunkwise.studio.corpus import StudioCorpus
+    from chunkwise.studio.sweeps import Job
     from chunkwise.tracking.store import History
     from chunkwise.tuning.sweep_result import SweepResult
 
@@ -69,6 +71,10 @@ class ProjectSources:
     """The file of labels; None: that of the project around the working folder."""
     loading: LoadOptions | None = None
     """How files are read; None: as usual."""
+    into: str = "kb"
+    """The index that a recommendation is applied to."""
+    counts_issues: bool = True
+    """Whether sections and issues are counted for the list of documents."""
 
     @property
     def title(self) -> str:
@@ -116,8 +122,23 @@ class Project:
         self.queries: dict[str, Query] = {}
         self.search_lock = threading.Lock()
         """One search or reading at a time: an index on a server has one connection."""
+        self.evaluating = threading.Semaphore(1)
+        self.asking = threading.Semaphore(1)
+        """One answer at a time: the models behind it use every core, or cost money."""
+        self.llm: LlmClient | None = None
+        """Of the model that was named; None: answers are quoted."""
+        self.llm_name = ""
         self.made: RecentlyUsed[Any] = RecentlyUsed(64)
         """Pages and comparisons that were looked at, by what they are."""
+        self.into = sources.into
+        """Where the recommendation of a sweep is applied."""
+        self.jobs_lock = threading.Lock()
+        self.sweeps: dict[str, Job] = {}
+        """Those that were started here, by the names of their folders."""
+        self.applied: dict[str, Job] = {}
+        self._files: dict[tuple[str, int], int] = {}
+        self.pictures: RecentlyUsed[Any] = RecentlyUsed(12)
+        """Of pages of PDFs."""
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -142,8 +163,10 @@ class Project:
         self._thread.start()
 
     def stop(self) -> None:
-        """What is being made is left where it is: nothing of it is on disk."""
+        """What is being made here is left where it is: nothing of it is on disk. A sweep keeps what it has."""
         self._stopping.set()
+        for job in (*self.sweeps.values(), *self.applied.values()):
+            job.stop()
 
     def wait(self) -> None:
         """Until all is read and made."""
@@ -163,7 +186,7 @@ class Project:
             ("reading questions", has_questions, self._read_questions),
             ("indexing", self.index is None and has_documents, self._make_index),
             ("evaluating two retrievers", self.sources.demo, self._evaluate),
-            ("counting sections and issues", has_documents, self._look),
+            ("counting sections and issues", has_documents and self.sources.counts_issues, self._look),
         ]  # fmt: skip
         for name, wanted, work in steps:
             if not wanted:
@@ -302,6 +325,26 @@ class Project:
             )
         raise NotReady("the documents are being indexed; search again in a moment")
 
+    @contextmanager
+    def index_of_its_own(self) -> Iterator[Index]:
+        """For work that takes long: an index on disk is opened once more, so that searches need not wait."""
+        index = self.ready_index()
+        if self.sources.index:
+            yield _opened(self.sources.index)
+            return
+        with self.search_lock:
+            yield index
+
+    @property
+    def shown_place(self) -> str:
+        """Of the index, without its password."""
+        place = self.sources.index or "kb"
+        if "://" in place:
+            from chunkwise.retrieval.postgres.connection import without_password
+
+            return without_password(place)
+        return place
+
     def embedder(self) -> Embedder:
         """The model of the index, loaded when it is first wanted."""
         from chunkwise.models import get_embedder
@@ -309,6 +352,24 @@ class Project:
         index = self.ready_index()
         found: Embedder = self.made.get("embedder", lambda: get_embedder(index.embedder))
         return found
+
+    def run_of_file(self, file: Path) -> int | None:
+        """The number of a sweep's results among the runs, read anew when they are others; None: they cannot be read."""
+        try:
+            key = str(file), file.stat().st_mtime_ns
+        except OSError:
+            return None
+        with self.jobs_lock:
+            if key not in self._files:
+                named = [run.number for run in self.runs if Path(run.name) == file]
+                if not named or any(name == key[0] for name, _ in self._files):
+                    try:
+                        self._add_run(str(file))
+                    except ChunkwiseError:
+                        return None  # it is being written
+                    named = [self.runs[-1].number]
+                self._files[key] = named[-1]
+            return self._files[key]
 
     def run(self, number: int) -> StudioRun:
         if not 0 <= number < len(self.runs):

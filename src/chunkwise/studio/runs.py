@@ -21,9 +21,11 @@ from chunkwise.report.views.history import (
 )
 from chunkwise.report.views.tuning import TuningView, tuning_view
 from chunkwise.report.views.view import View
+from chunkwise.report.views.watch import difference_words
 from chunkwise.studio.documents import NoParameters
 from chunkwise.studio.endpoint import NotFound
 from chunkwise.studio.project import Project, StudioRun
+from chunkwise.tracking.alerts import Alert
 from chunkwise.tracking.kept_run import RunKind
 from chunkwise.tracking.store import History
 
@@ -47,6 +49,22 @@ class RunFileRow:
 
 
 @dataclass(frozen=True, slots=True)
+class AlertRow:
+    """A metric that fell, and whether somebody knows of it."""
+
+    number: int
+    metric: str
+    state: str
+    """open or acknowledged."""
+    difference: str
+    since: int
+    """The run since which it is down."""
+    cause: str
+    check: str
+    """A command that checks the cause."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunsView(View):
     """The runs that were named, and those of the history."""
 
@@ -55,16 +73,43 @@ class RunsView(View):
     """None: nothing is kept."""
     history_problem: str
     """Why the history cannot be read; empty: it can."""
+    alerts: tuple[AlertRow, ...]
+    """Those that stand, the latest first."""
 
 
 def runs(project: Project, _: NoParameters) -> RunsView:
-    kept, problem = None, ""
+    kept, problem, alerts = None, "", list[Alert]()
     try:
         history = project.history()
         kept = None if history is None else history_view(history, last=_MOST_KEPT)
+        alerts = [] if history is None else history.alerts()
     except ChunkwiseError as error:
         problem = str(error)
-    return RunsView(tuple(map(_row, list(project.runs))), kept, problem)
+    told = tuple(_alert(each) for each in sorted(alerts, key=lambda each: -each.number))
+    return RunsView(tuple(map(_row, list(project.runs))), kept, problem, told)
+
+
+def _alert(alert: Alert) -> AlertRow:
+    return AlertRow(
+        alert.number, alert.metric, alert.state, difference_words(alert.figure), alert.since, alert.cause,
+        alert.check,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlertNumber:
+    """Which alert."""
+
+    number: int = param(0, "of the alert", low=1, high=10**9)
+
+
+def acknowledge(project: Project, request: AlertNumber) -> RunsView:
+    """Quiet until it is worse, as `chunkwise watch acknowledge` has it."""
+    history = project.history()
+    if history is None:
+        raise NotFound("no run is kept, so that no alert stands")
+    history.acknowledge(request.number)
+    return runs(project, NoParameters())
 
 
 def _row(run: StudioRun) -> RunFileRow:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MOST_BUDGET = 100_000
 MOST_RETRIEVERS = 4
-_LONGEST_QUESTION = 4_000
+LONGEST_QUESTION = 4_000
 _MOST_OUTSIDE = 5
 _LEAST_OUTSIDE = 12
 """Characters of a stretch that is worth showing."""
@@ -53,6 +53,9 @@ class StudioSearch:
     budget: int = param(
         1000, "tokens at most in all hits together", unit="tokens", low=1, high=MOST_BUDGET
     )
+    explain: bool = param(
+        True, "why each hit was found, and what was just outside of the budget; false: the hits alone, sooner"
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,16 +160,18 @@ def search(project: Project, request: StudioSearch) -> SearchView:
         raise InvalidParameter(
             f"{len(request.retriever)} retrievers are named; {MOST_RETRIEVERS} is the most at a time"
         )
-    if len(request.q) > _LONGEST_QUESTION:
+    if len(request.q) > LONGEST_QUESTION:
         raise InvalidParameter(
-            f"the question has {len(request.q):,} characters; {_LONGEST_QUESTION:,} is the most"
+            f"the question has {len(request.q):,} characters; {LONGEST_QUESTION:,} is the most"
         )
     asked = tuple(dict.fromkeys(request.retriever)) or usable[:1]
     if not request.q.strip():
         return SearchView("", request.budget, "", usable, ())
     with project.search_lock:
         sides = tuple(_side(project, index, request, name) for name in asked)
-        note: str = project.made.get(("note", request.q), lambda: _note(index, request.q))
+        note = ""
+        if request.explain:
+            note = project.made.get(("note", request.q), lambda: _note(index, request.q))
     return SearchView(request.q, request.budget, note, usable, sides)
 
 
@@ -175,7 +180,8 @@ def _side(project: Project, index: Index, request: StudioSearch, name: str) -> S
     try:
         retriever = get_retriever(name)
         batch = QueryBatch([request.q], index.settings, project.embedder)
-        hits, more = (
+        budgets = (request.budget, 2 * request.budget) if request.explain else (request.budget,)
+        found = [
             find(
                 index.source,
                 [request.q],
@@ -183,9 +189,12 @@ def _side(project: Project, index: Index, request: StudioSearch, name: str) -> S
                 budget=budget,
                 embedder=project.embedder,
             )[0]
-            for budget in (request.budget, 2 * request.budget)
+            for budget in budgets
+        ]
+        hits, more = found[0], found[-1]
+        reasons = (
+            _reasons(index, retriever, batch, hits) if request.explain else [_ByPlace()] * len(hits)
         )
-        reasons = _reasons(index, retriever, batch, hits)
     except ChunkwiseError as error:
         return SearchSide(name, str(error), "", 0, (), (), "", command, code)
     view = hits_view(hits, request.q, languages=index.source.languages)
@@ -335,7 +344,7 @@ def _commands(project: Project, request: StudioSearch, retriever: str) -> tuple[
     """What does the same in a terminal and in Python."""
     sources = project.sources
     question = one_line(request.q)
-    place = _shown_place(sources.index) if sources.index else "kb"
+    place = project.shown_place
     words = [f"chunkwise search {shlex.quote(place)} {shlex.quote(question)}"]
     words.append(f"--retriever {shlex.quote(retriever)} --budget {request.budget}")
     asked = f"{question!r}, retriever={str(retriever)!r}, budget={request.budget}"
@@ -351,11 +360,3 @@ def _commands(project: Project, request: StudioSearch, retriever: str) -> tuple[
         f"hits = index.search({asked})"
     )
     return f"{made}\n{' '.join(words)}", code
-
-
-def _shown_place(place: str) -> str:
-    if "://" in place:
-        from chunkwise.retrieval.postgres.connection import without_password
-
-        return without_password(place)
-    return place

@@ -1,15 +1,25 @@
-"""Serves the studio on the loopback until it is stopped."""
+"""Serves the studio, or its API alone, until it is stopped: on the loopback, or to users over TLS."""
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.studio.app import studio_app
-from chunkwise.studio.guard import LOOPBACK, new_token
+from chunkwise.studio.accounts import Account, Accounts, Sessions, accounts_in, hashed_key, new_key
+from chunkwise.studio.app import Login, service_app, studio_app
+from chunkwise.studio.guard import LOOPBACK, Access, KeyAccess, UserAccess, new_token
+from chunkwise.studio.limits import USUAL_LIMITS, Limits
 from chunkwise.studio.project import Project, ProjectSources
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 USUAL_PORT = 8420
 _TRIED = 20
@@ -18,15 +28,66 @@ _HEAD_START = 0.4
 """Seconds for the first page: what is imported and read meanwhile would take the interpreter from it."""
 
 
-def check_host(host: str) -> str:
-    """Only this machine may ask; whatever else a host is, it is refused before anything is read."""
-    if host not in LOOPBACK:
+@dataclass(frozen=True, kw_only=True)
+class Listening:
+    """Where a server listens, and who is let in there."""
+
+    host: str = "127.0.0.1"
+    port: int | None = None
+    users: Path | None = None
+    """The file of users; None: the loopback alone."""
+    certificate: Path | None = None
+    private_key: Path | None = None
+    """Of TLS; both or none."""
+    proxy: str = ""
+    """The address of the only client that is answered: a proxy that speaks TLS to others."""
+    user_header: str = ""
+    """The header in which the proxy says who it is; empty: people log in here."""
+    limits: Limits = USUAL_LIMITS
+
+    @property
+    def is_local(self) -> bool:
+        return self.host in LOOPBACK
+
+    @property
+    def scheme(self) -> str:
+        return "https" if self.certificate else "http"
+
+    def check(self) -> str:
+        """The address to bind; what would let in others without names or in the clear is refused before all else."""
+        if not self.is_local and self.users is None:
+            raise InvalidParameter(
+                f"host is {self.host!r}; without --users FILE allowed: {', '.join(LOOPBACK)}, since everybody who "
+                "reaches it could read your documents. Add users (chunkwise users add FILE NAME), or go through a "
+                f"tunnel from another machine: ssh -L {USUAL_PORT}:127.0.0.1:{USUAL_PORT} HOST"
+            )
+        if (self.certificate is None) != (self.private_key is None):
+            raise InvalidParameter("--tls-cert and --tls-key belong together; name both files")
+        for file in (self.users, self.certificate, self.private_key):
+            if file is not None and not file.is_file():
+                raise InvalidParameter(f"{file} is not there, or is no file")
+        if not self.is_local and self.certificate is None and not self.proxy:
+            raise InvalidParameter(
+                f"host is {self.host!r}, and passwords would go over the network in the clear; name --tls-cert and "
+                "--tls-key, or --proxy ADDRESS of a proxy that speaks TLS"
+            )
+        if self.proxy:
+            _check_address(self.proxy)
+        if self.user_header and not (self.proxy and self.users):
+            raise InvalidParameter(
+                "--user-header is believed from a proxy alone, for names that the file of users has: name --proxy "
+                "ADDRESS and --users FILE, too"
+            )
+        return "127.0.0.1" if self.host == "localhost" else self.host
+
+
+def _check_address(text: str) -> None:
+    try:
+        ip_address(text)
+    except ValueError:
         raise InvalidParameter(
-            f"host is {host!r}; allowed: {', '.join(LOOPBACK)}. The studio has no users and passwords yet, so that "
-            "everybody who reaches it could read your documents; from another machine go through a tunnel: "
-            f"ssh -L {USUAL_PORT}:127.0.0.1:{USUAL_PORT} HOST"
-        )
-    return "127.0.0.1" if host == "localhost" else host
+            f"proxy is {text!r}; the address it asks from is needed, such as 127.0.0.1 or 10.0.0.7"
+        ) from None
 
 
 def bound_socket(host: str, port: int | None) -> socket.socket:
@@ -63,31 +124,100 @@ def check_installed() -> None:
 
 def serve(
     sources: ProjectSources,
+    listening: Listening,
     *,
-    host: str = "127.0.0.1",
-    port: int | None = None,
     page: str = "/documents",
+    on_project: Callable[[Project], None] = lambda project: None,
     on_ready: Callable[[str], None],
 ) -> None:
-    """Until Ctrl-C; `on_ready` gets the address with the token once requests are answered."""
-    address = check_host(host)
+    """The studio until Ctrl-C; `on_ready` gets the address once requests are answered, with the token where one is."""
+
+    def app(project: Project, port: int) -> tuple[ASGIApp, str]:
+        if listening.users is None:
+            token = new_token()
+            return studio_app(
+                project, token=token, port=port
+            ), f"{page}?{urlencode({'token': token})}"
+        accounts = Accounts(listening.users, accounts_in(os.environ))
+        sessions = Sessions(accounts)
+        access = UserAccess(
+            accounts, sessions, port, proxy=listening.proxy, user_header=listening.user_header
+        )
+        secure = listening.certificate is not None or bool(listening.proxy)
+        login = None
+        if not listening.user_header:
+            login = Login(accounts, sessions, access.cookie, secure=secure)
+        return (
+            studio_app(project, port=port, access=access, limits=listening.limits, login=login),
+            page,
+        )
+
+    _run(sources, listening, app, on_project, on_ready)
+
+
+def serve_api(
+    sources: ProjectSources,
+    listening: Listening,
+    *,
+    on_project: Callable[[Project], None] = lambda project: None,
+    on_ready: Callable[[str, str], None],
+) -> None:
+    """The API without pages; `on_ready` gets its address, and a key for this run where none is known."""
+    own_key = ""
+
+    def app(project: Project, port: int) -> tuple[ASGIApp, str]:
+        nonlocal own_key
+        more = accounts_in(os.environ)
+        if listening.users is None and not more:
+            own_key = new_key()
+            more = [Account("you", "reader", keys=(hashed_key(own_key),))]
+        access: Access = KeyAccess(Accounts(listening.users, more))
+        if listening.proxy:
+            accounts = Accounts(listening.users, more)
+            access = UserAccess(
+                accounts, Sessions(accounts), port, proxy=listening.proxy, user_header=listening.user_header
+            )  # fmt: skip
+        made = service_app(
+            project, port=port, access=access, limits=listening.limits, any_host=not listening.is_local
+        )  # fmt: skip
+        return made, "/api"
+
+    _run(sources, listening, app, on_project, lambda address: on_ready(address, own_key))
+
+
+def _run(
+    sources: ProjectSources,
+    listening: Listening,
+    app: Callable[[Project, int], tuple[ASGIApp, str]],
+    on_project: Callable[[Project], None],
+    on_ready: Callable[[str], None],
+) -> None:
+    address = listening.check()
     check_installed()
     import uvicorn
 
-    with bound_socket(address, port) as listening:
-        own = listening.getsockname()[1]
-        token = new_token()
+    with bound_socket(address, listening.port) as bound:
+        own = bound.getsockname()[1]
         project = Project(sources)
+        on_project(project)
+        made, first = app(project, own)
         config = uvicorn.Config(
-            studio_app(project, token=token, port=own),
+            made,
             loop="asyncio", http="h11", ws="none", lifespan="off", log_level="critical", access_log=False,
             proxy_headers=False, server_header=False, timeout_graceful_shutdown=1,
+            ssl_certfile=listening.certificate, ssl_keyfile=listening.private_key,
         )  # fmt: skip
+        try:
+            config.load()
+        except OSError as error:  # that of TLS, too, is one
+            raise ChunkwiseError(
+                f"{listening.certificate} and {listening.private_key} cannot be used for TLS: {error}"
+            ) from None
         shown = f"[{address}]" if ":" in address else address
         # The socket listens already: whoever comes now is answered as soon as the loop runs.
-        on_ready(f"http://{shown}:{own}{page}?{urlencode({'token': token})}")
+        on_ready(f"{listening.scheme}://{shown}:{own}{first}")
         project.start(after=_HEAD_START)
         try:
-            uvicorn.Server(config).run(sockets=[listening])
+            uvicorn.Server(config).run(sockets=[bound])
         finally:
             project.stop()

@@ -2,6 +2,8 @@
 // One row holds the same band cut by one strategy, or by two side by side: they scroll together because they are one.
 import { $, ask, counted, element, latest, number, plain, tell, units } from "./shared.js";
 import { fill } from "./strategy_form.js";
+import { tokenUnder } from "./tokens.js";
+import { paper } from "./paper.js";
 
 const TINTS = 4, AHEAD = 2000, TOGETHER = 12, LINE = 28;
 const about = $("#about"), pages = $("#pages"), refused = $("#refused"), head = $("#document");
@@ -14,6 +16,7 @@ const sides = [
 ];
 const shown = () => sides.filter((side) => side.on);
 let marked = null; // a span of the text that a link named
+const onPaper = paper(head.dataset.number, refused);
 
 // Rows: one a band, drawn while it is near the window.
 const rows = edges.slice(0, -1).map((start, index) => ({ index, start, end: edges[index + 1], box: element("div", { className: "row" }), near: false, drawn: "" }));
@@ -69,9 +72,12 @@ function drawBand(band, cuts) {
     if (marked && from >= marked[0] && to <= marked[1]) look += " marked";
     const made = element("span", { className: look, textContent: band.text.slice(at(from - band.start), at(to - band.start)) });
     made.chunks = active;
+    made.from = from;
+    made.to = to;
     box.append(made);
   });
   box.cuts = cuts;
+  box.band = band;
   return box;
 }
 
@@ -242,6 +248,7 @@ function point(target) {
   if (!band || !own) return;
   for (const each of lit) each.classList.remove("on");
   const chunks = own.chunks || [];
+  if (chunks.length) onPaper.show(chunks[chunks.length - 1].start, chunks[chunks.length - 1].end);
   lit = [...band.children].filter((each) => each.chunks?.some((chunk) => chunks.some(({ place }) => place === chunk.place)));
   for (const each of lit) each.classList.add("on");
   if (own.classList.contains("flag")) about.textContent = own.title;
@@ -274,10 +281,14 @@ function arrive() {
   marked = to === undefined ? null : [Number(from), Number(to)];
   for (const row of rows) if (row.drawn) row.drawn = "stale";
   goTo(Math.min(Number(from), Math.max(0, size - 1)));
+  if (marked) onPaper.show(...marked);
   settle();
 }
 
 for (const name of ["pointerover", "focusin", "click"]) pages.addEventListener(name, (event) => point(event.target));
+const underPointer = latest((event) => tokenUnder(head.dataset.number, event, (told) => { tokenLine.textContent = told; }));
+const tokenLine = $("#token");
+pages.addEventListener("pointermove", (event) => underPointer(event));
 $("#next").addEventListener("click", () => jump(1));
 $("#previous").addEventListener("click", () => jump(-1));
 $("#compare").addEventListener("click", () => { both(!sides[1].on); remember(); recut(1, sides[1].strategy).then(figures); });
@@ -286,6 +297,7 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
   if (event.key === "n") jump(1);
   else if (event.key === "p") jump(-1);
+  else if (event.key === "g") onPaper.toggle();
   else return;
   event.preventDefault();
 });

@@ -38,6 +38,19 @@ export async function ask(path, values = {}, signal = undefined) {
   return found;
 }
 
+// Changes something: a body of JSON to an address that takes one.
+export async function send(path, values) {
+  let answer;
+  try {
+    answer = await fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(values) });
+  } catch {
+    throw new Refused("The studio does not answer. Is `chunkwise studio` still running in its terminal?");
+  }
+  const found = await answer.json();
+  if (!answer.ok) throw new Refused(found.error);
+  return found;
+}
+
 export function tell(box, error) {
   if (error && !(error instanceof Refused)) throw error;
   box.hidden = !error;

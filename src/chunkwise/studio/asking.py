@@ -1,0 +1,132 @@
+"""A question answered from the documents: sentences quoted, or a language model's claims, each with its place."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from chunkwise.answering.ask import RetrievedQuestion, answer_question, budget_for, quote_each
+from chunkwise.answering.cited_answer import Citation, CitedAnswer
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.parameters import param
+from chunkwise.core import Query
+from chunkwise.report.plain_text import few_lines, one_line
+from chunkwise.report.views.answer import AnswerView, answer_view
+from chunkwise.report.views.view import View
+from chunkwise.retrieval.search.search import search as find
+from chunkwise.studio.endpoint import NotReady
+from chunkwise.studio.project import Project
+from chunkwise.studio.search import LONGEST_QUESTION, usable_retrievers
+
+_AROUND = 240
+"""Characters of the text before and behind a quote that are shown with it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskRequest:
+    """A question, and in whose words it is answered."""
+
+    q: str = param("", "the question")
+    words: str = param(
+        "", "documents: sentences are quoted; model: a language model writes; empty: the model where one is set",
+        choices=("", "documents", "model"),
+    )  # fmt: skip
+    retriever: str = param("", 'as "name(parameter=value)"; empty: what suits the index')
+    budget: int | None = param(
+        None, "tokens of the passages that are read", unit="tokens", low=1, high=20_000
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CitedPlace:
+    """Where a claim stands, with the text around it."""
+
+    mark: str
+    document: int | None
+    """In the list of documents; None: it is not there."""
+    doc_id: str
+    start: int
+    end: int
+    page: int | None
+    before: str
+    quote: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskView(View):
+    """An answer with its citations; without a question only what can be asked."""
+
+    question: str
+    has_model: bool
+    model: str
+    """Its name; empty: none is set."""
+    answer: AnswerView | None
+    cited: tuple[CitedPlace, ...]
+    """One for each claim with a citation, in their order."""
+    command: str
+
+
+def ask(project: Project, request: AskRequest) -> AskView:
+    model = project.llm
+    name = model.model.identity if model is not None else ""
+    if request.words == "model" and model is None:
+        raise InvalidParameter(
+            "no language model is set; start with one: --llm local, or leave words out to have sentences quoted"
+        )
+    if len(request.q) > LONGEST_QUESTION:
+        raise InvalidParameter(
+            f"the question has {len(request.q):,} characters; {LONGEST_QUESTION:,} is the most"
+        )
+    question = str(request.q)
+    if not question.strip():
+        return AskView("", model is not None, name, None, (), "")
+    client = model if request.words != "documents" else None
+    index = project.ready_index()
+    retriever = request.retriever or usable_retrievers(index)[0]
+    with project.search_lock:
+        hits = find(
+            index.source, [question], retriever=retriever, embedder=project.embedder,
+            budget=budget_for(client, None, request.budget) or 1000,
+        )[0]  # fmt: skip
+    if not project.asking.acquire(timeout=60):
+        raise NotReady("others are being answered; ask again in a moment")
+    try:
+        query = Query("1", question)
+        if client is None:
+            answered = next(quote_each([RetrievedQuestion(query, hits)]))
+        else:
+            answered = answer_question(query, hits, client)
+    finally:
+        project.asking.release()
+    if not answered.is_answered:
+        raise ChunkwiseError(f"the model gave no answer: {answered.reason}")
+    return AskView(
+        question, model is not None, name, answer_view(answered), tuple(_places(project, answered)),
+        _command(project, question, client is not None),
+    )  # fmt: skip
+
+
+def _places(project: Project, answered: CitedAnswer) -> list[CitedPlace]:
+    cited = [claim.citation for claim in answered.claims if claim.citation]
+    return [_place(project, citation, str(number)) for number, citation in enumerate(cited, 1)]
+
+
+def _place(project: Project, citation: Citation, mark: str) -> CitedPlace:
+    number = project.corpus.number_of(citation.doc_id)
+    text = "" if number is None else project.corpus.document(number).text
+    start, end = citation.start, citation.end
+    return CitedPlace(
+        mark, number, citation.doc_id, start, end, citation.page,
+        text[max(start - _AROUND, 0) : start].rpartition("\n\n")[2],
+        few_lines(citation.quote, 2_000, 40),
+        text[end : end + _AROUND].partition("\n\n")[0],
+    )  # fmt: skip
+
+
+def _command(project: Project, question: str, with_model: bool) -> str:
+    sources = project.sources
+    place = " ".join(map(shlex.quote, sources.documents[:1])) or project.shown_place
+    return f"chunkwise ask {place} {shlex.quote(one_line(question))}" + (
+        f" --llm {shlex.quote(project.llm_name)}" if with_model else ""
+    )

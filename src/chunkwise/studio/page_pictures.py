@@ -1,0 +1,142 @@
+"""Pages of PDFs as pictures, the boxes of a span on them, and the tokens of a stretch of text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from chunkwise.base import limited
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.limits import limits_of
+from chunkwise.base.parameters import param
+from chunkwise.core import Document
+from chunkwise.report.views.view import View
+from chunkwise.studio.documents import TOKENIZERS
+from chunkwise.studio.endpoint import NotFound
+from chunkwise.studio.project import Project
+
+MOST_TOKENIZED = 30_000
+"""Characters whose tokens are told at a time; a band has fewer."""
+_MOST_BOXES = 500
+_LARGEST_FILE = 200_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokensRequest:
+    """Which stretch of which document, counted by what."""
+
+    number: int = param(0, "of the document, counted from 0", low=0, high=10**9)
+    start: int = param(0, "where it begins, in code points", low=0, high=10**9)
+    end: int = param(MOST_TOKENIZED, "where it ends", low=0, high=10**9)
+    tokenizer: str = param("o200k_base", "what counts", choices=TOKENIZERS)
+
+
+@dataclass(frozen=True, slots=True)
+class TokensView(View):
+    """Where the tokens that have a part in a stretch begin; the last number is where the last one ends."""
+
+    tokenizer: str
+    edges: tuple[int, ...]
+
+
+def tokens(project: Project, request: TokensRequest) -> TokensView:
+    text = project.corpus.document(request.number).text
+    start, end = min(request.start, len(text)), min(request.end, len(text))
+    if not 0 <= end - start <= MOST_TOKENIZED:
+        raise InvalidParameter(
+            f"the stretch from {start:,} to {end:,} cannot be told; it may have {MOST_TOKENIZED:,} characters"
+        )
+    # Of the whole document, where they are known already: a stretch by itself has others at its edges.
+    starts = project.corpus.analyzed(request.number).measure(str(request.tokenizer)).starts
+    low = max(int(starts.searchsorted(start, "right")) - 1, 0)
+    high = int(starts.searchsorted(end))
+    after = int(starts[high]) if high < len(starts) else len(text)
+    return TokensView(str(request.tokenizer), (*starts[low:high].tolist(), after))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoxesRequest:
+    """Which span of which document."""
+
+    number: int = param(0, "of the document, counted from 0", low=0, high=10**9)
+    start: int = param(0, "where the span begins, in code points", low=0, high=10**9)
+    end: int = param(1, "where it ends", low=0, high=10**9)
+
+
+@dataclass(frozen=True, slots=True)
+class BoxView:
+    """A rectangle on a page, in points from its lower left corner."""
+
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+@dataclass(frozen=True, slots=True)
+class BoxesView(View):
+    """Where a span stands on the pages it was read from."""
+
+    boxes: tuple[BoxView, ...]
+    sizes: dict[str, tuple[float, float]]
+    """Width and height of each of these pages, in points."""
+
+
+def has_pictures(project: Project, document: Document) -> bool:
+    return document.boxes is not None and _file(project, document) is not None
+
+
+def boxes(project: Project, request: BoxesRequest) -> BoxesView:
+    document = project.corpus.document(request.number)
+    found = document.boxes_of(request.start, min(request.end, len(document.text)))[:_MOST_BOXES]
+    sizes = {}
+    for page in sorted({box.page for box in found})[:20]:
+        _, width, height = _drawn(project, request.number, page)
+        sizes[str(page)] = width, height
+    return BoxesView(tuple(BoxView(*box) for box in found), sizes)
+
+
+def picture(project: Project, number: int, page: int) -> bytes:
+    """A page as a PNG."""
+    return _drawn(project, number, page)[0]
+
+
+def _drawn(project: Project, number: int, page: int) -> tuple[bytes, float, float]:
+    made: tuple[bytes, float, float] = project.pictures.get(
+        (number, page), lambda: _draw(project, number, page)
+    )
+    return made
+
+
+def _draw(project: Project, number: int, page: int) -> tuple[bytes, float, float]:
+    document = project.corpus.document(number)
+    file = _file(project, document)
+    if file is None or document.boxes is None:
+        raise NotFound(f"document {number} has no pages that could be shown as pictures")
+    try:
+        if file.stat().st_size > _LARGEST_FILE:
+            raise InvalidParameter(f"{file.name} is too large to draw its pages here")
+        data = file.read_bytes()
+        # A file of others is drawn where it can do no harm: in a process with limits.
+        found = list(
+            limited.outcomes("chunkwise.documents.ocr:page_picture", (data, page - 1), limits_of(None), {})
+        )  # fmt: skip
+    except OSError as error:
+        raise NotFound(f"{file.name} cannot be read any more: {error.strerror}") from None
+    except limited.CannotBeSent:
+        found = []
+    if not found or found[0] is None:
+        raise ChunkwiseError(f"page {page} of {file.name} cannot be drawn")
+    drawn: tuple[bytes, float, float] = found[0]
+    return drawn
+
+
+def _file(project: Project, document: Document) -> Path | None:
+    """The file it was read from, inside the working folder or what was named; None: it is not there."""
+    if document.format != "pdf" or not document.source:
+        return None
+    file = Path(document.source).resolve()
+    roots = [Path().resolve(), *(Path(each).resolve() for each in project.sources.documents)]
+    inside = any(file == root or root in file.parents for root in roots)
+    return file if inside and file.is_file() else None

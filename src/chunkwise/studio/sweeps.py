@@ -1,0 +1,283 @@
+"""Sweeps started from a page: a process of `chunkwise tune`, whose record on disk is all that the page shows."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.parameters import param
+from chunkwise.documents.walk import SWEEP_RECORD
+from chunkwise.report.plain_text import one_line
+from chunkwise.report.views.view import View
+from chunkwise.studio.documents import NoParameters
+from chunkwise.studio.endpoint import NotFound, NotReady
+from chunkwise.studio.project import Project
+from chunkwise.tuning.run.record import RECOMMENDATION, RESULTS
+
+USUAL_NAME = "chunkwise-tune"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
+_CONFIGURATIONS = re.compile(r"([\d,]+) configurations?\b")
+_LINES = 12
+"""Last lines of a process that are kept."""
+EMBEDDERS = ("none", "minilm", "bge-small")
+_TIMES = ("", "1 min", "5 min", "10 min", "30 min", "2 h")
+
+State = Literal["running", "stopped", "done", "failed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepForm:
+    """What is swept; the rest is as `chunkwise tune` has it."""
+
+    name: str = param(USUAL_NAME, "of the folder beside the documents that keeps it")
+    objective: str = param("", "metric that the best is chosen by; empty: recall@1000t")
+    embedder: str = param("none", "model of the vectors; none: words alone", choices=EMBEDDERS)
+    time: str = param("5 min", "what may be spent; empty: no limit", choices=_TIMES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepName:
+    """Which sweep."""
+
+    name: str = param(USUAL_NAME, "of its folder")
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateView(View):
+    """How much work a sweep is, in the words of `chunkwise tune --dry-run`."""
+
+    lines: tuple[str, ...]
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRow:
+    """One folder of a sweep."""
+
+    name: str
+    state: State
+    done: int
+    total: int
+    """Configurations; 0: not known."""
+    seconds: float
+    """Since it was started here; 0: it was not."""
+    lines: tuple[str, ...]
+    """What its process said last."""
+    run: int | None
+    """Its number among the runs, once there is a result."""
+    can_apply: bool
+    applying: str
+    """running, done or the reason why it failed; empty: nobody asked for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepsView(View):
+    """The sweeps of this project, and whether one can be started."""
+
+    why_not: str
+    """Why none can be started; empty: it can."""
+    embedders: tuple[str, ...]
+    times: tuple[str, ...]
+    into: str
+    """Where a recommendation is applied."""
+    rows: tuple[SweepRow, ...]
+
+
+@dataclass(slots=True)
+class Job:
+    """A command that runs beside the server; it is ended as Ctrl-C would end it."""
+
+    process: subprocess.Popen[str]
+    began: float = field(default_factory=time.monotonic)
+    lines: deque[str] = field(default_factory=lambda: deque(maxlen=_LINES))
+    total: int = 0
+    was_stopped: bool = False
+    reader: threading.Thread = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        with self.process.stderr as said:
+            for line in said:
+                self.lines.append(one_line(line.strip(), 400))
+                if not self.total and (found := _CONFIGURATIONS.search(line)):
+                    self.total = int(found[1].replace(",", ""))
+        self.process.wait()
+
+    @property
+    def is_running(self) -> bool:
+        return self.process.poll() is None
+
+    def stop(self) -> None:
+        self.was_stopped = True
+        if self.is_running:
+            self.process.terminate()  # taken as Ctrl-C is, which a server in the background does not hand on
+
+
+def started(command: Sequence[str]) -> Job:
+    """A session of its own: Ctrl-C in the terminal is the server's, which ends it in its turn."""
+    return Job(
+        subprocess.Popen(
+            [sys.executable, "-m", "chunkwise", *command], stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace",
+            start_new_session=True,
+        )
+    )  # fmt: skip
+
+
+def _folder(name: str) -> Path:
+    """Inside the working folder and nowhere else; of what is there already only a sweep's."""
+    if not _NAME.fullmatch(name):
+        raise InvalidParameter(
+            f"{name!r:.80} is no name for a sweep: letters, digits, - and _ are allowed; it is a folder of its own in "
+            "the folder that the studio was started in"
+        )
+    folder = Path(str(name))
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise InvalidParameter(f"{name} is there already, and is no folder; choose another name")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / SWEEP_RECORD).is_dir():
+        raise InvalidParameter(
+            f"{name} is a folder with other files; choose another name for the sweep"
+        )
+    return folder
+
+
+def _why_not(project: Project) -> str:
+    if not project.sources.documents:
+        return (
+            "a sweep reads the documents themselves, and the studio shows an index: start it with the documents, "
+            "chunkwise studio handbook/ --test-queries queries.json"
+        )
+    if not project.sources.questions:
+        return "a sweep needs questions with their references: start the studio with --test-queries FILE"
+    return ""
+
+
+def _command(project: Project, form: SweepForm) -> list[str]:
+    if why := _why_not(project):
+        raise InvalidParameter(why)
+    folder = _folder(form.name)
+    command = ["tune", *project.sources.documents, "--test-queries", project.sources.questions]
+    command += ["--embedder", str(form.embedder), "-o", str(folder)]
+    if form.objective:
+        command += ["--objective", str(form.objective)]
+    if form.time:
+        command += ["--time", str(form.time)]
+    return command
+
+
+def _shown(command: Sequence[str]) -> str:
+    return "chunkwise " + " ".join(map(shlex.quote, command))
+
+
+def estimate(project: Project, form: SweepForm) -> EstimateView:
+    command = _command(project, form)
+    job = started([*command, "--dry-run"])
+    try:
+        status = job.process.wait(timeout=300)
+    except subprocess.TimeoutExpired:
+        job.stop()
+        raise NotReady(
+            "the estimate takes longer than five minutes; ask the command for it"
+        ) from None
+    lines = _said(job)
+    if status not in (0, 3):
+        raise ChunkwiseError(lines[-1] if lines else f"chunkwise tune ended with status {status}")
+    return EstimateView(tuple(lines), _shown(command))
+
+
+def _said(job: Job) -> list[str]:
+    """Without the name of the program, which stands before each line."""
+    job.reader.join(timeout=60)  # the last lines may still be on their way
+    return [line.removeprefix("chunkwise: ").removeprefix("Error: ") for line in list(job.lines)]
+
+
+def start(project: Project, form: SweepForm) -> SweepsView:
+    command = _command(project, form)
+    with project.jobs_lock:
+        running = [name for name, job in project.sweeps.items() if job.is_running]
+        if running:
+            raise NotReady(f"the sweep {running[0]} is running; stop it, or wait until it is done")
+        project.sweeps[str(form.name)] = started(command)
+    return sweeps(project, NoParameters())
+
+
+def stop(project: Project, which: SweepName) -> SweepsView:
+    job = project.sweeps.get(str(which.name))
+    if job is None:
+        raise NotFound(f"no sweep {which.name!r:.80} was started here")
+    job.stop()
+    return sweeps(project, NoParameters())
+
+
+def apply(project: Project, which: SweepName) -> SweepsView:
+    """Makes the index by the recommendation, as `chunkwise index … --config` does."""
+    folder = _folder(which.name)
+    if not (folder / RECOMMENDATION).is_file():
+        raise NotFound(f"the sweep {which.name} has no recommendation yet")
+    if not project.sources.documents:
+        raise InvalidParameter(_why_not(project))
+    command = ["index", *project.sources.documents, "--into", project.into, "--rebuild"]
+    with project.jobs_lock:
+        if any(job.is_running for job in project.applied.values()):
+            raise NotReady("an index is being made already; wait until it is done")
+        project.applied[str(which.name)] = started(
+            [*command, "--config", str(folder / RECOMMENDATION)]
+        )
+    return sweeps(project, NoParameters())
+
+
+def sweeps(project: Project, _: NoParameters) -> SweepsView:
+    there = sorted(
+        {*project.sweeps, *(path.parent.name for path in Path().glob(f"*/{SWEEP_RECORD}"))}
+    )
+    rows = tuple(_row(project, name) for name in there if _NAME.fullmatch(name))
+    return SweepsView(_why_not(project), EMBEDDERS, _TIMES, project.into, rows)
+
+
+def _row(project: Project, name: str) -> SweepRow:
+    folder, job = Path(name), project.sweeps.get(name)
+    done = sum(1 for _ in (folder / SWEEP_RECORD).glob("outcomes/*.json"))
+    state: State = "done" if (folder / RESULTS).is_file() else "stopped"
+    if job is not None and job.is_running:
+        state = "running"
+    elif job is not None and job.process.returncode not in (0, 3):
+        state = "stopped" if job.was_stopped else "failed"
+    run = project.run_of_file(folder / RESULTS) if state == "done" else None
+    return SweepRow(
+        name, state, done, max(job.total if job else 0, done if state == "done" else 0),
+        time.monotonic() - job.began if job is not None and job.is_running else 0.0,
+        tuple(_said_last(job)) if job is not None and state != "done" else (), run,
+        state == "done" and (folder / RECOMMENDATION).is_file(), _applying(project.applied.get(name)),
+    )  # fmt: skip
+
+
+def _said_last(job: Job) -> list[str]:
+    return [line.removeprefix("chunkwise: ") for line in list(job.lines)[-4:]]
+
+
+def _applying(job: Job | None) -> str:
+    if job is None:
+        return ""
+    if job.is_running:
+        return "running"
+    if job.process.returncode in (0, 3):
+        return "done"
+    return job.lines[-1] if job.lines else f"it ended with status {job.process.returncode}"
+
+
+def is_running(project: Project) -> bool:
+    return any(job.is_running for job in (*project.sweeps.values(), *project.applied.values()))
