@@ -181,7 +181,7 @@ def index_system(
         configuration["maxsim"] = settings.maxsim
     documents = [index.source.document(number) for number in index.source.document_numbers()]
     # Steps behind the ranking look at the hits together: more hits would change the first ones.
-    deeper = not steps.needs_chunks
+    deeper = not steps.needs_chunks and steps.reranker is None
     return EvaluatedSystem(
         documents, ask, chunking_of(index), deeper, configuration, index, position, tokenizer=tokenizer
     )  # fmt: skip

@@ -18,6 +18,7 @@ from chunkwise.base.parameters import param
 from chunkwise.base.registry import Registry
 from chunkwise.core import Document
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
+from chunkwise.models.rerank.reranker import Reranker, scores_of
 from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.errors import no_token_vectors_error, no_vectors_error, wrong_model_error
 from chunkwise.retrieval.filters import Filter
@@ -29,7 +30,7 @@ from chunkwise.retrieval.fusion import (
     weighted_fusion,
 )
 from chunkwise.retrieval.headings_ahead import is_table_header
-from chunkwise.retrieval.multiscale import Multiscale, PreparedWindows, ScoredSpan
+from chunkwise.retrieval.multiscale import Multiscale, PreparedWindows, ScoredSpan, Windows
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.searchable import AtomSource, AtomTable, CandidateSpan, Searchable
 from chunkwise.retrieval.settings import Settings
@@ -145,6 +146,21 @@ class SpanRetriever(Protocol):
         self, source: Searchable, questions: QueryBatch, budget: int, only: Filter
     ) -> list[list[CandidateSpan]]:
         """For every question spans that do not overlap, in the order they are to be shown."""
+
+
+@runtime_checkable
+class RerankingSpanRetriever(SpanRetriever, Protocol):
+    """One that lets a reranker have a say in which spans they are."""
+
+    def reranked_spans(
+        self,
+        source: Searchable,
+        questions: QueryBatch,
+        budget: int,
+        only: Filter,
+        reranker: Reranker,
+    ) -> list[list[CandidateSpan]]:
+        """As `spans`, the best passages read together with the question."""
 
 
 Retriever = ChunkRetriever | SpanRetriever
@@ -295,6 +311,26 @@ class MultiscaleRetriever(Multiscale):
     def spans(
         self, source: Searchable, questions: QueryBatch, budget: int, only: Filter
     ) -> list[list[CandidateSpan]]:
+        return self._spans(source, questions, budget, only, None)
+
+    def reranked_spans(
+        self,
+        source: Searchable,
+        questions: QueryBatch,
+        budget: int,
+        only: Filter,
+        reranker: Reranker,
+    ) -> list[list[CandidateSpan]]:
+        return self._spans(source, questions, budget, only, reranker)
+
+    def _spans(
+        self,
+        source: Searchable,
+        questions: QueryBatch,
+        budget: int,
+        only: Filter,
+        reranker: Reranker | None,
+    ) -> list[list[CandidateSpan]]:
         if not isinstance(source, AtomSource):
             raise InvalidParameter(
                 "multiscale needs an index that knows its sentences, and this one does not; choose hybrid"
@@ -316,7 +352,8 @@ class MultiscaleRetriever(Multiscale):
         tokens = None
         if atoms.token_vectors is not None and self.maxsim_weight:
             tokens = questions.token_vectors
-        found = self.search(windows, terms, vectors, budget, allowed, texts, tokens)
+        read = partial(_read, reranker, questions.texts, texts) if reranker is not None else None
+        found = self.search(windows, terms, vectors, budget, allowed, texts, tokens, read)
         return [_candidate_spans(source, spans) for spans in found]
 
     def votes_for(
@@ -363,6 +400,16 @@ class _Texts:
 
     allowed: NDArray[np.bool_] | None = None
 
+    def passages(self, windows: Windows) -> list[str]:
+        """What may be read of each window: nothing that a filter keeps out."""
+        found = []
+        for first, stop in zip(windows.first.tolist(), windows.stop.tolist(), strict=True):
+            text = self.document(int(self.atoms.document[first])).text
+            own = [at for at in range(first, stop) if self.allowed is None or self.allowed[at]]
+            bounds = zip(self.atoms.start[own].tolist(), self.atoms.end[own].tolist(), strict=True)
+            found.append("".join(text[start:end] for start, end in bounds))
+        return found
+
     def heads_next(self, atom: int) -> bool:
         """The heading a document begins with changes no section; lead-ins, fences and headers have none."""
         start, end = int(self.atoms.start[atom]), int(self.atoms.end[atom])
@@ -402,6 +449,12 @@ class _Texts:
         at = int(barred.searchsorted(atom))
         first = int(barred[at - 1]) + 1 if at else first
         return range(first, int(barred[at]) if at < len(barred) else stop)
+
+
+def _read(
+    reranker: Reranker, asked: Sequence[str], texts: _Texts, at: int, passages: Windows
+) -> NDArray[np.float32]:
+    return scores_of(reranker, asked[at], texts.passages(passages))
 
 
 def _candidate_spans(source: AtomSource, spans: Sequence[ScoredSpan]) -> list[CandidateSpan]:

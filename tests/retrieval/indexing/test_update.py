@@ -310,3 +310,37 @@ def test_nothing_is_fetched_to_count(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
     assert _notes(12) == ()
+
+
+class EnglishOnly(Tiny):
+    languages = ("en",)
+
+
+_SAID = {
+    "de": "Der Hafenmeister führt eine Liste aller Lampen, und wer sie am Abend angezündet hat, steht auch darin. ",
+    "en": "The harbour master keeps a list of all lamps and of those who lit them in the evening. ",
+    "zh": "港务长保存着所有灯的清单，以及傍晚点灯的人的名字。每天早上他都会检查这些灯。",
+}
+
+
+def _told_of_languages(*languages: str, embedder: Tiny | None = None) -> tuple[str, ...]:
+    documents = [
+        Document(f"{number}.txt", _SAID[language] * 3) for number, language in enumerate(languages)
+    ]
+    made = index(documents, "sentences", embedder=embedder or EnglishOnly())
+    assert made.changes is not None
+    return made.changes.notes
+
+
+def test_documents_that_the_model_was_not_made_for_are_told_in_a_line() -> None:
+    (note,) = _told_of_languages("de", "en", "zh", "de")
+    assert note.startswith("3 of 4 documents are in another language than")
+    assert "(de or zh)" in note
+    assert "--embedder" in note
+    assert "\n" not in note
+
+
+def test_a_model_that_knows_the_language_or_does_not_say_is_left_in_peace() -> None:
+    assert _told_of_languages("en", "en") == ()
+    assert _told_of_languages("de", "zh", embedder=Tiny()) == ()
+    assert _told_of_languages(*["en"] * 11, "de") == ()

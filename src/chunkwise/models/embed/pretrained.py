@@ -56,6 +56,10 @@ class PretrainedEmbedder:
         return self._encoding.dimensions
 
     @property
+    def languages(self) -> tuple[str, ...]:
+        return self._encoding.languages
+
+    @property
     def suits_late(self) -> bool:
         return self._encoding.suits_late
 

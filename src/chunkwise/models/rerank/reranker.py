@@ -8,6 +8,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.errors import ChunkwiseError
+
 
 @runtime_checkable
 class Reranker(Protocol):
@@ -27,3 +29,33 @@ class BlendingReranker(Reranker, Protocol):
     @property
     def weight_of_first(self) -> float:
         """How much the scores of that ranking count; its own count 1, each as a share of their range."""
+
+
+def scores_of(reranker: Reranker, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
+    """One score a text, or an error that names the reranker."""
+    scores = np.asarray(reranker.scores(query, texts), np.float32)
+    if scores.shape != (len(texts),):
+        raise ChunkwiseError(
+            f"the reranker {reranker.identity} gave {scores.size:,} scores for {len(texts):,} texts; "
+            "it has to give one a text, in their order: choose another, or leave rerank out"
+        )
+    return scores
+
+
+class RememberingReranker:
+    """Reads no pair twice, however often one search asks."""
+
+    def __init__(self, reranker: Reranker) -> None:
+        self._reranker = reranker
+        self._known: dict[tuple[str, str], np.float32] = {}
+
+    @property
+    def identity(self) -> str:
+        return self._reranker.identity
+
+    def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        missing = [text for text in dict.fromkeys(texts) if (query, text) not in self._known]
+        if missing:
+            found = scores_of(self._reranker, query, missing)
+            self._known |= {(query, text): one for text, one in zip(missing, found, strict=True)}
+        return np.array([self._known[query, text] for text in texts], np.float32)

@@ -48,6 +48,8 @@ class TextEncoding(NamedTuple):
     dimensions: int = 384
     suits_late: bool = False
     """Whether the mean of a span's tokens, read with what is around it, stands for the span: measured, not made for."""
+    languages: tuple[str, ...] = ("en",)
+    """What it was made for; of others it knows little."""
 
 
 class Weights(NamedTuple):

@@ -28,6 +28,7 @@ from chunkwise.retrieval.indexing.fingerprint import (
 from chunkwise.retrieval.indexing.resolve import ResolvedSettings
 from chunkwise.retrieval.indexing.unreadable import UnreadableSources, whole
 from chunkwise.retrieval.indexing.vectors import texts_at_once
+from chunkwise.text.terms import CODE, NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +213,36 @@ class LongTexts:
         return (f"{many} longer than {self._name}'s window of {window:,} tokens: {how}",)
 
 
+class ForeignDocuments:
+    """Counts documents in languages that the model was not made for, where it says for which it was."""
+
+    def __init__(self, resolved: ResolvedSettings) -> None:
+        self._name = resolved.settings.embedder.partition("(")[0].partition(":")[0]
+        self._read = 0
+        self._foreign: Counter[str] = Counter()
+
+    def add(self, language: str, embedder: Embedder | None) -> None:
+        model = embedder.embedder if isinstance(embedder, CachedEmbedder) else embedder
+        known: tuple[str, ...] = getattr(model, "languages", ())
+        if not known:
+            return
+        self._read += 1
+        if language not in (*known, CODE, NONE):
+            self._foreign[language] += 1
+
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know of them; a few among many may be mistaken for another language."""
+        count = self._foreign.total()
+        if count < _FOREIGN * max(self._read, 1):
+            return ()
+        languages = " or ".join(code for code, _ in self._foreign.most_common(3))
+        many = f"{count:,} of {self._read:,} documents {'is' if count == 1 else 'are'}"
+        return (
+            f"{many} in another language than {self._name} was made for ({languages}): there words find most, "
+            "and vectors little; a model of that language is named by --embedder (embedder=)",
+        )
+
+
 def _texts(part: IndexedDocument) -> Iterator[str]:
     """What the model read of each chunk."""
     spans = zip(part.chunks.start.tolist(), part.chunks.end.tolist(), strict=True)
@@ -222,6 +253,8 @@ def _texts(part: IndexedDocument) -> Iterator[str]:
         yield f"{context}\n{text}" if context else text
 
 
+_FOREIGN = 0.1
+"""Share of the documents from which on it is told."""
 _DOCUMENTS = 64
 _CHARACTERS = 100_000
 """Of documents that are read by the model together: enough for many cores, little to wait for."""
@@ -302,7 +335,8 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
             target.leave(id)
             tally.add(id, before[id])
     plain = resolved.contexts.missing if resolved.contexts else 0
-    notes = resolved.notes + unread.notes(left) + told + lost.notes() + group.long.notes()
+    counted_ones = lost.notes() + group.long.notes() + group.foreign.notes()
+    notes = resolved.notes + unread.notes(left) + told + counted_ones
     return tally.changes(notes, plain)
 
 
@@ -341,6 +375,7 @@ class _Group:
         self._characters = 0
         self._chunks = 0
         self.long = LongTexts(resolved)
+        self.foreign = ForeignDocuments(resolved)
         self._times_as_many = 1
         """As many documents and characters in a group as keep the model busy: an endpoint wants more."""
 
@@ -397,6 +432,7 @@ class _Group:
                     made = made._replace(part=part)
                 self._chunks += len(made.part.chunks)
                 self.long.add(made.part, embedder)
+                self.foreign.add(made.language, embedder)
                 self._target.add(made)
         told(max(0, self._characters - done))
         self._waiting.clear()

@@ -8,7 +8,7 @@ from chunkwise.retrieval.multiscale.select import (
     ScoredSpan,
     assemble,
 )
-from chunkwise.retrieval.multiscale.votes import BestWindows, atom_votes
+from chunkwise.retrieval.multiscale.votes import BestWindows, Windows, atom_votes
 
 __all__ = [
     "AtomCandidates",
@@ -18,6 +18,7 @@ __all__ = [
     "Multiscale",
     "PreparedWindows",
     "ScoredSpan",
+    "Windows",
     "assemble",
     "atom_votes",
 ]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +38,14 @@ _NUMBERS_AT_ONCE = 8_000_000
 _MAXSIM = 1.0
 _FEWEST = 32
 """Questions below which a block is not cut in two for another thread."""
+_READ_SIZE, _READ = 200, 32
+"""Tokens of the windows that a reranker reads, and how many of them a question."""
 _COMPARED = 64_000
 """Tokens a question's are compared with at most: in a larger index those that words and vectors find best."""
+
+
+WindowReader = Callable[[int, Windows], NDArray[np.float32]]
+"""The number of a question, windows of atoms: how well each answers it, read together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,6 +80,7 @@ class Multiscale:
     maxsim: float | None = param(
         None, "how much token vectors count (late interaction); None: 1, where the index has them"
     )
+    rerank: float = param(1.0, "how much a reranker counts, where one is asked")
     depth: int = param(400, "windows of each size that vote", unit="windows", low=1, high=1_000_000)
     least: int = param(
         12, "shorter spans are left out, unless they are a whole document", unit="tokens",
@@ -81,7 +89,7 @@ class Multiscale:
 
     def __post_init__(self) -> None:
         parameters.check(self)
-        for name in ("words", "dense", "maxsim"):
+        for name in ("words", "dense", "maxsim", "rerank"):
             weight = getattr(self, name)
             if name == "maxsim" and weight is None:
                 continue
@@ -117,10 +125,12 @@ class Multiscale:
         allowed: NDArray[np.bool_] | None = None,
         texts: AtomTexts | None = None,
         tokens: Sequence[NDArray[np.float32]] | None = None,
+        read: WindowReader | None = None,
     ) -> list[list[ScoredSpan]]:
         """For every question (its terms, its vector, those of its tokens) spans that hold `budget` tokens at most.
 
-        Without `texts` no header of a table is told from its rows.
+        Without `texts` no header of a table is told from its rows. With `read` the windows that the others find best
+        are read by a reranker, which votes, too.
         """
         prepared = self.prepare(atoms) if isinstance(atoms, AtomTable) else atoms
         table = prepared.atoms
@@ -128,6 +138,11 @@ class Multiscale:
             return [[] for _ in queries]
         excluded = [None if allowed is None else ~each.touching(allowed) for each in prepared.sizes]
         most = self._most(prepared, vectors, tokens)
+        if not self.rerank:
+            read = None
+        if read is not None:
+            most += self.rerank * len(prepared.words)
+            passages = windows_of(table.document, table.tokens, _READ_SIZE)
 
         def voted(low: int, high: int) -> list[AtomCandidates]:
             asked = None if vectors is None else vectors[low:high]
@@ -144,11 +159,20 @@ class Multiscale:
                     points += atom_votes(near, len(table))
                     if allowed is not None:
                         points[~allowed] = 0
+                if read is not None:
+                    weight = self.rerank * len(prepared.words)
+                    own = _by_reading(table, points, passages, partial(read, at), weight)
+                    points += atom_votes([own], len(table))
+                    if allowed is not None:
+                        points[~allowed] = 0
                 found.append(AtomCandidates.of(points / most, budget))
             return found
 
-        # Texts may be read for the spans, and a server's are read by the thread that asks alone.
-        found = _in_blocks(voted, len(queries), _NUMBERS_AT_ONCE // (len(table) + 1))
+        # Texts may be read for the spans, and a server's are read by the thread that asks alone: so are passages.
+        if read is not None:
+            found = [each for at in range(len(queries)) for each in voted(at, at + 1)]
+        else:
+            found = _in_blocks(voted, len(queries), _NUMBERS_AT_ONCE // (len(table) + 1))
         return [assemble(table, each, budget, self.least, texts) for each in found]
 
     def votes(
@@ -281,6 +305,27 @@ class Multiscale:
         found = best(scores, self.depth)
         first, stop = windows.first[found.numbers], windows.stop[found.numbers]
         return BestWindows(first, stop, found.scores, weight, floor)
+
+
+def _by_reading(
+    atoms: AtomTable,
+    points: NDArray[np.float64],
+    windows: Windows,
+    read: Callable[[Windows], NDArray[np.float32]],
+    weight: float,
+) -> BestWindows:
+    """The windows with most votes a token so far, in the order in which a reranker puts them."""
+    size = np.append(0, np.cumsum(atoms.tokens, dtype=np.int64))
+    voted = np.append(0, np.cumsum(points * atoms.tokens))
+    mean = (voted[windows.stop] - voted[windows.first]) / np.maximum(
+        size[windows.stop] - size[windows.first], 1
+    )
+    chosen = best(np.where(mean > 0, mean, -np.inf).astype(np.float32), _READ).numbers
+    some = Windows(windows.first[chosen], windows.stop[chosen])
+    scores = read(some) if len(some) else np.empty(0, np.float32)
+    order = np.lexsort((np.arange(len(scores)), -scores))
+    order = order[np.isfinite(scores[order])]
+    return BestWindows(some.first[order], some.stop[order], scores[order], weight)
 
 
 def _compared(

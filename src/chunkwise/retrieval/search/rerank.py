@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import ChunkwiseError
-from chunkwise.models.rerank.reranker import BlendingReranker, Reranker
+from chunkwise.models.rerank.reranker import BlendingReranker, Reranker, scores_of
 from chunkwise.retrieval.fusion import scaled
 from chunkwise.retrieval.ranking import Ranking, best
 from chunkwise.retrieval.search.index_reader import IndexReader
@@ -26,12 +25,7 @@ def reranked(reader: IndexReader, question: str, ranking: Ranking, reranker: Rer
     for chunk in reader.source.chunks(numbers):
         text = chunk.summary or reader.text(chunk.document)[chunk.start : chunk.end]
         texts.append(f"{chunk.context}\n{text}" if chunk.context else text)
-    scores = np.asarray(reranker.scores(question, texts), np.float32)
-    if scores.shape != (len(texts),):
-        raise ChunkwiseError(
-            f"the reranker {reranker.identity} gave {scores.size:,} scores for {len(texts):,} texts; "
-            "it has to give one a text, in their order: choose another, or leave rerank out"
-        )
+    scores = scores_of(reranker, question, texts)
     if isinstance(reranker, BlendingReranker):
         scores = _together(scores, ranking.scores, reranker.weight_of_first)
     # Numbered by rank here, so that of equals the higher one stays ahead; what is no number comes last.

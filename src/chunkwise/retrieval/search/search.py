@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Hit, Query
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
-from chunkwise.models.rerank.reranker import Reranker
+from chunkwise.models.rerank.reranker import RememberingReranker, Reranker
 from chunkwise.retrieval.conditions import Where
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
@@ -19,6 +20,7 @@ from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers import (
     ChunkRetriever,
     QueryBatch,
+    RerankingSpanRetriever,
     Retriever,
     SpanRetriever,
     get_retriever,
@@ -75,7 +77,6 @@ class SearchRequest:
         steps = {
             "neighbours": self.neighbours > 0,
             "mmr": self.diversity is not None,
-            "reranker": self.reranker is not None,
         }
         return next((name for name, given in steps.items() if given), "")
 
@@ -194,6 +195,11 @@ def search_spans(
 ) -> list[list[CandidateSpan]]:
     """One list a question, in the order the retriever shows them."""
     budget = request.budget or DEFAULT_BUDGET
+    spans: Callable[..., list[list[CandidateSpan]]] = retriever.spans
+    if request.reranker is not None and isinstance(retriever, RerankingSpanRetriever):
+        # A budget in other tokens takes several tries, over the same passages.
+        reranker = RememberingReranker(request.reranker)
+        spans = partial(retriever.reranked_spans, reranker=reranker)
     answers: list[list[CandidateSpan]] = [[] for _ in questions.texts]
     sizes = [budget + 1] * len(questions)
     waiting = dict.fromkeys(range(len(questions)), budget)
@@ -201,7 +207,7 @@ def search_spans(
         again: dict[int, int] = {}
         for allowed in sorted(set(waiting.values())):
             some = [at for at, its in waiting.items() if its == allowed]
-            found = retriever.spans(reader.source, questions.some(some), allowed, only)
+            found = spans(reader.source, questions.some(some), allowed, only)
             for at, candidates in zip(some, found, strict=True):
                 candidates = _best_spans(_readable_spans(reader, candidates), request.count)
                 size = _size(reader, candidates)
@@ -324,6 +330,8 @@ def _candidates_of(
             request = replace(request, count=DEFAULT_COUNT)
         return search_chunks(reader, questions, retriever, request, only)
     steps = request.needs_chunks or ("" if only.level is None else "level")
+    if request.reranker is not None and not isinstance(retriever, RerankingSpanRetriever):
+        steps = steps or "reranker"
     if steps:
         raise InvalidParameter(
             f"{steps} works on chunks, and this retriever hands out sentences; "
