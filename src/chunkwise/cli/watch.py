@@ -70,6 +70,7 @@ _ALERTS_EXAMPLES = """
 \b
 Examples:
   chunkwise watch alerts
+  chunkwise watch alerts 3                 # questions that lost most, passages gained and lost, the likeliest cause
   chunkwise watch alerts --all --json
 """
 _UNITS = {
@@ -556,17 +557,25 @@ def ack(options: AckOptions) -> None:
 class AlertsOptions(HistoryOption):
     """The options of `chunkwise watch alerts`."""
 
+    number: int | None = argument("ALERT", type=click.IntRange(1), required=False)
     over: bool = option("--all", is_flag=True, help="Show those that are over, too.")
     as_json: bool = json_flag()
 
 
 @commands.command("alerts", AlertsOptions, examples=_ALERTS_EXAMPLES)
 def alerts(options: AlertsOptions) -> None:
-    """List the alerts that stand: what fell, since which run, acknowledged or not."""
+    """List the alerts that stand: what fell, since which run, acknowledged or not; or show one whole, by its number."""
     from chunkwise.report.plain_text import one_line
-    from chunkwise.report.views.watch import difference_words
+    from chunkwise.report.views.watch import alert_lines, difference_words
 
     history: History = options.opened()
+    if options.number is not None:
+        alert = history.alert(options.number)
+        if options.as_json:
+            print_json(alert.to_dict())
+        else:
+            click.echo("\n".join(alert_lines(alert)))
+        return
     found = history.alerts(over=options.over)
     if options.as_json:
         print_json({"alerts": [alert.to_dict() for alert in found]})

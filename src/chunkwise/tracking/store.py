@@ -426,15 +426,19 @@ class History:
             found = alerts_from(statements)
         return [alert for alert in found if over or alert.state != "closed"]
 
-    def acknowledge(self, number: int) -> Alert:
-        """Keeps an alert quiet until the fall is worse by what a fall must amount to."""
+    def alert(self, number: int) -> Alert:
+        """One that stands, or is over."""
         there = {alert.number: alert for alert in self.alerts(over=True)}
-        alert = there.get(number)
-        if alert is None:
+        if number not in there:
             known = ", ".join(str(each.number) for each in self.alerts()) or "none stands"
             raise UnknownName(
                 f"there is no alert {number!r} in the history {self.place}; alerts that stand: {known}"
             )
+        return there[number]
+
+    def acknowledge(self, number: int) -> Alert:
+        """Keeps an alert quiet until the fall is worse by what a fall must amount to."""
+        alert = self.alert(number)
         if alert.state == "closed":
             raise InvalidParameter(
                 f"alert {number} is over: {alert.metric} was not shown to be worse any more in run {alert.last_run}"

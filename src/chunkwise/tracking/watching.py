@@ -162,7 +162,9 @@ def watch_run(
         if fall is None:
             continue
         figure = _figure(metric, fall, tolerance)
-        charts[metric] = chart = chart_of(metric, past, run.number, figure, len(names))
+        charts[metric] = chart = chart_of(
+            metric, past, base.reference, (run.number, figure), len(names)
+        )
         alarm = alarm_of(
             fall, chart.points[-1], tolerance=tolerance, lower_is_better=figure.is_lower_better
         )
@@ -198,18 +200,21 @@ def known_chart(history: History, run: RunSummary, metric: str) -> ChartState | 
         and each.branch in ("", own.branch)
         and each.run <= run.number
     ]
-    chart = chart_of(metric, past, run.number, None, len(own.figures))
+    chart = chart_of(metric, past, own.reference, None, len(own.figures))
     return chart if len(chart.values) > 1 else None
 
 
 def chart_of(
-    metric: str, past: Sequence[WatchedRun], number: int, now: WatchedFigure | None, metrics: int
+    metric: str,
+    past: Sequence[WatchedRun],
+    reference: int,
+    now: tuple[int, WatchedFigure] | None,
+    metrics: int,
 ) -> ChartState:
-    """Of the differences to the reference, up to this run where it has one; the reference's own is nothing."""
+    """Of the differences to the reference, up to the run and its figure `now`; the reference's own is nothing."""
     rows = [(each.run, each.figures[metric]) for each in past if metric in each.figures]
     if now is not None:
-        rows.append((number, now))
-    reference = past[0].reference if past else number
+        rows.append(now)
     values = (0.0, *(figure.difference for _, figure in rows))
     unstable = [False, *(figure.alarm is not None for _, figure in rows)]
     chart = ControlChart(ALARM / max(metrics, 1))

@@ -69,7 +69,9 @@ def watch_view(
             for metric, figure in watched.figures.items()
         ),
         outcome.alerts,
-        tuple(tuple(alert_lines(alert, excerpts)) for alert in outcome.alerts),
+        tuple(
+            tuple(alert_lines(alert, excerpts, whole=not at)) for at, alert in enumerate(outcome.alerts)
+        ),
         tuple(
             f"alert {alert.number} is acknowledged: {alert.metric} {difference_words(alert.figure)}"
             for alert in outcome.quiet
@@ -152,8 +154,8 @@ def subject(alerts: Sequence[Alert]) -> str:
     return one_line(f"{told}{more}", _SUBJECT)
 
 
-def alert_lines(alert: Alert, excerpts: Excerpts | None = None) -> list[str]:
-    """What fell, since when, by how much, on what, and why."""
+def alert_lines(alert: Alert, excerpts: Excerpts | None = None, *, whole: bool = True) -> list[str]:
+    """What fell, since when, by how much, on what, and why; passages only of one that is told whole."""
     figure = alert.figure
     how = (
         f"on {counted(figure.pairs, 'question')}, each against itself"
@@ -180,7 +182,9 @@ def alert_lines(alert: Alert, excerpts: Excerpts | None = None) -> list[str]:
         lines.append(
             f"  {score(each.before)} → {score(each.after)}  {one_line(each.text, _EXCERPT)}"
         )
-        lines += _passage_lines(each, excerpts)
+        lines += _passage_lines(each, excerpts) if whole else []
+    if alert.lost and not whole:
+        lines.append(f"passages gained and lost: chunkwise watch alerts {alert.number}")
     if alert.cause:
         lines.append(f"likeliest cause: {alert.cause}")
     if alert.check:
