@@ -273,7 +273,8 @@ def test_two_tabs_on_one_question_lose_nothing_that_was_typed(studio: LabellingS
     browser.wait_for("document.querySelector('#evidence li button')")
     browser.run("document.querySelector('#evidence li button').click()")
     browser.run("document.querySelector('button[value=save]').click()")
-    browser.wait_for("document.querySelector('#gold .gold')")
+    browser.wait_for("document.querySelector('#note').textContent.startsWith('Saved')")
+    assert browser.run("document.querySelector('#gold .gold').textContent") != ""
     assert len(studio.api("/api/edit?id=q05")["gold"]) == 1
     browser.faults.clear()  # a refusal is an answer that the browser tells of
 

@@ -255,9 +255,11 @@ class SqliteDatabase:
 
     def _checked_version(self, connection: sqlite3.Connection) -> int:
         """0: a new file. What is not ours, or of a later version, is refused before anything is changed in it."""
-        (version,) = connection.execute("pragma user_version").fetchone()
-        (mark,) = connection.execute("pragma application_id").fetchone()
-        (tables,) = connection.execute("select count(*) from sqlite_master").fetchone()
+        # In one statement: another process may begin the file between two of them.
+        version, mark, tables = connection.execute(
+            "select user_version, application_id, (select count(*) from sqlite_master)"
+            " from pragma_user_version, pragma_application_id"
+        ).fetchone()
         if mark != self._kind.mark and (version or tables):
             raise self._kind.problem(
                 f"{self.shown} is a database of another program, no {self._kind.name} of chunkwise; name another file"
