@@ -64,6 +64,11 @@ def score(value: float | None) -> str:
     return "0.000" if shown == "-0.000" else shown
 
 
+def p_value(p: float) -> str:
+    """ "0.042", or "<0.001"."""
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
 def number(value: float) -> str:
     """Of any size: three digits behind the point, fewer where there are many before it."""
     if abs(value) < 10:

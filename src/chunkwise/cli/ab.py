@@ -197,7 +197,7 @@ def _answering(
 
 
 def _show(found: ABResult) -> None:
-    from chunkwise.base.wording import counted, signed
+    from chunkwise.base.wording import counted, p_value, signed
     from chunkwise.report.plain_text import one_line
 
     sequence = found.sequence
@@ -215,7 +215,7 @@ def _show(found: ABResult) -> None:
         when = f"   {one_line(found.when[at - 1], 20)}" if found.when and found.when[at - 1] else ""
         click.echo(
             f"  {at:>9,}   {signed(float(sequence.mean[at - 1])):<8}  {low + ' to ' + high:<23}  "
-            f"{sequence.p[at - 1]:.3f}{when}"
+            f"{p_value(float(sequence.p[at - 1]))}{when}"
         )
     click.echo(f"\n{verdict(found)}")
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from chunkwise.base.wording import counted, listed, number, percent, relative_change, signed
+from chunkwise.base.wording import (
+    counted,
+    listed,
+    number,
+    p_value,
+    percent,
+    relative_change,
+    signed,
+)
 from chunkwise.evaluation.comparison import (
     NO_DIFFERENCE,
     Best,
@@ -147,7 +155,7 @@ def _best(found: Best) -> str:
 
 
 def _row(name: str, found: Tested) -> DifferenceRow:
-    p = "<0.001" if found.adjusted < 0.001 else f"{found.adjusted:.3f}"
+    p = p_value(found.adjusted)
     return DifferenceRow(name, found, p, found.verdict, found.verdict != NO_DIFFERENCE)
 
 

@@ -15,8 +15,9 @@ from chunkwise.tracking.kept_run import KeptRun
 from chunkwise.tracking.watching import ChartState, WatchOutcome, learning_words
 
 _TYPES = 4
-_PASSAGES = 3
-_EXCERPT = 160
+_PASSAGES = 2
+_EXCERPT = 90
+_QUESTION = 160
 _SUBJECT = 120
 
 
@@ -180,7 +181,7 @@ def alert_lines(alert: Alert, excerpts: Excerpts | None = None, *, whole: bool =
         lines.append("questions that lost most:")
     for each in alert.lost:
         lines.append(
-            f"  {score(each.before)} → {score(each.after)}  {one_line(each.text, _EXCERPT)}"
+            f"  {score(each.before)} → {score(each.after)}  {one_line(each.text, _QUESTION)}"
         )
         lines += _passage_lines(each, excerpts) if whole else []
     if alert.lost and not whole:
