@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from chunkwise.studio.api import ENDPOINTS
 from chunkwise.studio.app import PAGES
 from chunkwise.studio.guard import new_token
-from chunkwise.studio.limits import Limits
+from chunkwise.studio.limits import RequestLimits
 from chunkwise.studio.project import Project
 from studio.made_studio import ADDRESS, PORT, TOKEN, client, client_of, project
 
@@ -112,14 +112,14 @@ def test_a_change_says_where_it_comes_from(project: Project) -> None:
 
 
 def test_a_body_is_bounded_with_its_length_and_without(client: TestClient) -> None:
-    large = client.post("/api/documents", content=b"x" * (Limits().most_bytes + 1))
+    large = client.post("/api/documents", content=b"x" * (RequestLimits().most_bytes + 1))
     assert large.status_code == 413
-    assert f"{Limits().most_bytes:,} bytes" in large.json()["error"]
+    assert f"{RequestLimits().most_bytes:,} bytes" in large.json()["error"]
     for length in ("-1", "1e3", "9" * 40):
         assert client.get("/documents", headers={"content-length": length}).status_code == 413
 
     def endless() -> Iterator[bytes]:
-        for _ in range(Limits().most_bytes // 65536 + 2):
+        for _ in range(RequestLimits().most_bytes // 65536 + 2):
             yield b"x" * 65536
 
     assert client.post("/api/documents", content=endless()).status_code in (405, 413)

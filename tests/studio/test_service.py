@@ -21,7 +21,7 @@ from chunkwise.studio.accounts import (
 from chunkwise.studio.api import SERVICE
 from chunkwise.studio.app import Login, service_app, studio_app
 from chunkwise.studio.guard import KeyAccess, UserAccess
-from chunkwise.studio.limits import USUAL_LIMITS, Limits
+from chunkwise.studio.limits import USUAL_LIMITS, RequestLimits
 from chunkwise.studio.project import Project
 from chunkwise.studio.server import Listening
 from studio.made_studio import ADDRESS, LEAVE, PORT, project
@@ -33,7 +33,7 @@ PASSWORD = "correct horse battery"
 
 
 def served(
-    project: Project, limits: Limits = USUAL_LIMITS, key: str = KEY, **headers: str
+    project: Project, limits: RequestLimits = USUAL_LIMITS, key: str = KEY, **headers: str
 ) -> TestClient:
     accounts = Accounts(
         None,
@@ -133,7 +133,7 @@ def test_reading_addresses_take_no_post_and_the_others_no_get(project: Project) 
 
 
 def test_who_asks_too_much_waits_and_others_do_not(project: Project) -> None:
-    client = served(project, Limits(units_a_minute=4))
+    client = served(project, RequestLimits(units_a_minute=4))
     path = "/api/search?q=lamp&budget=9"
     assert [client.get(path).status_code for _ in range(3)] == [200, 200, 429]
     refused = client.get(path)
@@ -144,13 +144,13 @@ def test_who_asks_too_much_waits_and_others_do_not(project: Project) -> None:
 
 
 def test_a_queue_that_is_full_is_told(project: Project) -> None:
-    refused = served(project, Limits(at_once=1, waiting=-1)).get("/api/state")
+    refused = served(project, RequestLimits(at_once=1, waiting=-1)).get("/api/state")
     assert refused.status_code == 503
     assert "waiting already" in refused.json()["error"]
 
 
 def test_a_body_is_bounded(project: Project) -> None:
-    client = served(project, Limits(most_bytes=1000))
+    client = served(project, RequestLimits(most_bytes=1000))
     assert client.post("/api/chunk", json={"text": "x" * 2000}).status_code == 413
 
 

@@ -52,10 +52,10 @@ class ListeningOptions:
     )  # fmt: skip
 
     def listening(self, *, at_once: int = 4, most_bytes: int = 1 << 20) -> Listening:
-        from chunkwise.studio.limits import Limits
+        from chunkwise.studio.limits import RequestLimits
         from chunkwise.studio.server import Listening
 
-        limits = Limits(units_a_minute=self.rate, at_once=at_once, most_bytes=most_bytes)
+        limits = RequestLimits(units_a_minute=self.rate, at_once=at_once, most_bytes=most_bytes)
         return Listening(
             host=self.host, port=self.port, users=self.users, certificate=self.tls_cert, private_key=self.tls_key,
             proxy=self.proxy, user_header=self.user_header, limits=limits,

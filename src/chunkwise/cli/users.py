@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from chunkwise.cli.streams import say
+from chunkwise.cli import commands
+from chunkwise.cli.commands import argument, option
+from chunkwise.cli.options import json_flag
+from chunkwise.cli.streams import print_json, say
 
 if TYPE_CHECKING:
-    from chunkwise.studio.accounts import Account, Role
+    from chunkwise.studio.accounts import Account
 
 _EXAMPLES = """
 \b
@@ -24,12 +28,70 @@ Examples:
 \b
 Roles: reader looks, searches and asks; labeller labels, too; owner starts sweeps and changes indexes, too.
 """
-_ROLES = ("reader", "labeller", "owner")
-_file = click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-_name = click.argument("name")
-_role = click.option(
-    "--role", type=click.Choice(_ROLES), help="What it may do.  [default: reader, or as it was]"
-)
+_ADD_EXAMPLES = """
+\b
+Examples:
+  chunkwise users add users.json ana --role owner
+  chunkwise users add users.json ben                       # another password, or on stdin
+"""
+_KEY_EXAMPLES = """
+\b
+Examples:
+  chunkwise users key users.json wiki
+  chunkwise users key users.json importer --role labeller
+"""
+_ROLE_EXAMPLES = """
+\b
+Examples:
+  chunkwise users role users.json ana labeller
+"""
+_LIST_EXAMPLES = """
+\b
+Examples:
+  chunkwise users list users.json
+  chunkwise users list users.json --json
+"""
+_REMOVE_EXAMPLES = """
+\b
+Examples:
+  chunkwise users remove users.json ana
+"""
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_ROLES = click.Choice(["reader", "labeller", "owner"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserOptions:
+    """One user of a file."""
+
+    file: Path = argument("FILE", type=_FILE)
+    name: str = argument("NAME")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewUserOptions(UserOptions):
+    """A user who is added, or known already."""
+
+    role: Literal["reader", "labeller", "owner"] | None = option(
+        "--role", type=_ROLES, show_default="reader, or as it was", help="What it may do."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserRoleOptions:
+    """A user and the role it gets."""
+
+    file: Path = argument("FILE", type=_FILE)
+    name: str = argument("NAME")
+    role: Literal["reader", "labeller", "owner"] = argument("ROLE", type=_ROLES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserListOptions:
+    """The options of `chunkwise users list`."""
+
+    file: Path = argument("FILE", type=_FILE)
+    as_json: bool = json_flag()
 
 
 @click.group("users", epilog=_EXAMPLES)
@@ -37,76 +99,78 @@ def command() -> None:
     """Say who may come in where others reach a studio or a server: names, roles, passwords, keys."""
 
 
-@command.command("add")
-@_file
-@_name
-@_role
-def add(file: Path, name: str, role: Role | None) -> None:
+@commands.command("add", NewUserOptions, examples=_ADD_EXAMPLES)
+def add(options: NewUserOptions) -> None:
     """Add a user, or set another password; it is asked for, or read from stdin."""
     from chunkwise.studio.accounts import with_account
 
     if sys.stdin.isatty():
         password = click.prompt(
-            f"password for {name}", hide_input=True, confirmation_prompt=True, err=True
+            f"password for {options.name}", hide_input=True, confirmation_prompt=True, err=True
         )
     else:
         password = sys.stdin.readline().rstrip("\r\n")
     if not password:
         raise click.UsageError("the password is empty; type one, or hand it over on stdin")
-    _write(file, with_account(_known(file), name, role, password=password))
-    say(f"{name} is in {file}")
+    known = _known(options.file)
+    _write(options.file, with_account(known, options.name, options.role, password=password))
+    say(f"{options.name} is in {options.file}")
 
 
-@command.command("key")
-@_file
-@_name
-@_role
-def key(file: Path, name: str, role: Role | None) -> None:
+@commands.command("key", NewUserOptions, examples=_KEY_EXAMPLES)
+def key(options: NewUserOptions) -> None:
     """Print a new key for a program, which is kept as its hash alone."""
     from chunkwise.studio.accounts import new_key, with_account
 
     made = new_key()
-    _write(file, with_account(_known(file), name, role, key=made))
+    _write(options.file, with_account(_known(options.file), options.name, options.role, key=made))
     click.echo(made)
-    say(f"a key of {name}; it is shown this once, and sent as `Authorization: Bearer KEY`")
+    say(f"a key of {options.name}; it is shown this once, and sent as `Authorization: Bearer KEY`")
 
 
-@command.command("role")
-@_file
-@_name
-@click.argument("role", type=click.Choice(_ROLES))
-def role(file: Path, name: str, role: Role) -> None:
+@commands.command("role", UserRoleOptions, examples=_ROLE_EXAMPLES)
+def role(options: UserRoleOptions) -> None:
     """Give a user another role."""
     from chunkwise.studio.accounts import with_account, without_account
 
-    known = _known(file)
-    without_account(known, name)  # that there is one
-    _write(file, with_account(known, name, role))
-    say(f"{name} is {role}")
+    known = _known(options.file)
+    without_account(known, options.name)  # that there is one
+    _write(options.file, with_account(known, options.name, options.role))
+    say(f"{options.name} is {options.role}")
 
 
-@command.command("list")
-@_file
-def list_users(file: Path) -> None:
+@commands.command("list", UserListOptions, examples=_LIST_EXAMPLES)
+def list_users(options: UserListOptions) -> None:
     """List the users of a file with their roles."""
     from chunkwise.base.wording import counted
     from chunkwise.studio.accounts import read_accounts
 
-    for each in read_accounts(file):
+    known = read_accounts(options.file)
+    if options.as_json:
+        print_json({
+            "users": [
+                {"name": each.name, "role": each.role, "password": bool(each.password), "keys": len(each.keys)}
+                for each in known
+            ]
+        })  # fmt: skip
+        return
+    for each in known:
         how = ["password"] if each.password else []
         how += [counted(len(each.keys), "key")] if each.keys else []
         click.echo(f"{each.name}\t{each.role}\t{', '.join(how)}")
 
 
-@command.command("remove")
-@_file
-@_name
-def remove(file: Path, name: str) -> None:
+@commands.command("remove", UserOptions, examples=_REMOVE_EXAMPLES)
+def remove(options: UserOptions) -> None:
     """Remove a user with its password and its keys."""
     from chunkwise.studio.accounts import without_account
 
-    _write(file, without_account(_known(file), name))
-    say(f"{name} is removed from {file}")
+    _write(options.file, without_account(_known(options.file), options.name))
+    say(f"{options.name} is removed from {options.file}")
+
+
+for each in (add, key, role, list_users, remove):
+    command.add_command(each)
 
 
 def _known(file: Path) -> tuple[Account, ...]:

@@ -28,7 +28,7 @@ from chunkwise.report.page import OWN, rendered
 from chunkwise.studio.accounts import Accounts, Caller, Sessions
 from chunkwise.studio.endpoint import ApiEndpoint, Conflict, NotFound, NotReady, TooMuch
 from chunkwise.studio.guard import CALLER, Access, Guard, TokenAccess
-from chunkwise.studio.limits import USUAL_LIMITS, Limits, Queue, RateLimit
+from chunkwise.studio.limits import USUAL_LIMITS, Queue, RateLimit, RequestLimits
 from chunkwise.studio.project import Project
 from chunkwise.studio.request_metrics import RequestMetrics
 
@@ -96,7 +96,7 @@ PAGES = (
 class Server:
     """What requests are answered with: the project, the addresses, what may be asked how often, what was counted."""
 
-    def __init__(self, project: Project, limits: Limits, *, has_pages: bool = True) -> None:
+    def __init__(self, project: Project, limits: RequestLimits, *, has_pages: bool = True) -> None:
         self.project, self.limits, self.has_pages = project, limits, has_pages
         self.rate = RateLimit(limits.units_a_minute)
         self.queue = Queue(limits.at_once + limits.waiting)
@@ -175,7 +175,7 @@ def studio_app(
     token: str = "",
     port: int,
     access: Access | None = None,
-    limits: Limits = USUAL_LIMITS,
+    limits: RequestLimits = USUAL_LIMITS,
     login: Login | None = None,
 ) -> ASGIApp:
     """Pages and API; by a token on this machine, or by the `access` of users. Needs Starlette."""
@@ -186,7 +186,7 @@ def studio_app(
 
 
 def service_app(
-    project: Project, *, port: int, access: Access, limits: Limits, any_host: bool = False
+    project: Project, *, port: int, access: Access, limits: RequestLimits, any_host: bool = False
 ) -> ASGIApp:
     """The API without pages."""
     return _app(Server(project, limits, has_pages=False), access, port, any_host=any_host)

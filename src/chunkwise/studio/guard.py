@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qsl, urlencode
 
 from chunkwise.studio.accounts import Accounts, Caller, Sessions
-from chunkwise.studio.limits import USUAL_LIMITS, Limits
+from chunkwise.studio.limits import USUAL_LIMITS, RequestLimits
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -153,7 +153,7 @@ class Guard:
         refuse: Refuse,
         any_host: bool = False,
         open_paths: frozenset[str] = frozenset(),
-        limits: Limits = USUAL_LIMITS,
+        limits: RequestLimits = USUAL_LIMITS,
     ) -> None:
         self._app = app
         self._access = access

@@ -14,7 +14,7 @@ _MOST_CALLERS = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class RequestLimits:
     """What one server takes."""
 
     units_a_minute: float = 1200.0
@@ -27,7 +27,7 @@ class Limits:
     """Of the body of a request."""
 
 
-USUAL_LIMITS = Limits()
+USUAL_LIMITS = RequestLimits()
 
 
 class RateLimit:

@@ -15,7 +15,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.studio.accounts import Account, Accounts, Sessions, accounts_in, hashed_key, new_key
 from chunkwise.studio.app import Login, service_app, studio_app
 from chunkwise.studio.guard import LOOPBACK, Access, KeyAccess, UserAccess, new_token
-from chunkwise.studio.limits import USUAL_LIMITS, Limits
+from chunkwise.studio.limits import USUAL_LIMITS, RequestLimits
 from chunkwise.studio.project import Project, ProjectSources
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Listening:
     """The address of the only client that is answered: a proxy that speaks TLS to others."""
     user_header: str = ""
     """The header in which the proxy says who it is; empty: people log in here."""
-    limits: Limits = USUAL_LIMITS
+    limits: RequestLimits = USUAL_LIMITS
 
     @property
     def is_local(self) -> bool:
