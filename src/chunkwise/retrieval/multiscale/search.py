@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from chunkwise.base import parameters
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.base.workers import cores
+from chunkwise.retrieval.graph import NameGraph, Walk, with_walk
 from chunkwise.retrieval.multiscale.maxsim import QueryTokens, atom_maxima, window_scores
 from chunkwise.retrieval.multiscale.select import AtomCandidates, AtomTexts, ScoredSpan, assemble
 from chunkwise.retrieval.multiscale.votes import (
@@ -56,6 +58,13 @@ class PreparedWindows:
         return tuple(each.windows for each in self.words)
 
 
+class AskedNames(NamedTuple):
+    """A graph of names, and what each question may name."""
+
+    graph: NameGraph
+    of_questions: Sequence[NDArray[np.uint64]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Multiscale:
     """Windows of several sizes and whole documents, by words, by vectors and, where they are kept, by those of tokens.
@@ -73,6 +82,9 @@ class Multiscale:
     maxsim: float | None = param(
         None, "how much token vectors count (late interaction); None: 1, where the index has them"
     )
+    graph: float = param(
+        0.0, "how much a walk along names counts (0: not at all), where the index has them", low=0.0, high=10.0
+    )  # fmt: skip
     depth: int = param(400, "windows of each size that vote", unit="windows", low=1, high=1_000_000)
     least: int = param(
         12, "shorter spans are left out, unless they are a whole document", unit="tokens",
@@ -117,6 +129,7 @@ class Multiscale:
         allowed: NDArray[np.bool_] | None = None,
         texts: AtomTexts | None = None,
         tokens: Sequence[NDArray[np.float32]] | None = None,
+        names: AskedNames | None = None,
     ) -> list[list[ScoredSpan]]:
         """For every question (its terms, its vector, those of its tokens) spans that hold `budget` tokens at most.
 
@@ -144,12 +157,35 @@ class Multiscale:
                     points += atom_votes(near, len(table))
                     if allowed is not None:
                         points[~allowed] = 0
+                if names is not None:
+                    walked = self._walk().scores(
+                        names.graph, table, points, queries[at], names.of_questions[at], allowed
+                    )
+                    points = with_walk(points, walked.score[names.graph.passage], self.graph)
+                    if allowed is not None:
+                        points[~allowed] = 0
+                    found.append(AtomCandidates.of(points, budget))
+                    continue
                 found.append(AtomCandidates.of(points / most, budget))
             return found
 
         # Texts may be read for the spans, and a server's are read by the thread that asks alone.
         found = _in_blocks(voted, len(queries), _NUMBERS_AT_ONCE // (len(table) + 1))
         return [assemble(table, each, budget, self.least, texts) for each in found]
+
+    def _walk(self) -> Walk:
+        return Walk()
+
+    def found_by_itself(
+        self,
+        prepared: PreparedWindows,
+        query: NDArray[np.uint64],
+        vector: NDArray[np.float32] | None,
+    ) -> NDArray[np.float64]:
+        """The votes of words and vectors for every atom, for one question: where a walk begins."""
+        vectors = None if vector is None else vector[None, :]
+        found = next(self._best_windows(prepared, [query], vectors, [None] * len(prepared.sizes)))
+        return atom_votes(found, len(prepared.atoms))
 
     def votes(
         self,
