@@ -54,6 +54,7 @@ Examples:
   chunkwise index docs.zip more/ --into kb -s "sentences(max_tokens=200)" --context headings
   chunkwise index corpus.jsonl --into kb --vectors none   # words alone: no model, and fast
   chunkwise index handbook/ --into kb --maxsim colbert-small      # token vectors, too: late interaction
+  chunkwise index handbook/ --into kb --graph                     # names, too: answers that stand in two places
   chunkwise index new.md --into kb --add                  # add one document; the others stay
   chunkwise index handbook/ --into kb --rebuild -s sections
   chunkwise index handbook/ --chunks theirs.jsonl --into kb       # the chunks that another tool made of them
@@ -100,6 +101,11 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, JobsOption, So
         "--maxsim", metavar="NAME", show_default="none",
         help="Keep a vector a token, too, which multiscale compares with those of the question (late interaction): "
         "colbert-small (local), none. Indexing takes several times as long, and the index 16 bytes a token more.",
+    )  # fmt: skip
+    graph: bool = option(
+        "--graph", is_flag=True,
+        help="Keep where names stand, too, which the retriever graph walks along: for questions whose answer stands in "
+        "two places.",
     )  # fmt: skip
     tokenizer: str | None = tokenizer_name("o200k_base")
     as_json: bool = json_flag("Print the summary as JSON on stdout and nothing else.")
@@ -152,7 +158,7 @@ def command(options: IndexCommandOptions) -> None:
         built = index(
             paths, strategy, chunks=options.chunks, into=options.into, embedder=options.embedder,
             vectors=options.vectors, context=context, llm=llm, language=options.language,
-            tokenizer=options.tokenizer, maxsim=options.maxsim, options=options.loading(),
+            tokenizer=options.tokenizer, maxsim=options.maxsim, graph=options.graph or None, options=options.loading(),
             on_unreadable="raise" if options.strict else say_skipped, on_bad=bad_rows.say, jobs=options.workers(total),
             advance=advance, rebuild=options.rebuild, keep_others=options.add,
         )  # fmt: skip
@@ -240,6 +246,7 @@ class IndexSummary:
     context: str
     llm: str
     maxsim: str
+    graph: str
     language: str
     notes: list[str]
     seconds: float
@@ -268,6 +275,7 @@ def _summary(built: Index, into: str, seconds: float) -> IndexSummary:
         context=settings.context,
         llm=settings.llm,
         maxsim=settings.maxsim,
+        graph=settings.graph,
         language=settings.language,
         notes=list(changes.notes),
         seconds=round(seconds, 3),

@@ -26,6 +26,13 @@ def no_token_vectors_error() -> InvalidParameter:
     )
 
 
+def no_graph_error() -> InvalidParameter:
+    return InvalidParameter(
+        "graph needs the names of the documents, and the index was made without them; choose another retriever, or "
+        "make it again: chunkwise index DOCUMENTS --into PLACE --rebuild --graph (index(…, graph=True, rebuild=True))"
+    )
+
+
 def wrong_dimensions_error(shape: tuple[int, ...], dimensions: int) -> InvalidParameter:
     return InvalidParameter(
         f"the questions' vectors have the shape {shape}, the index has {dimensions} dimensions; give one row a "

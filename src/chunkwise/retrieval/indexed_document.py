@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import BLOCK_KINDS, Block, Document, PageBoxes
+from chunkwise.text.names import Mentions
 from chunkwise.text.terms import TermCounts
 
 if TYPE_CHECKING:
@@ -85,6 +86,8 @@ class IndexedDocument:
     """None: no chunk is one."""
     token_codes: TokenCodes | None = None
     """The vectors of all tokens; None: an index without them."""
+    mentions: Mentions | None = None
+    """Where names stand; None: an index without a graph."""
 
 
 def record_of(document: Document) -> str:

@@ -229,6 +229,7 @@ def index(
     language: str | None = None,
     tokenizer: str | None = None,
     maxsim: str | TokenEncoder | None = None,
+    graph: bool | None = None,
     options: LoadOptions | None = None,
     on_unreadable: WhenUnreadable = "warn",
     on_bad: OnBadRow | None = None,
@@ -250,7 +251,8 @@ def index(
     `wait` is for how many seconds another writer is waited for. With context "neighbours" or "document" the language
     model `llm` writes a few sentences about each chunk's place, which are indexed beside it; without one the headings
     context is taken. With `maxsim` ("colbert-small") the vectors of single tokens are kept, too, and `multiscale`
-    compares them with those of the question (late interaction).
+    compares them with those of the question (late interaction). With `graph` it is kept where names stand, and the
+    retriever `graph` walks along them.
     """
     if rebuild and keep_others:
         raise InvalidParameter(
@@ -265,7 +267,7 @@ def index(
             options = leaving_out(options, [Path(chunks).resolve()])  # it is no document
         source, strategy = _with_chunks(source, chunks, options, on_bad)
     requested = RequestedSettings(
-        strategy, embedder, vectors, context, language, tokenizer, llm, maxsim
+        strategy, embedder, vectors, context, language, tokenizer, llm, maxsim, graph
     )
     reading = Reading(source, options, on_unreadable, jobs, advance, keep_others)
     if into is None:

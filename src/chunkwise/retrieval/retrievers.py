@@ -20,7 +20,12 @@ from chunkwise.core import Document
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.rerank.reranker import Reranker, scores_of
 from chunkwise.retrieval.bm25 import K1, B
-from chunkwise.retrieval.errors import no_token_vectors_error, no_vectors_error, wrong_model_error
+from chunkwise.retrieval.errors import (
+    no_graph_error,
+    no_token_vectors_error,
+    no_vectors_error,
+    wrong_model_error,
+)
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.fusion import (
     Fusion,
@@ -29,12 +34,20 @@ from chunkwise.retrieval.fusion import (
     reciprocal_rank_fusion,
     weighted_fusion,
 )
+from chunkwise.retrieval.graph import ChainLink, NameGraph, Walk, chain_of, name_graph
 from chunkwise.retrieval.headings_ahead import is_table_header
-from chunkwise.retrieval.multiscale import Multiscale, PreparedWindows, ScoredSpan, Windows
+from chunkwise.retrieval.multiscale import (
+    AskedNames,
+    Multiscale,
+    PreparedWindows,
+    ScoredSpan,
+    Windows,
+)
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.searchable import AtomSource, AtomTable, CandidateSpan, Searchable
 from chunkwise.retrieval.settings import Settings
 from chunkwise.retrieval.whole_blocks import whole_blocks
+from chunkwise.text.names import names_in_question
 from chunkwise.text.terms import query_terms
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -122,6 +135,7 @@ registry = Registry(
         "dense": "chunkwise.retrieval.retrievers:DenseRetriever",
         "hybrid": "chunkwise.retrieval.retrievers:HybridRetriever",
         "multiscale": "chunkwise.retrieval.retrievers:MultiscaleRetriever",
+        "graph": "chunkwise.retrieval.retrievers:GraphRetriever",
     },
     needs=("rank or spans",),
     example="hybrid(dense=1, fusion='rrf')",
@@ -343,6 +357,8 @@ class MultiscaleRetriever(Multiscale):
             )
         if self.maxsim and atoms.token_vectors is None:
             raise no_token_vectors_error()
+        if self.graph and atoms.mentions is None:
+            raise no_graph_error()
         allowed = source.allowed("atom", only)
         holds = partial(atoms.terms.holds, allowed=allowed)
         terms = [query_terms(text, source.languages, holds) for text in questions.texts]
@@ -353,7 +369,11 @@ class MultiscaleRetriever(Multiscale):
         if atoms.token_vectors is not None and self.maxsim_weight:
             tokens = questions.token_vectors
         read = partial(_read, reranker, questions.texts, texts) if reranker is not None else None
-        found = self.search(windows, terms, vectors, budget, allowed, texts, tokens, read)
+        names = None
+        if self.graph:
+            asked = [names_in_question(text) for text in questions.texts]
+            names = AskedNames(graph_of(source), asked)
+        found = self.search(windows, terms, vectors, budget, allowed, texts, tokens, read, names)
         return [_candidate_spans(source, spans) for spans in found]
 
     def votes_for(
@@ -390,6 +410,65 @@ class MultiscaleRetriever(Multiscale):
             current = [(sizes, old) for sizes, old in known.items() if old.atoms is atoms]
             _prepared[source] = dict([*current[1 - _KEPT :], (self.sizes, windows)])
         return windows
+
+
+_graphs: WeakKeyDictionary[AtomSource, tuple[AtomTable, NameGraph]] = WeakKeyDictionary()
+"""Of the indexes that are open."""
+
+
+def graph_of(source: AtomSource) -> NameGraph:
+    """The graph of an index's names, made once."""
+    atoms = source.atom_table()
+    if atoms.mentions is None:
+        raise no_graph_error()
+    known = _graphs.get(source)
+    if known is None or known[0] is not atoms:
+        known = _graphs[source] = atoms, name_graph(atoms)
+    return known[1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphRetriever(MultiscaleRetriever):
+    """Several sizes at once, and a walk along names from what is found to what only a name leads to.
+
+    Use it where an answer stands in two places: the second passage shares a name with the first, not with the question.
+    """
+
+    graph: float = param(0.5, "how much the walk along names counts", low=0.0, high=10.0)
+    hops: int = param(2, "names one behind the other, from what the question finds", low=1, high=4)
+    start: int = param(10, "best passages each hop begins with", unit="passages", low=1, high=100)
+    common: int = param(
+        200, "a name in more passages leads nowhere", unit="passages", low=1, high=100_000
+    )
+    mention: float = param(
+        0.7, "what a passage that mentions the name is worth beside one about it", low=0.0, high=1.0
+    )
+    rest: float = param(
+        0.6, "what the name alone is worth beside the words still missing", low=0.0, high=10.0
+    )
+
+    def _walk(self) -> Walk:
+        return Walk(self.hops, self.start, self.common, self.mention, self.rest)
+
+    def chains_for(
+        self, source: AtomSource, questions: QueryBatch, places: Sequence[tuple[int, int, int]]
+    ) -> list[list[ChainLink]]:
+        """How places (document, start, end) are reached for the first question; empty: by the question itself alone."""
+        atoms, graph = source.atom_table(), graph_of(source)
+        terms = query_terms(questions.texts[0], source.languages, atoms.terms.holds)
+        vector = questions.vectors[0] if atoms.vectors is not None and self.dense else None
+        points = self.found_by_itself(self._windows(source, atoms), terms, vector)
+        named = names_in_question(questions.texts[0])
+        walked = self._walk().scores(graph, atoms, points, terms, named, keep_steps=True)
+        found = []
+        for document, start, end in places:
+            low, high = atoms.document.searchsorted([document, document + 1]).tolist()
+            first = low + int(atoms.end[low:high].searchsorted(start, "right"))
+            stop = low + int(atoms.start[low:high].searchsorted(end))
+            inside = np.unique(graph.passage[first:stop]).tolist()
+            best = max(inside, key=lambda each: walked.score[each], default=-1)
+            found.append(chain_of(atoms, graph, best, walked.steps.get(best)))
+        return found
 
 
 @dataclass(frozen=True, slots=True)

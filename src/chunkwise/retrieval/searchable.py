@@ -26,6 +26,31 @@ class TokenTable(NamedTuple):
     """See `models.embed.token_codes`."""
 
 
+LONGEST_NAME = (1 << 14) - 1
+"""Characters."""
+
+
+class MentionTable(NamedTuple):
+    """The names in atom `i` are the rows `first[i]` to `first[i + 1]`."""
+
+    first: NDArray[np.int64]
+    name: NDArray[np.uint64]
+    """See `text.names`."""
+    offset: NDArray[np.uint16]
+    """Where the name begins, counted from the start of its atom."""
+    packed: NDArray[np.uint16]
+    """How long it is, and in the two highest bits what kind of place: a byte of an index less a name."""
+
+    @property
+    def length(self) -> NDArray[np.uint16]:
+        return self.packed & np.uint16(LONGEST_NAME)
+
+    @property
+    def kind(self) -> NDArray[np.uint16]:
+        """As in `text.names`."""
+        return self.packed >> np.uint16(14)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class AtomTable:
     """Atoms of one document are contiguous and in order; documents are numbered from 0."""
@@ -43,6 +68,8 @@ class AtomTable:
     """Sums of token vectors; None: an index of words alone."""
     token_vectors: TokenTable | None = None
     """The vectors of single tokens; None: an index without them."""
+    mentions: MentionTable | None = None
+    """Where names stand; None: an index without a graph."""
 
     def __len__(self) -> int:
         return len(self.document)

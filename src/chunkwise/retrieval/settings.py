@@ -13,6 +13,9 @@ from chunkwise.models import DEFAULT
 Vectors = Literal["late", "own", "both", "none"]
 VECTORS: tuple[Vectors, ...] = ("late", "own", "both", "none")
 
+GRAPH: Literal["names"] = "names"
+"""What a graph is made of."""
+
 Context = Literal["none", "headings"]
 """What stands beside a chunk and is made without a language model."""
 CONTEXTS: tuple[Context, ...] = ("none", "headings")
@@ -50,6 +53,8 @@ class Settings:
     maxsim_identity: str = ""
     """The token encoder's own."""
     maxsim_dimensions: int = 0
+    graph: Literal["", "names"] = ""
+    """`names`: where names stand is kept; empty: it is not."""
 
 
 _OLD_NAMES = {"model": "embedder"}
@@ -74,6 +79,8 @@ def read_settings(values: Mapping[str, object], where: str) -> Settings:
     found = Settings(**recorded(known, where))  # type: ignore[arg-type]
     if found.vectors not in VECTORS or found.context not in (*CONTEXTS, *WRITTEN_CONTEXTS):
         raise ValueError(f"vectors is {found.vectors!r}, context is {found.context!r}")
+    if found.graph not in ("", GRAPH):
+        raise ValueError(f"graph is {found.graph!r}")
     for dimensions in (found.dimensions, found.maxsim_dimensions):
         if not 0 <= dimensions <= _MOST_DIMENSIONS:
             raise ValueError(f"dimensions is {dimensions}")

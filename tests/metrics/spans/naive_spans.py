@@ -103,7 +103,12 @@ def spans(query: Query, hits: Sequence[Place]) -> dict[str, float]:
         any(share(retrieved, place) >= 0.95 for place in reference.places)
         for reference in query.references
     ]
+    found_whole = [
+        any(share(retrieved, place) >= 0.5 for place in reference.places)
+        for reference in query.references
+    ]
     return {
+        "all_found": float(all(found_whole)),
         "recall": over(found, length),
         "precision": over(useful, len(retrieved)),
         "density": over(useful, paid),

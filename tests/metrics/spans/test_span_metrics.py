@@ -26,7 +26,7 @@ from metrics.spans.span_cases import DOCUMENTS, LENGTH, NUMBERS, Case, cases, ch
 
 TEXTS = [Document(name, "x" * LENGTH) for name in DOCUMENTS]
 CUT = TokenCut(TEXTS, "characters")
-SPANS = ("recall", "precision", "density", "iou", "context_recall", "failure")
+SPANS = ("recall", "precision", "density", "iou", "context_recall", "failure", "all_found")
 CHROMA = ("chroma.recall", "chroma.precision", "chroma.iou")
 RANKINGS = ("context_precision", "p", "hit", "mrr")
 IDEAL = ("ndcg", "map", "chunk_recall")
@@ -140,6 +140,10 @@ TEN = Reference("a", 10, 20)
         ("p@5", [Place("a", 10, 20)], 0.2),
         ("context_precision@5", [Place("a", 10, 20)], 1.0),
         ("failure@20", [Place("b", 10, 20)], 1.0),
+        ("all_found@5", [Place("a", 15, 30)], 1.0),  # half of it
+        ("all_found@5", [Place("a", 16, 30)], 0.0),
+        ("all_found@5", [Place("a", 10, 13), Place("a", 17, 20)], 1.0),  # the hits together
+        ("all_found@1", [Place("b", 0, 5), Place("a", 10, 20)], 0.0),
     ],
 )
 def test_told_by_hand(name: str, hits: list[Place], expected: float) -> None:

@@ -101,6 +101,12 @@ METRICS = (
         formula=lambda evidence, k: 1 - evidence.context_recall(k),
     ),
     SpanMetric(
+        "all_found",
+        "1 where every reference is found, half of its text or more: what questions of several hops need.",
+        group="retrieval", needs=("references",), at="hits or tokens", usual=(),
+        formula=lambda evidence, k: evidence.all_found(k),
+    ),
+    SpanMetric(
         "hit", "1 where any hit is relevant.",
         group="retrieval", needs=("references",), at="hits or tokens", counts_hits=True,
         formula=lambda evidence, k: hit(evidence.ranking, k),

@@ -45,6 +45,12 @@ def covered_references(gold: Gold, found: HitTable) -> Flags:
     return best_shares(gold, shares(places, Union(hits))) >= COVERED
 
 
+def found_references(gold: Gold, found: HitTable, threshold: float = RELEVANCE_THRESHOLD) -> Flags:
+    """Of each reference, whether the hits together hold enough of one of its places."""
+    places, hits = by_question(gold, found)
+    return best_shares(gold, shares(places, Union(hits))) >= threshold
+
+
 def relevant_chunks(
     gold: Gold, chunking: Chunking, threshold: float = RELEVANCE_THRESHOLD
 ) -> SpanPairs:

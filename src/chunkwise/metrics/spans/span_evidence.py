@@ -18,6 +18,7 @@ from chunkwise.metrics.spans.relevance import (
     ChunkRanking,
     chunk_ranking,
     covered_references,
+    found_references,
     listed_again,
     relevant_chunks,
     relevant_hits,
@@ -96,6 +97,12 @@ class SpanEvidence:
         covered = covered_references(self.gold, first_hits(self.found, k))
         count = np.bincount(self.gold.question, minlength=self.gold.questions)
         return ratio(np.bincount(self.gold.question, covered, self.gold.questions), count)
+
+    def all_found(self, k: int) -> Scores:
+        """1 where no reference is missing among the first k."""
+        held = found_references(self.gold, first_hits(self.found, k), self._threshold)
+        missing = np.bincount(self.gold.question, ~held, self.gold.questions)
+        return (missing == 0).astype(np.float64)
 
     def precision_omega(self) -> Scores:
         if self.chunking is None:

@@ -216,6 +216,7 @@ def _part(
         atoms=features.atoms,
         atom_sums=features.sums if settings.vectors in ("late", "both") else None,
         token_codes=features.token_codes,
+        mentions=features.mentions if settings.graph else None,
     )
 
 

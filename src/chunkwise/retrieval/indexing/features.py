@@ -16,6 +16,7 @@ from chunkwise.retrieval.indexed_document import SpanRows
 from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.analysis import Analyzed
+from chunkwise.text.names import Mentions, document_names
 from chunkwise.text.terms import Terms, counts_in_spans, document_terms
 from chunkwise.text.tokens.measure import TokenMeasure
 
@@ -65,6 +66,11 @@ class DocumentFeatures:
         return SpanRows(
             starts, bounds[1:], tokens, sections, counts_in_spans(self.terms, starts, bounds[1:])
         )
+
+    @cached_property
+    def mentions(self) -> Mentions:
+        """Where names stand."""
+        return document_names(self.analyzed, self.starts, self.terms.language)
 
     @property
     def paths(self) -> tuple[tuple[str, ...], ...]:

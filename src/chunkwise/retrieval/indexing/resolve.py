@@ -23,6 +23,7 @@ from chunkwise.retrieval.indexing.lazy_models import (
 )
 from chunkwise.retrieval.settings import (
     CONTEXTS,
+    GRAPH,
     VECTORS,
     Context,
     Settings,
@@ -110,11 +111,15 @@ class RequestedSettings:
     """What writes contexts."""
     maxsim: str | TokenEncoder | None = None
     """What gives a vector a token; `NO_TOKEN_VECTORS`: nothing."""
+    graph: bool | None = None
+    """Whether names are kept with their places."""
 
     def check(self) -> None:
         """Wrong values are errors before any work is done."""
         if self.vectors not in (None, *VECTORS):
             raise InvalidParameter(f"vectors is {self.vectors!r}; allowed: {', '.join(VECTORS)}")
+        if self.graph not in (None, True, False):
+            raise InvalidParameter(f"graph is {self.graph!r}; allowed: True, False")
         if self.context not in (None, *CONTEXTS, *WRITTEN_CONTEXTS):
             allowed = ", ".join((*CONTEXTS, *WRITTEN_CONTEXTS))
             raise InvalidParameter(f"context is {self.context!r}; allowed: {allowed}")
@@ -204,6 +209,7 @@ def _remembered(requested: RequestedSettings, before: Settings) -> RequestedSett
     return RequestedSettings(
         _strategy_again(requested, before), model, vectors, context, requested.language or before.language,
         requested.tokenizer or before.tokenizer, llm, requested.maxsim or before.maxsim or None,
+        bool(before.graph) if requested.graph is None else requested.graph,
     )  # fmt: skip
 
 
@@ -236,6 +242,8 @@ def _first(requested: RequestedSettings, advance: OnProgress | None) -> Resolved
     )  # fmt: skip
     if requested.tokenizer:
         settings = replace(settings, tokenizer=requested.tokenizer)
+    if requested.graph:
+        settings = replace(settings, graph=GRAPH)
     encoder = None
     if requested.maxsim is not None and requested.maxsim != NO_TOKEN_VECTORS:
         encoder = LazyTokenEncoder(requested.maxsim, advance=advance)
@@ -271,6 +279,7 @@ def _again(
         "language": requested.language,
         "tokenizer": requested.tokenizer,
         "maxsim": "" if requested.maxsim == NO_TOKEN_VECTORS else _named(requested.maxsim),
+        "graph": None if requested.graph is None else GRAPH if requested.graph else "",
     }
     for name, value in wanted.items():
         known = getattr(before, name)

@@ -33,10 +33,12 @@ PARENT = {
     "chunk_term": "chunk",
     "atom_term": "atom",
     "token": "atom",
+    "mention": "atom",
 }
 """Each table and the one its rows belong to: `NAME.first` says where the rows of each parent begin. The rows of
 `id`, `record`, `text`, `title`, `context` and `summary` are bytes of UTF-8; only summaries have rows of `span`: the
-places they stand for. Rows of `token` are the tokens of the model that `maxsim` names, where one is."""
+places they stand for. Rows of `token` are the tokens of the model that `maxsim` names, where one is; rows
+of `mention` are the names in an atom, where there is a graph."""
 
 
 class ColumnSpec(NamedTuple):
@@ -96,6 +98,9 @@ COLUMNS = {
     "atom_term.hash": ColumnSpec("atom_term", "<u8"),
     "atom_term.times": ColumnSpec("atom_term", "<i4"),
     "token.codes": ColumnSpec("token", "|u1", _codes),
+    "mention.name": ColumnSpec("mention", "<u8"),
+    "mention.offset": ColumnSpec("mention", "<u2"),
+    "mention.packed": ColumnSpec("mention", "<u2"),
 }
 """Sections are numbered within their document, so that a document's rows can be copied as they are."""
 
@@ -113,7 +118,9 @@ def left_out(settings: Settings) -> frozenset[str]:
     late = {"atom.vector", "atom.scale"}
     vectors = {"late": set[str](), "both": set[str](), "own": late, "none": {*late, "chunk.vector"}}
     tokens = set[str]() if settings.maxsim else {"token.first", "token.codes"}
-    return frozenset(vectors[settings.vectors] | tokens)
+    mentions = {name for name, column in COLUMNS.items() if column.table == "mention"}
+    names = set[str]() if settings.graph else {"mention.first", *mentions}
+    return frozenset(vectors[settings.vectors] | tokens | names)
 
 
 def expected(settings: Settings) -> dict[str, tuple[str, tuple[int, ...]]]:

@@ -30,7 +30,9 @@ from chunkwise.retrieval.local.arrays import (
     left_out,
 )
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
+from chunkwise.retrieval.searchable import LONGEST_NAME
 from chunkwise.retrieval.settings import Settings
+from chunkwise.text.names import Mentions
 from chunkwise.text.terms import TermCounts
 
 
@@ -123,9 +125,29 @@ def encode(part: IndexedDocument, language: str) -> Portion:
     if part.token_codes is not None:
         sizes["token"] = part.token_codes.sizes
         columns["token.codes"] = part.token_codes.packed
+    if part.mentions is not None:
+        sizes["mention"], rows = mention_rows(part.mentions, part.atoms.start)
+        columns |= rows
     sizes["page"] = _count(part.document.pages)
     sizes["atom"] = _count(part.atoms)
     return Portion(sizes, {name: _typed(name, each) for name, each in columns.items()})
+
+
+_FURTHEST = (1 << 16) - 1
+
+
+def mention_rows(
+    mentions: Mentions, starts: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], dict[str, Array]]:
+    """How many mentions each atom has, and their columns; what stands further on in an atom than fits is left out."""
+    atom = starts.searchsorted(mentions.start, "right") - 1
+    offset, length = mentions.start - starts[atom], mentions.end - mentions.start
+    kept = (atom >= 0) & (offset <= _FURTHEST) & (length <= LONGEST_NAME)
+    return np.bincount(atom[kept], minlength=len(starts)), {
+        "mention.name": mentions.name[kept],
+        "mention.offset": offset[kept],
+        "mention.packed": length[kept] | mentions.kind[kept].astype(np.int64) << 14,
+    }
 
 
 def encode_chunks(part: IndexedDocument, language: str) -> Portion:

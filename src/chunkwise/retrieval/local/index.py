@@ -22,7 +22,14 @@ from chunkwise.retrieval.local.arrays import COLUMNS, Array, Arrays, Strings, te
 from chunkwise.retrieval.local.columns import document_mask, on_pages, section_mask, touching
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.ranking import NOTHING, Ranking, floors, leading
-from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk, TokenTable
+from chunkwise.retrieval.searchable import (
+    AtomBounds,
+    AtomTable,
+    ChunkTable,
+    FoundChunk,
+    MentionTable,
+    TokenTable,
+)
 from chunkwise.retrieval.settings import IndexStats, Settings
 from chunkwise.text.terms import query_terms
 from chunkwise.text.tokens.tokenizers import get_tokenizer
@@ -329,6 +336,12 @@ class LocalIndex:
             else None,
             token_vectors=TokenTable(self._begins("token"), self._array("token.codes"))
             if "token.codes" in self.arrays
+            else None,
+            mentions=MentionTable(
+                self._begins("mention"),
+                *(self._array(f"mention.{name}") for name in ("name", "offset", "packed")),
+            )
+            if "mention.name" in self.arrays
             else None,
         )
 

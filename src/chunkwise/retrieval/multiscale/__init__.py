@@ -1,6 +1,6 @@
 """Retrieval without choosing a size: one text at several sizes, votes for its atoms, spans within a budget."""
 
-from chunkwise.retrieval.multiscale.search import Multiscale, PreparedWindows
+from chunkwise.retrieval.multiscale.search import AskedNames, Multiscale, PreparedWindows
 from chunkwise.retrieval.multiscale.select import (
     AtomCandidates,
     Atoms,
@@ -11,6 +11,7 @@ from chunkwise.retrieval.multiscale.select import (
 from chunkwise.retrieval.multiscale.votes import BestWindows, Windows, atom_votes
 
 __all__ = [
+    "AskedNames",
     "AtomCandidates",
     "AtomTexts",
     "Atoms",

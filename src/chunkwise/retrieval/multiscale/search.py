@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from chunkwise.base import parameters
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.base.workers import cores
+from chunkwise.retrieval.graph import NameGraph, Walk, with_walk
 from chunkwise.retrieval.multiscale.maxsim import QueryTokens, atom_maxima, window_scores
 from chunkwise.retrieval.multiscale.select import AtomCandidates, AtomTexts, ScoredSpan, assemble
 from chunkwise.retrieval.multiscale.votes import (
@@ -63,6 +65,13 @@ class PreparedWindows:
         return tuple(each.windows for each in self.words)
 
 
+class AskedNames(NamedTuple):
+    """A graph of names, and what each question may name."""
+
+    graph: NameGraph
+    of_questions: Sequence[NDArray[np.uint64]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Multiscale:
     """Windows of several sizes and whole documents, by words, by vectors and, where they are kept, by those of tokens.
@@ -81,6 +90,9 @@ class Multiscale:
         None, "how much token vectors count (late interaction); None: 1, where the index has them"
     )
     rerank: float = param(1.0, "how much a reranker counts, where one is asked")
+    graph: float = param(
+        0.0, "how much a walk along names counts (0: not at all), where the index has them", low=0.0, high=10.0
+    )  # fmt: skip
     depth: int = param(400, "windows of each size that vote", unit="windows", low=1, high=1_000_000)
     least: int = param(
         12, "shorter spans are left out, unless they are a whole document", unit="tokens",
@@ -126,6 +138,7 @@ class Multiscale:
         texts: AtomTexts | None = None,
         tokens: Sequence[NDArray[np.float32]] | None = None,
         read: WindowReader | None = None,
+        names: AskedNames | None = None,
     ) -> list[list[ScoredSpan]]:
         """For every question (its terms, its vector, those of its tokens) spans that hold `budget` tokens at most.
 
@@ -165,6 +178,15 @@ class Multiscale:
                     points += atom_votes([own], len(table))
                     if allowed is not None:
                         points[~allowed] = 0
+                if names is not None:
+                    walked = self._walk().scores(
+                        names.graph, table, points, queries[at], names.of_questions[at], allowed
+                    )
+                    points = with_walk(points, walked.score[names.graph.passage], self.graph)
+                    if allowed is not None:
+                        points[~allowed] = 0
+                    found.append(AtomCandidates.of(points, budget))
+                    continue
                 found.append(AtomCandidates.of(points / most, budget))
             return found
 
@@ -174,6 +196,20 @@ class Multiscale:
         else:
             found = _in_blocks(voted, len(queries), _NUMBERS_AT_ONCE // (len(table) + 1))
         return [assemble(table, each, budget, self.least, texts) for each in found]
+
+    def _walk(self) -> Walk:
+        return Walk()
+
+    def found_by_itself(
+        self,
+        prepared: PreparedWindows,
+        query: NDArray[np.uint64],
+        vector: NDArray[np.float32] | None,
+    ) -> NDArray[np.float64]:
+        """The votes of words and vectors for every atom, for one question: where a walk begins."""
+        vectors = None if vector is None else vector[None, :]
+        found = next(self._best_windows(prepared, [query], vectors, [None] * len(prepared.sizes)))
+        return atom_votes(found, len(prepared.atoms))
 
     def votes(
         self,

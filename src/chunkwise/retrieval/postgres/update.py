@@ -314,6 +314,10 @@ def into_postgres(
             f"maxsim is {requested.maxsim!r}: token vectors are kept in folders and in memory, not on a server; "
             "leave it out, or name a folder"
         )
+    if requested.graph:
+        raise InvalidParameter(
+            "graph is True: names are kept in folders and in memory, not on a server; leave it out, or name a folder"
+        )
     address = parse_address(url)
     with writing(address, wait) as writer:
         if rebuild and writer.settings:

@@ -1,0 +1,302 @@
+"""A graph of names and passages, and the walk over it: from what a question finds to what only a name leads to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.retrieval.bm25 import inverse_document_frequency
+from chunkwise.retrieval.searchable import LONGEST_NAME, AtomTable
+from chunkwise.text.names import HEADING, MENTION, TITLE
+from chunkwise.text.terms import ranges
+
+PASSAGE_TOKENS = 200
+"""A passage is a stretch of atoms of one document of about this size, whole documents where they are shorter."""
+_NAMES = 64
+"""Names of a passage that lead on: the rarest."""
+_MOST_TERMS = 64
+"""Terms of a question that are looked for."""
+
+
+class Edges(NamedTuple):
+    """Row `i` has the entries `first[i]` to `first[i + 1]`."""
+
+    first: NDArray[np.int64]
+    other: NDArray[np.int64]
+    """What each leads to, increasing within a row."""
+    subject: NDArray[np.bool_]
+    """Whether the passage is about the name, as its title or heading says."""
+
+    def of(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Numbers of the entries of some rows, and which of the rows each belongs to."""
+        low, high = self.first[rows], self.first[rows + 1]
+        return ranges(low, high), np.repeat(np.arange(len(rows)), high - low)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NameGraph:
+    """Names on one side, passages on the other; an edge is a mention."""
+
+    passage: NDArray[np.int64]
+    """Of each atom."""
+    passages: int
+    names: NDArray[np.uint64]
+    """Increasing."""
+    rarity: NDArray[np.float64]
+    """Of each name, 0 to 1: a name that stands everywhere leads nowhere."""
+    of_passage: Edges
+    of_name: Edges
+
+
+def name_graph(atoms: AtomTable) -> NameGraph:
+    """Linear in the atoms and the mentions."""
+    assert atoms.mentions is not None
+    passage, passages = _passages(atoms)
+    atom, hashes, kind = _about(atoms)
+    names, name = np.unique(hashes, return_inverse=True)
+    key = name.reshape(-1).astype(np.int64) * max(passages, 1) + passage[atom]
+    order = np.lexsort((kind == MENTION, key))
+    key, kind = key[order], kind[order]
+    once = np.append(True, key[1:] != key[:-1])[: len(key)]
+    key, subject = key[once], kind[once] != MENTION
+    name, where = key // max(passages, 1), key % max(passages, 1)
+    by_name = Edges(name.searchsorted(np.arange(len(names) + 1)), where, subject)
+    turned = np.lexsort((name, where))
+    by_passage = Edges(
+        where[turned].searchsorted(np.arange(passages + 1)), name[turned], subject[turned]
+    )
+    spread = np.diff(by_name.first)
+    rarity = inverse_document_frequency(spread, max(passages, 1))
+    return NameGraph(
+        passage, passages, names, rarity / (rarity.max(initial=0) or 1.0), by_passage, by_name
+    )
+
+
+def _passages(atoms: AtomTable) -> tuple[NDArray[np.int64], int]:
+    """The passage of each atom: what its document has before it in tokens, counted in passages."""
+    if not len(atoms):
+        return np.empty(0, np.int64), 0
+    before = np.cumsum(atoms.tokens, dtype=np.int64) - atoms.tokens
+    opens = np.append(True, atoms.document[1:] != atoms.document[:-1])
+    begin = np.maximum.accumulate(np.where(opens, np.arange(len(atoms)), 0))
+    step = (before - before[begin]) // PASSAGE_TOKENS
+    new = opens | np.append(False, step[1:] != step[:-1])
+    found = np.cumsum(new) - 1
+    return found, int(found[-1]) + 1
+
+
+def _about(
+    atoms: AtomTable,
+) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint16]]:
+    """Every mention, and a title or a heading once for each atom that it is about."""
+    table = atoms.mentions
+    assert table is not None
+    atom = np.repeat(np.arange(len(atoms)), np.diff(table.first))
+    kinds = table.kind
+    found = [(atom, np.asarray(table.name), kinds)]
+    for kind, owner in ((TITLE, atoms.document), (HEADING, atoms.section)):
+        # Equal headings of one section are one: the work stays that of one pass over the atoms.
+        rows = np.flatnonzero(kinds == kind)
+        if not len(rows):
+            continue
+        of = owner[atom[rows]].astype(np.int64)
+        _, once = np.unique(of, return_index=True)
+        rows, of = rows[once], of[once]
+        order = np.argsort(owner, kind="stable")
+        sorted_owner = owner[order]
+        low, high = sorted_owner.searchsorted(of), sorted_owner.searchsorted(of, "right")
+        spread = high - low
+        found.append(
+            (
+                order[ranges(low, high)],
+                np.repeat(table.name[rows], spread),
+                np.full(int(spread.sum()), kind, np.uint16),
+            )
+        )
+    atoms_of, names, kinds = (np.concatenate(each) for each in zip(*found, strict=True))
+    return atoms_of, names, kinds
+
+
+class WalkStep(NamedTuple):
+    """How a passage was reached: from which other one, by which name."""
+
+    passage: int
+    """The one before."""
+    name: int
+    score: float
+    before: WalkStep | None
+    """How that one was reached; None: by the question itself."""
+
+
+class Walked(NamedTuple):
+    """What a walk found: a score from 0 to 1 for each passage, and the last step to each where steps are kept."""
+
+    score: NDArray[np.float64]
+    steps: dict[int, WalkStep]
+
+
+_SHARPER = 4
+"""Power of the votes beside the walk: of what the question finds by itself, the best stand out."""
+
+
+def with_walk(
+    points: NDArray[np.float64], walked: NDArray[np.float64], weight: float
+) -> NDArray[np.float64]:
+    """Votes of atoms and the score of a walk as one, 0 to 1."""
+    top = float(points.max(initial=0)) or 1.0
+    found: NDArray[np.float64] = ((points / top) ** _SHARPER + weight * walked) / (1 + weight)
+    return found
+
+
+@dataclass(frozen=True)
+class Walk:
+    """From the passages a question finds, over the names they mention, to those that hold what it asks besides."""
+
+    hops: int = 2
+    start: int = 10
+    """Passages each round begins with."""
+    common: int = 200
+    """A name in more passages than this leads nowhere."""
+    mention: float = 0.7
+    """What a passage that only mentions the name is worth beside one that is about it."""
+    rest: float = 0.6
+    """What the name alone is worth beside the words of the question that the passages before do not have."""
+    decay: float = 0.8
+
+    def scores(
+        self,
+        graph: NameGraph,
+        atoms: AtomTable,
+        found: NDArray[np.float64],
+        terms: NDArray[np.uint64],
+        named: NDArray[np.uint64],
+        allowed: NDArray[np.bool_] | None = None,
+        *,
+        keep_steps: bool = False,
+    ) -> Walked:
+        """`found`: how well each atom suits the question by itself; `terms` and `named`: its words and its names.
+
+        A passage without an atom that is `allowed` is no step on the way, either.
+        """
+        score = np.zeros(graph.passages)
+        steps: dict[int, WalkStep] = {}
+        best = np.zeros(graph.passages)
+        np.maximum.at(best, graph.passage, found)
+        top = float(best.max(initial=0))
+        if not top or not len(graph.names):
+            return Walked(score, steps)
+        held, worth = _terms_of_passages(graph, atoms, terms)
+        begin = np.argsort(-best, kind="stable")[: self.start]
+        begin = begin[best[begin] > 0]
+        points, covered = best[begin] / top, held[begin]
+        barred = np.zeros(graph.passages, np.bool_)
+        if allowed is not None:
+            barred[:] = True
+            barred[graph.passage[allowed]] = False
+        skipped = np.isin(graph.names, named, assume_unique=True)
+        for _ in range(self.hops):
+            entry, owner = graph.of_passage.of(begin)
+            name = graph.of_passage.other[entry]
+            leads = ~skipped[name] & (np.diff(graph.of_name.first)[name] <= self.common)
+            name, owner = _rarest(name[leads], owner[leads], graph.rarity)
+            entry, edge = graph.of_name.of(name)
+            target, by, source = graph.of_name.other[entry], name[edge], owner[edge]
+            missing = (1 - covered) * worth
+            reached = np.einsum("ij,ij->i", held[target], missing[source])
+            value = self.decay * points[source] * graph.rarity[by] * (self.rest + reached)
+            value *= np.where(graph.of_name.subject[entry], 1.0, self.mention)
+            value[(target == begin[source]) | barred[target]] = 0
+            order = np.lexsort((by, source, -value, target))
+            order = order[np.append(True, np.diff(target[order]) != 0)[: len(order)]]
+            order = order[value[order] > score[target[order]]]
+            target, by, source, value = target[order], by[order], source[order], value[order]
+            score[target] = value
+            if keep_steps:
+                known = dict(steps)
+                for at, where in enumerate(target.tolist()):
+                    last = int(begin[source[at]])
+                    steps[where] = WalkStep(last, int(by[at]), float(value[at]), known.get(last))
+            kept = np.lexsort((target, -value))[: self.start]
+            covered = np.maximum(covered[source[kept]], held[target[kept]])
+            begin, points = target[kept], value[kept]
+            if not len(begin):
+                break
+        most = float(score.max(initial=0))
+        return Walked(score / most if most else score, steps)
+
+
+def _rarest(
+    name: NDArray[np.int64], owner: NDArray[np.int64], rarity: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rarest names of each owner, so that the work of a question is bounded."""
+    order = np.lexsort((name, -rarity[name], owner))
+    name, owner = name[order], owner[order]
+    place = np.arange(len(owner)) - owner.searchsorted(owner)
+    return name[place < _NAMES], owner[place < _NAMES]
+
+
+def _terms_of_passages(
+    graph: NameGraph, atoms: AtomTable, terms: NDArray[np.uint64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Which passage holds which term of the question (1 or 0), and what share of the question each term is."""
+    table = atoms.terms.columns(np.unique(terms)[:_MOST_TERMS])
+    held = np.zeros((graph.passages, len(table.hashes)))
+    term = np.repeat(np.arange(len(table.hashes)), np.diff(table.first))
+    held[graph.passage[table.row], term] = 1
+    worth = inverse_document_frequency(held.sum(axis=0).astype(np.int64), graph.passages)
+    return held, worth / (worth.sum() or 1.0)
+
+
+class NamePlace(NamedTuple):
+    """Where a name stands: its place, and the atom around it."""
+
+    document: int
+    start: int
+    end: int
+    """Equal to the start for a title that the text itself does not have."""
+    sentence: tuple[int, int]
+
+
+class ChainLink(NamedTuple):
+    """One step: the name in the passage before, and in the one it leads to."""
+
+    before: NamePlace
+    after: NamePlace
+
+
+def chain_of(
+    atoms: AtomTable, graph: NameGraph, passage: int, step: WalkStep | None
+) -> list[ChainLink]:
+    """The steps to a passage, from what the question found by itself."""
+    links: list[ChainLink] = []
+    while step is not None:
+        before, after = (
+            name_place(atoms, graph, each, step.name) for each in (step.passage, passage)
+        )
+        links.append(ChainLink(before, after))
+        passage, step = step.passage, step.before
+    return links[::-1]
+
+
+def name_place(atoms: AtomTable, graph: NameGraph, passage: int, name: int) -> NamePlace:
+    """Where a name stands in a passage; in its title or heading where the passage itself does not say it."""
+    table = atoms.mentions
+    assert table is not None
+    low, high = graph.passage.searchsorted([passage, passage + 1]).tolist()
+    document = int(atoms.document[low])
+    opens = int(atoms.document.searchsorted(document))
+    for begin in (low, opens):
+        rows = table.name[table.first[begin] : table.first[high]] == graph.names[name]
+        if rows.any():
+            break
+    # Of a title or headings before the passage, the last.
+    at = np.flatnonzero(rows)[0 if begin == low else -1]
+    row = int(table.first[begin]) + int(at)
+    atom = int(table.first.searchsorted(row, "right")) - 1
+    start = int(atoms.start[atom]) + int(table.offset[row])
+    around = int(atoms.start[atom]), int(atoms.end[atom])
+    length = int(table.packed[row]) & LONGEST_NAME
+    return NamePlace(document, start, start + length, around)

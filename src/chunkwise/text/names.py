@@ -1,0 +1,241 @@
+"""Names a text speaks of, each with the places where it stands: found by rules, no model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.blocks.sections import heading_title
+from chunkwise.text.terms import folded, stop_words, words_of
+
+MENTION, HEADING, TITLE = 0, 1, 2
+"""What a place is: a name in passing, what a section is about, what the whole document is about."""
+
+_MOST_WORDS = 12
+_SPACE = "[ \u00a0]{1,2}"
+_CAPITAL = r"[\p{Lu}\p{Lt}]"
+_WORD = rf"(?:{_CAPITAL}\.(?={_SPACE}{_CAPITAL})|{_CAPITAL}[\p{{L}}\p{{M}}\p{{N}}_’'-]{{0,60}}+)"
+_BETWEEN = "of|the|and|&|for|in|on|de|la|le|du|des|del|di|da|dos|van|von|der|den|zu|y|el|al|bin|ibn"
+_RUN = regex.compile(
+    rf"(?<![\p{{L}}\p{{N}}_]){_WORD}(?:(?:{_SPACE}(?:{_BETWEEN})){{0,2}}{_SPACE}{_WORD}"
+    rf"|{_SPACE}\p{{Nd}}{{1,6}}(?![\p{{L}}\p{{N}}_])){{0,{_MOST_WORDS - 1}}}"
+)
+"""Words with a capital in a row. Every repetition has a bound, so no text makes matching more than linear."""
+_JOINING = frozenset(_BETWEEN.split("|"))
+_PARTS = regex.compile(rf"{_SPACE}(?:of|and|&|for|in|on)(?:{_SPACE}the)?{_SPACE}")
+_MARKED = regex.compile(
+    r'"([^"\n]{2,60})"|“([^“”\n]{2,60})”|„([^„“”\n]{2,60})[“”]|«([^«»\n]{2,60})»|「([^「」\n]{1,60})」'
+    r"|『([^『』\n]{1,60})』|《([^《》\n]{1,60})》|`([^`\n]{2,60})`|\[\[([^\[\]|\n]{1,80})"
+    r"|\[([^\[\]\n]{1,80})\]\(|\*\*([^*\n]{2,60})\*\*|\*([^*\s][^*\n]{1,60})\*"
+    r"|(?<![\u30a1-\u30fc])([\u30a1-\u30fa\u30fc]{3,40}+)"
+)
+"""Quoted, linked, emphasised, set as code, or written in katakana: what other scripts show names by, too."""
+_ACRONYM = regex.compile(r"[ \u00a0]\(((?:\p{Lu}\.?){2,10})\)")
+_SAID = regex.compile(r"\S+")
+_MARKS = regex.compile(r"[^\p{L}\p{M}\p{N}\s]+")
+_POSSESSIVE = regex.compile(r"['’]s?(?![\p{L}\p{N}])")
+_ARTICLES = frozenset("the a an".split())
+_OPENERS = frozenset(
+    "although however during after before since until while despite according because many most some several both "
+    "each every such other another these those then here there also thus later i we you he she it they his her its "
+    "their our my your this that what which who whose where when why how did does do is was are were has"
+    " have had".split()
+)
+"""What begins an English sentence or question with a capital and is no name."""
+
+
+class Mentions(NamedTuple):
+    """Places of names in one document, by start; one place may stand for several names (a surname for the full one)."""
+
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    """Equal to the start for a title that the text itself does not have."""
+    name: NDArray[np.uint64]
+    """A hash of the name's key: the same in every document."""
+    kind: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+def name_key(text: str) -> str:
+    """What tells names apart: small letters, no articles in front, no marks, no possessive."""
+    said = _MARKS.sub(" ", _POSSESSIVE.sub("", folded(text))).split()
+    while len(said) > 1 and said[0] in _ARTICLES:
+        del said[0]
+    return " ".join(said[: _MOST_WORDS * 2])
+
+
+def name_hash(key: str) -> int:
+    """The same on every machine and in every run."""
+    data = key.encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
+
+
+def names_in_question(text: str) -> NDArray[np.uint64]:
+    """All that a question may name: the hashes of its stretches of words, however they are written."""
+    said = name_key(text).split()[:64]
+    keys = {
+        " ".join(said[low:high])
+        for low in range(len(said))
+        for high in range(low + 1, min(low + _MOST_WORDS, len(said)) + 1)
+    }
+    return np.array(sorted(map(name_hash, keys)), np.uint64)
+
+
+def document_names(analyzed: Analyzed, starts: NDArray[np.int64], language: str) -> Mentions:
+    """The names of a document; none runs over the start of an atom. `language` is what its words were read as."""
+    small = _OPENERS | stop_words(language) | stop_words("en")
+    text = _within_atoms(analyzed, starts)
+    found = list(_capitalised(text, small, _Openings(analyzed, starts)))
+    found += _marked(text, small)
+    subjects = list(_subjects(analyzed))
+    keys = {key for _, _, key in found} | {key for _, _, key, _ in subjects}
+    aliases = _Aliases(keys, _acronyms(text, found))
+    hashes: dict[str, int] = {}
+    rows: set[tuple[int, int, int, int]] = set()
+
+    def add(start: int, end: int, key: str, kind: int) -> None:
+        if key not in hashes:
+            hashes[key] = name_hash(key)
+        rows.add((start, end, hashes[key], kind))
+
+    for start, end, key in found:
+        add(start, end, key, MENTION)
+        if (full := aliases.full_name(key)) is not None:
+            add(start, end, full, MENTION)
+    for start, end, key, kind in subjects:
+        add(start, end, key, kind)
+    columns = zip(*sorted(rows), strict=True) if rows else ((), (), (), ())
+    types = (np.int64, np.int64, np.uint64, np.uint8)
+    return Mentions(*(np.array(each, type) for each, type in zip(columns, types, strict=True)))
+
+
+def _within_atoms(analyzed: Analyzed, starts: NDArray[np.int64]) -> str:
+    """The text with spaces for the line ends inside atoms: a name may be wrapped, and ends with its sentence."""
+    if "\n" not in analyzed.text:
+        return analyzed.text
+    points = analyzed.characters.points
+    behind = np.flatnonzero(points == ord("\n")) + 1
+    inside = behind[~np.isin(behind, starts)]
+    inside = inside[(inside < len(points))] if len(inside) else inside
+    # An empty line ends a name, whatever the atoms are.
+    inside = inside[points[inside] != ord("\n")]
+    if not len(inside):
+        return analyzed.text
+    joined = points.copy()
+    joined[inside - 1] = ord(" ")
+    return joined.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+
+
+class _Openings:
+    """Words that begin an atom: their capital says nothing."""
+
+    def __init__(self, analyzed: Analyzed, starts: NDArray[np.int64]) -> None:
+        self._starts = set(starts.tolist())
+        self._small = frozenset(
+            word for word in words_of(analyzed.characters).distinct if word[:1].islower()
+        )
+
+    def is_doubtful(self, start: int, word: str) -> bool:
+        """A single word at the start of an atom that the document writes small elsewhere."""
+        return start in self._starts and word.lower() in self._small
+
+
+def _capitalised(
+    text: str, small: frozenset[str], openings: _Openings
+) -> Iterator[tuple[int, int, str]]:
+    for match in _RUN.finditer(text):
+        start, end = match.span()
+        said = list(_SAID.finditer(match[0]))
+        at = 0
+        while at < len(said) and _is_small(said[at][0].rstrip("."), small):
+            at += 1
+        if at == len(said):
+            continue
+        start += said[at].start()
+        if at == len(said) - 1 and not at and openings.is_doubtful(start, said[at][0]):
+            continue
+        yield from _named(text, start, end, small)
+        low = start
+        parts = list(_PARTS.finditer(text, start, end))
+        for part in [*parts, None] if parts else []:
+            high = part.start() if part else end
+            yield from _named(text, low, high, small)
+            low = part.end() if part else end
+
+
+def _named(
+    text: str, start: int, end: int, small: frozenset[str]
+) -> Iterator[tuple[int, int, str]]:
+    key = name_key(text[start:end])
+    if len(key) > 1 and (key not in small or text[start:end].isupper()):
+        yield start, end, key
+
+
+def _is_small(word: str, small: frozenset[str]) -> bool:
+    """Whether it is no name, capital or not; WHO and IT are."""
+    return folded(word) in small and not (len(word) > 1 and word.isupper())
+
+
+def _marked(text: str, small: frozenset[str]) -> Iterator[tuple[int, int, str]]:
+    for match in _MARKED.finditer(text):
+        start, end = match.span(match.lastindex or 0)
+        key = name_key(text[start:end])
+        if key and key not in small and key.count(" ") < _MOST_WORDS:
+            yield start, end, key
+
+
+def _acronyms(text: str, found: Iterable[tuple[int, int, str]]) -> dict[str, str]:
+    """Short forms in brackets behind the long form whose initials they are: World Health Organization (WHO)."""
+    known: dict[str, str] = {}
+    for _, end, key in found:
+        match = _ACRONYM.match(text, end)
+        if match:
+            short = name_key(match[1].replace(".", ""))
+            initials = "".join(word[0] for word in key.split())
+            without = "".join(word[0] for word in key.split() if word not in _JOINING)
+            if short in (initials, without):
+                known.setdefault(short, key)
+    return known
+
+
+class _Aliases:
+    """Short forms of names that the same document has in full; what could be two of them is none."""
+
+    def __init__(self, keys: set[str], acronyms: dict[str, str]) -> None:
+        self._acronyms = acronyms
+        self._full: dict[str, list[str]] = {}
+        for key in keys:
+            said = key.split()
+            if 2 <= len(said) <= 4 and len(said[0]) > 1:
+                for short in {said[0], said[-1], f"{said[0][0]} {said[-1]}"}:
+                    known = self._full.setdefault(short, [])
+                    if len(known) < 2:  # more would not tell more, and could be many
+                        known.append(key)
+
+    def full_name(self, key: str) -> str | None:
+        """Smith, J Smith, WHO: what they stand for; None: nothing, or it cannot be told."""
+        if key in self._acronyms:
+            return self._acronyms[key]
+        known = self._full.get(key, ())
+        return known[0] if len(known) == 1 else None
+
+
+def _subjects(analyzed: Analyzed) -> Iterator[tuple[int, int, str, int]]:
+    """The title and the headings."""
+    text, title = analyzed.text, analyzed.document.title or ""
+    key = name_key(regex.sub(r"\s*\([^()]{0,80}\)\s*$", "", title[:200]))
+    if key and key.count(" ") < _MOST_WORDS:
+        begins = text.startswith(title)
+        yield 0, len(title) if begins else 0, key, TITLE
+    for start, end in analyzed.blocks.spans("heading").tolist():
+        key = name_key(heading_title(text[start:end]))
+        if key and key.count(" ") < _MOST_WORDS:
+            yield start, end, key, HEADING

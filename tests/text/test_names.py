@@ -1,0 +1,116 @@
+"""Names and where they stand: each a place, short forms lead to the full name, hostile text stays linear."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chunkwise.core import Document
+from chunkwise.text.analysis import Analyzed
+from chunkwise.text.names import HEADING, TITLE, Mentions, document_names, name_hash, name_key
+
+Found = set[tuple[str, str]]
+
+
+def names(text: str, title: str = "", format: str = "text", language: str = "en") -> Mentions:
+    analyzed = Analyzed(Document("d", text, title=title, format=format))
+    return document_names(analyzed, analyzed.atoms(), language)
+
+
+def said(text: str, **given: str) -> set[str]:
+    """The texts of all places."""
+    found = names(text, **given)
+    return {
+        text[low:high] for low, high in zip(found.start.tolist(), found.end.tolist(), strict=True)
+    }
+
+
+def stands_for(text: str, name: str, **given: str) -> set[str]:
+    """The texts of the places that stand for a name."""
+    found = names(text, **given)
+    of = found.name == name_hash(name_key(name))
+    return {
+        text[low:high]
+        for low, high in zip(found.start[of].tolist(), found.end[of].tolist(), strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("We met Anna Orme in London.", {"Anna Orme", "London"}),
+        ("The film was made by J. R. Finch.", {"J. R. Finch"}),
+        ("She studied at the University of Oxford.", {"University of Oxford", "Oxford"}),
+        ("Although it rained, they went.", set()),
+        ("Мы видели Анну Каренину в Москве.", {"Анну Каренину", "Москве"}),
+        ("彼は「塩の台所」を読んだ。", {"塩の台所"}),
+        ("他读了《红楼梦》。", {"红楼梦"}),
+        ("قرأ «كتاب البحر» أمس.", {"كتاب البحر"}),
+        ("Call `open_index` or see [the manual](manual.md).", {"open_index", "the manual"}),
+        ('In this contract the "Supplier" delivers.', {"Supplier"}),
+    ],
+)
+def test_names_by_hand(text: str, expected: set[str]) -> None:
+    assert expected <= said(text)
+    if not expected:
+        assert not said(text)
+
+
+def test_short_forms_stand_for_the_full_name_where_there_is_one() -> None:
+    text = "John Smith came. Later Smith left, and J. Smith wrote to us."
+    assert stands_for(text, "John Smith") == {"John Smith", "Smith", "J. Smith"}
+
+
+def test_what_could_be_two_names_is_kept_apart() -> None:
+    text = "John Smith met Mary Smith. We asked what Smith had said."
+    assert stands_for(text, "John Smith") == {"John Smith"}
+    assert stands_for(text, "Smith") == {"Smith"}
+
+
+def test_an_acronym_stands_for_its_long_form() -> None:
+    text = "It was the World Health Organization (WHO) that said so. Then the WHO left."
+    assert stands_for(text, "World Health Organization") == {"World Health Organization", "WHO"}
+
+
+def test_titles_and_headings_say_what_a_text_is_about() -> None:
+    text = "# Salt Kitchen\n\nIt opened late.\n\n## The Menu\n\nSoup.\n"
+    found = names(text, title="Salt Kitchen (house)", format="markdown")
+    assert name_hash("menu") in found.name[found.kind == HEADING].tolist()
+    assert (found.kind == TITLE).sum() == 1
+    assert name_hash("salt kitchen") in found.name[found.kind == TITLE].tolist()
+
+
+def test_a_name_may_be_wrapped_but_ends_with_its_sentence() -> None:
+    assert "Anna Orme" in {each.replace("\n", " ") for each in said("We met Anna\nOrme there.")}
+    assert said("We like Anna.\n\nOrme is near.") >= {"Anna", "Orme"}
+
+
+@given(st.text(max_size=300))
+def test_every_mention_is_a_place(text: str) -> None:
+    found = names(text, title=text[:20])
+    assert ((found.start >= 0) & (found.start <= found.end) & (found.end <= len(text))).all()
+    assert (found.start[1:] >= found.start[:-1]).all()
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        lambda number: f"Name{number}\n",
+        lambda number: "Anna Orme came. ",
+        lambda number: f"Anna Orme{number} ",
+        lambda number: f"A{number} Smith. ",
+        lambda number: '"',
+        lambda number: "A" * 50,
+        lambda number: "[[[",
+        lambda number: "A  of  of  ",
+        lambda number: "# Same\n\nx\n\n",
+    ],
+)
+def test_twice_the_text_has_about_twice_the_names(piece: Callable[[int], str]) -> None:
+    small, large = ("".join(piece(number) for number in range(count)) for count in (400, 800))
+    one, two = (len(names(text, format="markdown")) for text in (small, large))
+    assert two <= 2 * one + 20
+    assert two <= len(large)
