@@ -116,11 +116,14 @@ def _place(project: Project, citation: Citation, mark: str) -> CitedPlace:
     number = project.corpus.number_of(citation.doc_id)
     text = "" if number is None else project.corpus.document(number).text
     start, end = citation.start, citation.end
+    before, behind = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
+    if start > _AROUND:
+        before = before.partition(" ")[2]  # no half word
+    if end + _AROUND < len(text):
+        behind = behind.rpartition(" ")[0]
     return CitedPlace(
         mark, number, citation.doc_id, start, end, citation.page,
-        text[max(start - _AROUND, 0) : start].rpartition("\n\n")[2],
-        few_lines(citation.quote, 2_000, 40),
-        text[end : end + _AROUND].partition("\n\n")[0],
+        before.rpartition("\n\n")[2], few_lines(citation.quote, 2_000, 40), behind.partition("\n\n")[0],
     )  # fmt: skip
 
 
