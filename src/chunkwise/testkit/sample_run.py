@@ -83,10 +83,14 @@ def sample_queries() -> list[Query]:
 
 
 def sample_index(documents: Sequence[Document] = ()) -> Index:
-    """Words and vectors, in memory; nothing is fetched."""
+    """Words, vectors and names, in memory; nothing is fetched."""
     every = [*sample_documents(), *documents]
     return index(
-        every, "sentences(max_tokens=20, overlap=0)", embedder=HashedWords(), vectors="own"
+        every,
+        "sentences(max_tokens=20, overlap=0)",
+        embedder=HashedWords(),
+        vectors="own",
+        graph=True,
     )
 
 
