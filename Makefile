@@ -21,7 +21,7 @@ pages suite thorough torture: export OPENBLAS_NUM_THREADS := 1
 demo: $(STAMP) ## the product at work on a sample corpus: under a minute, and a page to open
 	@$(BIN)/python scripts/demo.py
 
-test: ## every check and every test: some twelve minutes on two cores
+test: ## every check and every test: some thirteen minutes on two cores
 	@$(MAKE) --no-print-directory checks
 	@$(MAKE) --no-print-directory suite
 
