@@ -155,6 +155,15 @@ def test_a_longer_log_changes_no_earlier_coin() -> None:
     assert list(long.sequence.mean[:39]) == list(short.sequence.mean[:39])
 
 
+def test_a_question_asked_again_and_again_is_no_evidence_of_its_own() -> None:
+    same = made(0.5, [])[0]
+    states = [
+        ab_test(live(150, 2), same, same, how="interleaved", seed=seed).state  # type: ignore[arg-type]
+        for seed in range(20)
+    ]
+    assert states.count("higher") + states.count("lower") <= 3  # one in twenty is expected at most
+
+
 def test_a_log_of_teams_needs_no_configuration() -> None:
     found = ab_test(LiveLog("teams", [], [1.0, 0.0, 1.0] * 30, {"1": "Monday"}))
     assert (found.state, found.metric, found.when[0]) == ("higher", "wins", "Monday")

@@ -141,6 +141,11 @@ def test_a_mail_has_one_subject_and_no_header_of_a_document(message: AlertMessag
     assert "&lt;script&gt;" in html.get_content()
 
 
+def test_a_mail_server_whose_name_is_none_is_told(message: AlertMessage) -> None:
+    with pytest.raises(NotTold, match="plain letters"):
+        send(Channel("email", "a@b.org"), message, {"CHUNKWISE_SMTP": "smtp://mail..example.org"})
+
+
 def test_nothing_that_is_told_has_control_characters(message: AlertMessage) -> None:
     for text in (message.subject, message.text, message.html):
         assert not set("\x1b\r\u202e") & set(text)

@@ -207,6 +207,16 @@ def test_which_metrics_are_watched(local: History) -> None:
         watched(local, run, metrics=["recal@5"])
 
 
+def test_what_later_runs_are_held_against_is_not_pruned(local: History) -> None:
+    watched(local, kept_run(GOOD))
+    for _ in range(2):
+        assert watched(local, kept_run(BAD)).alerts
+    assert [run.number for run in local.prune(numbers=[1, 2])] == [2]
+    assert watched(local, kept_run(BAD)).watched.reference == 1
+    local.set_baseline(3)
+    assert [run.number for run in local.prune(numbers=[1, 3])] == [1]
+
+
 def test_a_run_without_common_metrics_or_scores_is_kept_quietly(local: History) -> None:
     watched(local, kept_run(GOOD))
     assert watched(local, kept_run(BAD, metric="other")).watched.figures == {}

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.core import Document, Query, Reference
-from chunkwise.evaluation.results import Results
+from chunkwise.evaluation.results import FoundSpan, Results
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.records.fields import WrongField, items, record_of, shown, string
 from chunkwise.records.read import OnBadRow, Row, Shape, rows, shown_name
@@ -262,7 +262,7 @@ def ab_test(
     """The log's questions answered by both, or its own outcomes where people saw both.
 
     In parallel both are scored by `metric`; interleaved, the one wins whose hits hold more of what was clicked, or of
-    the references. The same question is answered once, and counts each time it was asked.
+    the references. The same question is answered once, and counts each time it was asked, with a toss of its own.
     """
     if log.kind == "teams":
         sequence = sequential_mean(log.outcomes, level=level)
@@ -277,12 +277,17 @@ def ab_test(
         asked.setdefault(replace(query, id=""), query.id)
     once = [replace(query, id=id) for query, id in asked.items()]
     first, second = a(once), b(once)
+    answered = [(query, asked[replace(query, id="")]) for query in log.queries]
     if how == "interleaved":
-        metric, scores = "wins", _wins(first, second, once, seed)
+        metric = "wins"
+        one, other = ({each.id: each.hits for each in side.questions} for side in (first, second))
+        of_rows = [
+            (_win(one.get(id), other.get(id), query, seed), query.id) for query, id in answered
+        ]
     else:
         metric = metric or _common_objective(first, second)
         scores = _differences(first, second, metric)
-    of_rows = [(scores.get(asked[replace(query, id="")]), query.id) for query in log.queries]
+        of_rows = [(scores.get(id), query.id) for query, id in answered]
     known = [(score, id) for score, id in of_rows if score is not None]
     sequence = sequential_mean([score for score, _ in known], level=level)
     return ABResult(
@@ -312,14 +317,12 @@ def _differences(first: Results, second: Results, metric: str) -> dict[str, floa
     return found
 
 
-def _wins(first: Results, second: Results, queries: Sequence[Query], seed: int) -> dict[str, float]:
-    others = {each.id: each.hits for each in second.questions}
-    clicks = {each.id: each.references for each in queries}
-    found = {}
-    for each in first.questions:
-        if each.id in others and clicks.get(each.id):
-            # By the question, so that a longer log changes no earlier coin.
-            rng = random.Random(f"{seed} {each.id} {each.text}")
-            drafted = team_draft(each.hits, others[each.id], rng)
-            found[each.id] = credited(drafted, clicks[each.id])
-    return found
+def _win(
+    first: Sequence[FoundSpan] | None, second: Sequence[FoundSpan] | None, query: Query, seed: int
+) -> float | None:
+    """Of one entry of the log; None: a side has no hits, or nothing says what was wanted."""
+    if first is None or second is None or not query.references:
+        return None
+    # By the entry, so that a longer log changes no earlier toss: copies of one toss would be no more evidence.
+    rng = random.Random(f"{seed} {query.id} {query.text}")
+    return credited(team_draft(first, second, rng), query.references)

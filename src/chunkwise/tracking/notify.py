@@ -142,8 +142,7 @@ def send(
         _tried(channel, lambda: _post(channel.target, body))
     elif channel.kind == "email":
         server = _server(environment)
-        mail = _mail(message, channel.target, server)
-        _tried(channel, lambda: _hand_over(server, mail))
+        _tried(channel, lambda: _hand_over(server, _mail(message, channel.target, server)))
 
 
 def _append(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -313,5 +312,7 @@ def _hand_over(server: MailServer, mail: EmailMessage) -> None:
     except smtplib.SMTPResponseException as error:
         kind = _Never if 500 <= error.smtp_code < 600 else _Again
         raise kind(f"answered {error.smtp_code}") from None
+    except ValueError:  # encodings, mostly: of a host's name, of a password
+        raise _Never("takes only plain letters in host, user and password") from None
     except (OSError, smtplib.SMTPException) as error:
         raise _Again(f"could not be reached ({_reason(error)})") from None

@@ -331,7 +331,7 @@ class History:
                 "nothing says which runs to forget; name older=… (a time, as 2026-01-31) or numbers=…"
             )
         before = None if older is None else _time(older)
-        kept = {each.run for each in self.baselines()}
+        kept = self._references()
         named = None if numbers is None else {*numbers}
         return [
             run
@@ -340,6 +340,17 @@ class History:
             and (before is None or run.when < before)
             and (named is None or run.number in named)
         ]
+
+    def _references(self) -> set[int]:
+        """What later runs are held against: baselines, and the first run of a watch that has none."""
+        baselines = self.baselines()
+        chosen = {each.name for each in baselines if each.kind == "evaluate"}
+        first: dict[str, int] = {}
+        for each in self.watched():
+            first.setdefault(each.name, each.run)
+        return {each.run for each in baselines} | {
+            run for name, run in first.items() if name not in chosen
+        }
 
     def baselines(self) -> list[Baseline]:
         """By name and kind."""
@@ -438,12 +449,14 @@ class History:
 
     def acknowledge(self, number: int) -> Alert:
         """Keeps an alert quiet until the fall is worse by what a fall must amount to."""
-        alert = self.alert(number)
-        if alert.state == "closed":
-            raise InvalidParameter(
-                f"alert {number} is over: {alert.metric} was not shown to be worse any more in run {alert.last_run}"
-            )
+        self.alert(number)  # that there is one
         with self._database.writing() as statements:
+            # Read again where nobody else writes: a watch may just have ended it.
+            alert = next(each for each in alerts_from(statements) if each.number == number)
+            if alert.state == "closed":
+                raise InvalidParameter(
+                    f"alert {number} is over: {alert.metric} was not shown to be worse any more in run {alert.last_run}"
+                )
             return write_alert(
                 statements,
                 replace(alert, state="acknowledged", acknowledged=alert.figure.fall),
