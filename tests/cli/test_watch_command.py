@@ -160,6 +160,22 @@ def test_the_baseline_of_a_name(here: Run, place: Path) -> None:
     )
 
 
+def test_what_is_private_in_live_questions_is_shown_nowhere(here: Run, tmp_path: Path) -> None:
+    asked = [
+        "my password is hunter2secret and mail bob@example.org what now",
+        "x y " * 300,
+        "???",
+        "Which lamp?",
+    ]
+    (tmp_path / "live.jsonl").write_text("\n".join(json.dumps({"query": each}) for each in asked))
+    done = here(*WATCH, "--live", "live.jsonl", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["live"]["questions"] == 2
+    assert "2 live questions left out" in done.stderr
+    assert "bob@example.org" not in done.stdout + done.stderr
+    assert "[email]" in done.stdout
+
+
 def test_live_questions_are_held_against_the_test_set(here: Run, tmp_path: Path) -> None:
     asked = [{"query": f"Who keeps the lamp numbered {n}?"} for n in range(5)]
     asked += [{"query": "Quantum chromodynamics lattice"}, {"query": " "}]

@@ -491,11 +491,24 @@ class _LiveQuestions:
         self._queries: list[Query] = []
         if options.live:
             from chunkwise.base.errors import ChunkwiseError
-            from chunkwise.testsets.reading import read_questions
 
-            self._queries = read_questions(options.live, self._bad)
+            self._queries = self._read(options.live)
             if not self._queries:
                 raise ChunkwiseError(f"no question in {options.live}")
+
+    def _read(self, name: str) -> list[Query]:
+        """Without what is private or no question, as `queries import` leaves it out: examples are printed and sent."""
+        from chunkwise.base.wording import counted
+        from chunkwise.core import Query
+        from chunkwise.testsets.query_log import QueryLog
+        from chunkwise.testsets.reading import read_questions
+
+        log = QueryLog()
+        for query in read_questions(name, self._bad):
+            log.add(query.text)
+        if left_out := log.too_long + log.wordless:
+            say(f"{counted(left_out, 'live question')} left out: too long, or without a word")
+        return [Query(each.id, each.text) for each in log.spellings() for _ in range(each.asked)]
 
     def _bad(self, problem: str) -> None:
         self.left_out = True
