@@ -184,7 +184,7 @@ def alert_lines(alert: Alert, excerpts: Excerpts | None = None, *, whole: bool =
             f"  {score(each.before)} → {score(each.after)}  {one_line(each.text, _QUESTION)}"
         )
         lines += _passage_lines(each, excerpts) if whole else []
-    if alert.lost and not whole:
+    if not whole and any(each.gained or each.lost for each in alert.lost):
         lines.append(f"passages gained and lost: chunkwise watch alerts {alert.number}")
     if alert.cause:
         lines.append(f"likeliest cause: {alert.cause}")
