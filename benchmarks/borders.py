@@ -13,7 +13,7 @@ from benchmarks import corpora
 from benchmarks.tables import table
 from chunkwise import Document, get_strategy
 from chunkwise.chunkers.semantic import SemanticChunker, border_similarity
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 SPECS = (
     "semantic", "semantic(min_tokens=0)", "semantic(threshold=0.4)", "semantic(method=percentile)",

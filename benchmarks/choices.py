@@ -8,7 +8,7 @@ from collections.abc import Callable
 from benchmarks import corpora
 from benchmarks.tables import table
 from chunkwise.core import Document
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.sentences.boundaries import sentence_starts
 

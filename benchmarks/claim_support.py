@@ -20,7 +20,7 @@ from chunkwise.core import Document, Query
 from chunkwise.metrics.answers.answer import Answer
 from chunkwise.metrics.answers.correctness import answer_correctness
 from chunkwise.records.json import parse_json
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 LOOKED_AT = ("xquad_en", "xquad_de")
 """What the rules were written with; the others were only scored."""

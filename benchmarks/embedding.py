@@ -22,7 +22,7 @@ from chunkwise.base.workers import cores
 from chunkwise.models.embed.pretrained import MiniLM
 from chunkwise.models.weights.catalogue import weights_of
 from chunkwise.models.weights.installed import ensure
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 PEER_BAR = 2.0
 BAR = 0.9

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from chunkwise.core import Document
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.terms import document_terms, query_terms, stemmer, stop_words
 
 SIZES = (40, 100, 200, 400, 800, None)

@@ -115,7 +115,7 @@ def _read_set(name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 def _headings(documents: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """A heading behind the title of its page as a question, what stands below it as the answer."""
     from chunkwise import Document
-    from chunkwise.text.analysis import Analyzed
+    from chunkwise.text.analyzed import Analyzed
 
     for row in documents:
         text = row["text"]

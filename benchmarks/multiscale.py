@@ -23,7 +23,7 @@ from chunkwise.retrieval.bm25 import TermTable  # noqa: E402
 from chunkwise.retrieval.multiscale import Multiscale  # noqa: E402
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors  # noqa: E402
 from chunkwise.retrieval.searchable import AtomTable  # noqa: E402
-from chunkwise.text.analysis import Analyzed  # noqa: E402
+from chunkwise.text.analyzed import Analyzed  # noqa: E402
 from chunkwise.text.terms import (  # noqa: E402
     counts_in_spans,
     document_terms,

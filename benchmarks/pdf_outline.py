@@ -147,7 +147,7 @@ def _chunkwise(path: Path) -> Read:
     """Without bookmarks: headings are to be found by how they are set."""
     from chunkwise.documents import LoadOptions, read
     from chunkwise.documents.formats.pdf import loader as pdf
-    from chunkwise.text.analysis import Analyzed
+    from chunkwise.text.analyzed import Analyzed
 
     known, pdf.bookmarks = pdf.bookmarks, lambda _: []
     try:

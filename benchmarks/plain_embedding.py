@@ -18,7 +18,7 @@ from chunkwise.models.cache import ModelCache, cached
 from chunkwise.models.embed.pretrained import MiniLM
 from chunkwise.models.weights.catalogue import weights_of
 from chunkwise.models.weights.installed import ensure
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 CHUNKING = "recursive(max_tokens=1000, overlap=200, tokenizer='characters')"
 TEXTS, ROUNDS, BATCH = 300, 3, 32

@@ -16,7 +16,7 @@ from chunkwise.documents import read
 from chunkwise.metrics.registry import parse
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.testsets.reading import read_testset
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.tuning.plan.plan import default_sweep, plan_sweep
 from chunkwise.tuning.run.one_chunking import groups_of, outcomes_of
 from chunkwise.tuning.run.record import SweepRecord

@@ -150,7 +150,7 @@ def _ends(sentences: Iterable[str]) -> set[int]:
 
 def _ours(language: str) -> Splitter:
     from chunkwise import Document
-    from chunkwise.text.analysis import Analyzed
+    from chunkwise.text.analyzed import Analyzed
 
     def split(text: str) -> Iterator[str]:
         # One line is prose, whatever it looks like: no heading, no list.

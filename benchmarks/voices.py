@@ -41,7 +41,7 @@ from chunkwise.retrieval.multiscale import (  # noqa: E402
     assemble,
     atom_votes,
 )
-from chunkwise.retrieval.multiscale import search as search_module  # noqa: E402
+from chunkwise.retrieval.multiscale import multiscale as search_module  # noqa: E402
 from chunkwise.retrieval.retrievers import MultiscaleRetriever, QueryBatch, _Texts  # noqa: E402
 from chunkwise.retrieval.searchable import TokenTable  # noqa: E402
 from chunkwise.stats.paired import paired_difference  # noqa: E402

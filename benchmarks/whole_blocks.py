@@ -24,7 +24,7 @@ from benchmarks.corpora import SHARED  # noqa: E402
 from benchmarks.question_sets import SETS, Place, Question, QuestionSet, recall  # noqa: E402
 from benchmarks.tables import table  # noqa: E402
 from chunkwise.core import Document, Hit  # noqa: E402
-from chunkwise.text.analysis import Analyzed  # noqa: E402
+from chunkwise.text.analyzed import Analyzed  # noqa: E402
 
 BUDGETS = (250, 500, 1000)
 DEFAULT = "recursive(max_tokens=1000, overlap=200, tokenizer='characters')"

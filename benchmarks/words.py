@@ -18,7 +18,7 @@ from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document
 from chunkwise.retrieval.bm25 import Bm25, TermTable
 from chunkwise.text import terms as text_terms
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.terms import (
     TermCounts,
     Terms,

@@ -12,7 +12,7 @@ from chunkwise.chunkers.contextual import with_headings
 from chunkwise.chunkers.read_chunks import read_chunks
 from chunkwise.chunkers.write_chunks import chunk_file, row_of
 from chunkwise.core import Span
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 DOCUMENT = Document(

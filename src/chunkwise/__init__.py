@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     from chunkwise.retrieval.filters import Filter
     from chunkwise.retrieval.indexes import Index, index, open_index
     from chunkwise.testsets.generate.generate import generate_questions
-    from chunkwise.text.analysis import Analyzed
+    from chunkwise.text.analyzed import Analyzed
     from chunkwise.tracking.store import History, history
 
 # Imported when first used: `import chunkwise` itself costs next to nothing.
 _HOMES = {
-    "Analyzed": "chunkwise.text.analysis",
+    "Analyzed": "chunkwise.text.analyzed",
     "CitedAnswer": "chunkwise.answering.cited_answer",
     "Block": "chunkwise.core",
     "Chunk": "chunkwise.core",

@@ -11,7 +11,7 @@ from chunkwise.base.errors import BrokenContract, ChunkwiseError, UnknownName
 from chunkwise.chunkers import registry
 from chunkwise.core import Document, Span
 from chunkwise.testkit import check_chunker
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 MINE = '''
 from dataclasses import dataclass

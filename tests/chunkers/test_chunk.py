@@ -15,7 +15,7 @@ import pytest
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra, UnreadableDocument
 from chunkwise.core import Document, Span
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 
 @pytest.fixture

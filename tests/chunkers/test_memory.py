@@ -10,7 +10,7 @@ from chunkwise import Document, UnreadableDocument
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.write_chunks import chunk_lines
 from chunkwise.documents.source import Source
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 PARAGRAPH = (
     "The keeper of the lamp writes down the hour, the wind and the height of the water. He does so every night,\n"

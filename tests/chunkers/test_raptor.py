@@ -23,7 +23,7 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.models.llm.local import LocalModel
 from chunkwise.testkit import check_chunks
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from hash_embedder import HashEmbedder
 from how_many import examples
 from rule_summariser import FirstSentences

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from chunkwise.chunkers.packing.cuts import NONE, CutLevel, NearCuts
 from chunkwise.chunkers.recursive import SeparatorPositions, separator_cuts
 from chunkwise.core import Document
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.graphemes import Graphemes
 from how_many import examples
 

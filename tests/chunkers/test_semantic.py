@@ -16,7 +16,7 @@ from chunkwise.chunkers.cluster import ClusterChunker
 from chunkwise.chunkers.semantic import SemanticChunker, border_similarity, named_embedder
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.testkit import check_chunker, check_chunks
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from hash_embedder import HashEmbedder, PlainHashEmbedder
 from how_many import examples
 

@@ -8,7 +8,7 @@ from chunkwise import Document, chunk_text, get_strategy
 from chunkwise.chunkers import label_with_size
 from chunkwise.core import Chunk
 from chunkwise.testkit import check_chunks
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 HANDBOOK = """# Handbook
 

@@ -5,7 +5,7 @@ import pytest
 from chunkwise import Document
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.structure import item_parts
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 FENCE = "   ```bash\n   widget --init\n   ```"
 INSTALL = f"""## Install

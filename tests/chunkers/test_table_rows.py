@@ -6,7 +6,7 @@ import pytest
 
 import chunkwise
 from chunkwise.core import Document
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.cells import cell_starts
 from untimed import is_linear
 

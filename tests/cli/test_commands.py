@@ -11,7 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import click
 import pytest
 
-from chunkwise.cli.commands import RenamedOption, TypedCommand
+from chunkwise.cli.dataclass_options import RenamedOption, TypedCommand
 from chunkwise.cli.main import group
 from cli.in_process import Run, here
 from cli.small_corpus import write_corpus, write_questions

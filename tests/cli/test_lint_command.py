@@ -11,7 +11,7 @@ import pytest
 
 import chunkwise
 from chunkwise.metrics.cuts.boundary_issues import KINDS, find_issues
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from cli.in_process import Run, here
 
 __all__ = ["here"]

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.chunkers import get_strategy
-from chunkwise.cli import commands
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.llm import (
     LlmClients,
     asking_strategy,
@@ -191,7 +191,7 @@ def test_a_weak_model_that_summarises_is_told_of(
 
 def test_the_time_of_summaries_is_that_of_one_document_after_the_other(pier: Path) -> None:
     from chunkwise.core import Document
-    from chunkwise.text.analysis import Analyzed
+    from chunkwise.text.analyzed import Analyzed
 
     options = LlmOptions(llm="http://localhost:1/v1#a", concurrency=64)
     clients = LlmClients(options)
@@ -206,7 +206,7 @@ def test_the_time_of_summaries_is_that_of_one_document_after_the_other(pier: Pat
     assert len(chunks.split(Analyzed(Document("pier", pier.read_text())))) > 9
 
 
-@commands.command("try", LlmOptions, examples="")
+@dataclass_command("try", LlmOptions, examples="")
 def command(options: LlmOptions) -> None:
     client = llm_client(options)
     if client is None:

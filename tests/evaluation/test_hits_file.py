@@ -12,7 +12,7 @@ from chunkwise.chunkers.write_chunks import hit_row
 from chunkwise.core import Document, Hit, Query, Reference
 from chunkwise.evaluation.run_file import read_hits
 from chunkwise.metrics.evidence import is_nowhere
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 LAMP = Document(
     "kb/lamp.md", "The lamp is lit. Write to us. The lamp is out. Write to us. Good night."

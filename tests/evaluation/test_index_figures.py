@@ -15,7 +15,7 @@ from chunkwise.evaluation.system import index_cost
 from chunkwise.metrics.cuts.coherence import index_coherence
 from chunkwise.retrieval.export import chunked_documents
 from chunkwise.retrieval.settings import Vectors
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from hash_embedder import HashEmbedder, _vector
 
 TEXTS = [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from chunkwise.core import Document
 from chunkwise.profiling import profile
 from chunkwise.profiling.repeats import RepeatFinder, fingerprints
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.characters import CharacterArrays
 from how_many import examples
 

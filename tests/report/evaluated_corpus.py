@@ -20,7 +20,7 @@ from chunkwise.evaluation.results import (
 from chunkwise.evaluation.verdicts import advice, verdict
 from chunkwise.metrics.cuts.boundary_issues import cuts_of
 from chunkwise.stats.intervals import interval
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 STRATEGY = "recursive(max_tokens=120)"
 OBJECTIVE = "recall@5"

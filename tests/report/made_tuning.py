@@ -20,7 +20,7 @@ from chunkwise.report.views.side_by_side import (
     SideResult,
 )
 from chunkwise.stats.intervals import interval
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.tuning.sweep import Configuration
 from chunkwise.tuning.sweep_result import (
     BaselineComparison,

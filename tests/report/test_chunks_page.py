@@ -23,7 +23,7 @@ from chunkwise.core import Chunk, Document
 from chunkwise.report.page import page as page_of
 from chunkwise.report.page import write_chunks_page
 from chunkwise.report.views.chunks import ChunksStream, chunks_view
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from untimed import HANG
 
 HOSTILE = (

@@ -11,7 +11,7 @@ from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal.chunks import render_chunks
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 TEXT = "# Lamps\n\nThe lamp on the mole is lit. It burns till dawn. Two boats wait for it.\n" * 4
 

@@ -15,7 +15,7 @@ from chunkwise.core import Document, Span
 from chunkwise.metrics.cuts.boundary_issues import KINDS, CutTally, LocatedIssue, located
 from chunkwise.report.terminal.lint import MARK, render_lint
 from chunkwise.report.views.lint import LintSample, cuts_in, lint_view
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 BAD = "The lamp was lit by the kee¦per of the light, and he "
 

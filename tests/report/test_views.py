@@ -46,7 +46,7 @@ from chunkwise.report.views.profile import profile_view
 from chunkwise.report.views.tuning import TuningView, tuning_view
 from chunkwise.report.views.view import View
 from chunkwise.stats.intervals import Interval
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.tracking.store import History
 from made_results import results
 from report.evaluated_corpus import corpus, evaluated

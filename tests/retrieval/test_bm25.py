@@ -22,7 +22,7 @@ from chunkwise.retrieval import bm25
 from chunkwise.retrieval import bm25 as bm25_module
 from chunkwise.retrieval.bm25 import Bm25, TermTable
 from chunkwise.testkit.hostile import hostile_documents
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.terms import (
     TermCounts,
     count_terms,

@@ -17,7 +17,7 @@ from chunkwise import ChunkwiseError, Document, Index
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.local.index import nearest
 from chunkwise.retrieval.ranking import best
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from retrieval.tiny_embedder import Tiny, WholeTexts
 
 WORDS = "heron otter badger falcon river forest meadow night winter stone bridge boat".split()

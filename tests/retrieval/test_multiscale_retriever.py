@@ -15,7 +15,7 @@ from chunkwise.retrieval import retrievers as retriever
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.multiscale import Multiscale
 from chunkwise.retrieval.search.search import search
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from how_many import examples
 from retrieval.tiny_embedder import Tiny

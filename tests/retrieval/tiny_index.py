@@ -19,7 +19,7 @@ from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.searchable import AtomBounds, FoundChunk
 from chunkwise.retrieval.settings import Settings, Vectors
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 WORDS = re.compile(r"\w+")
 

@@ -21,7 +21,7 @@ from chunkwise.studio.documents import MOST_BANDS
 from chunkwise.studio.project import Project, ProjectSources
 from chunkwise.studio.questions import layered
 from chunkwise.studio.recently_used import RecentlyUsed
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of
 from hash_embedder import HashEmbedder
 from studio.made_studio import HOSTILE, LEAVE, client, number_of, project

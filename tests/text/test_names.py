@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.core import Document
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.names import HEADING, TITLE, Mentions, document_names, name_hash, name_key
 
 Found = set[tuple[str, str]]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import InvalidParameter, MissingExtra
 from chunkwise.core import Document
 from chunkwise.testkit.hostile import hostile_documents
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of_text
 from chunkwise.text.terms import (
     LANGUAGES,

@@ -17,7 +17,7 @@ from chunkwise.metrics.claims.hit_texts import whole_words
 from chunkwise.metrics.claims.plain_form import holds, plain_form
 from chunkwise.metrics.claims.readable import Readable, sentences
 from chunkwise.testsets.locate.locate import Missing, SoughtPassage, elided_parts, locate, trimmed
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 
 class FoundQuote(NamedTuple):

@@ -13,7 +13,7 @@ from chunkwise.answering.cited_answer import CitedAnswer, Claim, NumberedPassage
 from chunkwise.core import Hit, Query, Span
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.testsets.locate.locate import trimmed
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 BUDGET = 600
 """Tokens of the passages whose sentences are read, where nothing else is asked for."""

@@ -14,7 +14,7 @@ from chunkwise.base.registry import Registry
 from chunkwise.chunkers.packing.overlap import overlap_tokens
 from chunkwise.chunkers.pieces import check_summary, foreign_pieces
 from chunkwise.core import Chunk, Document, Piece, Span
-from chunkwise.text.analysis import Analyzed, SectionLookup
+from chunkwise.text.analyzed import Analyzed, SectionLookup
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike
 
 

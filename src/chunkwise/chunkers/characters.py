@@ -11,7 +11,7 @@ from chunkwise.chunkers.packing.overlap import check_overlap
 from chunkwise.chunkers.packing.sized import LARGEST
 from chunkwise.chunkers.packing.windows import windows
 from chunkwise.core import Piece
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 

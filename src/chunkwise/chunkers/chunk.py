@@ -28,7 +28,7 @@ from chunkwise.documents import (
 )
 from chunkwise.documents.formats.markdown import looks_like_markdown
 from chunkwise.documents.source import Source
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.source_code.parser import ParsingBudget
 
 DEFAULT_STRATEGY = "structure"

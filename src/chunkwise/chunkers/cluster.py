@@ -13,7 +13,7 @@ from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.sized import LARGEST
 from chunkwise.chunkers.semantic import EmbeddingChunker, border_similarity
 from chunkwise.core import Piece
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 LOOK_BACK = 256
 """Units in the longest run: what bounds the work where units are tiny and the limit is large."""

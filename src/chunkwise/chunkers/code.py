@@ -14,7 +14,7 @@ from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import ArrayCuts, CutLevel, word_level
 from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.core import Piece
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.lines import Lines
 from chunkwise.text.positions import merge_sorted, without
 from chunkwise.text.source_code.grammars import LANGUAGES

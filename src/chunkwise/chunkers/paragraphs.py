@@ -18,7 +18,7 @@ from chunkwise.chunkers.packing.cuts import (
 )
 from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.core import Piece
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 
 @dataclass(frozen=True, kw_only=True)

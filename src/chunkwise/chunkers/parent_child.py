@@ -12,7 +12,7 @@ from chunkwise.chunkers.packing.cuts import ArrayCuts, clause_levels, glued, sen
 from chunkwise.chunkers.packing.packer import Packer
 from chunkwise.chunkers.packing.sized import LARGEST, SizedChunker
 from chunkwise.core import Piece, Span
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 _PARENT_WORDS = {"words": 500, "section": 2000}

@@ -11,7 +11,7 @@ from typing import Any
 
 from chunkwise.base.errors import BrokenContract, ChunkwiseError
 from chunkwise.core import Chunk, Piece, Span
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 _MOST_LEVELS = 100
 

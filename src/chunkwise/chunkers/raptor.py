@@ -25,7 +25,7 @@ from chunkwise.models.llm.client import LlmClient, check_window, cleaned_answer,
 from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.models.llm.language_model import LanguageModel, Reply, Request
 from chunkwise.models.llm.prompt import fenced, load_prompt
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
 
 _NEARBY = 0.2

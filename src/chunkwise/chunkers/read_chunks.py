@@ -35,7 +35,7 @@ from chunkwise.core import Chunk, Document, Passage, Piece, Span
 from chunkwise.documents.document_names import DocumentNames
 from chunkwise.records.fields import integer_in, string_in
 from chunkwise.records.read import OnBadRow
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.folding import Tolerance
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 

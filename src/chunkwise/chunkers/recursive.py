@@ -21,7 +21,7 @@ from chunkwise.chunkers.packing.cuts import (
 )
 from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.core import Piece
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.characters import CharacterArrays, Points
 from chunkwise.text.graphemes import Graphemes
 from chunkwise.text.positions import merge_sorted

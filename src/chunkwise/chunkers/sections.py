@@ -13,7 +13,7 @@ from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import clause_levels, sentence_levels
 from chunkwise.chunkers.packing.sized import LARGEST, SizedChunker
 from chunkwise.core import Piece
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,7 @@ from chunkwise.chunkers.packing.sized import LARGEST, SizedChunker
 from chunkwise.core import Piece
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
 from chunkwise.models.http.address import without_secrets
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.measure import TokenMeasure
 
 _TRIES = 8

@@ -9,7 +9,7 @@ from typing import ClassVar
 from chunkwise.chunkers.packing.cuts import clause_levels, sentence_levels
 from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.core import Piece
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 
 @dataclass(frozen=True, kw_only=True)

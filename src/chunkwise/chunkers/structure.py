@@ -19,8 +19,9 @@ from chunkwise.chunkers.packing.cuts import (
     sentence_levels,
 )
 from chunkwise.chunkers.packing.sized import SizedChunker
-from chunkwise.core import Block, Piece
-from chunkwise.text.analysis import Analyzed
+from chunkwise.chunkers.table_headers import table_headers
+from chunkwise.core import Piece
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.positions import without
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
@@ -78,18 +79,12 @@ class StructureChunker(SizedChunker):
             apart=len(sections),
         )
         pieces = self.join_small_chunks(document, packer.pack(0, len(document.text)))
-        return self._with_table_headers(document, pieces)
-
-    def _with_table_headers(self, document: Analyzed, pieces: list[Piece]) -> list[Piece]:
         measure = document.measure(self.tokenizer)
-        starts = np.array([piece.start for piece in pieces], dtype=np.int64)
-        told: dict[Block, str] = {}
-        for number, header in document.blocks.headers_above(starts).items():
-            if header not in told:
-                fits = measure.count(header.start, header.end) <= self.max_tokens
-                header_text = document.text[header.start : header.end].removeprefix("\ufeff")
-                told[header] = header_text if fits else ""
-            pieces[number] = pieces[number]._replace(context=told[header])
+        headers = table_headers(
+            document, pieces, lambda block: measure.count(block.start, block.end) <= self.max_tokens
+        )
+        for number, header in headers.items():
+            pieces[number] = pieces[number]._replace(context=header)
         return pieces
 
 

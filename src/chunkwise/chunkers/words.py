@@ -12,7 +12,7 @@ from chunkwise.chunkers.packing.overlap import check_overlap
 from chunkwise.chunkers.packing.packer import Packer
 from chunkwise.chunkers.packing.sized import LARGEST
 from chunkwise.core import Piece
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 _PRESETS = {"small": (200, 30), "medium": (500, 75), "large": (800, 100)}

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import RealRange, option
+from chunkwise.cli.dataclass_options import RealRange, dataclass_command, option
 from chunkwise.cli.llm import LlmClients, or_local, show_estimate
 from chunkwise.cli.options import (
     SKIPPED,
@@ -100,7 +99,7 @@ class _EstimateOnly(Exception):
         self.estimate = estimate
 
 
-@commands.command("ab", ABOptions, examples=_EXAMPLES)
+@dataclass_command("ab", ABOptions, examples=_EXAMPLES)
 def command(options: ABOptions) -> None:
     """Hold two configurations against each other on live questions, and say when to stop.
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.cli import commands
-from chunkwise.cli.commands import argument, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.llm import LlmClients, refuse_unasked, show_estimate, show_spent
 from chunkwise.cli.options import (
     COUNT,
@@ -79,7 +78,7 @@ class AskOptions(
     as_json: bool = json_flag("Print the answers as JSON lines on stdout and nothing else.")
 
 
-@commands.command("ask", AskOptions, examples=_EXAMPLES)
+@dataclass_command("ask", AskOptions, examples=_EXAMPLES)
 def command(options: AskOptions) -> None:
     """Answer a question from your documents, in their sentences or a model's; every claim has its place in them.
 

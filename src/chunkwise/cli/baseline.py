@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import ListingGroup, argument, option
+from chunkwise.cli.dataclass_options import ListingGroup, argument, dataclass_command, option
 from chunkwise.cli.keep import HistoryOption, hand_down, history_of_group, run_number
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say
@@ -88,7 +87,7 @@ class SetOptions(HistoryOption):
     as_json: bool = json_flag()
 
 
-@commands.command("set", SetOptions, examples=_SET_EXAMPLES)
+@dataclass_command("set", SetOptions, examples=_SET_EXAMPLES)
 def set_baseline(options: SetOptions) -> None:
     """Hold later runs of its kind against this one. RUN is its number, `last`, or `baseline`."""
     history = options.opened()
@@ -110,7 +109,7 @@ class ClearOptions(HistoryOption):
     as_json: bool = json_flag()
 
 
-@commands.command("clear", ClearOptions, examples=_CLEAR_EXAMPLES)
+@dataclass_command("clear", ClearOptions, examples=_CLEAR_EXAMPLES)
 def clear(options: ClearOptions) -> None:
     """Forget which runs are baselines; the runs themselves stay."""
     gone = options.opened().clear_baselines(options.name)

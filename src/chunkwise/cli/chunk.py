@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import is_typed, option
+from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import FAILED
 from chunkwise.cli.llm import (
     NO_MODEL,
@@ -94,7 +93,7 @@ class ChunkOptions(LlmOptions, ConfigOption, JobsOption, SourceOptions):
     )  # fmt: skip
 
 
-@commands.command("chunk", ChunkOptions, examples=_EXAMPLES)
+@dataclass_command("chunk", ChunkOptions, examples=_EXAMPLES)
 def command(options: ChunkOptions) -> None:
     """Cut documents into chunks, every one an exact span of its source.
 

@@ -144,7 +144,7 @@ class CutsPage:
             )
         from chunkwise.report.page import write_chunks_page
         from chunkwise.report.views.chunks import ChunksStream
-        from chunkwise.text.analysis import Analyzed
+        from chunkwise.text.analyzed import Analyzed
 
         with (
             replacing(self._path) as temporary,

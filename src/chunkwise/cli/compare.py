@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import argument, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.options import NOT_REACHED, check_outputs, json_flag, output_file, page_file
 
@@ -59,7 +58,7 @@ class CompareOptions(KeepOptions):
     page: Path | None = page_file("Write one HTML page that shows the comparison.")
 
 
-@commands.command("compare", CompareOptions, examples=_EXAMPLES)
+@dataclass_command("compare", CompareOptions, examples=_EXAMPLES)
 def command(options: CompareOptions) -> None:
     """Say whether one run is better than another: paired on the same questions, with intervals and p-values.
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import option
+from chunkwise.cli.dataclass_options import dataclass_command, option
 from chunkwise.cli.options import QuietOption
 
 _EXAMPLES = """
@@ -36,7 +35,7 @@ class DemoOptions(QuietOption):
     )  # fmt: skip
 
 
-@commands.command("demo", DemoOptions, examples=_EXAMPLES)
+@dataclass_command("demo", DemoOptions, examples=_EXAMPLES)
 def command(options: DemoOptions) -> None:
     """Tune for the corpus inside the package: 13 small documents, 132 questions, under a minute."""
     import chunkwise

@@ -22,8 +22,7 @@ import click
 from chunkwise import __version__
 from chunkwise.base.errors import InvalidParameter, without_passwords
 from chunkwise.base.wording import megabytes
-from chunkwise.cli import commands
-from chunkwise.cli.commands import option
+from chunkwise.cli.dataclass_options import dataclass_command, option
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, stdout_console
 from chunkwise.models.http.error import excerpt
@@ -84,7 +83,7 @@ class DoctorOptions:
     as_json: bool = json_flag()
 
 
-@commands.command("doctor", DoctorOptions, examples=_EXAMPLES)
+@dataclass_command("doctor", DoctorOptions, examples=_EXAMPLES)
 def command(options: DoctorOptions) -> None:
     """Check what works on this machine, and show the command that repairs what does not."""
     checks = list(all_checks(options.postgres))

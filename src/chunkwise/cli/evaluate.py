@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.cli import commands
+from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.evaluation import (
     DryRunEnded,
     EvaluationOptions,
@@ -57,7 +57,7 @@ class EvaluateOptions(EvaluationOptions, KeepOptions):
     """The options of `chunkwise evaluate`."""
 
 
-@commands.command("evaluate", EvaluateOptions, examples=_EXAMPLES)
+@dataclass_command("evaluate", EvaluateOptions, examples=_EXAMPLES)
 def command(options: EvaluateOptions) -> None:
     """Measure a chunking and a search with questions, and say how sure the figures are.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
 
 import click
 
-from chunkwise.cli.commands import RealRange, is_typed, option
+from chunkwise.cli.dataclass_options import RealRange, is_typed, option
 from chunkwise.cli.llm import (
     LOCAL,
     AskingStrategy,

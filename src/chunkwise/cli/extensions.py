@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import argument
+from chunkwise.cli.dataclass_options import argument, dataclass_command
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, stdout_console
 
@@ -47,7 +46,7 @@ class ExtensionsOptions:
     as_json: bool = json_flag()
 
 
-@commands.command("extensions", ExtensionsOptions, examples=_EXAMPLES)
+@dataclass_command("extensions", ExtensionsOptions, examples=_EXAMPLES)
 def command(options: ExtensionsOptions) -> None:
     """List what can be added to, what is there, which package it comes from, and what cannot be loaded.
 

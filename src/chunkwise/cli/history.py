@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import ListingGroup, argument, option
+from chunkwise.cli.dataclass_options import ListingGroup, argument, dataclass_command, option
 from chunkwise.cli.exit_status import FAILED, WRONG_USAGE
 from chunkwise.cli.keep import HistoryOption, hand_down, history_of_group, run_number
 from chunkwise.cli.options import SKIPPED, QuietOption, json_flag, page_file
@@ -144,7 +143,7 @@ class ShowOptions(HistoryOption):
     as_json: bool = json_flag("Print all that is kept of the run as JSON on stdout and nothing else.")  # fmt: skip
 
 
-@commands.command("show", ShowOptions, examples=_SHOW_EXAMPLES)
+@dataclass_command("show", ShowOptions, examples=_SHOW_EXAMPLES)
 def show(options: ShowOptions) -> None:
     """Show one run: figures, settings, versions, where it comes from, what changed since the one before.
 
@@ -174,7 +173,7 @@ class DiffOptions(HistoryOption):
     as_json: bool = json_flag()
 
 
-@commands.command("diff", DiffOptions, examples=_DIFF_EXAMPLES)
+@dataclass_command("diff", DiffOptions, examples=_DIFF_EXAMPLES)
 def diff(options: DiffOptions) -> None:
     """Show what changed between two runs, by how much figures differ, and what that comes from.
 
@@ -210,7 +209,7 @@ class ChartOptions(HistoryOption):
     as_json: bool = json_flag()
 
 
-@commands.command("chart", ChartOptions, examples=_CHART_EXAMPLES)
+@dataclass_command("chart", ChartOptions, examples=_CHART_EXAMPLES)
 def chart(options: ChartOptions) -> None:
     """Draw one metric over all runs, with intervals and the baseline.
 
@@ -262,7 +261,7 @@ class ExportOptions(HistoryOption):
     as_json: bool = json_flag("Print the rows as JSON lines on stdout and nothing else.")
 
 
-@commands.command("export", ExportOptions, examples=_EXPORT_EXAMPLES)
+@dataclass_command("export", ExportOptions, examples=_EXPORT_EXAMPLES)
 def export(options: ExportOptions) -> None:
     """Write the runs as a table for other tools: a row for each figure of each run."""
     from chunkwise.base.wording import counted
@@ -329,7 +328,7 @@ class PruneOptions(HistoryOption):
     as_json: bool = json_flag()
 
 
-@commands.command("prune", PruneOptions, examples=_PRUNE_EXAMPLES)
+@dataclass_command("prune", PruneOptions, examples=_PRUNE_EXAMPLES)
 def prune(options: PruneOptions) -> None:
     """Forget old runs with their scores; baselines are kept."""
     since = _since(options.older)
@@ -380,7 +379,7 @@ class ImportOptions(HistoryOption):
     as_json: bool = json_flag()
 
 
-@commands.command("import", ImportOptions, examples=_IMPORT_EXAMPLES)
+@dataclass_command("import", ImportOptions, examples=_IMPORT_EXAMPLES)
 def import_files(options: ImportOptions) -> None:
     """Take files of results into the history: what `evaluate --output` and `tune` wrote, with earlier versions, too."""
     from chunkwise.base.wording import counted
@@ -430,7 +429,7 @@ class HistoryDemoOptions(QuietOption):
     force: bool = option("--force", is_flag=True, help="Make a history anew that is there already.")
 
 
-@commands.command("demo", HistoryDemoOptions, examples=_DEMO_EXAMPLES)
+@dataclass_command("demo", HistoryDemoOptions, examples=_DEMO_EXAMPLES)
 def demo(options: HistoryDemoOptions) -> None:
     """Make and watch forty weeks of runs on the corpus inside the package: one change hurts, one does not."""
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from chunkwise.base.recorded import allowing
-from chunkwise.cli import commands
-from chunkwise.cli.commands import is_typed, option
+from chunkwise.base.untrusted_names import allowing
+from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option
 from chunkwise.cli.llm import (
     NO_MODEL,
     AskingStrategy,
@@ -111,7 +110,7 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, JobsOption, So
     as_json: bool = json_flag("Print the summary as JSON on stdout and nothing else.")
 
 
-@commands.command("index", IndexCommandOptions, examples=_EXAMPLES)
+@dataclass_command("index", IndexCommandOptions, examples=_EXAMPLES)
 def command(options: IndexCommandOptions) -> None:
     """Make an index that can be searched, or bring it up to date.
 

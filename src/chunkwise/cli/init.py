@@ -15,8 +15,7 @@ from typing import Literal
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import RealRange, argument, option
+from chunkwise.cli.dataclass_options import RealRange, argument, dataclass_command, option
 from chunkwise.cli.options import queries_file
 from chunkwise.cli.streams import say
 
@@ -83,7 +82,7 @@ class InitOptions:
     force: bool = option("--force", is_flag=True, help="Write over a file that is there already.")
 
 
-@commands.command("init", InitOptions, examples=_EXAMPLES)
+@dataclass_command("init", InitOptions, examples=_EXAMPLES)
 def command(options: InitOptions) -> None:
     """Write the file that has quality watched weekly and on every change, with the summary in the job's page.
 

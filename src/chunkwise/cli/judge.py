@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import RealRange, is_typed, option
+from chunkwise.cli.dataclass_options import RealRange, dataclass_command, is_typed, option
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.llm import (
     llm_client,
@@ -116,7 +115,7 @@ class CalibrateOptions(KeepOptions, LlmOptions, SourceOptions):
     as_json: bool = json_flag("Print everything as JSON on stdout and nothing else.")
 
 
-@commands.command("calibrate", CalibrateOptions, examples=_EXAMPLES)
+@dataclass_command("calibrate", CalibrateOptions, examples=_EXAMPLES)
 def calibrate(options: CalibrateOptions) -> None:
     """Measure judges: how often they are right about passages whose relevance is known.
 

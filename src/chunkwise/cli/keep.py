@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from chunkwise.cli.commands import is_typed, option
+from chunkwise.cli.dataclass_options import is_typed, option
 from chunkwise.cli.streams import say, shown_place
 from chunkwise.tracking.names import HISTORY_VARIABLE
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import argument, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say
 
@@ -103,7 +102,7 @@ class LabelsExportOptions(LabelsPlace):
     as_json: bool = json_flag()
 
 
-@commands.command("export", LabelsExportOptions, examples=_EXPORT_EXAMPLES)
+@dataclass_command("export", LabelsExportOptions, examples=_EXPORT_EXAMPLES)
 def export(options: LabelsExportOptions) -> None:
     """Write labels to FILE: every event as JSON lines, or what stands now for another tool."""
     from chunkwise.base.wording import counted
@@ -133,7 +132,7 @@ class LabelsImportOptions(LabelsPlace):
     as_json: bool = json_flag()
 
 
-@commands.command("import", LabelsImportOptions, examples=_IMPORT_EXAMPLES)
+@dataclass_command("import", LabelsImportOptions, examples=_IMPORT_EXAMPLES)
 def import_(options: LabelsImportOptions) -> None:
     """Take labels of FILE in, beside those that are there: nothing is overwritten."""
     from chunkwise.base.wording import counted
@@ -157,7 +156,7 @@ class AgreementOptions(LabelsPlace):
     as_json: bool = json_flag()
 
 
-@commands.command("agreement", AgreementOptions, examples=_AGREEMENT_EXAMPLES)
+@dataclass_command("agreement", AgreementOptions, examples=_AGREEMENT_EXAMPLES)
 def agreement(options: AgreementOptions) -> None:
     """Say how far people agree (Krippendorff's alpha, Cohen's kappa), who did how much, what nobody judged."""
     from chunkwise.base.wording import counted
@@ -222,7 +221,7 @@ class AdjudicateOptions(LabelsPlace):
     as_json: bool = json_flag()
 
 
-@commands.command("adjudicate", AdjudicateOptions, examples=_ADJUDICATE_EXAMPLES)
+@dataclass_command("adjudicate", AdjudicateOptions, examples=_ADJUDICATE_EXAMPLES)
 def adjudicate(options: AdjudicateOptions) -> None:
     """List passages that people graded differently, and decide them one by one."""
     from chunkwise.base.errors import InvalidParameter

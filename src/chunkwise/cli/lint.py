@@ -12,8 +12,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.cli import commands
-from chunkwise.cli.commands import RealRange, option
+from chunkwise.cli.dataclass_options import RealRange, dataclass_command, option
 from chunkwise.cli.exit_status import FAILED
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.options import (
@@ -88,7 +87,7 @@ class LintOptions(KeepOptions, JobsOption, SourceOptions):
     page: Path | None = page_file("Write one HTML page that shows the documents with their cuts.")
 
 
-@commands.command("lint", LintOptions, examples=_EXAMPLES)
+@dataclass_command("lint", LintOptions, examples=_EXAMPLES)
 def command(options: LintOptions) -> None:
     """Find the places where cuts hurt: words, sentences, lists, tables and code cut in two, headings left behind.
 

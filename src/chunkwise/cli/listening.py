@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.cli.commands import option
+from chunkwise.cli.dataclass_options import option
 
 if TYPE_CHECKING:
     from chunkwise.studio.server import Listening

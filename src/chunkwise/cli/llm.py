@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
-from chunkwise.cli.commands import is_typed, option
+from chunkwise.cli.dataclass_options import is_typed, option
 from chunkwise.cli.options import LlmOptions
 from chunkwise.cli.progress import fetch_weights
 from chunkwise.cli.streams import print_json, say
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from chunkwise.core import OnProgress
     from chunkwise.models.llm.client import LlmClient
     from chunkwise.models.llm.cost import LlmEstimate, LlmUsage
-    from chunkwise.text.analysis import Analyzed
+    from chunkwise.text.analyzed import Analyzed
 
 Contextual = Literal["neighbours", "document"]
 """What a language model reads around a chunk before it writes the chunk's context."""

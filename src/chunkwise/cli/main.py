@@ -14,7 +14,7 @@ from typing import NoReturn
 import click
 
 from chunkwise import __version__
-from chunkwise.cli.commands import LazyGroup
+from chunkwise.cli.dataclass_options import LazyGroup
 from chunkwise.cli.exit_status import DONE, FAILED, WRONG_USAGE
 from chunkwise.cli.streams import watch_readers
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import argument, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, stdout_console
 
@@ -38,7 +37,7 @@ class MetricsOptions:
     as_json: bool = json_flag()
 
 
-@commands.command("metrics", MetricsOptions, examples=_EXAMPLES)
+@dataclass_command("metrics", MetricsOptions, examples=_EXAMPLES)
 def command(options: MetricsOptions) -> None:
     """List every metric: its group, which way is better, bounds, targets, and what it needs.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from chunkwise.cli.commands import RealRange, argument, option
+from chunkwise.cli.dataclass_options import RealRange, argument, option
 from chunkwise.cli.exit_status import NOT_REACHED as NOT_REACHED
 from chunkwise.cli.exit_status import SKIPPED as SKIPPED
 
@@ -311,7 +311,7 @@ class QuestionsOption:
 def _allow(context: click.Context, _: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
     """For as long as the command runs, and for processes it starts."""
     if names:
-        from chunkwise.base.recorded import ALLOW
+        from chunkwise.base.untrusted_names import ALLOW
 
         before = os.environ.get(ALLOW)
         os.environ[ALLOW] = ",".join(filter(None, [before, *names]))

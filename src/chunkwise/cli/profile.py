@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import option
+from chunkwise.cli.dataclass_options import dataclass_command, option
 from chunkwise.cli.exit_status import FAILED
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.options import SKIPPED, SourceOptions, check_outputs, json_flag, page_file
@@ -44,7 +43,7 @@ class ProfileOptions(KeepOptions, SourceOptions):
     as_json: bool = json_flag()
 
 
-@commands.command("profile", ProfileOptions, examples=_EXAMPLES)
+@dataclass_command("profile", ProfileOptions, examples=_EXAMPLES)
 def command(options: ProfileOptions) -> None:
     """Describe a corpus before anything is chosen: sizes, sections, languages, and which chunking to try first.
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import argument, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import SKIPPED, QuietOption, check_outputs, json_flag
 from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
@@ -91,7 +90,7 @@ class ImportQueriesOptions(QuietOption):
     as_json: bool = json_flag()
 
 
-@commands.command("import", ImportQueriesOptions, examples=_IMPORT_EXAMPLES)
+@dataclass_command("import", ImportQueriesOptions, examples=_IMPORT_EXAMPLES)
 def import_log(options: ImportQueriesOptions) -> None:
     """Take questions from a log: the same ones joined, those about one thing clustered, some of them drawn.
 

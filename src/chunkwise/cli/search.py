@@ -12,8 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.cli import commands
-from chunkwise.cli.commands import argument, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import (
     SKIPPED,
     ConfigOption,
@@ -93,7 +92,7 @@ class IndexSearchOptions(SearchOptions, WhereOption, QuestionsOption, ConfigOpti
     as_json: bool = json_flag("Print the hits as JSON lines on stdout and nothing else.")
 
 
-@commands.command("search", IndexSearchOptions, examples=_EXAMPLES)
+@dataclass_command("search", IndexSearchOptions, examples=_EXAMPLES)
 def command(options: IndexSearchOptions) -> None:
     """Search an index; hits are exact places in your documents.
 

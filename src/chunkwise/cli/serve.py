@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import argument, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.listening import ListeningOptions
 from chunkwise.cli.llm import llm_client
 from chunkwise.cli.options import LlmOptions, QuietLoadingOptions
@@ -54,7 +53,7 @@ class ServeOptions(ListeningOptions, LlmOptions, QuietLoadingOptions):
     )  # fmt: skip
 
 
-@commands.command("serve", ServeOptions, examples=_EXAMPLES)
+@dataclass_command("serve", ServeOptions, examples=_EXAMPLES)
 def command(options: ServeOptions) -> None:
     """Answer programs over HTTP: chunk, search, ask and evaluate, with keys, limits and metrics; no pages.
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import argument, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, stdout_console
 
@@ -34,7 +33,7 @@ class StrategiesOptions:
     as_json: bool = json_flag()
 
 
-@commands.command("strategies", StrategiesOptions, examples=_EXAMPLES)
+@dataclass_command("strategies", StrategiesOptions, examples=_EXAMPLES)
 def command(options: StrategiesOptions) -> None:
     """List every strategy, its parameters, defaults and bounds, and when to use it.
 

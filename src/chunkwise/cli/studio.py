@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import argument, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.keep import HistoryOption
 from chunkwise.cli.listening import ListeningOptions
 from chunkwise.cli.llm import llm_client
@@ -65,7 +64,7 @@ class StudioOptions(ListeningOptions, LlmOptions, QuietLoadingOptions, HistoryOp
     no_browser: bool = option("--no-browser", is_flag=True, help="Only print the address.")
 
 
-@commands.command("studio", StudioOptions, examples=_EXAMPLES)
+@dataclass_command("studio", StudioOptions, examples=_EXAMPLES)
 def command(options: StudioOptions) -> None:
     """Look at documents, cuts, searches and runs in the browser, on this machine alone.
 

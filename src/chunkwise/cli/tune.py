@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import option
+from chunkwise.cli.dataclass_options import dataclass_command, option
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.llm import refuse_unlimited
 from chunkwise.cli.options import (
@@ -118,7 +117,7 @@ class TuneOptions(KeepOptions, SweepOptions):
     resume: bool = option("--resume", is_flag=True, help="Continue the sweep in the output folder.")
 
 
-@commands.command("tune", TuneOptions, examples=_EXAMPLES)
+@dataclass_command("tune", TuneOptions, examples=_EXAMPLES)
 def command(options: TuneOptions) -> None:
     """Find the chunking and the search that work for your documents, and prove it.
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import argument, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say
 
@@ -99,7 +98,7 @@ def command() -> None:
     """Say who may come in where others reach a studio or a server: names, roles, passwords, keys."""
 
 
-@commands.command("add", NewUserOptions, examples=_ADD_EXAMPLES)
+@dataclass_command("add", NewUserOptions, examples=_ADD_EXAMPLES)
 def add(options: NewUserOptions) -> None:
     """Add a user, or set another password; it is asked for, or read from stdin."""
     from chunkwise.studio.accounts import with_account
@@ -117,7 +116,7 @@ def add(options: NewUserOptions) -> None:
     say(f"{options.name} is in {options.file}")
 
 
-@commands.command("key", NewUserOptions, examples=_KEY_EXAMPLES)
+@dataclass_command("key", NewUserOptions, examples=_KEY_EXAMPLES)
 def key(options: NewUserOptions) -> None:
     """Print a new key for a program, which is kept as its hash alone."""
     from chunkwise.studio.accounts import new_key, with_account
@@ -128,7 +127,7 @@ def key(options: NewUserOptions) -> None:
     say(f"a key of {options.name}; it is shown this once, and sent as `Authorization: Bearer KEY`")
 
 
-@commands.command("role", UserRoleOptions, examples=_ROLE_EXAMPLES)
+@dataclass_command("role", UserRoleOptions, examples=_ROLE_EXAMPLES)
 def role(options: UserRoleOptions) -> None:
     """Give a user another role."""
     from chunkwise.studio.accounts import with_account, without_account
@@ -139,7 +138,7 @@ def role(options: UserRoleOptions) -> None:
     say(f"{options.name} is {options.role}")
 
 
-@commands.command("list", UserListOptions, examples=_LIST_EXAMPLES)
+@dataclass_command("list", UserListOptions, examples=_LIST_EXAMPLES)
 def list_users(options: UserListOptions) -> None:
     """List the users of a file with their roles."""
     from chunkwise.base.wording import counted
@@ -160,7 +159,7 @@ def list_users(options: UserListOptions) -> None:
         click.echo(f"{each.name}\t{each.role}\t{', '.join(how)}")
 
 
-@commands.command("remove", UserOptions, examples=_REMOVE_EXAMPLES)
+@dataclass_command("remove", UserOptions, examples=_REMOVE_EXAMPLES)
 def remove(options: UserOptions) -> None:
     """Remove a user with its password and its keys."""
     from chunkwise.studio.accounts import without_account

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chunkwise.cli import commands
 from chunkwise.cli.ab import command as ab
-from chunkwise.cli.commands import argument, is_typed, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, is_typed, option
 from chunkwise.cli.evaluation import (
     DryRunEnded,
     Evaluated,
@@ -170,7 +169,7 @@ class WatchOptions(EvaluationOptions, HistoryOption):
     as_json: bool = json_flag("Print what was found as JSON on stdout and nothing else.")
 
 
-@commands.command("watch", WatchOptions, examples=_EXAMPLES)
+@dataclass_command("watch", WatchOptions, examples=_EXAMPLES)
 def run(options: WatchOptions) -> None:
     """Evaluate, keep the run, hold it against the baseline, and raise a hand when something fell.
 
@@ -551,7 +550,7 @@ class AckOptions(HistoryOption):
     as_json: bool = json_flag()
 
 
-@commands.command("ack", AckOptions, examples=_ACK_EXAMPLES)
+@dataclass_command("ack", AckOptions, examples=_ACK_EXAMPLES)
 def ack(options: AckOptions) -> None:
     """Keep an alert quiet until the fall is worse. ALERT is its number, as `chunkwise watch alerts` lists it."""
     from chunkwise.base.wording import points
@@ -575,7 +574,7 @@ class AlertsOptions(HistoryOption):
     as_json: bool = json_flag()
 
 
-@commands.command("alerts", AlertsOptions, examples=_ALERTS_EXAMPLES)
+@dataclass_command("alerts", AlertsOptions, examples=_ALERTS_EXAMPLES)
 def alerts(options: AlertsOptions) -> None:
     """List the alerts that stand: what fell, since which run, acknowledged or not; or show one whole, by its number."""
     from chunkwise.report.plain_text import one_line

@@ -17,7 +17,7 @@ from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.user_warning import warn_user
 from chunkwise.core import Document
 from chunkwise.documents.archive import is_archive, members
-from chunkwise.documents.ids import Ids
+from chunkwise.documents.distinct_ids import Ids
 from chunkwise.documents.loader import LoadOptions, OnUnreadable
 from chunkwise.documents.own_files import is_index_folder, is_results_file
 from chunkwise.documents.passed_over import LEFT_OUT, Choice, in_words

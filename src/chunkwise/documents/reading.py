@@ -23,9 +23,9 @@ from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import grouped, renamed
 from chunkwise.base.user_warning import warn_user
 from chunkwise.core import Document
+from chunkwise.documents.distinct_ids import Ids
 from chunkwise.documents.fields import is_blank
 from chunkwise.documents.formats.corpus import NoText
-from chunkwise.documents.ids import Ids
 from chunkwise.documents.inputs import Inputs, Unreadables, WhenUnreadable, sources
 from chunkwise.documents.loader import (
     Loader,

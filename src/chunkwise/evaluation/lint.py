@@ -31,7 +31,7 @@ from chunkwise.documents import Inputs, LoadOptions, Unreadables, WhenUnreadable
 from chunkwise.metrics.cuts.boundary_issues import KINDS, CutCounts, CutTally, LocatedIssue, located
 from chunkwise.retrieval.export import chunked_documents
 from chunkwise.retrieval.indexes import Index, named_index
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 VERSION = 2
 """Of what `LintResult.to_dict` gives: goes up when a key changes its meaning or disappears."""

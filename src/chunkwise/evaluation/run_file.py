@@ -36,7 +36,7 @@ from chunkwise.records.encoding import marked_encoding
 from chunkwise.records.fields import Fields, integer_in, kind, number_in, string_in
 from chunkwise.records.json import parse_json, without_half_characters
 from chunkwise.records.read import OnBadRow, json_rows, read_bytes, shown_name, text_of
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike
 
 _UNSCORED = "it is not scored"

@@ -13,7 +13,7 @@ from math import log
 import numpy as np
 
 from chunkwise.core import Passage
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.terms import document_terms, query_terms
 
 REACH = 400

@@ -21,7 +21,7 @@ from chunkwise.records.typed import json_text
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.retrievers import get_retriever
 from chunkwise.retrieval.search.search import search
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 DEPTH = 10
 MOST_DEPTH = 200

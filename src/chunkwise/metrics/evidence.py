@@ -13,7 +13,7 @@ from chunkwise.metrics.spans.budget_recall import in_tokens
 from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.retrieval.indexes import Index
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike
 
 Hits = Sequence[Sequence[Hit]]

@@ -21,7 +21,7 @@ from chunkwise.profiling.results import (
     Profile,
     ProfileAdvice,
 )
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import UNKNOWN, WITHOUT_SPACES
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
 

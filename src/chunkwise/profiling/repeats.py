@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.profiling.results import PassagePlace, Repeat, Repeats, preview
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.characters import SPACE, CharacterArrays
 
 _ROOT = 0x9E3779B97F4A7C15 | 3

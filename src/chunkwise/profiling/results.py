@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.notebook import drawn
 from chunkwise.core import BLOCK_KINDS, SECTION_SEPARATOR
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of
 
 VERSION = 1

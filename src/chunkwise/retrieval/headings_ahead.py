@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from chunkwise.core import Block, Document, Span
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 _HEADING_KINDS = ("heading", "header")
 _AROUND = 1000

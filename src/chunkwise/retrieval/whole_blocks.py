@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Literal, NamedTuple
 
 from chunkwise.core import Document, Span
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 BlockName = Literal["code", "table", "list"]
 

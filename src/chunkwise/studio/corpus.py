@@ -14,7 +14,7 @@ from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.core import Document
 from chunkwise.studio.endpoint import NotFound
 from chunkwise.studio.recently_used import RecentlyUsed
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of
 
 _ANALYSED_CHARACTERS = 48_000_000

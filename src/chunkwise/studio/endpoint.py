@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 
 from chunkwise.base import parameters
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.recorded import recorded
+from chunkwise.base.untrusted_names import recorded
 from chunkwise.base.wording import did_you_mean
 from chunkwise.records.typed import WrongType, read_as
 from chunkwise.studio.accounts import Role

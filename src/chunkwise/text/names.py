@@ -10,7 +10,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.sections import heading_title
 from chunkwise.text.terms import folded, stop_words, words_of
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter, MissingExtra
 from chunkwise.core import Document
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.characters import DIGIT, JOINER, LETTER, MARK, CharacterArrays
 from chunkwise.text.language import SMALL_WORDS, UNKNOWN, language_of, language_of_text
 

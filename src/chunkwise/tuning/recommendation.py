@@ -11,8 +11,8 @@ from textwrap import wrap
 
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.recorded import allowing, recorded
 from chunkwise.base.renamed import warn_renamed
+from chunkwise.base.untrusted_names import allowing, recorded
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.documents.loader import OptionValue
 from chunkwise.models import DEFAULT

@@ -21,7 +21,7 @@ from chunkwise.evaluation.sources import (
     with_places,
 )
 from chunkwise.testsets.testset import TestSet
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from chunkwise.tuning.sweep import Sweep
 

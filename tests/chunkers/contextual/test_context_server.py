@@ -18,7 +18,7 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.endpoint import EndpointModel
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.models.llm.local import LocalModel
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from models.chat_server import ChatServer, asked, chat_server
 from untimed import HANG
 
@@ -122,7 +122,7 @@ from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.endpoint import EndpointModel
 from chunkwise.chunkers.chunk import Chunked
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 analyzed = Analyzed(Document("lamps.txt", sys.argv[3], title="Lamps"))
 cut = Chunked(analyzed.document, list(get_strategy("paragraphs").chunks(analyzed)), analyzed)
 cache = ModelCache(Path(sys.argv[2]))

@@ -25,7 +25,7 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.models.llm.prompt import load_prompt
 from chunkwise.testkit.hostile import hostile_documents
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from how_many import examples
 

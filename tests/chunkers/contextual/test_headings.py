@@ -7,7 +7,7 @@ import pytest
 from chunkwise import Document, get_strategy
 from chunkwise.chunkers.contextual import with_headings
 from chunkwise.core import Chunk
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 TEXT = "# Yard\n\nWelcome.\n\n## Leave\n\nAsk in writing.\n"
 

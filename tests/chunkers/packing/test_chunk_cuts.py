@@ -18,7 +18,7 @@ from chunkwise.chunkers.packing.cuts import (
     clause_levels,
 )
 from chunkwise.core import Document
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from how_many import examples
 
 CLAUSES = st.lists(

@@ -8,7 +8,7 @@ from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document
 from chunkwise.metrics.cuts.boundary_issues import find_issues
 from chunkwise.testkit import check_chunks
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from how_many import examples
 from untimed import is_linear
 

@@ -11,7 +11,7 @@ from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.packing.overlap import LargerOverlaps, MissingOverlaps, overlap_tokens
 from chunkwise.core import Chunk, Document
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from how_many import examples
 
 LONG = (

@@ -11,7 +11,7 @@ from chunkwise.chunkers.packing.cuts import ArrayCuts, clause_levels, sentence_l
 from chunkwise.chunkers.packing.packer import NestedPacker, Packer
 from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.core import Document, Piece
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from how_many import examples
 
 PIECES = [

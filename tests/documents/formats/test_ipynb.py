@@ -9,7 +9,7 @@ import pytest
 from chunkwise.documents.formats.notebook import NotebookLoader
 from chunkwise.documents.loader import LoadOptions
 from chunkwise.documents.source import Source
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from untimed import is_linear
 
 PICTURE = "iVBORw0KGgo" * 500

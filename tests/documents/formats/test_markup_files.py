@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chunkwise.documents.formats.tex import without_comments
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from untimed import is_linear
 
 FILES = {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chunkwise.core import Document, Span
 from chunkwise.metrics.cuts.boundary_issues import KINDS, Issue, count_issues, find_issues, located
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from chunkwise.core import Document, Span
 from chunkwise.metrics.cuts.boundary_issues import KINDS, CutTally, cuts_of, find_issues
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 Pair = tuple[Analyzed, list[Span]]
 

@@ -15,7 +15,7 @@ from chunkwise.models.embed import token_windows as windows
 from chunkwise.models.embed.embedder import TokenVectors
 from chunkwise.models.embed.late import atom_sums, atom_sums_of_many, span_vectors
 from chunkwise.models.embed.pretrained import MiniLM
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from how_many import examples
 
 TEXT = (

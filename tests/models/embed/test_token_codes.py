@@ -20,7 +20,7 @@ from chunkwise.models.embed.token_codes import (
     encode_rows,
     token_codes_of_many,
 )
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from how_many import examples
 from retrieval.tiny_embedder import TinyTokens
 

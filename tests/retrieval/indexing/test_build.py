@@ -21,7 +21,7 @@ from chunkwise.retrieval.indexing.fingerprint import (
 from chunkwise.retrieval.local.columns import encode
 from chunkwise.retrieval.settings import Settings
 from chunkwise.testkit.hostile import hostile_documents
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.terms import text_terms
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from retrieval.tiny_embedder import Tiny, WholeTexts

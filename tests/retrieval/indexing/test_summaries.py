@@ -19,7 +19,7 @@ from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.local import files
 from chunkwise.retrieval.search.index_reader import IndexReader
 from chunkwise.retrieval.settings import Vectors
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from retrieval.postgres_server import new_url
 from retrieval.tiny_embedder import Tiny

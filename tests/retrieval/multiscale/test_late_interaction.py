@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.models.embed.token_codes import decode_rows
 from chunkwise.retrieval.multiscale import Multiscale, maxsim
-from chunkwise.retrieval.multiscale import search as search_module
+from chunkwise.retrieval.multiscale import multiscale as search_module
 from chunkwise.retrieval.multiscale.maxsim import QueryTokens, atom_maxima, window_scores
 from chunkwise.retrieval.multiscale.votes import whole_documents, windows_of
 from chunkwise.retrieval.searchable import AtomTable, TokenTable

@@ -333,7 +333,7 @@ def _built(document: Document) -> Any:
     from chunkwise.chunkers.chunk import Chunked
     from chunkwise.retrieval.indexing.build import build_documents
     from chunkwise.retrieval.indexing.resolve import RequestedSettings, resolve_settings
-    from chunkwise.text.analysis import Analyzed
+    from chunkwise.text.analyzed import Analyzed
     from retrieval.postgres_server import STRATEGY
 
     choice = resolve_settings(RequestedSettings(STRATEGY, Tiny(), "late"), None)

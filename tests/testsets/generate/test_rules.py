@@ -16,7 +16,7 @@ from chunkwise.testsets.generate.rules import (
 )
 from chunkwise.testsets.generate.source_passages import find_source_passages
 from chunkwise.testsets.testset import TestSet
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 CORPUS = Path(chunkwise.__file__).with_name("corpus")
 DOCUMENTS = list(chunkwise.read(CORPUS))

@@ -24,7 +24,7 @@ from chunkwise.testsets.generate.source_passages import (
     is_boilerplate,
     passage_spans,
 )
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 
 CORPUS = Path(chunkwise.__file__).with_name("corpus")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from chunkwise.core import Document
 from chunkwise.testkit import check_chunker
 from chunkwise.testkit.hostile import hostile_documents
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.markup import MARKUPS
 from how_many import examples
 from untimed import is_linear, lines_run

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Block, Document
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.blocks import Blocks
 from chunkwise.text.blocks.sections import SectionTree, heading_title
 from how_many import examples

@@ -26,7 +26,7 @@ from chunkwise.models.embed.embedder import Kind as TextKind
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.retrieval.local.index import LocalIndex
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.tuning.run import run as run_module
 from chunkwise.tuning.run.one_chunking import groups_of, outcomes_of
 from chunkwise.tuning.run.record import SweepRecord

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-import numpy as np
-
+from chunkwise.chunkers.table_headers import table_headers
 from chunkwise.core import SECTION_SEPARATOR, Chunk
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 WrittenContext = Literal["neighbours", "document"]
 """What a language model writes: from the chunks around, or from the whole document."""
@@ -27,11 +26,15 @@ def with_headings(chunks: Sequence[Chunk], analyzed: Analyzed) -> list[Chunk]:
     section.
     """
     title = " ".join(analyzed.document.title.split())
-    headers = _headers_above(chunks, analyzed)
+    headers = table_headers(
+        analyzed, chunks, lambda header: header.end - header.start <= _LONGEST_HEADER
+    )
     return [
         chunk
         if chunk.level
-        else _placed(chunk, title, analyzed.section(chunk.start, chunk.end), headers.get(at, ""))
+        else _placed(
+            chunk, title, analyzed.section(chunk.start, chunk.end), headers.get(at, "").strip()
+        )
         for at, chunk in enumerate(chunks)
     ]
 
@@ -49,13 +52,3 @@ def _placed(chunk: Chunk, title: str, section: tuple[str, ...], header: str) -> 
         if context == chunk.context
         else replace(chunk, context=context, context_token_count=-1)
     )
-
-
-def _headers_above(chunks: Sequence[Chunk], analyzed: Analyzed) -> dict[int, str]:
-    """The header of the table in whose rows a chunk begins, by the chunk's position; the others have none."""
-    starts = np.array([chunk.start for chunk in chunks], np.int64)
-    found: dict[int, str] = {}
-    for at, header in analyzed.blocks.headers_above(starts).items():
-        text = analyzed.text[header.start : header.end].removeprefix("\ufeff").strip()
-        found[at] = text if len(text) <= _LONGEST_HEADER else ""
-    return found

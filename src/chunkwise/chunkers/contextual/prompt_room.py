@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from chunkwise.core import Chunk, Document
 from chunkwise.models.llm.language_model import LanguageModel
 from chunkwise.models.llm.prompt import Prompt
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.characters import DIGIT, SPACE
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 

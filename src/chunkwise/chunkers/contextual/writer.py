@@ -27,7 +27,7 @@ from chunkwise.models.llm.client import LlmClient, cleaned_answer
 from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.models.llm.language_model import Reply, Request
 from chunkwise.models.llm.prompt import Prompt, fenced, load_prompt
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.characters import CLOSER, ENDER, FINAL, FULL_STOP, CharacterArrays, kind_of
 from chunkwise.text.sentences.boundaries import sentence_starts
 from chunkwise.text.tokens.measure import TokenMeasure, measure_of

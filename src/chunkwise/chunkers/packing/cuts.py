@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.bare_lines import gaps_in_text
 from chunkwise.text.characters import SPACE
 from chunkwise.text.graphemes import Graphemes

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers.packing.cuts import NONE, CutLevel
 from chunkwise.core import Chunk
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.measure import TokenMeasure
 from chunkwise.text.tokens.tokenizers import TokenizerLike, tokenizer_names
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chunkwise.chunkers.packing.cuts import NONE, CutLevel, GraphemeCuts
 from chunkwise.chunkers.packing.overlap import OverlapFrom, overlap_starts
 from chunkwise.core import Piece
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.characters import SPACE
 from chunkwise.text.tokens.measure import TokenMeasure
 

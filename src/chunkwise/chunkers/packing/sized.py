@@ -13,7 +13,7 @@ from chunkwise.chunkers.packing.cuts import CutLevel
 from chunkwise.chunkers.packing.overlap import UNITS, check_overlap, overlap_from, overlap_tokens
 from chunkwise.chunkers.packing.packer import NestedPacker, Packer
 from chunkwise.core import Piece
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
 
 LARGEST = 10_000_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chunkwise.core import Piece
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.measure import TokenMeasure
 
 

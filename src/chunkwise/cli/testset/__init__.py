@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.cli.commands import LazyGroup
+from chunkwise.cli.dataclass_options import LazyGroup
 
 if TYPE_CHECKING:
     from chunkwise.core import Document, OnProgress

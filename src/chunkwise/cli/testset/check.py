@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import argument, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import SKIPPED, LoadingOptions, check_outputs, json_flag, output_file
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say_skipped, stdout_console
@@ -67,7 +66,7 @@ class CheckOptions(LoadingOptions):
     )
 
 
-@commands.command("check", CheckOptions, examples=_EXAMPLES)
+@dataclass_command("check", CheckOptions, examples=_EXAMPLES)
 def command(options: CheckOptions) -> None:
     """Check that questions and documents fit together.
 

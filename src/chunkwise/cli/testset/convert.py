@@ -11,8 +11,7 @@ import click
 
 from chunkwise.base.atomic import scratch_folder
 from chunkwise.base.wording import counted
-from chunkwise.cli import commands
-from chunkwise.cli.commands import argument, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.exit_status import FAILED
 from chunkwise.cli.options import SKIPPED, QuietLoadingOptions, check_outputs
 from chunkwise.cli.streams import json_stdout, say, say_skipped, utf8_stdout
@@ -72,7 +71,7 @@ class ConvertOptions(QuietLoadingOptions):
     )  # fmt: skip
 
 
-@commands.command("convert", ConvertOptions, examples=_EXAMPLES.format(formats=", ".join(_NAMES)))
+@dataclass_command("convert", ConvertOptions, examples=_EXAMPLES.format(formats=", ".join(_NAMES)))
 def command(options: ConvertOptions) -> None:
     """Convert a test set from one format into another: questions, references, and what else both formats hold.
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import argument, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import LoadingOptions, json_flag, output_file
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
@@ -44,7 +43,7 @@ class FromLabelsOptions(LoadingOptions):
     as_json: bool = json_flag()
 
 
-@commands.command("from-labels", FromLabelsOptions, examples=_EXAMPLES)
+@dataclass_command("from-labels", FromLabelsOptions, examples=_EXAMPLES)
 def command(options: FromLabelsOptions) -> None:
     """Make a test set of people's labels: references, grades, and what nobody judged.
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import option
+from chunkwise.cli.dataclass_options import dataclass_command, option
 from chunkwise.cli.llm import llm_client, show_estimate, show_spent
 from chunkwise.cli.options import SKIPPED, LlmOptions, SourceOptions, output_file
 from chunkwise.cli.progress import bytes_of, progress
@@ -85,7 +84,7 @@ class GenerateOptions(LlmOptions, SourceOptions):
     )  # fmt: skip
 
 
-@commands.command("generate", GenerateOptions, examples=_EXAMPLES)
+@dataclass_command("generate", GenerateOptions, examples=_EXAMPLES)
 def command(options: GenerateOptions) -> None:
     """Make questions from documents, each with its answer and the exact places that prove it.
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from chunkwise.cli import commands
-from chunkwise.cli.commands import argument, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import LoadingOptions
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import say_skipped
@@ -65,7 +64,7 @@ class ReviewOptions(LoadingOptions):
     )  # fmt: skip
 
 
-@commands.command("review", ReviewOptions, examples=_EXAMPLES)
+@dataclass_command("review", ReviewOptions, examples=_EXAMPLES)
 def command(options: ReviewOptions) -> None:
     """Accept, edit or drop questions one by one.
 
@@ -204,7 +203,7 @@ class ReviewCard:
 
         from chunkwise.core import SECTION_SEPARATOR
         from chunkwise.metrics.claims.hit_texts import whole_words
-        from chunkwise.text.analysis import Analyzed
+        from chunkwise.text.analyzed import Analyzed
 
         document = self._documents[reference.doc_id]
         text, start, end = document.text, reference.start, reference.end

@@ -29,7 +29,7 @@ class NotebookLoader(SuffixLoader):
     def load(
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
     ) -> Iterator[Document]:
-        from chunkwise.text.analysis import Analyzed
+        from chunkwise.text.analyzed import Analyzed
 
         text = text_in(source, options)
         try:

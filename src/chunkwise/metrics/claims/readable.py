@@ -19,7 +19,7 @@ from chunkwise.metrics.claims.plain_form import (
     readings,
     words_in_one_spelling,
 )
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import UNKNOWN, language_of_text
 from chunkwise.text.terms import NONE, Terms, text_terms
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chunkwise.core import AS_WRITTEN, Document, Score
 from chunkwise.metrics.cuts.cut_places import LONGEST, CutPlaces, Flags, dangling_in
 from chunkwise.metrics.metric import KeyQuestion, Metric, Remedy, Targets, WholeScore
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.bare_lines import are_marks
 from chunkwise.text.language import language_of
 from chunkwise.text.positions import merge_sorted

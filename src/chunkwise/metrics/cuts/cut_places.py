@@ -11,7 +11,7 @@ import regex
 from numpy.typing import NDArray
 
 from chunkwise.core import BLOCK_KINDS
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.characters import DIGIT, IDEOGRAPH, JOINER, LETTER, MARK
 from chunkwise.text.language import UNKNOWN
 

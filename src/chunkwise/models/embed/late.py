@@ -12,7 +12,7 @@ from chunkwise.base.workers import cores
 from chunkwise.models.cache import CachedTokenEmbedder, ModelCache, key_of
 from chunkwise.models.embed.embedder import TokenEmbedder, TokenEncoder, TokenVectors
 from chunkwise.models.embed.token_windows import PreferredEnds, numbered, window_ends
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 _SPARE_TOKENS = 6
 """Two special tokens, and a few that a word cut in two may have more than the word."""

@@ -15,7 +15,7 @@ from chunkwise.base.workers import cores
 from chunkwise.models.cache import ModelCache, key_of
 from chunkwise.models.embed.embedder import TokenEncoder, TokenVectors
 from chunkwise.models.embed.late import window_bounds
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 _BITS = 2
 _A_BYTE = 8 // _BITS

@@ -7,7 +7,7 @@ import re
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.recorded import PROVIDERS
+from chunkwise.base.untrusted_names import PROVIDERS
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SECRET_NAME = re.compile(

@@ -14,7 +14,7 @@ from chunkwise.core import Chunk, Document
 from chunkwise.metrics.cuts.boundary_issues import find_issues
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.lint import cuts_words
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -14,7 +14,7 @@ from chunkwise.core import SECTION_SEPARATOR, Chunk
 from chunkwise.metrics.cuts.boundary_issues import KINDS, find_issues
 from chunkwise.report.plain_text import clean_lines
 from chunkwise.report.views.view import View
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 AnalyzedChunks = tuple[Analyzed, Sequence[Chunk]]
 

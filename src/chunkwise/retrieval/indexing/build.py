@@ -26,7 +26,7 @@ from chunkwise.retrieval.indexing.features import (
 )
 from chunkwise.retrieval.indexing.vectors import late_vectors, own_vectors
 from chunkwise.retrieval.settings import Settings
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.sections import SectionTree
 from chunkwise.text.terms import TermCounts, add_counts, counts_in_spans, join_counts, text_terms
 from chunkwise.text.tokens.tokenizers import get_tokenizer

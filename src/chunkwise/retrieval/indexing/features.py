@@ -15,7 +15,7 @@ from chunkwise.models.embed.token_codes import TokenCodes, token_codes_of_many
 from chunkwise.retrieval.indexed_document import SpanRows
 from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
 from chunkwise.retrieval.settings import Settings
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.names import Mentions, document_names
 from chunkwise.text.terms import Terms, counts_in_spans, document_terms
 from chunkwise.text.tokens.measure import TokenMeasure

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chunkwise.chunkers import Strategy, registry
 from chunkwise.core import Chunk, Document
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 
 def document_fingerprint(document: Document) -> str:

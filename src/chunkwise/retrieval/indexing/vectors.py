@@ -11,7 +11,7 @@ from chunkwise.core import Chunk, Document
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
 from chunkwise.models.embed.late import atom_sums_of_many, span_vectors
 from chunkwise.retrieval.indexing.features import OnDone
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 
 def late_vectors(

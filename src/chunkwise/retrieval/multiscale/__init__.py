@@ -1,6 +1,6 @@
 """Retrieval without choosing a size: one text at several sizes, votes for its atoms, spans within a budget."""
 
-from chunkwise.retrieval.multiscale.search import AskedNames, Multiscale, PreparedWindows
+from chunkwise.retrieval.multiscale.multiscale import AskedNames, Multiscale, PreparedWindows
 from chunkwise.retrieval.multiscale.select import (
     AtomCandidates,
     Atoms,

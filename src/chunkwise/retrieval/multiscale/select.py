@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.retrieval.ranking import best
-from chunkwise.text.analysis import ATOM_TOKENS
+from chunkwise.text.analyzed import ATOM_TOKENS
 
 _SPARE = 100
 """Atoms that are tried once the next one does not fit any more."""

@@ -21,7 +21,7 @@ from chunkwise.testsets.locate.locate import (
     locate,
     trimmed,
 )
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.terms import text_terms
 
 

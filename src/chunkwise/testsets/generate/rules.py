@@ -14,7 +14,7 @@ from chunkwise.testsets.generate.candidate import question_id, reference_at, wor
 from chunkwise.testsets.generate.plan import FALLBACK, QuestionType, by_size
 from chunkwise.testsets.generate.source_passages import SourcePassage, SourcePassages
 from chunkwise.testsets.locate.locate import trimmed
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)]|\(?[a-z]\))\s+")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")

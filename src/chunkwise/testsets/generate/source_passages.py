@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from chunkwise.core import Document, OnProgress, Span
 from chunkwise.profiling.repeats import fingerprints
 from chunkwise.testsets.locate.locate import trimmed
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.terms import TermCounts, counts_in_spans, document_terms, join_counts, ranges
 
 LEAST = 60

@@ -11,8 +11,8 @@ from typing import Any, TypeVar, get_args
 from chunkwise import chunkers
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.recorded import add_named_by_user, check_allowed, like, recorded
 from chunkwise.base.registry import Registry
+from chunkwise.base.untrusted_names import add_named_by_user, check_allowed, like, recorded
 from chunkwise.base.wording import did_you_mean
 from chunkwise.chunkers.packing.overlap import overlap_tokens
 from chunkwise.documents import LoadOptions, options_given

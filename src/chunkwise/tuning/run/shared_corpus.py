@@ -29,7 +29,7 @@ from chunkwise.retrieval.local.columns import Collector, MemorySink, encode, enc
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Context, Settings
-from chunkwise.text.analysis import Analyzed
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of
 from chunkwise.text.terms import query_terms
 from chunkwise.text.tokens.measure import TokenMeasure

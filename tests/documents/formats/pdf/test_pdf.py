@@ -8,7 +8,7 @@ import chunkwise
 from chunkwise.chunkers.sentences import SentenceChunker
 from chunkwise.core import Block, Document
 from chunkwise.documents.formats.pdf.bookmarks import Bookmark, with_bookmarks
-from chunkwise.documents.formats.pdf.loader import without_hyphens
+from chunkwise.documents.formats.pdf.lines import without_hyphens
 from documents.conftest import Set
 from untimed import is_linear
 

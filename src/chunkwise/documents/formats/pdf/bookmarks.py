@@ -84,7 +84,7 @@ def with_bookmarks(document: Document, marks: Sequence[Bookmark]) -> Document:
     headings = _headings(document, marks)
     if not headings:
         return document
-    from chunkwise.text.analysis import Analyzed
+    from chunkwise.text.analyzed import Analyzed
 
     blocks = merged(document.text, Analyzed(document).blocks, headings)
     return replace(document, blocks=tuple(blocks))

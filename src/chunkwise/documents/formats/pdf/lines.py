@@ -41,6 +41,9 @@ _FAR = 1e6
 _LOOSE = 0.58
 """Ems a character of a line: with more, some of it is white."""
 _WORDS = re.compile(r"[^\s\x00\x02\ufffe]+")
+# Behind no letter, or each letter of a long word would be tried as its first.
+_PARTED = re.compile(rf"(?<![^\W\d_])([^\W\d_]++)[{HYPHEN_MARKS}](?=([^\W\d_]++))")
+_WORD = re.compile(r"[^\W\d_]++(?:-[^\W\d_]++)*+")
 _MOST_RECTANGLES = 400
 """Of a line: the rest of a longer one is taken for its end."""
 
@@ -331,3 +334,20 @@ def _cells(
     if len(found) < 2:
         return (), ()
     return tuple(found), tuple(cuts) if cuts == sorted(set(cuts)) and cuts[0] else ()
+
+
+def without_hyphens(text: str) -> tuple[str, list[int]]:
+    """The text with each mark gone, or turned into a hyphen where nothing speaks against one; and which are gone."""
+    if not any(mark in text for mark in HYPHEN_MARKS):
+        return text, []
+    words = {word.lower() for word in _WORD.findall(text)}
+    gone: list[int] = []
+    for cut in _PARTED.finditer(text):
+        first, second = cut[1].lower(), cut[2].lower()
+        if first + second in words and f"{first}-{second}" not in words:
+            gone.append(cut.end() - 1)
+    bounds = [-1, *gone, len(text)]
+    kept = "".join(text[start + 1 : end] for start, end in pairwise(bounds))
+    for mark in HYPHEN_MARKS:
+        kept = kept.replace(mark, "-")
+    return kept, gone

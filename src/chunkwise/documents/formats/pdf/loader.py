@@ -6,12 +6,10 @@ words of the document tell which of the two it is.
 
 from __future__ import annotations
 
-import re
 import threading
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,11 +26,11 @@ from chunkwise.documents.formats.pdf.headings import (
 )
 from chunkwise.documents.formats.pdf.layout import Body, Group, body_of, groups, page_starts
 from chunkwise.documents.formats.pdf.lines import (
-    HYPHEN_MARKS,
     Line,
     Page,
     read_page,
     recognised_page,
+    without_hyphens,
 )
 from chunkwise.documents.formats.pdf.running_heads import furniture
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
@@ -41,28 +39,6 @@ from chunkwise.documents.source import Source
 
 if TYPE_CHECKING:
     import pypdfium2
-
-# Behind no letter, or each letter of a long word would be tried as its first.
-_CUT = re.compile(rf"(?<![^\W\d_])([^\W\d_]++)[{HYPHEN_MARKS}](?=([^\W\d_]++))")
-_WORD = re.compile(r"[^\W\d_]++(?:-[^\W\d_]++)*+")
-
-
-def without_hyphens(text: str) -> tuple[str, list[int]]:
-    """The text with each mark gone, or turned into a hyphen where nothing speaks against one; and which are gone."""
-    if not any(mark in text for mark in HYPHEN_MARKS):
-        return text, []
-    words = {word.lower() for word in _WORD.findall(text)}
-    gone: list[int] = []
-    for cut in _CUT.finditer(text):
-        first, second = cut[1].lower(), cut[2].lower()
-        if first + second in words and f"{first}-{second}" not in words:
-            gone.append(cut.end() - 1)
-    bounds = [-1, *gone, len(text)]
-    kept = "".join(text[start + 1 : end] for start, end in pairwise(bounds))
-    for mark in HYPHEN_MARKS:
-        kept = kept.replace(mark, "-")
-    return kept, gone
-
 
 _WHOLE = 5
 """Headings by their type that make an outline: body text is none then, whatever its words."""
@@ -168,7 +144,7 @@ class PdfLayout:
 
     def with_blocks(self, document: Document) -> Document:
         """The document with its headings, tables and code declared, where its type tells any."""
-        from chunkwise.text.analysis import Analyzed
+        from chunkwise.text.analyzed import Analyzed
 
         headings = styled_headings(self.groups, self.body)
         declared = self._declared(headings)

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from chunkwise.base import spec
 from chunkwise.base.errors import NotAllowed
-from chunkwise.base.recorded import (
+from chunkwise.base.registry import Registry
+from chunkwise.base.untrusted_names import (
     ALLOW,
     PROVIDERS,
     Recorded,
@@ -26,7 +27,6 @@ from chunkwise.base.recorded import (
     recorded,
     to_allow,
 )
-from chunkwise.base.registry import Registry
 from chunkwise.chunkers import get_strategy
 from chunkwise.metrics.judges.judge import get_judge
 from chunkwise.metrics.registry import parse as parse_metric

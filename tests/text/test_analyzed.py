@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Block, Document
 from chunkwise.testkit.hostile import hostile_documents
-from chunkwise.text.analysis import ATOM_TOKENS, Analyzed
+from chunkwise.text.analyzed import ATOM_TOKENS, Analyzed
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from how_many import examples
 from text.nasty_text import PIECES

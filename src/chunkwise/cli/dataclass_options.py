@@ -4,7 +4,7 @@
     class CountOptions(SourceOptions):
         most: int = option("-n", "--most", type=click.IntRange(1), default=5, help="Lines to show.")
 
-    @command("count", CountOptions, examples=EXAMPLES)
+    @dataclass_command("count", CountOptions, examples=EXAMPLES)
     def count(options: CountOptions) -> None: ...
 
 Options that several commands share stand in classes that a command's own class inherits; `--help` shows its own first.
@@ -170,14 +170,14 @@ class TypedCommand(click.Command):
             raise click.NoSuchOption(error.option_name, said, ctx=error.ctx) from None
 
 
-def command(
+def dataclass_command(
     name: str, options: type[Options], *, examples: str
 ) -> Callable[[Callable[[Options], None]], TypedCommand]:
     """A command that is handed its options as one value; `examples` stand below its help."""
 
     def declare(run: Callable[[Options], None]) -> TypedCommand:
         def call(**values: Any) -> None:
-            from chunkwise.base.recorded import named_by_user
+            from chunkwise.base.untrusted_names import named_by_user
 
             marked = _as_recorded(values)
             with named_by_user(marked):
@@ -194,7 +194,7 @@ def command(
 
 def _as_recorded(values: dict[str, Any]) -> dict[str, Any]:
     """What a file said in the place of the user is marked so: click makes plain texts of all it is given."""
-    from chunkwise.base.recorded import like
+    from chunkwise.base.untrusted_names import like
 
     context = click.get_current_context()
     for name, said in (context.default_map or {}).items():
