@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.cli.history import _since
+from chunkwise.cli.options import TimeSpan
 from chunkwise.tracking import store
 from chunkwise.tracking.store import HISTORY_VARIABLE, History
 from cli.in_process import Run, here, with_streams
@@ -370,22 +370,25 @@ def test_pruning_asks_and_keeps_baselines(here: Run, history: History) -> None:
     assert [run.number for run in history.runs()] == [2]
     assert here("history", "prune", "--older", "1d").returncode == 0
     assert "0 runs forgotten" in here("history", "prune", "--older", "1d").stderr
-    assert "like 12h, 90d" in here("history", "prune", "--older", "soon").stderr
+    assert "like 30min, 12h, 90d" in here("history", "prune", "--older", "soon").stderr
 
 
 def test_ages() -> None:
-    assert _since("1y") < _since("11m") < _since("8w") < _since("30 days") < _since("12h")
-    assert _since("100 years") < _since("99Y") < _since("1 month") < _since("2weeks")
+    def seconds(text: str) -> float:
+        return TimeSpan(36_525).convert(text, None, None)
+
+    assert seconds("1y") > seconds("11m") > seconds("8w") > seconds("30 days") > seconds("12h")
+    assert seconds("100 years") > seconds("99Y") > seconds("1 month") > seconds("2weeks") > 0
+    assert [seconds(text) for text in ("90s", "30 min", "1d")] == [90, 1800, 86_400]
 
 
 @pytest.mark.parametrize(
-    "age", ["1500y", "101y", "99999w", "999999999h", "1decade", "30min", "6mo", "1days ago", "d", "-1d", "1.5y"]
+    "age", ["1500y", "101y", "99999w", "999999999h", "1decade", "6mo", "1days ago", "d", "-1d", "1.5y"]
 )  # fmt: skip
 def test_an_age_that_is_none_forgets_nothing(here: Run, history: History, age: str) -> None:
     done = here("history", "prune", f"--older={age}", "--yes")
     assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1
-    assert "at most 100 years; allowed behind the number: h, hour, hours, d" in done.stderr
+    assert "at most 36,525 days; allowed behind the number: s, second, seconds, min" in done.stderr
     assert len(history) == 4
 
 
@@ -532,3 +535,14 @@ def test_the_baseline_can_be_named_wherever_a_run_can(here: Run, history: Histor
     wrong = here("baseline", "set", "first")
     assert wrong.returncode == 2
     assert "allowed: its number as `chunkwise history` lists it, last, or baseline" in wrong.stderr
+
+
+def test_a_table_goes_to_stdout_by_a_dash(here: Run, tmp_path: Path) -> None:
+    History(tmp_path / ".chunkwise" / "history.db").add(kept_run({"q1": 0.5}))
+    done = here("history", "export", "--csv", "-")
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[0].startswith("run,")
+    assert len(done.stdout.splitlines()) > 1
+    assert not (tmp_path / "-").exists()
+    assert here("history", "export", "--csv", "-", "--json").returncode == 2
+    assert here("history", "export", "--parquet", "-").returncode == 2

@@ -17,6 +17,7 @@ import pytest
 from chunkwise.cli import watch
 from chunkwise.cli.watch import stay
 from chunkwise.tracking import notify, store
+from chunkwise.tracking.database import HistoryProblem
 from chunkwise.tracking.store import HISTORY_VARIABLE, History
 from cli.in_process import Run, here
 from cli.small_corpus import write_corpus, write_questions
@@ -396,3 +397,104 @@ def test_a_server_that_is_not_there_costs_one_line_and_no_evaluation(here: Run, 
     assert list((tmp_path / ".chunkwise").glob("watch-*.json"))
     wrong = here(*WATCH, "--history", "mysql://h/db")
     assert (wrong.returncode, wrong.stdout) == (2, "")
+
+
+def test_a_form_of_a_teams_own_is_sent_and_the_usual_one_where_it_fails(
+    here: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "own.j2").write_text('{"msg": {{ subject|tojson }}}', "utf-8")
+    (tmp_path / "bad.j2").write_text("{{ nobody }}", "utf-8")
+    here(*WATCH, "-q")
+    with web_receiver() as web:
+        for form in ("own", "bad"):
+            ways = ("--alert", f"webhook:{web.url}", "--alert-template", f"webhook={form}.j2")
+            done = here(*WATCH, *WORSE, "-q", *ways)
+            assert done.returncode == 0
+    assert [sorted(json.loads(body))[0] for body in web.bodies] == ["msg", "alerts"]
+    assert "the usual form of alerts is sent: the template for webhook" in done.stderr
+
+
+def test_figures_are_handed_on(here: Run, tmp_path: Path) -> None:
+    done = here(*WATCH, "--prometheus", "figures.prom")
+    assert done.returncode == 0, done.stderr
+    assert "figures handed to Prometheus" in done.stderr
+    assert 'metric="recall@1000t"' in (tmp_path / "figures.prom").read_text("utf-8")
+
+
+def test_documents_that_changed_since_a_baseline_that_was_only_evaluated(
+    here: Run, tmp_path: Path
+) -> None:
+    here("evaluate", *WATCH[1:], "-q", "--keep")
+    here("baseline", "set", 1)
+    (tmp_path / "docs" / "more.md").write_text("# More\n\nA new document about boats.\n", "utf-8")
+    view = json.loads(here(*WATCH, "--json", "-q").stdout)
+    assert {"documents", "tokens", "documents changed"} <= {each["name"] for each in view["corpus"]}
+
+
+def test_a_question_whose_passage_is_gone_is_named_in_what_a_program_reads(
+    here: Run, tmp_path: Path
+) -> None:
+    here(*WATCH, "-q")
+    file = min((tmp_path / "docs").iterdir())
+    file.write_text("# Empty\n\nNothing is left of it.\n", "utf-8")
+    done = here(*WATCH, "--json", "-q", "--alert", "file:a.jsonl")
+    view = json.loads(done.stdout)
+    assert done.returncode == 3
+    assert view["left_out"]
+    told = "compared on the 15 questions that both runs ask alike, of 15 now and 20 then"
+    assert told in view["notes"]
+
+
+def test_a_reference_that_cannot_be_read_any_more_silences_no_alert(
+    here: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here(*WATCH, "-q")
+    real = History.run
+    add_watched = History.add_watched
+
+    def gone(history: History, *given: Any) -> Any:
+        found = add_watched(history, *given)
+        monkeypatch.setattr(
+            History, "run", lambda own, number: raising() if number == 1 else real(own, number)
+        )
+        return found
+
+    def raising() -> Any:
+        raise HistoryProblem("the disk is gone")
+
+    monkeypatch.setattr(History, "add_watched", gone)
+    done = here(*WATCH, *WORSE, "-q", "--alert", "exit,file:alerts.jsonl")
+    assert done.returncode == 4
+    assert "what changed since run 1 cannot be told: the disk is gone" in done.stderr
+    assert (tmp_path / "alerts.jsonl").exists()
+
+
+def test_a_watch_that_stays_reads_its_configuration_each_time(
+    here: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "recommendation.toml"
+
+    def write(strategy: str) -> None:
+        config.write_text(f'strategy = "{strategy}"\nretriever = "bm25"\nk = 5\n', "utf-8")
+
+    def twice(work: Callable[[], object], *_: Any, **__: Any) -> None:
+        work()
+        write("words(max_words=40)")
+        work()
+        write("nonsense")
+        work()
+
+    write("sentences")
+    monkeypatch.setattr(watch, "stay", twice)
+    done = here(
+        "watch", "docs", "--test-queries", "queries.json", "--config", config, "--metrics", "recall@5",
+        "--every", "1d", "-q",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    runs = History(tmp_path / ".chunkwise" / "history.db").runs()
+    assert [str(run.settings["strategy"]).partition("(")[0] for run in runs] == [
+        "sentences",
+        "words",
+    ]
+    assert "this run failed" in done.stderr
+    assert "nonsense" in done.stderr

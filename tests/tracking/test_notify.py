@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.report.alerts import alert_message
+from chunkwise.report.alerts import AlertTemplates, alert_message
 from chunkwise.report.views.watch import Excerpts, WatchView, watch_view
 from chunkwise.tracking import notify
 from chunkwise.tracking.kept_run import KeptHit, KeptRun
@@ -208,3 +208,59 @@ def test_mail_without_a_server_is_told_before_any_work(tmp_path: Path) -> None:
         check_channels(mail, {"CHUNKWISE_SMTP": "smtp://h", "CHUNKWISE_SMTP_FROM": "x\r\ny@z"})
     with pytest.raises(ChunkwiseError, match="cannot write"):
         check_channels([Channel("file", str(tmp_path))], {})
+
+
+def template(tmp_path: Path, text: str) -> str:
+    file = tmp_path / "alert.j2"
+    file.write_text(text, "utf-8")
+    return str(file)
+
+
+def test_a_team_has_forms_of_its_own(message: AlertMessage, tmp_path: Path) -> None:
+    chat = '{"msg": {{ subject|tojson }}, "metrics": [{% for a in alerts %}{{ a.metric|tojson }}{% endfor %}]}'
+    line = (
+        '{"metric": {{ alert.metric|tojson }}, "run": {{ run.number }}, "text": {{ text|tojson }}}'
+    )
+    ways = [f"slack={template(tmp_path, chat)}"]
+    (tmp_path / "line.j2").write_text(line, "utf-8")
+    (tmp_path / "mail.j2").write_text("Quality: {{ text }}", "utf-8")
+    ways += [f"file={tmp_path / 'line.j2'}", f"email={tmp_path / 'mail.j2'}"]
+    made = AlertTemplates(ways).applied(message)
+    assert made.slack == {"msg": message.subject, "metrics": ["recall@5"]}
+    assert [(row["metric"], row["run"]) for row in made.rows] == [("recall@5", 2)]
+    assert HOSTILE.split()[0] in made.rows[0]["text"]
+    assert (made.text, made.html) == (f"Quality: {message.text}", "")
+    assert made.webhook == message.webhook
+    with mail_receiver() as mail:
+        send(Channel("email", "a@x.org"), made, {"CHUNKWISE_SMTP": f"smtp://127.0.0.1:{mail.port}"})
+    got = email.message_from_bytes(mail.mails[0], policy=email.policy.default)
+    assert got.get_content_type() == "text/plain"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"a": {{ nobody }}}', "nobody"),
+        ("{{ text }}", "no JSON"),
+        ("[1]", "no JSON object"),
+        ("{{ ''.__class__.__mro__ }}", "cannot be filled"),
+        ("{{ 1 // 0 }}", "cannot be filled"),
+    ],
+)
+def test_a_form_that_cannot_be_filled_is_told(
+    message: AlertMessage, tmp_path: Path, text: str, told: str
+) -> None:
+    made = AlertTemplates([f"webhook={template(tmp_path, text)}"])
+    with pytest.raises(ChunkwiseError, match=told):
+        made.applied(message)
+
+
+def test_a_form_that_is_none_is_told_before_any_work(tmp_path: Path) -> None:
+    for word, told in (
+        ("pager=x", "allowed: file, webhook, slack, email"),
+        ("slack", "slack=alert.json.j2"),
+        (f"slack={tmp_path / 'none.j2'}", "cannot be read"),
+        (f"slack={template(tmp_path, '{% for %}')}", "line 1"),
+    ):
+        with pytest.raises(ChunkwiseError, match=told):
+            AlertTemplates([word])

@@ -303,3 +303,55 @@ def test_the_command_that_checks_a_cause_names_a_setting_once() -> None:
         "chunkwise evaluate 'my docs' --budget 1000 -s 'structure(max_tokens=400)'"
     )
     assert with_option("chunkwise evaluate docs", "-k", "3") == "chunkwise evaluate docs -k 3"
+
+
+def on_branch(run: KeptRun, branch: str) -> KeptRun:
+    return replace(run, origin=replace(run.origin, git_branch=branch))
+
+
+def test_a_branch_has_alerts_of_its_own(history: History) -> None:
+    watched(history, on_branch(kept_run(GOOD), "main"))
+    (other,) = watched(history, on_branch(kept_run(BAD), "idea")).alerts
+    assert (other.number, other.branch) == (1, "idea")
+    assert watched(history, on_branch(kept_run(GOOD), "main")).alerts == ()
+    assert [(each.number, each.state) for each in history.alerts()] == [(1, "open")]
+    history.acknowledge(1)
+    (own,) = watched(history, on_branch(kept_run(BAD), "main")).alerts
+    assert (own.number, own.branch, own.state) == (2, "main", "open")
+    quiet = watched(history, on_branch(kept_run(BAD), "idea"))
+    assert (quiet.alerts, [each.number for each in quiet.quiet]) == ((), [1])
+
+
+def test_limits_stay_in_the_chart_when_a_later_run_was_not_watched(local: History) -> None:
+    noise = random.Random(3)
+    for _ in range(12):
+        watched(local, kept_run({id: one + noise.uniform(-0.02, 0.02) for id, one in GOOD.items()}))
+    before = [point.limit_low for point in metric_history_view(local, "recall@5").points]
+    assert before[-1] is not None
+    local.add(kept_run(GOOD))
+    after = [point.limit_low for point in metric_history_view(local, "recall@5").points]
+    assert after == [*before, None]
+
+
+def test_a_metric_without_a_figure_now_is_no_part_of_the_limits(local: History) -> None:
+    """Limits as they are drawn later are those by which the run was judged."""
+    noise = random.Random(5)
+    for _ in range(11):
+        scores = {id: one + noise.uniform(-0.02, 0.02) for id, one in GOOD.items()}
+        run = kept_run(scores)
+        silent = dict.fromkeys(("f1@5", "ndcg@5", "mrr@5"), (None,) * len(scores))
+        outcome = watched(local, replace(run, scores={**run.scores, **silent}))
+    chart = outcome.charts["recall@5"].points[-1]
+    shown = metric_history_view(local, "recall@5").points
+    level = shown[0].figure.mean
+    assert chart is not None
+    assert level is not None
+    assert shown[-1].limit_low == pytest.approx(level + chart.low)
+
+
+def test_a_judge_that_only_one_run_asked_is_no_change(local: History) -> None:
+    local.add(kept_run(GOOD, settings={"k": 5, "judge_model": "minilm"}))
+    local.add(kept_run(GOOD, settings={"k": 5, "judge_model": ""}))
+    local.add(kept_run(GOOD, settings={"k": 5, "judge_model": "bge"}))
+    assert local.changes(1, 2).settings == ()
+    assert [each.name for each in local.changes(1, 3).settings] == ["judge_model"]

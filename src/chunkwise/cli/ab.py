@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, option
-from chunkwise.cli.llm import LlmClients, or_local, show_estimate
+from chunkwise.cli.llm import DryRunEnded, LlmClients, or_local, show_estimate
 from chunkwise.cli.options import (
     SKIPPED,
     AllowOption,
@@ -91,14 +91,6 @@ class ABOptions(LlmOptions, AllowOption, SourceOptions):
     as_json: bool = json_flag()
 
 
-class _EstimateOnly(Exception):
-    """Ends a dry run once it is known what would be asked."""
-
-    def __init__(self, estimate: LlmEstimate) -> None:
-        super().__init__()
-        self.estimate = estimate
-
-
 @dataclass_command("ab", ABOptions, examples=_EXAMPLES)
 def command(options: ABOptions) -> None:
     """Hold two configurations against each other on live questions, and say when to stop.
@@ -129,7 +121,7 @@ def command(options: ABOptions) -> None:
             _answering(options.b, documents, options, clients, bad), how=options.how,
             metric=options.metric, tolerance=options.tolerance, level=options.level, seed=options.seed,
         )  # fmt: skip
-    except _EstimateOnly as ended:
+    except DryRunEnded as ended:
         say("this is for a; b takes about the same")
         show_estimate(ended.estimate, options.as_json)
         return
@@ -181,7 +173,7 @@ def _answering(
 
     def on_estimate(estimate: LlmEstimate) -> None:
         if options.dry_run:
-            raise _EstimateOnly(estimate)
+            raise DryRunEnded(estimate)
 
     def answer(queries: Sequence[Query]) -> Results:
         if needs_model(list(documents), settings.get("vectors"), settings.get("retriever")):

@@ -141,6 +141,10 @@ class RenamedOption(click.Option):
         return shown
 
 
+_WORDS = f"{__name__}.words"
+"""Where a context has what was typed behind the command."""
+
+
 class TypedCommand(click.Command):
     """Says the new name of an old flag once, on stderr; the command then runs as ever."""
 
@@ -153,6 +157,7 @@ class TypedCommand(click.Command):
             if isinstance(each, RenamedOption)
             for old in each.old
         }
+        ctx.meta[_WORDS] = list(args)
         flags = args[: args.index("--")] if "--" in args else args
         given = dict.fromkeys(flag.partition("=")[0] for flag in flags)
         for flag in filter(new.__contains__, given):
@@ -190,6 +195,14 @@ def dataclass_command(
         return typed
 
     return declare
+
+
+def parsed_anew(options: Options) -> Options:
+    """The options as the same words give them now: a file that they name may have been written again."""
+    old = click.get_current_context()
+    words = list(old.meta[_WORDS])
+    with old.command.make_context(old.info_name, words, parent=old.parent) as context:
+        return type(options)(**_as_recorded(context.params))
 
 
 def _as_recorded(values: dict[str, Any]) -> dict[str, Any]:

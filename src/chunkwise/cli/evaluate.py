@@ -11,7 +11,6 @@ import click
 
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.evaluation import (
-    DryRunEnded,
     EvaluationOptions,
     kept_run,
     prepare,
@@ -19,6 +18,7 @@ from chunkwise.cli.evaluation import (
 )
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.llm import (
+    DryRunEnded,
     show_estimate,
 )
 from chunkwise.cli.options import (

@@ -15,6 +15,7 @@ from chunkwise.cli.dataclass_options import RealRange, is_typed, option
 from chunkwise.cli.llm import (
     LOCAL,
     AskingStrategy,
+    DryRunEnded,
     LlmClients,
     asking_strategy,
     estimate_documents,
@@ -171,8 +172,8 @@ class Evaluated:
     results: Results
     documents: list[Document]
     queries: list[Query]
-    left_out: bool
-    """Whether something could not be used; each has been told."""
+    left_out: tuple[str, ...]
+    """What could not be used, a line each; all have been told."""
 
 
 Checked = TypeVar("Checked", bound=EvaluationOptions)
@@ -227,14 +228,6 @@ def kept_run(found: Evaluated, keep_text: bool) -> KeptRun:
     )
 
 
-class DryRunEnded(Exception):
-    """Ends a dry run once it is known what would be asked."""
-
-    def __init__(self, estimate: LlmEstimate) -> None:
-        super().__init__()
-        self.estimate = estimate
-
-
 def _paths(options: EvaluationOptions) -> tuple[list[str], list[str]]:
     """The documents or the index, and the other files that are read."""
     paths = [*options.source, *options.documents]
@@ -268,7 +261,7 @@ def _results(
     documents: list[Document],
     queries: list[Query],
     on_search: OnSearch | None,
-) -> tuple[Results, bool]:
+) -> tuple[Results, tuple[str, ...]]:
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.evaluation.evaluate import evaluate
     from chunkwise.evaluation.options import Listeners, ScoringRules
@@ -327,7 +320,9 @@ def _results(
     )  # fmt: skip
     if asking and asking.client and not options.quiet:
         show_spent(asking.client.spent)
-    return results, bool(lines) or (asking is not None and clients.fell_short)
+    if asking is not None and clients.fell_short:
+        lines.append("not every summary could be written")
+    return results, tuple(lines)
 
 
 def say_why_silent(results: Results) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,7 @@ import click
 from chunkwise.cli.dataclass_options import ListingGroup, argument, dataclass_command, option
 from chunkwise.cli.exit_status import FAILED, WRONG_USAGE
 from chunkwise.cli.keep import HistoryOption, hand_down, history_of_group, run_number
-from chunkwise.cli.options import SKIPPED, QuietOption, json_flag, page_file
+from chunkwise.cli.options import SKIPPED, QuietOption, TimeSpan, json_flag, page_file
 from chunkwise.cli.streams import print_json, say, shown_place, stdout_console
 from chunkwise.tracking.names import KINDS
 
@@ -242,7 +242,8 @@ class ExportOptions(HistoryOption):
     """The options of `chunkwise history export`."""
 
     csv: Path | None = option(
-        "--csv", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write a table as CSV."
+        "--csv", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), metavar="FILE",
+        help="Write a table as CSV; - is stdout.",
     )  # fmt: skip
     jsonl: Path | None = option(
         "--jsonl", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
@@ -273,15 +274,25 @@ def export(options: ExportOptions) -> None:
         raise click.UsageError(
             "where to? name a file: --csv runs.csv, --jsonl runs.jsonl or --parquet runs.parquet; or --json"
         )
+    if "-" in map(str, (options.jsonl, options.parquet)):
+        raise click.UsageError("only --csv writes to stdout by -; --json prints lines of JSON")
+    if options.as_json and str(options.csv) == "-":
+        raise click.UsageError("--csv - and --json both write to stdout; leave one of them out")
     for file in files:
-        _check_target(file, options.force)
+        if str(file) != "-":
+            _check_target(file, options.force)
     history = options.opened()
 
     def rows() -> Iterator[dict[str, object]]:
         return export_rows(history, by_question=options.by_question, kind=options.kind)  # type: ignore[arg-type]
 
     for kind in ("csv", "jsonl", "parquet"):
-        if (file := getattr(options, kind)) is not None:
+        if str(file := getattr(options, kind)) == "-":
+            with tempfile.TemporaryDirectory() as folder:
+                made = Path(folder) / "runs.csv"
+                write_rows(rows(), made, "csv", by_question=options.by_question)
+                click.echo(made.read_text("utf-8"), nl=False)
+        elif file is not None:
             count = write_rows(rows(), file, kind, by_question=options.by_question)
             click.echo(f"written: {file} ({counted(count, 'row')})", err=True)
     if options.as_json:
@@ -305,23 +316,12 @@ def _check_target(file: Path, force: bool) -> None:
     check_writable(file)
 
 
-_DAYS = {
-    **dict.fromkeys(("h", "hour", "hours"), 1 / 24),
-    **dict.fromkeys(("d", "day", "days"), 1.0),
-    **dict.fromkeys(("w", "week", "weeks"), 7.0),
-    **dict.fromkeys(("m", "month", "months"), 365.25 / 12),
-    **dict.fromkeys(("y", "year", "years"), 365.25),
-}
-_AGE = re.compile(rf"([0-9]{{1,9}})\s*({'|'.join(_DAYS)})", re.IGNORECASE)
-_OLDEST_YEARS = 100
-
-
 @dataclass(frozen=True, kw_only=True)
 class PruneOptions(HistoryOption):
     """The options of `chunkwise history prune`."""
 
-    older: str = option(
-        "--older", required=True, metavar="AGE",
+    older: float = option(
+        "--older", type=TimeSpan(36_525), required=True, metavar="AGE",
         help="Forget runs that are older than this: 12h, 90d, 8w, 6m (months), 1y.",
     )  # fmt: skip
     yes: bool = option("-y", "--yes", is_flag=True, help="Do it without asking.")
@@ -331,7 +331,9 @@ class PruneOptions(HistoryOption):
 @dataclass_command("prune", PruneOptions, examples=_PRUNE_EXAMPLES)
 def prune(options: PruneOptions) -> None:
     """Forget old runs with their scores; baselines are kept."""
-    since = _since(options.older)
+    from chunkwise.tracking.origin import time_text
+
+    since = time_text(datetime.now(UTC) - timedelta(seconds=options.older))
     history = options.opened()
     gone = history.prunable(since)
     if gone and not options.yes:
@@ -354,21 +356,6 @@ def prune(options: PruneOptions) -> None:
         from chunkwise.base.wording import counted
 
         say(f"{counted(len(gone), 'run')} forgotten, {len(history):,} kept")
-
-
-def _since(age: str) -> str:
-    """The time in UTC that lies so far back."""
-    from chunkwise.base.errors import InvalidParameter
-    from chunkwise.tracking.origin import time_text
-
-    found = _AGE.fullmatch(age.strip())
-    days = int(found[1]) * _DAYS[found[2].lower()] if found else 0.0
-    if not found or days > _OLDEST_YEARS * 365.25:
-        raise InvalidParameter(
-            f"--older is {age!r}; write an age like 12h, 90d, 8w, 6m (months) or 1y, of at most "
-            f"{_OLDEST_YEARS} years; allowed behind the number: {', '.join(_DAYS)}"
-        )
-    return time_text(datetime.now(UTC) - timedelta(days=days))
 
 
 @dataclass(frozen=True, kw_only=True)

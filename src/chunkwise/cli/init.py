@@ -15,9 +15,10 @@ from typing import Literal
 
 import click
 
+from chunkwise import __version__
 from chunkwise.cli.dataclass_options import RealRange, argument, dataclass_command, option
-from chunkwise.cli.options import queries_file
-from chunkwise.cli.streams import say
+from chunkwise.cli.options import json_flag, queries_file
+from chunkwise.cli.streams import print_json, say
 
 Service = Literal["github", "gitlab", "cron", "systemd"]
 
@@ -80,6 +81,7 @@ class InitOptions:
         show_default="where the service looks for it", help="File to write; for systemd a folder.",
     )  # fmt: skip
     force: bool = option("--force", is_flag=True, help="Write over a file that is there already.")
+    as_json: bool = json_flag("Print what was written, and what to do next, as JSON on stdout.")
 
 
 @dataclass_command("init", InitOptions, examples=_EXAMPLES)
@@ -107,8 +109,13 @@ def command(options: InitOptions) -> None:
     for path, text in files.items():
         with text_file(path) as out:
             out.write(text)
+    steps = made.next_steps(files)
+    if options.as_json:
+        print_json({"written": [str(path) for path in files], "next": steps})
+        return
+    for path in files:
         click.echo(f"written: {path}", err=True)
-    for line in made.next_steps(files):
+    for line in steps:
         say(line)
 
 
@@ -248,7 +255,7 @@ jobs:
             {_NAME}-${{{{ github.ref_name }}}}-
             {_NAME}-
       - name: Install
-        run: pip install --quiet 'chunkwise[postgres]'
+        run: pip install --quiet 'chunkwise[postgres]=={__version__}'
       - name: Watch
         if: github.event.schedule != '{_HOLD}'
         shell: bash
@@ -298,7 +305,7 @@ def _gitlab(watch: _Watch, path: Path) -> dict[Path, str]:
     paths:
       - .chunkwise/
   script:
-    - pip install --quiet 'chunkwise[postgres]'
+    - pip install --quiet 'chunkwise[postgres]=={__version__}'
     - |
       set -o pipefail
       {watch.shell} 2>&1 | tee {_NAME}.txt

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -84,18 +84,9 @@ def run_number(history: History, word: str, *, beside: str | None = None) -> int
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeepOptions(HistoryOption):
-    """Whether the run is remembered, and where; and who else is told its figures."""
+class ExporterOptions:
+    """Who else is told the figures of a run."""
 
-    keep: bool = option(
-        "--keep", is_flag=True,
-        help="Keep this run in the project's history: figures, settings, versions, fingerprints; no text of documents. "
-        "Naming --history means the same.",
-    )  # fmt: skip
-    keep_text: bool = option(
-        "--keep-text", is_flag=True,
-        help="The same, with the text of passages where the command retrieves any.",
-    )  # fmt: skip
     mlflow: str | None = option(
         "--mlflow", metavar="URI",
         help="Log figures and settings to MLflow, too: http://HOST:5000, or a store such as sqlite:///mlflow.db.",
@@ -107,6 +98,21 @@ class KeepOptions(HistoryOption):
     prometheus: Path | None = option(
         "--prometheus", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.prom",
         help="Write figures for the textfile collector of Prometheus' node_exporter, too.",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepOptions(HistoryOption, ExporterOptions):
+    """Whether the run is remembered, and where; and who else is told its figures."""
+
+    keep: bool = option(
+        "--keep", is_flag=True,
+        help="Keep this run in the project's history: figures, settings, versions, fingerprints; no text of documents. "
+        "Naming --history means the same.",
+    )  # fmt: skip
+    keep_text: bool = option(
+        "--keep-text", is_flag=True,
+        help="The same, with the text of passages where the command retrieves any.",
     )  # fmt: skip
 
 
@@ -123,7 +129,7 @@ class RunKeeper:
         self._options = options
         self._quiet = quiet
         self._began = time.monotonic()
-        self._exporters = _exporters(options)
+        self._exporters = exporters_of(options)
 
     def passing(self, documents: Iterable[Document]) -> Iterator[Document]:
         """The same documents; what they hold is known by its fingerprint afterwards."""
@@ -154,15 +160,7 @@ class RunKeeper:
                     history = self._options.opened()
                     run = replace(run, number=history.add(run).number)
                     self._say(f"kept as run {run.number} in {shown_place(history.place)}")
-            # Only histories clear away what nobody else should see.
-            if self._exporters:
-                from chunkwise.tracking.record import without_secrets
-
-                run = without_secrets(run)
-            for name, export in self._exporters.items():
-                with _told(f"figures are not handed to {name}"):
-                    export(run)
-                    self._say(f"figures handed to {name}")
+            hand_on(run, self._exporters, self._say)
 
     def _say(self, line: str) -> None:
         if not self._quiet:
@@ -180,7 +178,25 @@ def _told(what: str) -> Iterator[None]:
         say(f"{what}: {error}")
 
 
-def _exporters(options: KeepOptions) -> dict[str, Callable[[KeptRun], object]]:
+def hand_on(
+    run: KeptRun,
+    exporters: Mapping[str, Callable[[KeptRun], object]],
+    on_done: Callable[[str], None],
+) -> None:
+    """Figures to other services; one that does not take them is told, and the others get them."""
+    if not exporters:
+        return
+    from chunkwise.tracking.record import without_secrets
+
+    # Only histories clear away what nobody else should see.
+    run = without_secrets(run)
+    for name, export in exporters.items():
+        with _told(f"figures are not handed to {name}"):
+            export(run)
+            on_done(f"figures handed to {name}")
+
+
+def exporters_of(options: ExporterOptions) -> dict[str, Callable[[KeptRun], object]]:
     """By what they are called; what is missing for one is an error before any work is done."""
     found: dict[str, Callable[[KeptRun], object]] = {}
     if options.mlflow is None and not options.otel and options.prometheus is None:

@@ -103,6 +103,14 @@ def llm_client(options: LlmOptions, quiet: bool = False) -> LlmClient | None:
     return LlmClients(options, quiet).of(options.llm) if options.llm else None
 
 
+class DryRunEnded(Exception):
+    """Ends a dry run once it is known what would be asked."""
+
+    def __init__(self, estimate: LlmEstimate) -> None:
+        super().__init__()
+        self.estimate = estimate
+
+
 def show_estimate(estimate: LlmEstimate, as_json: bool = False) -> None:
     """What asking will take, on stdout: in words, or as JSON."""
     if as_json:

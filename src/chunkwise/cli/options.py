@@ -362,6 +362,37 @@ class ConfigOption(AllowOption):
     )  # fmt: skip
 
 
+_SECONDS = {
+    **dict.fromkeys(("s", "second", "seconds"), 1.0),
+    **dict.fromkeys(("min", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hour", "hours"), 3600.0),
+    **dict.fromkeys(("d", "day", "days"), 86_400.0),
+    **dict.fromkeys(("w", "week", "weeks"), 7 * 86_400.0),
+    **dict.fromkeys(("m", "month", "months"), 365.25 / 12 * 86_400),
+    **dict.fromkeys(("y", "year", "years"), 365.25 * 86_400),
+}
+_TIME_SPAN = re.compile(rf"\s*([0-9]{{1,9}})\s*({'|'.join(_SECONDS)})\s*", re.IGNORECASE)
+
+
+class TimeSpan(click.types.FloatParamType):
+    """A time such as 1w, as seconds."""
+
+    def __init__(self, longest_days: float) -> None:
+        self._longest = longest_days
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # fmt: skip
+        found = _TIME_SPAN.fullmatch(str(value))
+        seconds = int(found[1]) * _SECONDS[found[2].lower()] if found else 0.0
+        if not 0 < seconds <= self._longest * 86_400:
+            units = ", ".join(_SECONDS)
+            self.fail(
+                f"{value!r} is no time; write it like 30min, 12h, 90d, 8w, 6m (months) or 1y, at most "
+                f"{self._longest:,.0f} days; allowed behind the number: {units}",
+                param, ctx,
+            )  # fmt: skip
+        return seconds
+
+
 def output_file(help: str, metavar: str = "FILE", **settings: Any) -> Any:
     """`-o`: the file that results are written to."""
     return option(

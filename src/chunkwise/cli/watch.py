@@ -1,4 +1,4 @@
-"""`chunkwise watch`: evaluate, keep, compare, alert; once or again and again; and its commands ack, alerts."""
+"""`chunkwise watch`: evaluate, keep, compare, alert; once or again and again."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chunkwise.cli.ab import command as ab
-from chunkwise.cli.dataclass_options import argument, dataclass_command, is_typed, option
+from chunkwise.cli.alerts import ack, alerts
+from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option, parsed_anew
 from chunkwise.cli.evaluation import (
-    DryRunEnded,
     Evaluated,
     EvaluationOptions,
     PreparedEvaluation,
@@ -28,19 +28,26 @@ from chunkwise.cli.evaluation import (
     prepare,
     say_why_silent,
 )
-from chunkwise.cli.keep import HistoryOption
-from chunkwise.cli.llm import show_estimate
-from chunkwise.cli.options import NOT_REACHED, SKIPPED, json_flag, output_file, page_file
+from chunkwise.cli.keep import ExporterOptions, HistoryOption, exporters_of, hand_on
+from chunkwise.cli.llm import DryRunEnded, show_estimate
+from chunkwise.cli.options import (
+    NOT_REACHED,
+    SKIPPED,
+    TimeSpan,
+    json_flag,
+    output_file,
+    page_file,
+)
 from chunkwise.cli.streams import print_json, say, say_skipped, shown_place, stdout_console
 
 if TYPE_CHECKING:
     from chunkwise.core import Query
     from chunkwise.evaluation.options import SearchMore
+    from chunkwise.report.alerts import AlertTemplates
     from chunkwise.report.views.watch import WatchView
-    from chunkwise.tracking.drift import QuestionDrift
+    from chunkwise.tracking.drift import DriftFigure, QuestionDrift
     from chunkwise.tracking.kept_run import KeptRun
     from chunkwise.tracking.notify import Channel
-    from chunkwise.tracking.store import History
     from chunkwise.tracking.watching import WatchOutcome
 
 _EXAMPLES = """
@@ -60,25 +67,6 @@ when it alerts, and how often that is wrong.
 Exit status: 0 watched, 4 an alert stands (with --alert exit) or a figure is not as asked for, 3 something was left out,
 1 an error, or the run could not be kept and compared, 2 wrong usage or value.
 """
-_ACK_EXAMPLES = """
-\b
-Examples:
-  chunkwise watch ack 3
-"""
-_ALERTS_EXAMPLES = """
-\b
-Examples:
-  chunkwise watch alerts
-  chunkwise watch alerts 3                 # questions that lost most, passages gained and lost, the likeliest cause
-  chunkwise watch alerts --all --json
-"""
-_UNITS = {
-    **dict.fromkeys(("s", "second", "seconds"), 1.0),
-    **dict.fromkeys(("min", "minute", "minutes"), 60.0),
-    **dict.fromkeys(("h", "hour", "hours"), 3600.0),
-    **dict.fromkeys(("d", "day", "days"), 86_400.0),
-    **dict.fromkeys(("w", "week", "weeks"), 7 * 86_400.0),
-}
 _LOOK = 30.0
 """Seconds after which the clock is looked at again: it may have been set, and a machine may have slept."""
 
@@ -100,21 +88,6 @@ def command() -> None:
     """Evaluate, keep the run, hold it against the baseline, and raise a hand when something fell."""
 
 
-class _Seconds(click.types.FloatParamType):
-    """A time such as 1w, as seconds."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # fmt: skip
-        form = rf"\s*([0-9]{{1,6}})\s*({'|'.join(_UNITS)})\s*"
-        found = re.fullmatch(form, str(value), re.IGNORECASE)
-        seconds = int(found[1]) * _UNITS[found[2].lower()] if found else 0.0
-        if not 0 < seconds <= 366 * 86_400:
-            self.fail(
-                f"{value!r} is no time between runs; write it like 30min, 12h, 1d or 1w, up to 366 days",
-                param, ctx,
-            )  # fmt: skip
-        return seconds
-
-
 class _Share(click.types.FloatParamType):
     """0.02, or 2%."""
 
@@ -127,7 +100,7 @@ class _Share(click.types.FloatParamType):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WatchOptions(EvaluationOptions, HistoryOption):
+class WatchOptions(EvaluationOptions, HistoryOption, ExporterOptions):
     """The options of `chunkwise watch`."""
 
     alert: tuple[str, ...] = option(
@@ -135,12 +108,17 @@ class WatchOptions(EvaluationOptions, HistoryOption):
         help="How alerts are told, with commas: exit (status 4), file:FILE.jsonl, webhook:URL, slack:URL, email:TO "
         "(server: CHUNKWISE_SMTP=smtp://user:password@host). May be repeated.",
     )  # fmt: skip
+    alert_template: tuple[str, ...] = option(
+        "--alert-template", multiple=True, metavar="WAY=FILE",
+        help="A form of your own for file, webhook, slack or email: a Jinja2 template that is given subject, text, "
+        "run, alerts and drift. May be repeated.",
+    )  # fmt: skip
     tolerance: float | None = option(
         "--tolerance", type=_Share(), metavar="SHARE", show_default="what the questions can show",
         help="Alert only when a metric is lower by this much: 0.02 or 2%.",
     )  # fmt: skip
     every: float | None = option(
-        "--every", type=_Seconds(), metavar="TIME",
+        "--every", type=TimeSpan(366), metavar="TIME",
         help="Stay, and do it again after this time: 12h, 1d, 1w. A run that was missed is made up for once.",
     )  # fmt: skip
     baseline: str | None = option(
@@ -176,15 +154,15 @@ def run(options: WatchOptions) -> None:
     SOURCE and most options are those of `chunkwise evaluate`. The first run is what later ones are held against, until
     `chunkwise baseline set RUN` chooses another.
     """
+    from chunkwise.report.alerts import AlertTemplates
     from chunkwise.tracking.notify import channels_of, check_channels
 
     channels = channels_of(options.alert)
     check_channels(channels, os.environ)
+    templates = AlertTemplates(options.alert_template)
     if options.every is not None and options.dry_run:
         raise click.UsageError("--dry-run and --every: a dry run is one; leave one of them out")
-    prepared = prepare(options)
-    names = measured_names(options.watched, prepared.options)
-    watch = _Watch(prepared, channels, names)
+    watch = _Watch(options, channels, templates)
     if options.every is None:
         try:
             status = watch.once()
@@ -249,17 +227,20 @@ class _Watch:
     """What is done each time."""
 
     def __init__(
-        self,
-        prepared: PreparedEvaluation[WatchOptions],
-        channels: tuple[Channel, ...],
-        metrics: list[str],
+        self, options: WatchOptions, channels: tuple[Channel, ...], templates: AlertTemplates
     ) -> None:
-        self._metrics = metrics
-        self._prepared = prepared
-        self._options = prepared.options
+        self._given = options
         self._channels = channels
-        self._history = self._options.opened()
+        self._templates = templates
+        self._exporters = exporters_of(options)
+        self._prepare()
+        self._history = options.opened()
         self._place = self._history.place  # one that can be none is told before any work
+
+    def _prepare(self) -> None:
+        self._prepared: PreparedEvaluation[WatchOptions] = prepare(self._given)
+        self._options = self._prepared.options
+        self._metrics = measured_names(self._options.watched, self._options)
 
     def last_time(self) -> datetime | None:
         """When this watch last kept a run; None: never, or it cannot be told."""
@@ -281,9 +262,13 @@ class _Watch:
         from chunkwise.base.errors import ChunkwiseError
 
         try:
+            self._given = parsed_anew(self._given)
+            self._prepare()
             self.once()
-        except ChunkwiseError as error:
-            say(f"this run failed, and the next one is tried in its time: {error}")
+        except (ChunkwiseError, click.ClickException) as error:
+            say(
+                f"this run failed, and the next one is tried in its time: {getattr(error, 'message', error)}"
+            )
         sys.stdout.flush()
 
     def once(self) -> int:
@@ -304,8 +289,8 @@ class _Watch:
                 return 1
             if saved is not None and saved != self._options.output:
                 saved.unlink(missing_ok=True)
-            if not self._options.quiet:
-                say(f"kept as run {number} in {shown_place(self._place)}")
+            self._say(f"kept as run {number} in {shown_place(self._place)}")
+            hand_on(self._history.run(number), self._exporters, self._say)
             try:
                 outcome = self._compare(number, found, live)
             except ChunkwiseError as error:
@@ -360,36 +345,47 @@ class _Watch:
         kept = replace(kept_run(found, self._options.keep_text), seconds=seconds)
         return self._history.add(kept).number
 
+    def _say(self, line: str) -> None:
+        if not self._options.quiet:
+            say(line)
+
     def _compare(self, number: int, found: Evaluated, live: _LiveQuestions) -> WatchOutcome:
-        from chunkwise.tracking.drift import corpus_state
         from chunkwise.tracking.watching import watch_run
 
         options = self._options
         live.compare(found.queries)
         return watch_run(
             self._history, self._history.run(number), name=options.baseline, metrics=self._metrics,
-            tolerance=options.tolerance, corpus=corpus_state(found.documents, found.results.cuts),
-            live=live.kept(), command=_again(options, self._prepared.paths),
+            tolerance=options.tolerance, live=live.kept(), command=_again(options, self._prepared.paths),
         )  # fmt: skip
 
     def _view(self, outcome: WatchOutcome, found: Evaluated, live: _LiveQuestions) -> WatchView:
         from chunkwise.report.views.watch import Excerpts, watch_view
         from chunkwise.tracking.difference import changes_between
         from chunkwise.tracking.drift import corpus_drift
+        from chunkwise.tracking.watching import corpus_of
 
         first = self._first(outcome)
         texts = {document.id: document.text for document in found.documents}
-        drift: tuple[Any, ...] = ()
+        drift: tuple[DriftFigure, ...] = ()
         if first is not None:
-            then = {each.run: each for each in self._history.watched()}.get(first.number)
             changes = changes_between(first, outcome.run)
-            drift = corpus_drift(then.corpus if then else {}, outcome.watched.corpus, changes)
+            drift = corpus_drift(corpus_of(first), outcome.watched.corpus, changes)
         excerpts = Excerpts(texts, first, outcome.run)
-        return watch_view(outcome, corpus=drift, live=live.drift, excerpts=excerpts)
+        return watch_view(
+            outcome, corpus=drift, live=live.drift, excerpts=excerpts, left_out=found.left_out
+        )
 
     def _first(self, outcome: WatchOutcome) -> KeptRun | None:
+        """The run it is held against; None: it is the first, or it cannot be read any more, which silences no alert."""
+        from chunkwise.base.errors import ChunkwiseError
+
         number = outcome.watched.reference
-        return None if number == outcome.run.number else self._history.run(number)
+        try:
+            return None if number == outcome.run.number else self._history.run(number)
+        except ChunkwiseError as error:
+            say(f"what changed since run {number} cannot be told: {error}")
+            return None
 
     def _show(self, view: WatchView) -> None:
         if self._options.as_json:
@@ -415,11 +411,17 @@ class _Watch:
         """Whether every way worked; one that did not is told here."""
         if not view.alerts:
             return True
+        from chunkwise.base.errors import ChunkwiseError
         from chunkwise.report.alerts import alert_message
         from chunkwise.tracking.notify import NotTold, send
 
         message = alert_message(view, label)
         fine = True
+        try:
+            message = self._templates.applied(message)
+        except ChunkwiseError as error:
+            say(f"the usual form of alerts is sent: {error}")
+            fine = False
         for channel in self._channels:
             try:
                 send(channel, message)
@@ -457,7 +459,7 @@ class _Watch:
             return 1
         if missed or (view.alerts and exits):
             return NOT_REACHED
-        left_out = found.left_out or silent or live.left_out
+        left_out = bool(found.left_out) or silent or live.left_out
         return SKIPPED if left_out or (self._options.strict_alerts and not sent) else 0
 
 
@@ -540,68 +542,6 @@ class _LiveQuestions:
             "questions": own.questions, "unlike": own.unlike, "new_words": own.new_words, "far": own.far,
             "found_nothing": own.found_nothing, "low_scores": own.low_scores,
         }  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class AckOptions(HistoryOption):
-    """The options of `chunkwise watch ack`."""
-
-    number: int = argument("ALERT", type=click.IntRange(1))
-    as_json: bool = json_flag()
-
-
-@dataclass_command("ack", AckOptions, examples=_ACK_EXAMPLES)
-def ack(options: AckOptions) -> None:
-    """Keep an alert quiet until the fall is worse. ALERT is its number, as `chunkwise watch alerts` lists it."""
-    from chunkwise.base.wording import points
-
-    alert = options.opened().acknowledge(options.number)
-    if options.as_json:
-        print_json(alert.to_dict())
-    else:
-        say(
-            f"alert {alert.number} is acknowledged: {alert.metric} stays quiet until it is lower by "
-            f"another {points(alert.figure.tolerance).lstrip('+')} points"
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class AlertsOptions(HistoryOption):
-    """The options of `chunkwise watch alerts`."""
-
-    number: int | None = argument("ALERT", type=click.IntRange(1), required=False)
-    over: bool = option("--all", is_flag=True, help="Show those that are over, too.")
-    as_json: bool = json_flag()
-
-
-@dataclass_command("alerts", AlertsOptions, examples=_ALERTS_EXAMPLES)
-def alerts(options: AlertsOptions) -> None:
-    """List the alerts that stand: what fell, since which run, acknowledged or not; or show one whole, by its number."""
-    from chunkwise.report.plain_text import one_line
-    from chunkwise.report.views.watch import alert_lines, difference_words
-
-    history: History = options.opened()
-    if options.number is not None:
-        alert = history.alert(options.number)
-        if options.as_json:
-            print_json(alert.to_dict())
-        else:
-            click.echo("\n".join(alert_lines(alert)))
-        return
-    found = history.alerts(over=options.over)
-    if options.as_json:
-        print_json({"alerts": [alert.to_dict() for alert in found]})
-        return
-    for alert in found:
-        click.echo(
-            one_line(
-                f"{alert.number}  {alert.state}  {alert.metric}  {difference_words(alert.figure)}  "
-                f"since run {alert.since}, last in run {alert.last_run}  {alert.cause}",
-                300,
-            )
-        )
-    if not found:
-        say(f"no alert stands in {shown_place(history.place)}")
 
 
 for each in (ab, ack, alerts):

@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from chunkwise.evaluation.results import Json
 from chunkwise.records.typed import WrongType, json_text, read_as
+from chunkwise.stats.control import Alarm
 from chunkwise.tracking.database import Statements
 
 AlertState = Literal["open", "acknowledged", "closed"]
-AlertKind = Literal["fall", "decay"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class WatchedFigure:
     tolerance: float = 0.0
     """What a fall must amount to."""
     is_lower_better: bool = False
-    alarm: AlertKind | None = None
+    alarm: Alarm | None = None
     """fall: the test against the other run shows it; decay: the chart of all runs does."""
 
     @property
@@ -104,7 +104,7 @@ class Alert:
     metric: str
     name: str
     """Of the watch."""
-    kind: AlertKind
+    kind: Alarm
     figure: WatchedFigure
     reference: int
     since: int
@@ -127,6 +127,8 @@ class Alert:
     """0: not remembered yet."""
     acknowledged: float | None = None
     """The fall that somebody knows of."""
+    branch: str = ""
+    """Of the run that raised it: another branch has alerts of its own."""
 
     def is_worse_than_known(self) -> bool:
         """By what a fall must amount to, beyond the fall that was acknowledged."""
@@ -199,7 +201,7 @@ def merged(
     now = {alert.metric: alert for alert in raised}
     written, told = [], []
     for old in known:
-        if old.state == "closed":
+        if old.state == "closed" or old.branch not in ("", watched.branch):
             continue
         new = now.pop(old.metric, None) if old.reference == watched.reference else None
         figure = watched.figures.get(old.metric)

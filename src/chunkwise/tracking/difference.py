@@ -181,8 +181,26 @@ def changes_between(before: KeptRun, after: KeptRun) -> RunChanges:
     return RunChanges(
         documents,
         _questions(before, after, documents),
-        _values(before.settings, after.settings),
+        tuple(each for each in _values(before.settings, after.settings) if _counts(each)),
         _values(before.versions, after.versions),
+    )
+
+
+def _counts(setting: ValueChange) -> bool:
+    # A judge that only one of the runs asked changed no figure that both have.
+    return setting.name != "judge_model" or bool(setting.before and setting.after)
+
+
+def common_questions(
+    before: KeptRun, after: KeptRun, changes: RunChanges
+) -> tuple[tuple[int, int], ...]:
+    """Places in both runs of the questions that ask and expect the same."""
+    changed = {*changes.questions.changed} if changes.questions else set()
+    places = {question.id: at for at, question in enumerate(before.questions)}
+    return tuple(
+        (places[question.id], at)
+        for at, question in enumerate(after.questions)
+        if question.id in places and question.id not in changed
     )
 
 
@@ -245,7 +263,7 @@ def _shown(value: Json) -> str:
 def difference_of(before: KeptRun, after: KeptRun) -> RunDifference:
     """Every metric that both runs have, divided."""
     changes = changes_between(before, after)
-    pairing = _Pairing(before, after, changes)
+    pairing = _Division(before, after, changes)
     metrics = {
         name: found
         for name in after.figures
@@ -309,7 +327,7 @@ def _mean(values: Any) -> Fraction:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pairing:
+class _Division:
     before: KeptRun
     after: KeptRun
     changes: RunChanges
@@ -317,16 +335,12 @@ class _Pairing:
     seeing: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        first = {question.id: question for question in self.before.questions}
-        changed = {*self.changes.questions.changed} if self.changes.questions else set()
         moved = _ids(self.changes.documents) if self.changes.documents else set()
-        for own in self.after.questions:
-            other = first.get(own.id)
-            if other is None or own.id in changed:
-                continue
-            self.same.add(own.id)
-            if moved & {*_seen(own), *_seen(other)}:
-                self.seeing.add(own.id)
+        for one, other in common_questions(self.before, self.after, self.changes):
+            old, new = self.before.questions[one], self.after.questions[other]
+            self.same.add(new.id)
+            if moved & {*_seen(new), *_seen(old)}:
+                self.seeing.add(new.id)
 
     def divided(self, metric: str) -> DividedDifference | None:
         scores = [

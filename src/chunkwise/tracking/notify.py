@@ -283,7 +283,8 @@ def _mail(message: AlertMessage, to: str, server: MailServer) -> EmailMessage:
     mail["Message-ID"] = make_msgid(domain=server.sender.rpartition("@")[2])
     mail["Auto-Submitted"] = "auto-generated"
     mail.set_content(message.text)
-    mail.add_alternative(message.html, subtype="html")
+    if message.html:
+        mail.add_alternative(message.html, subtype="html")
     return mail
 
 

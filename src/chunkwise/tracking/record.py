@@ -30,6 +30,7 @@ from chunkwise.records.typed import json_text
 from chunkwise.stats.intervals import Interval, interval
 from chunkwise.stats.paired import detectable_by
 from chunkwise.testsets.reading import hash_of
+from chunkwise.tracking.drift import corpus_state
 from chunkwise.tracking.kept_run import (
     KeptFigure,
     KeptHit,
@@ -124,6 +125,7 @@ def run_of_results(
             **_counted(results.data),
             "cost": dict(results.cost),
             **({"cuts": _cut_counts(results.cuts)} if results.cuts else {}),
+            **({"corpus": corpus_state(documents, results.cuts)} if documents else {}),
             "timing": dict(results.timing),
         },
         key=sha256(results_text(results).encode("utf-8")).hexdigest(),

@@ -44,6 +44,7 @@ from chunkwise.tracking.difference import (
     DifferencePart,
     RunDifference,
     changes_between,
+    common_questions,
 )
 from chunkwise.tracking.kept_run import KeptHit, KeptQuestion, KeptRun, RunSummary
 from chunkwise.tracking.store import USUAL_BASELINE, History
@@ -97,6 +98,9 @@ class WatchOutcome:
     paired: bool
     """Whether the questions are those of the reference."""
     common: int
+    """Questions that both runs ask alike."""
+    asked_then: int
+    """Questions of the reference."""
 
 
 def reference_of(history: History, *, name: str | None, branch: str) -> ReferenceRun:
@@ -131,7 +135,6 @@ def watch_run(
     name: str | None = None,
     metrics: Sequence[str] = (),
     tolerance: float | None = None,
-    corpus: Mapping[str, Json] | None = None,
     live: Mapping[str, Json] | None = None,
     command: str = "chunkwise evaluate …",
 ) -> WatchOutcome:
@@ -143,27 +146,34 @@ def watch_run(
     first = None if held.run in (None, run.number) else history.run(held.run or 0)
     names = watched_metrics(run, first, metrics)
     base = WatchedRun(
-        run.number, held.name, held.run or run.number, run.origin.git_branch, {}, corpus or {}, live or {}
+        run.number, held.name, held.run or run.number, run.origin.git_branch, {}, corpus_of(run), live or {}
     )  # fmt: skip
     if first is None:
         told = history.add_watched(base)
         return WatchOutcome(
-            run, held._replace(run=run.number), base, {}, tuple(told), (), True, len(run.questions)
+            run,
+            held._replace(run=run.number),
+            base,
+            {},
+            tuple(told),
+            (),
+            True,
+            len(run.questions),
+            len(run.questions),
         )
     pairing = _Pairing.of(first, run)
-    past = [
-        each
-        for each in history.watched(held.name)
-        if each.reference == base.reference and each.branch in ("", run.origin.git_branch)
-    ]
+    past = _of_same_chart(history.watched(held.name), base)
     charts: dict[str, ChartState] = {}
     figures: dict[str, WatchedFigure] = {}
-    for metric, fall in zip(names, pairing.falls(names), strict=True):
-        if fall is None:
-            continue
+    falls = {
+        name: fall
+        for name, fall in zip(names, pairing.falls(names), strict=True)
+        if fall is not None
+    }
+    for metric, fall in falls.items():
         figure = _figure(metric, fall, tolerance)
         charts[metric] = chart = chart_of(
-            metric, past, base.reference, (run.number, figure), len(names)
+            metric, past, base.reference, (run.number, figure), len(falls)
         )
         alarm = alarm_of(
             fall, chart.points[-1], tolerance=tolerance, lower_is_better=figure.is_lower_better
@@ -179,29 +189,37 @@ def watch_run(
     quiet = [
         each
         for each in history.alerts()
-        if each.name == watched.name and each.state == "acknowledged"
+        if each.name == watched.name
+        and each.state == "acknowledged"
+        and each.branch in ("", watched.branch)
     ]
     return WatchOutcome(
-        run, held, watched, charts, tuple(told), tuple(quiet), pairing.is_paired, len(pairing.common)
+        run, held, watched, charts, tuple(told), tuple(quiet), pairing.is_paired, len(pairing.common),
+        len(first.questions),
     )  # fmt: skip
 
 
-def known_chart(history: History, run: RunSummary, metric: str) -> ChartState | None:
-    """The control chart of a metric as it stands at a run that was watched; None: it was not, or has no such figure."""
+def known_chart(history: History, runs: Sequence[RunSummary], metric: str) -> ChartState | None:
+    """The control chart of a metric as it stands at the latest of these runs that was watched; None: there is none."""
+    numbers = {run.number for run in runs}
     every = history.watched()
-    own = next((each for each in every if each.run == run.number), None)
+    own = next((each for each in reversed(every) if each.run in numbers), None)
     if own is None:
         return None
-    past = [
+    past = [each for each in _of_same_chart(every, own) if each.run <= own.run]
+    chart = chart_of(metric, past, own.reference, None, len(own.figures))
+    return chart if len(chart.values) > 1 else None
+
+
+def _of_same_chart(every: Sequence[WatchedRun], own: WatchedRun) -> list[WatchedRun]:
+    """Runs of the same watch and branch that are held against the same run."""
+    return [
         each
         for each in every
         if each.name == own.name
         and each.reference == own.reference
         and each.branch in ("", own.branch)
-        and each.run <= run.number
     ]
-    chart = chart_of(metric, past, own.reference, None, len(own.figures))
-    return chart if len(chart.values) > 1 else None
 
 
 def chart_of(
@@ -226,6 +244,12 @@ def chart_of(
     return ChartState(values, numbers, tuple(points), unstable[:-1].count(False))
 
 
+def corpus_of(run: KeptRun) -> Mapping[str, Json]:
+    """Size, languages, sections and boundary issues of its documents; empty: not known."""
+    found = run.details.get("corpus")
+    return found if isinstance(found, Mapping) else {}
+
+
 def _figure(metric: str, fall: Fall, tolerance: float | None) -> WatchedFigure:
     return WatchedFigure(
         fall.before, fall.after, fall.difference.mean, fall.difference.low, fall.difference.high, fall.p,
@@ -244,14 +268,8 @@ class _Pairing:
 
     @classmethod
     def of(cls, before: KeptRun, after: KeptRun) -> _Pairing:
-        changes = changes_between(before, after).questions
-        changed = {*changes.changed} if changes else set()
-        places = {question.id: at for at, question in enumerate(before.questions)}
-        return cls(before, after, tuple(
-            (places[question.id], at)
-            for at, question in enumerate(after.questions)
-            if question.id in places and question.id not in changed
-        ))  # fmt: skip
+        changes = changes_between(before, after)
+        return cls(before, after, common_questions(before, after, changes))
 
     @property
     def is_paired(self) -> bool:
@@ -317,7 +335,7 @@ def _alert(
             LostQuestion(now.id, now.text, old, new, *_passages(then.hits, now.hits))
             for then, now, old, new in lost
         ),
-        cause, check,
+        cause, check, branch=watched.branch,
     )  # fmt: skip
 
 

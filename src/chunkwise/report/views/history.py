@@ -248,12 +248,12 @@ def metric_history_view(
 def _watched(
     history: History, metric: str, runs: Sequence[RunSummary], found: tuple[ChartPoint, ...]
 ) -> tuple[ChartPoint, ...]:
-    """With the limits of the control chart and the alerts, where the latest run was watched."""
+    """With the limits of the control chart and the alerts, up to the latest run that was watched."""
     raised: dict[int, list[int]] = {}
     for alert in history.alerts(over=True):
         if alert.metric == metric:
             raised.setdefault(alert.first_run, []).append(alert.number)
-    chart = known_chart(history, runs[-1], metric)
+    chart = known_chart(history, runs, metric)
     limits = dict(zip(chart.runs, chart.points, strict=True)) if chart else {}
     first = next((run for run in history.runs() if chart and run.number == chart.runs[0]), None)
     level = first.figures[metric].mean if first and _known(first, metric) else None

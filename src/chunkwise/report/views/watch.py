@@ -49,6 +49,8 @@ class WatchView(View):
     """Acknowledged ones."""
     corpus: tuple[DriftFigure, ...]
     live: QuestionDrift | None
+    left_out: tuple[str, ...] = ()
+    """What could not be used: files, questions whose passage is gone."""
 
 
 def watch_view(
@@ -57,6 +59,7 @@ def watch_view(
     corpus: Sequence[DriftFigure] = (),
     live: QuestionDrift | None = None,
     excerpts: Excerpts | None = None,
+    left_out: Sequence[str] = (),
 ) -> WatchView:
     watched = outcome.watched
     return WatchView(
@@ -79,6 +82,7 @@ def watch_view(
         ),
         tuple(corpus),
         live,
+        tuple(left_out),
     )  # fmt: skip
 
 
@@ -101,6 +105,11 @@ def _notes(outcome: WatchOutcome) -> list[str]:
             f"the questions are others ({outcome.common:,} in both runs): means are compared, not question by "
             "question, and only a larger fall can be shown"
         )  # fmt: skip
+    elif outcome.common < max(asked := len(outcome.run.questions), outcome.asked_then):
+        found.append(
+            f"compared on the {counted(outcome.common, 'question')} that both runs ask alike, of {asked:,} now and "
+            f"{outcome.asked_then:,} then"
+        )
     learning = [chart for chart in outcome.charts.values() if chart.is_learning]
     if learning:
         found.append(f"control charts are {learning_words(learning[0])}")

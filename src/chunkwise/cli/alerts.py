@@ -1,0 +1,92 @@
+"""`chunkwise watch alerts` and `watch ack`: the alerts that stand, and those that somebody knows of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.keep import HistoryOption
+from chunkwise.cli.options import json_flag
+from chunkwise.cli.streams import print_json, say, shown_place
+
+if TYPE_CHECKING:
+    from chunkwise.tracking.store import History
+
+_ACK_EXAMPLES = """
+\b
+Examples:
+  chunkwise watch ack 3
+"""
+_ALERTS_EXAMPLES = """
+\b
+Examples:
+  chunkwise watch alerts
+  chunkwise watch alerts 3                 # questions that lost most, passages gained and lost, the likeliest cause
+  chunkwise watch alerts --all --json
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AckOptions(HistoryOption):
+    """The options of `chunkwise watch ack`."""
+
+    number: int = argument("ALERT", type=click.IntRange(1))
+    as_json: bool = json_flag()
+
+
+@dataclass_command("ack", AckOptions, examples=_ACK_EXAMPLES)
+def ack(options: AckOptions) -> None:
+    """Keep an alert quiet until the fall is worse. ALERT is its number, as `chunkwise watch alerts` lists it."""
+    from chunkwise.base.wording import points
+
+    alert = options.opened().acknowledge(options.number)
+    if options.as_json:
+        print_json(alert.to_dict())
+    else:
+        say(
+            f"alert {alert.number} is acknowledged: {alert.metric} stays quiet until it is lower by "
+            f"another {points(alert.figure.tolerance).lstrip('+')} points; `watch --tolerance` sets how many"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlertsOptions(HistoryOption):
+    """The options of `chunkwise watch alerts`."""
+
+    number: int | None = argument("ALERT", type=click.IntRange(1), required=False)
+    over: bool = option("--all", is_flag=True, help="Show those that are over, too.")
+    as_json: bool = json_flag()
+
+
+@dataclass_command("alerts", AlertsOptions, examples=_ALERTS_EXAMPLES)
+def alerts(options: AlertsOptions) -> None:
+    """List the alerts that stand: what fell, since which run, acknowledged or not; or show one whole, by its number."""
+    from chunkwise.report.plain_text import one_line
+    from chunkwise.report.views.watch import alert_lines, difference_words
+
+    history: History = options.opened()
+    if options.number is not None:
+        alert = history.alert(options.number)
+        if options.as_json:
+            print_json(alert.to_dict())
+        else:
+            click.echo("\n".join(alert_lines(alert)))
+        return
+    found = history.alerts(over=options.over)
+    if options.as_json:
+        print_json({"alerts": [alert.to_dict() for alert in found]})
+        return
+    for alert in found:
+        click.echo(
+            one_line(
+                f"{alert.number}  {alert.state}  {alert.metric}  {difference_words(alert.figure)}  "
+                f"since run {alert.since}, last in run {alert.last_run}"
+                f"{f' on {alert.branch}' if alert.branch else ''}  {alert.cause}",
+                300,
+            )
+        )
+    if not found:
+        say(f"no alert stands in {shown_place(history.place)}")
