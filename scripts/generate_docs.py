@@ -48,6 +48,7 @@ SETTING = (
     f"chunkwise evaluate handbook {QUESTIONS} -s structure -o after.json --quiet",
     f'chunkwise evaluate handbook {WITHIN} -s "sentences(max_tokens=1024, overlap=200)" -qo default.json',
     f"chunkwise evaluate handbook {WITHIN} -s structure -qo recommended.json",
+    f"chunkwise watch handbook {WITHIN} --history runs.db --quiet",
 )
 """What pages may take for granted beside the folder `handbook` and the file `questions.json`."""
 

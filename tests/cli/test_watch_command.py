@@ -137,12 +137,15 @@ def test_what_is_wrong_with_the_options_is_told_before_any_work(here: Run, place
         (("--every", "soon"), "write it like 30min"),
         (("--every", "0d"), "write it like 30min"),
         (("--every", "1d", "--dry-run"), "leave one of them out"),
-        (("--watched", "recal@5"), "recal@5"),
-        (("--live", "none.jsonl"), "none.jsonl"),
+        (("--watched", "recal@5"), "'recal@5'"),
+        (("--alert-template", "pager=x"), "'pager=x' names no way and file"),
     ):
         done = here(*WATCH, *words)
-        assert done.returncode in (1, 2), words
+        assert done.returncode == 2, words
         assert told in done.stderr, done.stderr
+    missing = here(*WATCH, "--live", "none.jsonl")
+    assert missing.returncode == 1
+    assert "cannot read none.jsonl" in missing.stderr
     assert not place.exists()
 
 

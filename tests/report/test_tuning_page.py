@@ -689,9 +689,9 @@ def test_differences_are_signed_points() -> None:
     assert [points(each) for each in (0.071, -0.021, 0.0, 0.00004, 0.1)] == [
         "+7.1",
         "−2.1",
-        "0",
-        "0",
-        "+10",
+        "0.0",
+        "0.0",
+        "+10.0",
     ]
 
 

@@ -6,15 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.report.views.history import metric_history_view
 from chunkwise.tracking import store
 from chunkwise.tracking.alerts import Alert, WatchedFigure, WatchedRun, merged
 from chunkwise.tracking.database import HistoryProblem
-from chunkwise.tracking.kept_run import KeptFigure, KeptRun, RunOrigin
+from chunkwise.tracking.kept_run import KeptFigure, KeptHit, KeptRun, RunOrigin
 from chunkwise.tracking.store import History
-from chunkwise.tracking.watching import WatchOutcome, watch_run, with_option
+from chunkwise.tracking.watching import WatchOutcome, _passages, watch_run, with_option
 from retrieval.postgres_server import new_url
 from tracking.made_runs import kept_run
 from untimed import HANG
@@ -355,3 +357,24 @@ def test_a_judge_that_only_one_run_asked_is_no_change(local: History) -> None:
     local.add(kept_run(GOOD, settings={"k": 5, "judge_model": "bge"}))
     assert local.changes(1, 2).settings == ()
     assert [each.name for each in local.changes(1, 3).settings] == ["judge_model"]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(1, 12)), max_size=5),
+    st.lists(st.tuples(st.integers(0, 30), st.integers(1, 12)), max_size=5),
+)
+def test_a_passage_is_lost_where_less_than_half_of_it_is_found(
+    then: list[tuple[int, int]], now: list[tuple[int, int]]
+) -> None:
+    old, new = ([KeptHit("a", at, at + size) for at, size in each] for each in (then, now))
+    gained, lost = _passages(old, new)
+    seen = {place for hit in new for place in range(hit.start, hit.end)}
+    known = {place for hit in old for place in range(hit.start, hit.end)}
+    for hits, others, found in ((old, seen, lost), (new, known, gained)):
+        apart = [
+            (hit.start, hit.end)
+            for hit in hits
+            if 2 * len({*range(hit.start, hit.end)} & others) < hit.end - hit.start
+        ]
+        assert [(each.start, each.end) for each in found] == apart
+    assert _passages([KeptHit("a", 0, 9)], [KeptHit("b", 0, 9)])[1][0].doc_id == "a"

@@ -85,8 +85,7 @@ def signed(value: float) -> str:
 def points(difference: float) -> str:
     """A difference in points of a hundred with its sign, a true minus."""
     value = round(100 * difference, 1)
-    text = f"{abs(value):g}" if value == round(value) else f"{abs(value):.1f}"
-    return ("+" if value > 0 else "−" if value < 0 else "") + text
+    return f"{'+' if value > 0 else '−' if value < 0 else ''}{abs(value):.1f}"
 
 
 def relative_change(share: float | None) -> str:

@@ -19,6 +19,7 @@ _ACK_EXAMPLES = """
 \b
 Examples:
   chunkwise watch ack 3
+  chunkwise watch ack 3 4 5
 """
 _ALERTS_EXAMPLES = """
 \b
@@ -33,19 +34,21 @@ Examples:
 class AckOptions(HistoryOption):
     """The options of `chunkwise watch ack`."""
 
-    number: int = argument("ALERT", type=click.IntRange(1))
+    numbers: tuple[int, ...] = argument("ALERT...", type=click.IntRange(1), nargs=-1, required=True)
     as_json: bool = json_flag()
 
 
 @dataclass_command("ack", AckOptions, examples=_ACK_EXAMPLES)
 def ack(options: AckOptions) -> None:
-    """Keep an alert quiet until the fall is worse. ALERT is its number, as `chunkwise watch alerts` lists it."""
+    """Keep alerts quiet until the fall is worse. ALERT is a number, as `chunkwise watch alerts` lists them."""
     from chunkwise.base.wording import points
 
-    alert = options.opened().acknowledge(options.number)
+    history = options.opened()
+    known = [history.acknowledge(number) for number in dict.fromkeys(options.numbers)]
     if options.as_json:
-        print_json(alert.to_dict())
-    else:
+        print_json({"acknowledged": [alert.to_dict() for alert in known]})
+        return
+    for alert in known:
         say(
             f"alert {alert.number} is acknowledged: {alert.metric} stays quiet until it is lower by "
             f"another {points(alert.figure.tolerance).lstrip('+')} points; `watch --tolerance` sets how many"

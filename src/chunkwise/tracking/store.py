@@ -441,10 +441,9 @@ class History:
         """One that stands, or is over."""
         there = {alert.number: alert for alert in self.alerts(over=True)}
         if number not in there:
-            known = ", ".join(str(each.number) for each in self.alerts()) or "none stands"
-            raise UnknownName(
-                f"there is no alert {number!r} in the history {self.place}; alerts that stand: {known}"
-            )
+            known = ", ".join(str(each.number) for each in self.alerts())
+            stand = f"alerts that stand: {known}" if known else "none stands"
+            raise UnknownName(f"there is no alert {number!r} in the history {self.place}; {stand}")
         return there[number]
 
     def acknowledge(self, number: int) -> Alert:

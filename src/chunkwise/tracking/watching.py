@@ -332,7 +332,7 @@ def _alert(
         run.when,
         tuple(sorted(types, key=lambda each: -sign * each.difference)),
         tuple(
-            LostQuestion(now.id, now.text, old, new, *_passages(then.hits, now.hits))
+            LostQuestion(now.id, now.text, old, new, *_passages(then.hits, now.hits, now.documents))
             for then, now, old, new in lost
         ),
         cause, check, branch=watched.branch,
@@ -340,21 +340,29 @@ def _alert(
 
 
 def _passages(
-    then: Sequence[KeptHit], now: Sequence[KeptHit]
+    then: Sequence[KeptHit], now: Sequence[KeptHit], answering: Sequence[str] = ()
 ) -> tuple[tuple[RetrievedPassage, ...], tuple[RetrievedPassage, ...]]:
-    """Gained and lost: those that overlap with none of the other run."""
+    """Gained and lost: those of which the other run found less than half; those of documents that answer first."""
 
     def apart(own: Sequence[KeptHit], others: Sequence[KeptHit]) -> tuple[RetrievedPassage, ...]:
         return tuple(
-            RetrievedPassage(*hit)
-            for hit in own
-            if not any(
-                hit.doc_id == each.doc_id and hit.start < each.end and each.start < hit.end
-                for each in others
-            )
+            RetrievedPassage(*hit) for hit in own if 2 * _found(hit, others) < hit.end - hit.start
         )
 
-    return apart(now, then), apart(then, now)
+    lost = sorted(apart(then, now), key=lambda hit: hit.doc_id not in answering)
+    return apart(now, then), tuple(lost)
+
+
+def _found(hit: KeptHit, others: Sequence[KeptHit]) -> int:
+    """Characters of a hit that others have, too, each counted once."""
+    found, reached = 0, hit.start
+    for start, end in sorted(
+        (each.start, each.end) for each in others if each.doc_id == hit.doc_id
+    ):
+        start, end = max(start, reached), min(end, hit.end)
+        if start < end:
+            found, reached = found + end - start, end
+    return found
 
 
 def _since(chart: ChartState, figure: WatchedFigure) -> tuple[int, int]:

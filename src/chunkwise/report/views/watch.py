@@ -74,7 +74,8 @@ def watch_view(
         ),
         outcome.alerts,
         tuple(
-            tuple(alert_lines(alert, excerpts, whole=not at)) for at, alert in enumerate(outcome.alerts)
+            tuple(alert_lines(alert, excerpts, beside=_told_before(outcome.alerts, at)))
+            for at, alert in enumerate(outcome.alerts)
         ),
         tuple(
             f"alert {alert.number} is acknowledged: {alert.metric} {difference_words(alert.figure)}"
@@ -164,8 +165,19 @@ def subject(alerts: Sequence[Alert]) -> str:
     return one_line(f"{told}{more}", _SUBJECT)
 
 
-def alert_lines(alert: Alert, excerpts: Excerpts | None = None, *, whole: bool = True) -> list[str]:
-    """What fell, since when, by how much, on what, and why; passages only of one that is told whole."""
+def _told_before(alerts: Sequence[Alert], at: int) -> Alert | None:
+    """The first alert of the same fall, which another metric shows, too."""
+    own = alerts[at]
+    same = (own.since, own.reference, own.cause)
+    return next(
+        (each for each in alerts[:at] if (each.since, each.reference, each.cause) == same), None
+    )
+
+
+def alert_lines(
+    alert: Alert, excerpts: Excerpts | None = None, *, beside: Alert | None = None
+) -> list[str]:
+    """What fell, since when, by how much, on what, and why; `beside` one of the same cause only what is its own."""
     figure = alert.figure
     how = (
         f"on {counted(figure.pairs, 'question')}, each against itself"
@@ -173,9 +185,15 @@ def alert_lines(alert: Alert, excerpts: Excerpts | None = None, *, whole: bool =
         else "on other questions than then"
     )
     verb = "fell" if alert.kind == "fall" else "decays (the control chart of all runs shows it)"
-    lines = [
+    head = (
         f"alert {alert.number}: {alert.metric} {verb}: {score(figure.before)} → {score(figure.after)}, "
-        f"{difference_words(figure)}, {how}",
+        f"{difference_words(figure)}, {how}"
+    )
+    if beside is not None:
+        more = f"since the same run, likely for the same reason as alert {beside.number}"
+        return [one_line(head, 400), f"{more}; whole: chunkwise watch alerts {alert.number}"]
+    lines = [
+        head,
         f"since run {alert.since}, against run {alert.reference}"
         + (f"; raised in run {alert.first_run}" if alert.first_run != alert.last_run else ""),
     ]
@@ -192,9 +210,7 @@ def alert_lines(alert: Alert, excerpts: Excerpts | None = None, *, whole: bool =
         lines.append(
             f"  {score(each.before)} → {score(each.after)}  {one_line(each.text, _QUESTION)}"
         )
-        lines += _passage_lines(each, excerpts) if whole else []
-    if not whole and any(each.gained or each.lost for each in alert.lost):
-        lines.append(f"passages gained and lost: chunkwise watch alerts {alert.number}")
+        lines += _passage_lines(each, excerpts)
     if alert.cause:
         lines.append(f"likeliest cause: {alert.cause}")
     if alert.check:
