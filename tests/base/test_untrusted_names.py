@@ -6,6 +6,7 @@ import copy
 import json
 import os
 import pickle
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -220,3 +221,12 @@ def test_what_a_command_or_the_user_s_own_file_names_is_followed_though_an_index
             check_allowed(address)
         add_named_by_user({"sweep": {"embedder": address}})
         check_allowed(address)
+
+
+@given(st.text(alphabet="a.py:/ (=,'\n", max_size=40))
+def test_code_is_found_in_any_word(text: str) -> None:
+    words = re.split(r"[\s'\"(),=]", text)
+    named = [word for word in words if ".py:" in word]
+    found = [name for name in to_allow(text) if ".py:" in name]
+    assert bool(found) == bool(named)
+    assert all(any(name in word for word in (*words, text)) for name in found)

@@ -34,7 +34,8 @@ PROVIDERS: Mapping[str, str] = MappingProxyType(
 """Hosts whose keys are meant for them, whoever names them; by the variable that holds the key."""
 
 _ADDRESS = re.compile(r"(https?)://([^/?#\s'\"]*)", re.IGNORECASE)
-_CODE = re.compile(r"[^\s'\"(),=]*\.py:\w*")
+# From the first sign of a word only, or each of a long one would be tried as its first.
+_CODE = re.compile(r"(?<![^\s'\"(),=])[^\s'\"(),=]*\.py:\w*")
 _WEIGHTS = (".onnx", ".gguf")
 _LIBRARIES = ("sentence-transformers", "fastembed")
 
