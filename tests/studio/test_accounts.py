@@ -40,7 +40,7 @@ def test_a_password_is_kept_as_its_hash_and_opens_for_its_name_alone(
     assert PASSWORD not in file.read_text("utf-8")
     assert file.stat().st_mode & 0o077 == 0
     accounts = Accounts(file)
-    assert accounts.of_password("ana", PASSWORD) == Caller("ana", "owner")
+    assert accounts.of_password("ana", PASSWORD) == Caller("ana", "owner", is_known=True)
     assert accounts.of_password("ana", PASSWORD + "x") is None
     assert accounts.of_password("bea", PASSWORD) is None
 
@@ -65,7 +65,7 @@ def test_a_key_is_known_by_its_hash_until_the_file_has_it_no_more(tmp_path: Path
     file, key = tmp_path / "users.json", new_key()
     write_accounts(file, with_account((), "wiki", None, key=key))
     accounts = Accounts(file)
-    assert accounts.of_key(key) == Caller("wiki", "reader")
+    assert accounts.of_key(key) == Caller("wiki", "reader", is_known=True)
     assert accounts.of_key(key[:-1]) is None
     assert accounts.of_key(hashed_key(key)) is None
     write_accounts(file, without_account(accounts.every(), "wiki"))
@@ -77,8 +77,8 @@ def test_keys_of_the_environment_have_names_and_roles() -> None:
         {"CHUNKWISE_KEYS": f"wiki=sixteen-characters-1, bot/labeller={hashed_key('k')}"}
     )
     accounts = Accounts(None, found)
-    assert accounts.of_key("sixteen-characters-1") == Caller("wiki", "reader")
-    assert accounts.of_key("k") == Caller("bot", "labeller")
+    assert accounts.of_key("sixteen-characters-1") == Caller("wiki", "reader", is_known=True)
+    assert accounts.of_key("k") == Caller("bot", "labeller", is_known=True)
     for wrong in ("only-a-key-without-a-name", "wiki=short", "wiki/king=sixteen-characters-1"):
         with pytest.raises(InvalidParameter) as refused:
             accounts_in({"CHUNKWISE_KEYS": wrong})
@@ -103,7 +103,7 @@ def test_a_session_ends_by_time_by_leaving_and_with_its_account(
     accounts = Accounts(file)
     sessions = Sessions(accounts, seconds=100)
     first, second, third = (sessions.begin("ana", now=0) for _ in range(3))
-    assert sessions.caller(first, now=99) == Caller("ana", "owner")
+    assert sessions.caller(first, now=99) == Caller("ana", "owner", is_known=True)
     assert sessions.caller(first, now=101) is None
     sessions.end(second)
     assert sessions.caller(second, now=1) is None

@@ -303,3 +303,21 @@ def test_a_proxy_or_tls_lets_others_in(users: Path) -> None:
         Listening(host="0.0.0.0", users=users, certificate=users, private_key=users).check()
         == "0.0.0.0"
     )
+
+
+def test_labels_of_whoever_logged_in_are_signed_with_that_name(
+    project: Project, users: Path
+) -> None:
+    client = of_users(project, users, ORIGIN)
+    client.post("/login", data={"name": "ana", "password": PASSWORD})
+    first = client.get("/api/labelling", params={"who": "somebody else"}).json()
+    assert first["who"] == "ana"
+    kept = client.post(
+        "/api/label", json={"key": "k1", "kind": "skip", "who": "somebody else", "id": first["id"]}
+    )
+    assert kept.status_code == 200, kept.text
+    found = client.get("/api/labels").json()
+    assert "ana" in str(found)
+    assert "somebody else" not in str(found)
+    assert 'data-name="ana"' in client.get("/labelling").text
+

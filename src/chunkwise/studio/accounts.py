@@ -37,6 +37,8 @@ class Caller(NamedTuple):
 
     name: str
     role: Role
+    is_known: bool = False
+    """Whether it is the name of an account: what such a person says is signed with it."""
 
     def may(self, role: Role) -> bool:
         return ROLES.index(self.role) >= ROLES.index(role)
@@ -55,7 +57,7 @@ class Account:
 
     @property
     def caller(self) -> Caller:
-        return Caller(self.name, self.role)
+        return Caller(self.name, self.role, is_known=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,7 @@ ENDPOINTS = (
     ),
     ApiEndpoint(
         "/api/edit/save", "Makes, changes, accepts or drops a question, unless somebody else changed it.",
-        editing.save, editing.SaveRequest, editing.EditView, method="POST",
+        editing.save, editing.SaveRequest, editing.EditView, method="POST", role="owner",
     ),
     ApiEndpoint(
         "/api/evidence", "Places with words of a question near each other, found without any retriever.",

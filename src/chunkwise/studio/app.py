@@ -6,7 +6,7 @@ import hashlib
 import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from importlib.resources import files
 from time import monotonic
@@ -386,9 +386,15 @@ def _api(server: Server, request: Request, body: bytes) -> Response:
     request.scope[ENDPOINT_PATH] = endpoint.path
     server.check(request, endpoint)
     if endpoint.method == "POST":
-        return _json(endpoint.answer(server.project, endpoint.read_body(values, body)))
-    query = request.query_params.multi_items()
-    return _json(endpoint.answer(server.project, endpoint.read(values, query)))
+        asked = endpoint.read_body(values, body)
+    else:
+        asked = endpoint.read(values, request.query_params.multi_items())
+    return _json(endpoint.answer(server.project, _signed(asked, request.scope[CALLER])))
+
+
+def _signed(asked: Any, caller: Caller) -> Any:
+    """What somebody who logged in says is signed with that name, whatever the request says."""
+    return replace(asked, who=caller.name) if caller.is_known and hasattr(asked, "who") else asked
 
 
 def _picture(server: Server, request: Request, body: bytes) -> Response:
@@ -410,7 +416,8 @@ def _view_of(server: Server, page: PageRoute, request: Request) -> Any:
     server.check(request, endpoint)
     # What only the page's script reads, such as the strategy that is shown, stays in the address for it.
     query = request.query_params.multi_items() if page.shows_query else ()
-    return endpoint.answer(server.project, endpoint.read(request.path_params, query))
+    asked = _signed(endpoint.read(request.path_params, query), request.scope[CALLER])
+    return endpoint.answer(server.project, asked)
 
 
 def _page(server: Server, page: PageRoute, request: Request, body: bytes) -> Response:

@@ -5,6 +5,7 @@ const NAME = "chunkwise-name", PENDING = "chunkwise-pending";
 
 export function signed(begin) {
   const form = $("#sign"), field = form.elements.who;
+  if (form.dataset.name) { begin(form.dataset.name); return; } // whoever logged in has a name
   field.value = localStorage.getItem(NAME) ?? "";
   form.addEventListener("submit", (event) => {
     event.preventDefault();
