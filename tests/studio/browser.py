@@ -111,6 +111,12 @@ class Browser:
         self.send("Page.navigate", url=address)
         self.wait_for(f"document.readyState === 'complete' && ({ready})")
 
+    def follow(self, script: str) -> None:
+        """Runs what leads to another page, until that one is loaded."""
+        self.run(f"setTimeout(() => {{ {script} }}, 0); true")
+        while self._next().get("method") != "Page.loadEventFired":
+            pass
+
     def size(self, width: int, height: int = 900) -> None:
         self.send(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,

@@ -137,7 +137,7 @@ def test_every_answer_forbids_what_a_page_does_not_need(client: TestClient, path
     assert {rules["script-src"], rules["style-src"], rules["connect-src"]} == {"'self'"}
     assert rules["frame-ancestors"] == "'none'"
     assert headers["x-content-type-options"] == "nosniff"
-    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["referrer-policy"] == "same-origin"
     assert headers["cross-origin-resource-policy"] == "same-origin"
     assert headers["cache-control"] == "no-store"
 

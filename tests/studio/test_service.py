@@ -320,4 +320,3 @@ def test_labels_of_whoever_logged_in_are_signed_with_that_name(
     assert "ana" in str(found)
     assert "somebody else" not in str(found)
     assert 'data-name="ana"' in client.get("/labelling").text
-

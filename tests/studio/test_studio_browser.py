@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
 
-from chunkwise.studio.app import studio_app
+from chunkwise.studio.accounts import Accounts, Sessions, with_account, write_accounts
+from chunkwise.studio.app import Login, studio_app
+from chunkwise.studio.guard import UserAccess
 from chunkwise.studio.project import Project
 from chunkwise.studio.server import bound_socket
 from studio.browser import Browser, needs_browser, opened_browser
@@ -62,24 +67,30 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     project = read_project(sources)
     with bound_socket("127.0.0.1", None) as listening:
         port = listening.getsockname()[1]
-        config = uvicorn.Config(
-            studio_app(project, token=TOKEN, port=port), log_level="critical", lifespan="off", ws="none"
-        )  # fmt: skip
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
-        thread.start()
-        while not server.started:
-            time.sleep(0.01)
-        try:
-            with opened_browser(folder) as browser:
-                made = Served(project, port, browser)
-                browser.open(f"{made.address}/documents?token={TOKEN}", READY["/documents"])
-                assert browser.run("location.search") == ""  # the token has left the address
-                assert browser.run("document.cookie") == ""  # and no script reads it
-                yield made
-        finally:
-            server.should_exit = True
-            thread.join()
+        with (
+            serving(studio_app(project, token=TOKEN, port=port), listening),
+            opened_browser(folder) as browser,
+        ):
+            made = Served(project, port, browser)
+            browser.open(f"{made.address}/documents?token={TOKEN}", READY["/documents"])
+            assert browser.run("location.search") == ""  # the token has left the address
+            assert browser.run("document.cookie") == ""  # and no script reads it
+            yield made
+
+
+@contextmanager
+def serving(app: Any, listening: socket.socket, **settings: Any) -> Iterator[None]:
+    config = uvicorn.Config(app, log_level="critical", lifespan="off", ws="none", **settings)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 @pytest.mark.parametrize("path", READY)
@@ -243,3 +254,35 @@ def test_the_list_is_filtered_and_sorted_by_the_keyboard(served: Served) -> None
     assert Path(
         browser.run("document.querySelector('#space a').getAttribute('href')")
     ).parent == Path("/documents")
+
+
+def test_people_log_in_and_out_in_a_browser(tmp_path: Path) -> None:
+    """A form of our own page must not count as one of another site."""
+    project = read_project(write_project(tmp_path))
+    file, password = tmp_path / "users.json", "correct horse battery"
+    write_accounts(file, with_account((), "ana", "labeller", password=password))
+    accounts = Accounts(file)
+    sessions = Sessions(accounts)
+    with bound_socket("127.0.0.1", None) as listening:
+        port = listening.getsockname()[1]
+        access = UserAccess(accounts, sessions, port)
+        login = Login(accounts, sessions, access.cookie, secure=False)
+        app = studio_app(project, port=port, access=access, login=login)
+        with serving(app, listening), opened_browser(tmp_path) as browser:
+            address = f"http://127.0.0.1:{port}"
+            browser.open(f"{address}/labelling", "document.querySelector('form.login')")
+            assert browser.run("location.pathname") == "/login"
+            assert browser.axe_findings() == []
+            for field, value in (("name", "ana"), ("password", password)):
+                browser.run(f"document.querySelector('input[name={field}]').value = '{value}'")
+            browser.follow("document.querySelector('form.login button').click()")
+            browser.wait_for(
+                "location.pathname === '/labelling' && document.querySelector('#passages li')"
+            )
+            assert browser.run("document.querySelector('#where').textContent").startswith(
+                "Signed as ana"
+            )
+            assert browser.run("document.querySelector('#sign').hidden")
+            browser.follow("document.querySelector('form.leave button').click()")
+            browser.wait_for("location.pathname === '/login'")
+            assert browser.faults == []
