@@ -217,14 +217,15 @@ def test_an_index_on_a_server_is_watched_weekly(here: Run, tmp_path: Path) -> No
         (("nowhere",), "there is no nowhere here"),
         (("handbook", "--test-queries", "no.json"), "there is no no.json here"),
         (("..",), "lies outside of this folder"),
-        (("handbook", "--alert", "exit\nrm"), "control characters"),
+        (("handbook", "--alert", "file:a\nrm"), "control characters"),
         (("handbook", "--baseline", "${{ github.token }}"), "cannot stand"),
         (("postgresql://me:geheim@db/kb",), "postgresql://me:***@db/kb has a password"),
         (
             ("handbook", "--alert", "webhook:https://h/?token=abc"),
-            "webhook:https://h/?token=*** has a",
+            "webhook:https://h/… has its key in the address",
         ),
         (("handbook", "--tolerance", "2"), "--tolerance"),
+        (("handbook", "--alert", "pager:me"), "'pager' is no way"),
     ],
 )
 def test_what_cannot_work_is_told_and_nothing_is_written(
@@ -234,3 +235,20 @@ def test_what_cannot_work_is_told_and_nothing_is_written(
     assert done.returncode == 2
     assert said in done.stderr
     assert not (tmp_path / ".github").exists()
+
+
+def test_an_address_that_is_a_key_is_a_secret_of_the_project(here: Run, tmp_path: Path) -> None:
+    done = here(
+        "init",
+        "handbook",
+        "--test-queries",
+        "q.json",
+        "--ci",
+        "github",
+        "--alert",
+        "exit,slack:env:TEAM_CHAT",
+    )
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / ".github" / "workflows" / "chunkwise-watch.yml").read_text("utf-8")
+    assert "      TEAM_CHAT: ${{ secrets.TEAM_CHAT }}\n" in text
+    assert "--alert exit,slack:env:TEAM_CHAT" in text

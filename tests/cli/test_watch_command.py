@@ -1,6 +1,7 @@
 """`chunkwise watch` as a user runs it: kept, compared, alerted; again and again; whatever is wrong with a history."""
 
 import json
+import os
 import re
 import signal
 import sqlite3
@@ -200,7 +201,7 @@ def test_changed_documents_are_drift(here: Run, tmp_path: Path) -> None:
     (tmp_path / "docs" / "more.md").write_text("# More\n\nOf the same kind, and of no use.\n" * 30)
     done = here(*WATCH)
     assert "documents 4 → 5 (+25 %)" in done.stdout
-    assert "documents changed 0 % → 20 %" in " ".join(done.stdout.split())
+    assert "documents added, changed or removed: 20 %" in " ".join(done.stdout.split())
 
 
 def _locked(place: Path) -> Callable[[], None]:
@@ -431,7 +432,9 @@ def test_documents_that_changed_since_a_baseline_that_was_only_evaluated(
     here("baseline", "set", 1)
     (tmp_path / "docs" / "more.md").write_text("# More\n\nA new document about boats.\n", "utf-8")
     view = json.loads(here(*WATCH, "--json", "-q").stdout)
-    assert {"documents", "tokens", "documents changed"} <= {each["name"] for each in view["corpus"]}
+    assert {"documents", "tokens", "documents added, changed or removed"} <= {
+        each["name"] for each in view["corpus"]
+    }
 
 
 def test_a_question_whose_passage_is_gone_is_named_in_what_a_program_reads(
@@ -501,3 +504,32 @@ def test_a_watch_that_stays_reads_its_configuration_each_time(
     ]
     assert "this run failed" in done.stderr
     assert "nonsense" in done.stderr
+
+
+def test_a_name_that_nobody_gave_is_told(here: Run) -> None:
+    here(*WATCH, "-q")
+    done = here(*WATCH, "-q", "--baseline", "relase")
+    assert "no baseline is named 'relase'" in done.stderr
+    assert "there are: default" in done.stderr
+
+
+def test_runs_that_have_nothing_in_common_are_no_success(here: Run) -> None:
+    here(*WATCH, "-q")
+    words = ("watch", "docs", "--test-queries", "queries.json", "--retriever", "bm25", "-k", "3")
+    done = here(*words, "--metrics", "recall@3")
+    assert done.returncode == 3
+    assert "nothing can be compared" in done.stdout
+
+
+@pytest.mark.parametrize("what", ["watch", "evaluate"])
+def test_a_reader_who_leaves_changes_no_status(here: Run, tmp_path: Path, what: str) -> None:
+    here(*WATCH, "-q")
+    gate = ("--at-least", "recall@5=0.99") if what == "evaluate" else ()
+    command = [sys.executable, "-m", "chunkwise", what, *WATCH[1:], *WORSE, *gate]
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as nobody:
+        done = subprocess.run(
+            command, cwd=tmp_path, stdout=nobody, stderr=subprocess.PIPE, timeout=HANG
+        )
+    assert done.returncode == 4, done.stderr

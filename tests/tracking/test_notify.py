@@ -264,3 +264,12 @@ def test_a_form_that_is_none_is_told_before_any_work(tmp_path: Path) -> None:
     ):
         with pytest.raises(ChunkwiseError, match=told):
             AlertTemplates([word])
+
+
+def test_an_address_may_stand_in_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEAM_CHAT", " https://hooks/secret ")
+    (found,) = channels_of(["slack:env:TEAM_CHAT"])
+    assert (found.kind, found.target) == ("slack", "https://hooks/secret")
+    monkeypatch.delenv("TEAM_CHAT")
+    with pytest.raises(InvalidParameter, match="the variable TEAM_CHAT is not set"):
+        channels_of(["slack:env:TEAM_CHAT"])

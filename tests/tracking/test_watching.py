@@ -56,7 +56,7 @@ def test_a_fall_is_told_at_every_run_until_it_is_known_and_again_when_it_is_wors
     assert [(each.name, each.questions) for each in alert.types] == [("list", 40)]
     (again,) = watched(history, changed).alerts
     assert (again.number, again.first_run, again.last_run, again.since) == (1, 3, 4, 3)
-    assert history.acknowledge(1).state == "acknowledged"
+    assert [each.state for each in history.acknowledge(1)] == ["acknowledged"]
     quiet = watched(history, changed)
     assert (quiet.alerts, [each.number for each in quiet.quiet]) == ((), [1])
     worse = dict.fromkeys(GOOD, 0.0)
@@ -137,7 +137,7 @@ def test_an_alert_names_the_run_it_began_with_and_what_changed_then(local: Histo
     (alert,) = watched(local, kept_run(BAD, documents=moved, documents_hash="f")).alerts
     assert alert.since == 4
     assert alert.cause == "changed documents in run 4 (~2)"
-    assert alert.check == "chunkwise history diff 3 4"
+    assert alert.check == f"chunkwise history diff 3 4 --history {local.place}"
 
 
 def test_the_first_run_that_is_watched_against_a_baseline_is_told_what_changed(
@@ -378,3 +378,40 @@ def test_a_passage_is_lost_where_less_than_half_of_it_is_found(
         ]
         assert [(each.start, each.end) for each in found] == apart
     assert _passages([KeptHit("a", 0, 9)], [KeptHit("b", 0, 9)])[1][0].doc_id == "a"
+
+
+def test_what_an_alert_began_with_stays_its_cause(local: History) -> None:
+    watched(local, kept_run(GOOD))
+    tokens = {"strategy": "tokens", "k": 5}
+    (first,) = watched(local, kept_run(BAD, settings=tokens)).alerts
+    lower = {id: score / 2 for id, score in BAD.items()}
+    (later,) = watched(local, kept_run(lower, settings={**tokens, "k": 4})).alerts
+    assert (later.since, later.cause, later.check) == (first.since, first.cause, first.check)
+
+
+def test_a_baseline_that_is_set_ends_alerts_against_another(history: History) -> None:
+    watched(history, on_branch(kept_run(GOOD), "main"))
+    watched(history, on_branch(kept_run(BAD), "idea"))
+    history.set_baseline(2, "idea")
+    assert history.alerts() == []
+    (alert,) = watched(history, on_branch(kept_run(BAD), "main")).alerts
+    history.set_baseline(1)
+    assert [each.number for each in history.alerts()] == [alert.number]  # the same reference
+    history.set_baseline(3)
+    assert history.alerts() == []
+
+
+def test_all_alerts_are_acknowledged_or_none(local: History) -> None:
+    watched(local, kept_run(GOOD))
+    watched(local, kept_run(BAD))
+    with pytest.raises(UnknownName, match="no alert 99"):
+        local.acknowledge(1, 99)
+    assert [each.state for each in local.alerts()] == ["open"]
+
+
+def test_a_page_says_which_alert_stands_and_against_what(local: History) -> None:
+    for scores in (GOOD, BAD, BAD):
+        watched(local, kept_run(scores))
+    view = metric_history_view(local, "recall@5")
+    assert view.tiles[0].note == "alert 1, open: since run 2, against run 1"
+    assert (view.baseline_run, view.baseline) == (1, pytest.approx(0.9))

@@ -44,7 +44,7 @@ def ack(options: AckOptions) -> None:
     from chunkwise.base.wording import points
 
     history = options.opened()
-    known = [history.acknowledge(number) for number in dict.fromkeys(options.numbers)]
+    known = history.acknowledge(*options.numbers)
     if options.as_json:
         print_json({"acknowledged": [alert.to_dict() for alert in known]})
         return
@@ -76,7 +76,7 @@ def alerts(options: AlertsOptions) -> None:
         if options.as_json:
             print_json(alert.to_dict())
         else:
-            click.echo("\n".join(alert_lines(alert)))
+            click.echo("\n".join(alert_lines(alert, option=history.option)))
         return
     found = history.alerts(over=options.over)
     if options.as_json:

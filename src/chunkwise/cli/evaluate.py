@@ -25,7 +25,7 @@ from chunkwise.cli.options import (
     NOT_REACHED,
     SKIPPED,
 )
-from chunkwise.cli.streams import say, stdout_console
+from chunkwise.cli.streams import readers_may_leave, say, stdout_console
 
 if TYPE_CHECKING:
     from chunkwise.core import Document
@@ -76,10 +76,9 @@ def command(options: EvaluateOptions) -> None:
     results = found.results
     types = _types_there(results, prepared.types)
     written = _write(results, options, found.documents, types)
-    try:
+    with readers_may_leave():
         _show(results, options, types, shown=not (options.quiet and written))
-    finally:  # who reads the output may leave early
-        keeper.keep(lambda: kept_run(found, options.keep_text))
+    keeper.keep(lambda: kept_run(found, options.keep_text))
     for file in written:
         if not options.quiet:
             click.echo(f"written: {file}", err=True)

@@ -16,8 +16,8 @@ from typing import Literal
 import click
 
 from chunkwise import __version__
-from chunkwise.cli.dataclass_options import RealRange, argument, dataclass_command, option
-from chunkwise.cli.options import json_flag, queries_file
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.options import Share, json_flag, queries_file
 from chunkwise.cli.streams import print_json, say
 
 Service = Literal["github", "gitlab", "cron", "systemd"]
@@ -65,16 +65,17 @@ class InitOptions:
     )  # fmt: skip
     alert: str = option(
         "--alert", default="exit", show_default=True, metavar="WAYS",
-        help="How an alert is raised: exit (the job fails), file:alerts.jsonl, webhook:https://… , with commas.",
+        help="How an alert is raised, with commas: exit (the job fails), file:alerts.jsonl, email:TO; webhook:env:NAME "
+        "and slack:env:NAME take their address, which is a key, from a variable.",
     )  # fmt: skip
     baseline: str | None = option(
         "--baseline", metavar="NAME", show_default="that of the branch, else default",
         help="The baseline that runs are held against.",
     )  # fmt: skip
     tolerance: float | None = option(
-        "--tolerance", type=RealRange(0, 1), metavar="SHARE",
+        "--tolerance", type=Share(), metavar="SHARE",
         show_default="the least difference the questions can show",
-        help="A smaller fall raises no alert: 0.02 is two points.",
+        help="A smaller fall raises no alert: 0.02 or 2%.",
     )  # fmt: skip
     output: Path | None = option(
         "-o", "--output", type=click.Path(path_type=Path), metavar="PATH",
@@ -129,6 +130,8 @@ class _Watch:
     """Files and folders here."""
     on_server: bool
     """Whether the source is an index on a server."""
+    variables: tuple[str, ...]
+    """Of the environment, with addresses that alerts go to."""
 
     @property
     def shell(self) -> str:
@@ -157,6 +160,7 @@ def _watch(options: InitOptions) -> _Watch:
                 f"{name} lies outside of this folder, and the job has only what the repository has; "
                 "go to the folder of the repository, and name files in it"
             )
+    variables = _checked_ways(options.alert)
     given = {
         "--config": config, "--baseline": options.baseline, "--tolerance": options.tolerance,
         "--alert": options.alert,
@@ -173,7 +177,22 @@ def _watch(options: InitOptions) -> _Watch:
                 f"{without_passwords(word)} has a password or a key in it, which everybody would read in the "
                 "file; leave it out, and set it in the job's environment (PGPASSWORD for a server)"
             )
-    return _Watch(words, tuple(files), any("://" in each for each in source))
+    return _Watch(words, tuple(files), any("://" in each for each in source), variables)
+
+
+def _checked_ways(alert: str) -> tuple[str, ...]:
+    """The variables that hold addresses; a way that is none is told now, not by a job that fails every week."""
+    from chunkwise.tracking.notify import Channel, channels_of
+
+    names = tuple(dict.fromkeys(re.findall(r"(?:webhook|slack):env:(\w+)", alert)))
+    held = [Channel(*each) for each in re.findall(r"(webhook|slack):(?!env:)(\S+)", alert)]
+    if held:
+        raise click.UsageError(
+            f"{held[0].shown} has its key in the address, which everybody would read in the file; write "
+            f"{held[0].kind}:env:CHUNKWISE_ALERTS, and set that variable where the job runs (a secret of the project)"
+        )
+    channels_of([re.sub(r"(webhook|slack):env:\w+", r"\1:https://host/path", alert)])
+    return names
 
 
 def _found(
@@ -214,6 +233,7 @@ def _github(watch: _Watch, path: Path) -> dict[Path, str]:
     changes = "" if watch.on_server else "\n    paths:" + "".join(
         f"\n      - {_quoted(each)}" for each in _patterns(watch)
     )  # fmt: skip
+    variables = "".join(f"\n      {name}: ${{{{ secrets.{name} }}}}" for name in watch.variables)
     return {
         path: f"""\
 # Made by `chunkwise init --ci github`; yours to change.
@@ -238,7 +258,7 @@ jobs:
     timeout-minutes: 60
     env:
       # A history on a server, postgresql://user:password@host/database; without the secret it is a file in the cache.
-      CHUNKWISE_HISTORY: ${{{{ secrets.CHUNKWISE_HISTORY }}}}
+      CHUNKWISE_HISTORY: ${{{{ secrets.CHUNKWISE_HISTORY }}}}{variables}
       COLUMNS: "100"
     steps:
       - uses: actions/checkout@v4

@@ -393,6 +393,17 @@ class TimeSpan(click.types.FloatParamType):
         return seconds
 
 
+class Share(click.types.FloatParamType):
+    """0.02, or 2%."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # fmt: skip
+        found = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(%?)\s*", str(value))
+        share = float(found[1]) / (100 if found[2] else 1) if found else -1.0
+        if not 0 <= share <= 1:
+            self.fail(f"{value!r} is no share; write a share like 0.02 or 2%", param, ctx)
+        return share
+
+
 def output_file(help: str, metavar: str = "FILE", **settings: Any) -> Any:
     """`-o`: the file that results are written to."""
     return option(

@@ -6,7 +6,8 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, Generic, TextIO, TypeVar, cast
 
 import click
@@ -50,6 +51,16 @@ T = TypeVar("T")
 
 class ReaderLeft(SystemExit):
     """Nobody reads the standard output any more: the run is over, and nothing went wrong."""
+
+
+@contextmanager
+def readers_may_leave() -> Iterator[None]:
+    """Shows what nobody need read to its end: what follows, and the exit status, are the same then."""
+    try:
+        yield
+        sys.stdout.flush()
+    except ReaderLeft:
+        pass
 
 
 class _Output(io.FileIO):

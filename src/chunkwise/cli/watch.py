@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import sys
 import time
@@ -33,12 +32,20 @@ from chunkwise.cli.llm import DryRunEnded, show_estimate
 from chunkwise.cli.options import (
     NOT_REACHED,
     SKIPPED,
+    Share,
     TimeSpan,
     json_flag,
     output_file,
     page_file,
 )
-from chunkwise.cli.streams import print_json, say, say_skipped, shown_place, stdout_console
+from chunkwise.cli.streams import (
+    print_json,
+    readers_may_leave,
+    say,
+    say_skipped,
+    shown_place,
+    stdout_console,
+)
 
 if TYPE_CHECKING:
     from chunkwise.core import Query
@@ -88,17 +95,6 @@ def command() -> None:
     """Evaluate, keep the run, hold it against the baseline, and raise a hand when something fell."""
 
 
-class _Share(click.types.FloatParamType):
-    """0.02, or 2%."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # fmt: skip
-        found = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(%?)\s*", str(value))
-        share = float(found[1]) / (100 if found[2] else 1) if found else -1.0
-        if not 0 <= share <= 1:
-            self.fail(f"{value!r} is no share; write a share like 0.02 or 2%", param, ctx)
-        return share
-
-
 @dataclass(frozen=True, kw_only=True)
 class WatchOptions(EvaluationOptions, HistoryOption, ExporterOptions):
     """The options of `chunkwise watch`."""
@@ -114,7 +110,7 @@ class WatchOptions(EvaluationOptions, HistoryOption, ExporterOptions):
         "run, alerts and drift. May be repeated.",
     )  # fmt: skip
     tolerance: float | None = option(
-        "--tolerance", type=_Share(), metavar="SHARE", show_default="what the questions can show",
+        "--tolerance", type=Share(), metavar="SHARE", show_default="what the questions can show",
         help="Alert only when a metric is lower by this much: 0.02 or 2%.",
     )  # fmt: skip
     every: float | None = option(
@@ -284,11 +280,13 @@ class _Watch:
                 number = self._keep(found, time.monotonic() - began)
             except ChunkwiseError as error:
                 self._show_lost(found)
-                where = f"; to take it in later: chunkwise history import {shlex.quote(str(saved))}"
+                take = f"chunkwise history import {shlex.quote(str(saved))}{self._history.option}"
+                where = f"; to take it in later: {take}"
                 say(f"this run is not kept and not compared: {error}{where if saved else ''}")
                 return 1
             if saved is not None and saved != self._options.output:
                 saved.unlink(missing_ok=True)
+            self._warn_of_name(number)
             self._say(f"kept as run {number} in {shown_place(self._place)}")
             hand_on(self._history.run(number), self._exporters, self._say)
             try:
@@ -298,10 +296,9 @@ class _Watch:
                 say(f"run {number} is kept, but not compared: {error}")
                 return 1
         view = self._view(outcome, found, live)
-        try:
+        with readers_may_leave():
             self._show(view)
-        finally:  # who reads the output may leave early
-            sent = self._tell(view, outcome.run.label)
+        sent = self._tell(view, outcome.run.label)
         written = self._write_page(view)
         return self._status(view, found, live, sent, written)
 
@@ -348,6 +345,17 @@ class _Watch:
     def _say(self, line: str) -> None:
         if not self._options.quiet:
             say(line)
+
+    def _warn_of_name(self, number: int) -> None:
+        """A slip in a name begins a watch of its own, which never alerts."""
+        name = self._options.baseline
+        known = {each.name for each in self._history.baselines() if each.kind == "evaluate"}
+        known |= {each.name for each in self._history.watched()}
+        if name is not None and known and name not in known:
+            say(
+                f"no baseline is named {name!r}, and nothing was watched by that name yet: run {number} is its first; "
+                f"there are: {', '.join(sorted(known))}"
+            )
 
     def _compare(self, number: int, found: Evaluated, live: _LiveQuestions) -> WatchOutcome:
         from chunkwise.tracking.watching import watch_run
@@ -459,7 +467,8 @@ class _Watch:
             return 1
         if missed or (view.alerts and exits):
             return NOT_REACHED
-        left_out = bool(found.left_out) or silent or live.left_out
+        compared = bool(view.rows) or (view.run == view.reference and bool(view.figures))
+        left_out = bool(found.left_out) or silent or live.left_out or not compared
         return SKIPPED if left_out or (self._options.strict_alerts and not sent) else 0
 
 

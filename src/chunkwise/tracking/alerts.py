@@ -216,8 +216,10 @@ def merged(
         newest = new or replace(old, figure=figure or old.figure)
         own = replace(
             newest, number=old.number, first_run=old.first_run, when=old.when, last_run=watched.run,
-            state=old.state, acknowledged=old.acknowledged, since=min(old.since, newest.since),
+            state=old.state, acknowledged=old.acknowledged,
         )  # fmt: skip
+        if old.since <= own.since:  # what it began with, not what came on top of it
+            own = replace(own, since=old.since, cause=old.cause, check=old.check)
         if own.state == "acknowledged" and own.is_worse_than_known():
             own = replace(own, state="open", acknowledged=None)
         written.append(own)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.wording import percent, signed
+from chunkwise.base.wording import percent, relative_change
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.options import SearchMore
 from chunkwise.evaluation.results import Json
@@ -46,12 +46,14 @@ class DriftFigure:
     @property
     def words(self) -> str:
         """ "sections 120 → 180 (+50 %)"."""
+        if self.is_share and not self.before and self.name.startswith("documents"):
+            return f"{self.name}: {percent(self.after)}"
         if self.is_share:
             return f"{self.name} {percent(self.before)} → {percent(self.after)}"
         told = f"{self.name} {self.before:,.0f} → {self.after:,.0f}"
         if not self.before:
             return told
-        return f"{told} ({signed(100 * (self.after / self.before - 1)).rstrip('0').rstrip('.')} %)"
+        return f"{told} ({relative_change(self.after / self.before - 1)})"
 
 
 def corpus_state(documents: Sequence[Document], cuts: CutCounts | None) -> dict[str, Json]:
@@ -86,8 +88,9 @@ def corpus_drift(
     documents = changes.documents if changes else None
     total = _number(after.get("documents"))
     if documents and total:
-        share = (len(documents.added) + len(documents.changed) + len(documents.removed)) / total
-        found.append(DriftFigure("documents changed", 0.0, min(share, 1.0), is_share=True))
+        moved = len(documents.added) + len(documents.changed) + len(documents.removed)
+        share = moved / (total + len(documents.removed))  # of all that either run had
+        found.append(DriftFigure("documents added, changed or removed", 0.0, share, is_share=True))
     return tuple(found)
 
 

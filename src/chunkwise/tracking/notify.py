@@ -76,8 +76,20 @@ def channels_of(words: Sequence[str]) -> tuple[Channel, ...]:
     for text in words:
         for word in filter(None, (part.strip() for part in _BETWEEN.split(text))):
             kind, _, target = word.partition(":")
-            found[_checked(kind.strip(), target.strip())] = None
+            found[_checked(kind.strip(), _from_environment(target.strip()))] = None
     return tuple(found)
+
+
+def _from_environment(target: str) -> str:
+    """`env:NAME` stands for what the variable holds: the address of a webhook is its key."""
+    name = target.removeprefix("env:")
+    if name == target:
+        return target
+    if not os.environ.get(name, "").strip():
+        raise InvalidParameter(
+            f"--alert: env:{name} is meant, and the variable {name} is not set; export {name}=https://…"
+        )
+    return os.environ[name].strip()
 
 
 def _checked(kind: str, target: str) -> Channel:

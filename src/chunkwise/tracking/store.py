@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from chunkwise.base.errors import InvalidParameter, UnknownName
+from chunkwise.base.errors import InvalidParameter, UnknownName, without_passwords
 from chunkwise.base.notebook import drawn
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, Query
@@ -177,6 +178,17 @@ class History:
     def place(self) -> str:
         """The file, or the server without its password."""
         return self._database.shown
+
+    @property
+    def option(self) -> str:
+        """What a command needs behind it to mean this history: ` --history FILE`; empty: it is the usual one here."""
+        try:
+            usual = str(history_place())
+        except HistoryProblem:
+            usual = ""
+        if str(Path(usual).resolve()) == str(Path(self.place).resolve()) or usual == self.place:
+            return ""
+        return f" --history {shlex.quote(without_passwords(self.place))}"
 
     def exists(self) -> bool:
         """Whether anything was ever kept here."""
@@ -381,6 +393,9 @@ class History:
                 "insert into baselines (name, kind, run, happened) values (?, ?, ?, ?)",
                 made.name, made.kind, made.run, made.when,
             )  # fmt: skip
+            for alert in alerts_from(statements) if made.kind == "evaluate" else ():
+                if alert.state != "closed" and _is_over(alert, made):
+                    write_alert(statements, replace(alert, state="closed"))
         return made
 
     def clear_baselines(self, name: str | None = None) -> list[Baseline]:
@@ -446,20 +461,29 @@ class History:
             raise UnknownName(f"there is no alert {number!r} in the history {self.place}; {stand}")
         return there[number]
 
-    def acknowledge(self, number: int) -> Alert:
-        """Keeps an alert quiet until the fall is worse by what a fall must amount to."""
-        self.alert(number)  # that there is one
+    def acknowledge(self, *numbers: int) -> list[Alert]:
+        """Keeps alerts quiet until the fall is worse by what a fall must amount to: all of them, or none."""
+        for number in numbers:
+            self.alert(number)  # that there is one
         with self._database.writing() as statements:
-            # Read again where nobody else writes: a watch may just have ended it.
-            alert = next(each for each in alerts_from(statements) if each.number == number)
-            if alert.state == "closed":
-                raise InvalidParameter(
-                    f"alert {number} is over: {alert.metric} was not shown to be worse any more in run {alert.last_run}"
+            # Read again where nobody else writes: a watch may just have ended one.
+            known = {each.number: each for each in alerts_from(statements)}
+            for number in numbers:
+                alert = known[number]
+                if alert.state == "closed":
+                    raise InvalidParameter(
+                        f"alert {number} is over: {alert.metric} was not shown to be worse any more in run "
+                        f"{alert.last_run}; nothing was acknowledged"
+                    )
+            return [
+                write_alert(
+                    statements,
+                    replace(
+                        known[number], state="acknowledged", acknowledged=known[number].figure.fall
+                    ),
                 )
-            return write_alert(
-                statements,
-                replace(alert, state="acknowledged", acknowledged=alert.figure.fall),
-            )
+                for number in dict.fromkeys(numbers)
+            ]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON: every run without its scores, and the baselines."""
@@ -483,6 +507,12 @@ class History:
 
     def _repr_html_(self) -> str:
         return drawn(self)
+
+
+def _is_over(alert: Alert, baseline: Baseline) -> bool:
+    """Whether what the alert was raised against no longer counts."""
+    same_watch = alert.name == baseline.name and alert.reference != baseline.run
+    return same_watch or (alert.branch == baseline.name and alert.name != baseline.name)
 
 
 _UNUSED = (

@@ -101,6 +101,8 @@ class WatchOutcome:
     """Questions that both runs ask alike."""
     asked_then: int
     """Questions of the reference."""
+    option: str
+    """What commands need to mean the same history."""
 
 
 def reference_of(history: History, *, name: str | None, branch: str) -> ReferenceRun:
@@ -160,6 +162,7 @@ def watch_run(
             True,
             len(run.questions),
             len(run.questions),
+            history.option,
         )
     pairing = _Pairing.of(first, run)
     past = _of_same_chart(history.watched(held.name), base)
@@ -195,7 +198,7 @@ def watch_run(
     ]
     return WatchOutcome(
         run, held, watched, charts, tuple(told), tuple(quiet), pairing.is_paired, len(pairing.common),
-        len(first.questions),
+        len(first.questions), history.option,
     )  # fmt: skip
 
 
@@ -387,7 +390,7 @@ def _cause(
     history: History, before: int, since: int, metric: str, figure: WatchedFigure, command: str
 ) -> tuple[str, str]:
     """What made most of the fall when it began, and a command that shows whether it did."""
-    apart = f"chunkwise history diff {before} {since}"
+    apart = f"chunkwise history diff {before} {since}{history.option}"
     found = history.difference(before, since)
     divided = found.metrics.get(metric)
     sign = 1 if figure.is_lower_better else -1

@@ -19,9 +19,14 @@ def render_watch(view: WatchView, console: Console) -> None:
     heading(console, f"Run {view.run}{against}")
     for note in view.notes:
         line(console, one_line(note, 400))
+    for metric, told in view.figures:
+        line(console, f"{one_line(metric, 40)} {told}")
     if view.rows:
         table = plain_table("", "then", "now", "points", "95 % interval", "")
         table.columns[5].justify = "left"
+        table.columns[5].no_wrap = False
+        for figures, width in zip(table.columns[1:5], (5, 5, 6, 16), strict=True):
+            figures.min_width = width  # a figure is never cut short
         for row in view.rows:
             own = row.figure
             down = f" {LOWER}" if own.is_lower_better else ""

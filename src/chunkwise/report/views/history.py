@@ -22,11 +22,12 @@ from chunkwise.report.charts import (
 )
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.view import Tile, ValueTable, View, value_tables
+from chunkwise.tracking.alerts import Alert
 from chunkwise.tracking.difference import RunDifference
 from chunkwise.tracking.kept_run import KeptFigure, KeptRun, RunSummary
 from chunkwise.tracking.names import RunKind
 from chunkwise.tracking.store import History
-from chunkwise.tracking.watching import known_chart
+from chunkwise.tracking.watching import ChartState, known_chart
 
 TREND = 12
 """Runs that a small chart looks back."""
@@ -225,12 +226,16 @@ def metric_history_view(
     rows = RunRows(history, every)
     own = [run for run in found if run.kind == chosen and _known(run, metric)]
     own = own if last is None else own[-last:]
-    points = _watched(history, metric, own, tuple(
+    chart = known_chart(history, own, metric)
+    baseline = history.baseline(chosen, branch=own[-1].origin.git_branch)
+    # Where nobody set one, it is the first run that was watched.
+    reference = baseline.run if baseline else chart.runs[0] if chart else None
+    held = next((run for run in every if run.number == reference), None)
+    level = held.figures[metric].mean if held and _known(held, metric) else None
+    points = _watched(history, metric, chart, tuple(
         ChartPoint(rows.row(run), run.figures[metric]) for run in own
     ))  # fmt: skip
-    baseline = history.baseline(chosen, branch=own[-1].origin.git_branch)
-    held = next((run for run in every if baseline and run.number == baseline.run), None)
-    level = held.figures[metric].mean if held and _known(held, metric) else None
+    standing = [each for each in history.alerts() if each.metric == metric]
     return MetricHistoryView(
         history.place,
         chosen,
@@ -240,20 +245,30 @@ def metric_history_view(
         points,
         level,
         held.number if held and level is not None else None,
-        _tiles(metric, points, level),
+        (*_alert_tiles(standing), *_tiles(metric, points, level)),
         _chart(metric, points, level),
     )
 
 
+def _alert_tiles(standing: Sequence[Alert]) -> list[Tile]:
+    """What fell and is not well again stands first."""
+    return [
+        Tile(
+            f"{points(each.figure.difference)} points",
+            f"alert {each.number}, {each.state}: since run {each.since}, against run {each.reference}",
+        )
+        for each in standing
+    ]
+
+
 def _watched(
-    history: History, metric: str, runs: Sequence[RunSummary], found: tuple[ChartPoint, ...]
+    history: History, metric: str, chart: ChartState | None, found: tuple[ChartPoint, ...]
 ) -> tuple[ChartPoint, ...]:
     """With the limits of the control chart and the alerts, up to the latest run that was watched."""
     raised: dict[int, list[int]] = {}
     for alert in history.alerts(over=True):
         if alert.metric == metric:
             raised.setdefault(alert.first_run, []).append(alert.number)
-    chart = known_chart(history, runs, metric)
     limits = dict(zip(chart.runs, chart.points, strict=True)) if chart else {}
     first = next((run for run in history.runs() if chart and run.number == chart.runs[0]), None)
     level = first.figures[metric].mean if first and _known(first, metric) else None

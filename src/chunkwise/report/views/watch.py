@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from chunkwise.base.wording import counted, listed, percent, points, score
+from chunkwise.base.wording import counted, listed, percent, points, score, with_interval
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.history import shown_time
 from chunkwise.report.views.view import View
 from chunkwise.tracking.alerts import Alert, LostQuestion, RetrievedPassage, WatchedFigure
 from chunkwise.tracking.drift import DriftFigure, QuestionDrift
 from chunkwise.tracking.kept_run import KeptRun
-from chunkwise.tracking.watching import ChartState, WatchOutcome, learning_words
+from chunkwise.tracking.watching import (
+    ChartState,
+    WatchOutcome,
+    learning_words,
+    watched_metrics,
+)
 
 _TYPES = 4
 _PASSAGES = 2
 _EXCERPT = 90
 _QUESTION = 160
 _SUBJECT = 120
+_LEFT_OUT = 3
+"""Lines that are told; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,8 @@ class WatchView(View):
     name: str
     notes: tuple[str, ...]
     """What is to be known of the comparison: a first run, other questions."""
+    figures: tuple[tuple[str, str], ...]
+    """Of a first run: what later ones are held against, metric and words."""
     rows: tuple[WatchedRow, ...]
     alerts: tuple[Alert, ...]
     lines: tuple[tuple[str, ...], ...]
@@ -67,14 +76,17 @@ def watch_view(
         shown_time(outcome.run.when),
         watched.reference,
         watched.name,
-        tuple(_notes(outcome)),
+        tuple(_notes(outcome, left_out)),
+        _first_figures(outcome),
         tuple(
             WatchedRow(metric, figure, _verdict(figure, outcome.charts[metric]))
             for metric, figure in watched.figures.items()
         ),
         outcome.alerts,
         tuple(
-            tuple(alert_lines(alert, excerpts, beside=_told_before(outcome.alerts, at)))
+            tuple(
+                alert_lines(alert, excerpts, beside=_told_before(outcome.alerts, at), option=outcome.option)
+            )
             for at, alert in enumerate(outcome.alerts)
         ),
         tuple(
@@ -87,19 +99,34 @@ def watch_view(
     )  # fmt: skip
 
 
-def _notes(outcome: WatchOutcome) -> list[str]:
+def _first_figures(outcome: WatchOutcome) -> tuple[tuple[str, str], ...]:
+    if outcome.watched.reference != outcome.run.number:
+        return ()
+    own = outcome.run.figures
+    return tuple(
+        (name, with_interval(own[name].mean, own[name].low, own[name].high))
+        for name in watched_metrics(outcome.run, None)
+    )
+
+
+def _notes(outcome: WatchOutcome, left_out: Sequence[str]) -> list[str]:
     run, held = outcome.run.number, outcome.reference
+    missed = [
+        f"{counted(len(left_out), 'line')} on stderr: what could not be used, questions among it whose passage is gone"
+    ]
+    missed = missed if left_out else []
     named = "" if held.name == "default" else f" --name {held.name}"
     if outcome.watched.reference == run:
         return [
+            *missed,
             f"run {run} is the first: later ones are held against it until another is chosen; "
-            f"chunkwise baseline set {run}{named} makes it the baseline for good"
+            f"chunkwise baseline set {run}{named}{outcome.option} makes it the baseline for good",
         ]
-    found = []
+    found = missed
     if not held.is_baseline:
         found.append(
             f"no baseline is set: held against run {held.run}, the first that was watched; "
-            f"chunkwise baseline set RUN{named} chooses one"
+            f"chunkwise baseline set RUN{named}{outcome.option} chooses one"
         )
     if not outcome.paired:
         found.append(
@@ -175,7 +202,11 @@ def _told_before(alerts: Sequence[Alert], at: int) -> Alert | None:
 
 
 def alert_lines(
-    alert: Alert, excerpts: Excerpts | None = None, *, beside: Alert | None = None
+    alert: Alert,
+    excerpts: Excerpts | None = None,
+    *,
+    beside: Alert | None = None,
+    option: str = "",
 ) -> list[str]:
     """What fell, since when, by how much, on what, and why; `beside` one of the same cause only what is its own."""
     figure = alert.figure
@@ -191,7 +222,10 @@ def alert_lines(
     )
     if beside is not None:
         more = f"since the same run, likely for the same reason as alert {beside.number}"
-        return [one_line(head, 400), f"{more}; whole: chunkwise watch alerts {alert.number}"]
+        return [
+            one_line(head, 400),
+            f"{more}; whole: chunkwise watch alerts {alert.number}{option}",
+        ]
     lines = [
         head,
         f"since run {alert.since}, against run {alert.reference}"
@@ -216,7 +250,7 @@ def alert_lines(
     if alert.check:
         lines.append(f"check it: {alert.check}")
     lines.append(
-        f"known already? chunkwise watch ack {alert.number} keeps it quiet until it is worse"
+        f"known already? chunkwise watch ack {alert.number}{option} keeps it quiet until it is worse"
     )
     return [f"{_indent(line)}{one_line(line.strip(), 400)}" for line in lines]
 
