@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import NamedTuple
@@ -87,6 +88,31 @@ def names_in_question(text: str) -> NDArray[np.uint64]:
         for high in range(low + 1, min(low + _MOST_WORDS, len(said)) + 1)
     }
     return np.array(sorted(map(name_hash, keys)), np.uint64)
+
+
+class NameSpan(NamedTuple):
+    """Where a text may say a name."""
+
+    start: int
+    end: int
+    name: int
+    words: int
+
+
+_QUESTION_WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
+
+
+def name_spans(text: str) -> list[NameSpan]:
+    """The stretches of words that `names_in_question` knows, with their places."""
+    said = list(itertools.islice(_QUESTION_WORD.finditer(text), 64))
+    found = []
+    for low, first in enumerate(said):
+        for last in said[low : low + _MOST_WORDS]:
+            key = name_key(text[first.start() : last.end()])
+            if key:
+                words = key.count(" ") + 1
+                found.append(NameSpan(first.start(), last.end(), name_hash(key), words))
+    return found
 
 
 def document_names(analyzed: Analyzed, starts: NDArray[np.int64], language: str) -> Mentions:
