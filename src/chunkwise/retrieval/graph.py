@@ -358,10 +358,10 @@ def name_place(atoms: AtomTable, graph: NameGraph, passage: int, name: int) -> N
         found = found[::-1]
     # The name alone rather than the line of a heading, and that rather than a title that the text does not have.
     kind, length = table.kind[found], table.length[found]
-    return _place_of(atoms, int(found[np.argmin(np.where(length == 0, 3, kind))]))
+    return place_of(atoms, int(found[np.argmin(np.where(length == 0, 3, kind))]))
 
 
-def _place_of(atoms: AtomTable, row: int) -> NamePlace:
+def place_of(atoms: AtomTable, row: int) -> NamePlace:
     """Of one mention."""
     table = atoms.mentions
     assert table is not None
