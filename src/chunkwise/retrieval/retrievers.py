@@ -520,6 +520,15 @@ class _Asked(NamedTuple):
     names: AskedNames | None
 
 
+def follows_names(retriever: str | Retriever | None) -> bool:
+    """Whether it walks along names, which the index must have: of the two of ours that can."""
+    if isinstance(retriever, str):
+        if retriever.partition("(")[0].strip() not in ("graph", "multiscale"):
+            return False
+        retriever = get_retriever(retriever)
+    return isinstance(retriever, MultiscaleRetriever) and retriever.graph > 0
+
+
 @dataclass(frozen=True, slots=True)
 class _Texts:
     atoms: AtomTable

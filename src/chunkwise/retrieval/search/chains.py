@@ -14,7 +14,13 @@ from chunkwise.retrieval.errors import no_graph_error, reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.graph import Chain, NamePlace
 from chunkwise.retrieval.local.index import LocalIndex
-from chunkwise.retrieval.retrievers import MultiscaleRetriever, QueryBatch, Retriever, get_retriever
+from chunkwise.retrieval.retrievers import (
+    MultiscaleRetriever,
+    QueryBatch,
+    Retriever,
+    follows_names,
+    get_retriever,
+)
 from chunkwise.retrieval.searchable import Searchable
 
 
@@ -114,7 +120,7 @@ def chains_of_hits(
 
 def check_walks(retriever: Retriever | None) -> None:
     """That it follows names: what else would there be to explain?"""
-    if not isinstance(retriever, MultiscaleRetriever) or not retriever.graph:
+    if not follows_names(retriever):
         raise InvalidParameter(
             "explain shows the names that led to each hit, and this retriever follows none; choose one that does: "
             '--retriever graph, or --retriever "multiscale(graph=0.5)"'
