@@ -81,6 +81,7 @@ bench: $(VENV)-bench/.installed ## speed, conformance and recall beside other li
 	$(VENV)-bench/bin/python -m benchmarks.search
 	$(VENV)-bench/bin/python -m benchmarks.retrieval
 	$(VENV)-bench/bin/python -m benchmarks.voices
+	$(VENV)-bench/bin/python -m benchmarks.graph
 	$(VENV)-bench/bin/python -m benchmarks.evaluation
 	$(VENV)-bench/bin/python -m benchmarks.tuning
 	$(VENV)-bench/bin/python -m benchmarks.contextual

@@ -386,3 +386,61 @@ def test_the_budget_is_counted_by_the_tokenizer_that_is_named(here: Run, kb: Pat
     wrong = here(*words, "--tokenizer", "text-embeding-3-large")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "did you mean text-embedding-3-large" in wrong.stderr
+
+
+@pytest.fixture
+def film(here: Run, tmp_path: Path) -> Path:
+    """An index with names: the answer stands where only a name of the first passage leads."""
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "film.md").write_text(
+        "# Silent Harbour\n\nIt is a film. It was directed by Anna Orme.\n"
+    )
+    (folder / "orme.md").write_text(
+        "# Anna Orme\n\nShe painted boats. She lies in Ghent since 1931.\n"
+    )
+    for number in range(12):
+        (folder / f"other{number}.md").write_text(
+            f"Report {number}: the council of Vane{number} died out.\n"
+        )
+    done = here("index", "docs", "--into", "names", "--graph", "--vectors", "none", "-q")
+    assert done.returncode == 0, done.stderr
+    return tmp_path / "names"
+
+
+DIED = "When did the director of Silent Harbour die?"
+
+
+def test_the_chain_of_names_in_the_terminal(here: Run, film: Path) -> None:
+    done = here("search", film, DIED, "--retriever", "graph", "-k", "2", "--explain")
+    assert done.returncode == 0, done.stderr
+    assert "question → Silent Harbour → film.md " in done.stdout
+    assert "It was directed by Anna Orme." in done.stdout
+    assert "→ Anna Orme → orme.md " in done.stdout
+    assert "along names" in done.stdout
+
+
+def test_the_chain_of_names_as_json(here: Run, film: Path) -> None:
+    asked = ("search", film, DIED, "--budget", "60", "--json")
+    found = rows(here(*asked, "--retriever", "multiscale(graph=0.5)", "--explain"))
+    (hit,) = [row for row in found if row["doc_id"] == "orme.md"]
+    chain: Any = hit["chain"]
+    assert [hop["name"] for hop in chain] == ["Silent Harbour", "Anna Orme"]
+    assert DIED[slice(*chain[0]["question"])] == "Silent Harbour"
+    for place in (chain[0]["to"], chain[1]["from"], chain[1]["to"]):
+        text = (film.parent / "docs" / place["doc_id"]).read_text()
+        assert place["text"] == text[slice(*place["sentence"])]
+        assert text[place["start"] : place["end"]] in (
+            "Silent Harbour",
+            "Anna Orme",
+            "# Anna Orme",
+            "# Silent Harbour",
+        )
+    assert "chain" not in rows(here(*asked, "--retriever", "graph"))[0]
+
+
+def test_who_follows_no_names_explains_nothing(here: Run, film: Path) -> None:
+    for words in ((), ("--retriever", "bm25"), ("--retriever", "multiscale")):
+        done = here("search", film, DIED, "--explain", *words)
+        assert done.returncode == 2
+        assert "--retriever graph" in done.stderr

@@ -42,9 +42,12 @@ from chunkwise.report.views.history import (
 )
 from chunkwise.report.views.hits import hits_view
 from chunkwise.report.views.lint import LintSample, lint_view
+from chunkwise.report.views.names import overview_view
 from chunkwise.report.views.profile import profile_view
 from chunkwise.report.views.tuning import TuningView, tuning_view
 from chunkwise.report.views.view import View
+from chunkwise.retrieval import index
+from chunkwise.retrieval.name_lookup import NameLookup
 from chunkwise.stats.intervals import Interval
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.tracking.store import History
@@ -130,6 +133,14 @@ def of_lint(word: str = "") -> View:
     return lint_view(sample, tally.cuts(), f"recursive{word}")
 
 
+def of_names(word: str = "") -> View:
+    text = f"The lamp of Anna Orme burns at Port Ansel.{word} Anna Orme{word} keeps it."
+    documents = [Document(f"{at}{word}", text, title=f"Port Ansel{word}") for at in range(2)]
+    lookup = NameLookup(index(documents, vectors="none", graph=True).source)
+    every = lookup.overview()
+    return overview_view(every, [lookup.details(own.name) for own in every.most_linked], word)
+
+
 def of_calibration(word: str = "") -> View:
     known = Calibration(
         f"judge{word}", "similarity", "labels", "ab", 3, Interval(0.8, 0.7, 0.9), None, None, None,
@@ -178,7 +189,7 @@ def of_run_difference(word: str = "") -> View:
 
 MAKERS = (
     of_evaluation, of_tuning, of_profile, of_chunks, of_hits, of_chunk, of_answer, of_comparison, of_lint,
-    of_calibration, of_history, of_metric_history, of_run, of_run_difference,
+    of_names, of_calibration, of_history, of_metric_history, of_run, of_run_difference,
 )  # fmt: skip
 SHOWN = [
     maker
@@ -226,7 +237,7 @@ def test_hostile_text_adds_no_element_no_control_and_is_no_template(
 
 
 @pytest.mark.parametrize(
-    "maker", [of_evaluation, of_tuning, of_profile, of_chunks, of_metric_history]
+    "maker", [of_evaluation, of_tuning, of_profile, of_chunks, of_names, of_metric_history]
 )
 def test_the_policy_names_the_inline_texts_by_their_hashes(maker: Callable[[str], View]) -> None:
     html = page(maker(""))

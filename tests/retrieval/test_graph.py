@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import chunkwise
-from chunkwise import Document
+from chunkwise import Document, Query
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.retrieval.graph import Walk, name_graph
-from chunkwise.retrieval.retrievers import GraphRetriever, QueryBatch
+from chunkwise.retrieval.search.chains import chains_of_hits
 from chunkwise.text.names import names_in_question
 from chunkwise.text.terms import query_terms
 
@@ -45,16 +45,61 @@ def test_the_second_passage_is_found_by_the_name_in_the_first() -> None:
 
 def test_the_chain_says_by_which_name() -> None:
     index = make([FILM, *OTHERS, DIRECTOR])
-    source = index.source
-    number = source.ids().index("orme")
-    batch = QueryBatch([QUESTION], source.settings)
-    (links,) = GraphRetriever().chains_for(source, batch, [(number, 0, len(DIRECTOR.text))])  # type: ignore[arg-type]
-    (link,) = links
-    text = source.document(link.before.document).text
-    assert source.document(link.before.document).id == "film"
-    assert text[link.before.start : link.before.end] == "Anna Orme"
-    assert "directed by" in text[slice(*link.before.sentence)]
-    assert source.document(link.after.document).id == "orme"
+    for retriever in ("graph", "multiscale(graph=0.5)"):
+        hits = index.search(QUESTION, retriever=retriever, budget=60)
+        (chains,) = chains_of_hits(index.source, [Query("1", QUESTION)], [hits], retriever)
+        first = next(chain for hit, chain in zip(hits, chains, strict=True) if hit.doc_id == "film")
+        (hop,) = first.hops
+        assert QUESTION[slice(*hop.question)] == hop.name == "Silent Harbour"  # type: ignore[misc]
+        assert hop.before is None
+        assert (hop.after.doc_id, hop.after.start, hop.after.end) == ("film", 0, 14)
+        second = next(
+            chain for hit, chain in zip(hits, chains, strict=True) if hit.doc_id == "orme"
+        )
+        begin, hop = second.hops
+        assert begin == first.hops[0]
+        assert hop.name == "Anna Orme"
+        assert hop.before is not None
+        assert FILM.text[hop.before.start : hop.before.end] == "Anna Orme"
+        assert hop.before.text == FILM.text[slice(*hop.before.sentence)]
+        assert "directed by" in hop.before.text
+        assert (hop.after.doc_id, hop.after.start) == ("orme", 0)
+        assert second.graph_share > 0.9 > first.graph_share
+
+
+def test_a_chain_is_that_of_the_search_itself() -> None:
+    """What a filter keeps out is no step of the explanation, either; every place in it is what it says."""
+    index = make([FILM, *OTHERS, DIRECTOR])
+    only = chunkwise.Filter(("orme", "other*"))
+    hits = index.search(QUESTION, retriever="graph", k=5, only=only)
+    (chains,) = chains_of_hits(index.source, [Query("1", QUESTION)], [hits], "graph", only=only)
+    assert len(chains) == len(hits)
+    for chain in chains:
+        for hop in chain.hops:
+            for place in filter(None, (hop.before, hop.after)):
+                assert place.doc_id != "film"
+                text = index.source.document(index.source.ids().index(place.doc_id)).text
+                assert place.text == text[slice(*place.sentence)]
+                assert place.sentence[0] <= place.start <= place.end <= place.sentence[1]
+
+
+def test_a_title_that_the_text_does_not_say_is_a_name_all_the_same() -> None:
+    bare = Document("orme", "She painted boats. She lies in Ghent since 1931.", title="Anna Orme")
+    index = make([FILM, *OTHERS, bare])
+    hits = index.search(QUESTION, retriever="graph", k=2)
+    (chains,) = chains_of_hits(index.source, [Query("1", QUESTION)], [hits], "graph")
+    hop = next(chain for hit, chain in zip(hits, chains, strict=True) if hit.doc_id == "orme").hops[
+        -1
+    ]
+    assert hop.name == "Anna Orme"
+    assert hop.after.start == hop.after.end == 0
+
+
+def test_who_follows_no_names_has_nothing_to_explain() -> None:
+    index = make([FILM])
+    for retriever in ("bm25", "multiscale", None):
+        with pytest.raises(InvalidParameter, match="--retriever graph"):
+            chains_of_hits(index.source, [Query("1", QUESTION)], [[]], retriever)
 
 
 def test_an_index_without_names_says_so() -> None:
@@ -107,12 +152,19 @@ def test_the_work_of_a_walk_is_bounded() -> None:
     assert len(graph.of_name.other) <= len(atoms.mentions.name)  # type: ignore[union-attr]
 
 
-def test_the_names_take_at_most_half_of_the_text() -> None:
-    text = (
-        "Silent Harbour is a film that was shot in the winter of 1931 by Anna Orme, who had painted boats before. "
-        "It was shown in Ghent first, where the people of the town liked it more than the critics did later on. "
-    )
-    index = make([Document(f"d{number}", text * 5) for number in range(4)])
-    mentions = index.source.atom_table().mentions  # type: ignore[union-attr]
-    assert mentions is not None
-    assert sum(each.nbytes for each in mentions) <= 0.5 * len(text) * 20
+ENGLISH = (
+    "Silent Harbour is a film that was shot in the winter of 1931 by Anna Orme, who had painted boats before. "
+    "It was shown in Ghent first, where the people of the town liked it more than the critics did later on. "
+)
+GERMAN = (
+    "Die Hafenmeisterin prüfte im Winter die Leuchtfeuer der Mole und schrieb jeden Ausfall in ihr Tagebuch. "
+    "Im Frühjahr zahlte die Gemeinde von Ostende die Reparatur der Lampen, des Stegs und der beiden Kräne. "
+)
+
+
+@pytest.mark.parametrize("text", [ENGLISH, GERMAN], ids=["English", "German"])
+def test_the_names_take_at_most_half_of_the_text(text: str, tmp_path: Path) -> None:
+    make([Document(f"d{number}", text * 5) for number in range(4)], tmp_path / "kb")
+    held = chunkwise.open_index(tmp_path / "kb").source.arrays  # type: ignore[union-attr]
+    size = sum(each.nbytes for name, each in held.items() if name.startswith("mention."))
+    assert 0 < size <= 0.5 * len(text.encode()) * 20

@@ -83,8 +83,25 @@ def test_titles_and_headings_say_what_a_text_is_about() -> None:
     assert name_hash("salt kitchen") in found.name[found.kind == TITLE].tolist()
 
 
+def test_a_german_noun_behind_an_article_is_no_name() -> None:
+    found = said(
+        "Heute traf die Hafenmeisterin im Winter noch Anna Orme aus Ostende bei der NATO.",
+        language="de",
+    )
+    assert found & {"Hafenmeisterin", "Winter"} == set()
+    assert found >= {"Anna Orme", "Ostende", "NATO"}
+
+
+def test_a_short_line_is_not_wrapped_and_ends_a_name() -> None:
+    assert "Silent Harbour" in said("Silent Harbour\nSilent Harbour is a film.")
+    assert not any("\n" in each for each in said("Anna Orme\nJohn Vale\nPeter Lime"))
+
+
 def test_a_name_may_be_wrapped_but_ends_with_its_sentence() -> None:
-    assert "Anna Orme" in {each.replace("\n", " ") for each in said("We met Anna\nOrme there.")}
+    assert "Anna Orme" in {
+        each.replace("\n", " ")
+        for each in said("On the way back to the harbour we met Anna\nOrme there.")
+    }
     assert said("We like Anna.\n\nOrme is near.") >= {"Anna", "Orme"}
 
 

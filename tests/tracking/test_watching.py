@@ -413,5 +413,5 @@ def test_a_page_says_which_alert_stands_and_against_what(local: History) -> None
     for scores in (GOOD, BAD, BAD):
         watched(local, kept_run(scores))
     view = metric_history_view(local, "recall@5")
-    assert view.tiles[0].note == "alert 1, open: since run 2, against run 1"
+    assert view.tiles[0].name == "alert 1, open: since run 2, against run 1"
     assert (view.baseline_run, view.baseline) == (1, pytest.approx(0.9))

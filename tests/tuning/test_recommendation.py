@@ -218,3 +218,13 @@ def test_the_code_reads_the_documents_that_were_measured() -> None:
         said = code[code.index("chunkwise.LoadOptions(") :]
         made = eval(said[: said.index(")") + 1], {"chunkwise": chunkwise})
         assert made == reading
+
+
+@pytest.mark.parametrize(
+    ("retriever", "names"),
+    [("graph", True), ("multiscale(graph=0.5)", True), ("multiscale", False), ("bm25", False)],
+)
+def test_who_follows_names_gets_an_index_that_has_them(retriever: str, names: bool) -> None:
+    recommended = Recommendation("structure", retriever=retriever, budget=1000)
+    assert recommended.options().get("graph", False) is names
+    assert any("graph=True" in each for each in snippets(recommended).values()) is names

@@ -31,10 +31,11 @@ if TYPE_CHECKING:
     from chunkwise.models.rerank.reranker import Reranker
     from chunkwise.retrieval import Index
     from chunkwise.retrieval.filters import Filter
+    from chunkwise.retrieval.search.chains import HitChain
     from chunkwise.retrieval.search.missing_words import MissingWord
 
-Written = Callable[["Query", "Sequence[Hit]"], None]
-"""Hands out the hits of one question."""
+Written = Callable[["Query", "Sequence[Hit]", "Sequence[HitChain]"], None]
+"""Hands out the hits of one question, each with its chain of names where these are asked for."""
 
 _AT_ONCE = 256
 """Questions answered together; their hits are written before the next are asked."""
@@ -50,6 +51,7 @@ Examples:
   chunkwise search kb "leave" --where year=2024 --where "lang in de,en"   # by the metadata of the documents
   chunkwise search kb "what is the report about?" --level 1   # summaries alone, where the strategy was raptor
   chunkwise search kb --test-queries questions.jsonl -k 10 --json > hits.jsonl
+  chunkwise search kb "when did the director of Silent Harbour die?" --retriever graph --explain   # by which names
   chunkwise search kb "night shift" --retriever "hybrid(dense=1, fusion='rrf')" --neighbours 1 --mmr 0.7
 \b
 Exit status: 0 searched, 3 a question was skipped (a line on stderr), 1 an error, 2 wrong usage or value.
@@ -88,6 +90,10 @@ class IndexSearchOptions(SearchOptions, WhereOption, QuestionsOption, ConfigOpti
         "--mmr", type=float, metavar="0…1",
         help="Avoid hits that say the same: 1 looks at relevance only, 0 at diversity only.",
     )  # fmt: skip
+    explain: bool = option(
+        "--explain", is_flag=True,
+        help="Show the names that led to each hit, sentence by sentence (with --retriever graph).",
+    )  # fmt: skip
     full: bool = option("--full", is_flag=True, help="Show the whole text of every hit.")
     as_json: bool = json_flag("Print the hits as JSON lines on stdout and nothing else.")
 
@@ -112,10 +118,10 @@ def command(options: IndexSearchOptions) -> None:
         )
     _check_documents(index, only)
     write = _writer() if options.as_json else _shower(index, len(queries) > 1, options.full)
-    for query, hits in _answers(index, queries, only, options):
-        write(query, hits)
+    for query, hits, chains in _answers(index, queries, only, options):
+        write(query, hits, chains)
         if not hits and not options.quiet:
-            _explain(index, query, options.retriever)
+            _why_nothing(index, query, options.retriever)
         elif len(queries) == 1 and not options.quiet and not options.as_json:
             _hint(index, query)
     if skipped:
@@ -124,16 +130,19 @@ def command(options: IndexSearchOptions) -> None:
 
 def _answers(
     index: Index, queries: Sequence[Query], only: Filter, options: IndexSearchOptions
-) -> Iterator[tuple[Query, list[Hit]]]:
+) -> Iterator[tuple[Query, list[Hit], list[HitChain]]]:
     """In the order they were asked, a block at a time."""
     from chunkwise.models import get_reranker
     from chunkwise.retrieval.retrievers import get_retriever
+    from chunkwise.retrieval.search.chains import chains_of_hits, check_walks
     from chunkwise.retrieval.search.search import search
 
     # Made once: a model is loaded for all blocks.
     embedder = cache(lambda: _embedder(index, options.quiet))
     token_encoder = cache(lambda: _token_encoder(index, options.quiet))
     retriever = options.retriever and get_retriever(options.retriever)
+    if options.explain:
+        check_walks(retriever or None)
     fetch_weights(options.reranker, options.quiet, "reranker")
     reranker = get_reranker(options.reranker) if options.reranker else None
     out = sys.stdout  # a bar puts something of its own in its place, as long as it is drawn
@@ -148,7 +157,13 @@ def _answers(
                     neighbours=options.neighbours, mmr=options.mmr, reranker=reranker,
                     tokenizer=options.tokenizer, embedder=embedder, token_encoder=token_encoder,
                 )  # fmt: skip
-            yield from zip(block, found, strict=True)
+                chains: list[list[HitChain]] = [[] for _ in block]
+                if options.explain:
+                    chains = chains_of_hits(
+                        index.source, block, found, retriever, only=only, reranker=reranker,
+                        embedder=embedder, token_encoder=token_encoder,
+                    )  # fmt: skip
+            yield from zip(block, found, chains, strict=True)
             out.flush()  # what reads a pipe need not wait for the last question
             advance(len(block), f"{low + len(block):,} of {len(queries):,} questions")
 
@@ -168,7 +183,7 @@ def _passages_told(
         yield
 
 
-def _explain(index: Index, query: Query, retriever: str | None) -> None:
+def _why_nothing(index: Index, query: Query, retriever: str | None) -> None:
     """Where words could have found nothing, whatever the documents say: why, and what could."""
     from chunkwise.report.plain_text import one_line
     from chunkwise.retrieval.search.missing_words import missing_told
@@ -260,9 +275,10 @@ def _writer() -> Written:
     # Taken before a bar is drawn, which sends what is written there to the terminal.
     out = json_stdout()
 
-    def write(query: Query, hits: Sequence[Hit]) -> None:
-        for hit in hits:
-            out.write(json.dumps(hit_row(query, hit), ensure_ascii=False) + "\n")
+    def write(query: Query, hits: Sequence[Hit], chains: Sequence[HitChain]) -> None:
+        for at, hit in enumerate(hits):
+            row = {**hit_row(query, hit), **(chains[at].to_dict() if chains else {})}
+            out.write(json.dumps(row, ensure_ascii=False) + "\n")
 
     return write
 
@@ -276,10 +292,10 @@ def _shower(index: Index, several: bool, full: bool) -> Written:
 
     console = stdout_console()
 
-    def show(query: Query, hits: Sequence[Hit]) -> None:
+    def show(query: Query, hits: Sequence[Hit], chains: Sequence[HitChain]) -> None:
         if several:
             console.print(Text(f"\n{one_line(query.id, 40)}  {one_line(query.text, 300)}", "bold"))
-        view = hits_view(hits, query.text, languages=index.source.languages)
+        view = hits_view(hits, query.text, languages=index.source.languages, chains=chains)
         render_hits(view, console, full=full)
 
     return show

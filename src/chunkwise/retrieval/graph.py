@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from chunkwise.retrieval.bm25 import inverse_document_frequency
 from chunkwise.retrieval.searchable import LONGEST_NAME, AtomTable
-from chunkwise.text.names import HEADING, MENTION, TITLE
+from chunkwise.text.names import HEADING, MENTION, TITLE, NameSpan
 from chunkwise.text.terms import ranges
 
 PASSAGE_TOKENS = 200
@@ -146,8 +147,14 @@ def with_walk(
     points: NDArray[np.float64], walked: NDArray[np.float64], weight: float
 ) -> NDArray[np.float64]:
     """Votes of atoms and the score of a walk as one, 0 to 1."""
+    found: NDArray[np.float64] = (sharpened(points) + weight * walked) / (1 + weight)
+    return found
+
+
+def sharpened(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Votes as they count beside a walk."""
     top = float(points.max(initial=0)) or 1.0
-    found: NDArray[np.float64] = ((points / top) ** _SHARPER + weight * walked) / (1 + weight)
+    found: NDArray[np.float64] = (points / top) ** _SHARPER
     return found
 
 
@@ -267,18 +274,69 @@ class ChainLink(NamedTuple):
     after: NamePlace
 
 
+class Chain(NamedTuple):
+    """How a place was found: what the question says in the passage it begins with, then name by name."""
+
+    asked: tuple[int, int] | None
+    """Where the question says the name that the first passage has; None: that one was found by other words alone."""
+    begin: NamePlace
+    """That name there, or else the sentence that suits the question best."""
+    links: tuple[ChainLink, ...]
+    """Empty: the question finds the place by itself."""
+    share: float
+    """Of the walk in the score of the place, 0 to 1."""
+
+
 def chain_of(
-    atoms: AtomTable, graph: NameGraph, passage: int, step: WalkStep | None
-) -> list[ChainLink]:
-    """The steps to a passage, from what the question found by itself."""
+    atoms: AtomTable,
+    graph: NameGraph,
+    points: NDArray[np.float64],
+    walked: Walked,
+    asked: Sequence[NameSpan],
+    place: tuple[int, int],
+    weight: float,
+) -> Chain:
+    """How the atoms from `place[0]` to `place[1]` were found; `weight` is that of the walk beside the `points`."""
+    inside = np.arange(*place)
+    own, names = sharpened(points)[inside], weight * walked.score[graph.passage[inside]]
+    at = int(np.argmax(own + names))
+    share = float(names[at] / (own[at] + names[at])) if own[at] + names[at] > 0 else 0.0
+    # Where the best atom of a place is there by its words, another one may still be there by a name.
+    best = int(inside[np.argmax(names)] if names.any() else inside[at])
+    target = passage = int(graph.passage[best])
     links: list[ChainLink] = []
+    step = walked.steps.get(passage)
     while step is not None:
-        before, after = (
-            name_place(atoms, graph, each, step.name) for each in (step.passage, passage)
-        )
-        links.append(ChainLink(before, after))
+        if step.passage == target:  # there and back again: the way to it is what came before
+            links = []
+            passage, step = step.passage, step.before
+            continue
+        places = (name_place(atoms, graph, each, step.name) for each in (step.passage, passage))
+        links.append(ChainLink(*places))
         passage, step = step.passage, step.before
-    return links[::-1]
+    span, begin = _begin(atoms, graph, points, asked, passage)
+    return Chain(span, begin, tuple(links[::-1]), share)
+
+
+def _begin(
+    atoms: AtomTable,
+    graph: NameGraph,
+    points: NDArray[np.float64],
+    asked: Sequence[NameSpan],
+    passage: int,
+) -> tuple[tuple[int, int] | None, NamePlace]:
+    """The longest name of the question that the passage says, else its best sentence."""
+    entries, _ = graph.of_passage.of(np.array([passage]))
+    said = {int(graph.names[name]): name for name in graph.of_passage.other[entries].tolist()}
+    known = [each for each in asked if each.name in said]
+    if known:
+        best = max(known, key=lambda each: (each.words, each.start - each.end, -each.start))
+        found = name_place(atoms, graph, passage, said[best.name])
+        return (best.start, best.end), found
+    low, high = graph.passage.searchsorted([passage, passage + 1]).tolist()
+    atom = low + int(np.argmax(points[low:high]))
+    around = int(atoms.start[atom]), int(atoms.end[atom])
+    return None, NamePlace(int(atoms.document[atom]), *around, around)
 
 
 def name_place(atoms: AtomTable, graph: NameGraph, passage: int, name: int) -> NamePlace:
@@ -292,11 +350,23 @@ def name_place(atoms: AtomTable, graph: NameGraph, passage: int, name: int) -> N
         rows = table.name[table.first[begin] : table.first[high]] == graph.names[name]
         if rows.any():
             break
-    # Of a title or headings before the passage, the last.
-    at = np.flatnonzero(rows)[0 if begin == low else -1]
-    row = int(table.first[begin]) + int(at)
+    else:  # a heading that the document declares and its text does not have
+        around = int(atoms.start[low]), int(atoms.end[low])
+        return NamePlace(document, around[0], around[0], around)
+    found = np.flatnonzero(rows) + int(table.first[begin])
+    if begin != low:  # of a title or headings before the passage, the last
+        found = found[::-1]
+    # The name alone rather than the line of a heading, and that rather than a title that the text does not have.
+    kind, length = table.kind[found], table.length[found]
+    return place_of(atoms, int(found[np.argmin(np.where(length == 0, 3, kind))]))
+
+
+def place_of(atoms: AtomTable, row: int) -> NamePlace:
+    """Of one mention."""
+    table = atoms.mentions
+    assert table is not None
     atom = int(table.first.searchsorted(row, "right")) - 1
     start = int(atoms.start[atom]) + int(table.offset[row])
     around = int(atoms.start[atom]), int(atoms.end[atom])
     length = int(table.packed[row]) & LONGEST_NAME
-    return NamePlace(document, start, start + length, around)
+    return NamePlace(int(atoms.document[atom]), start, start + length, around)

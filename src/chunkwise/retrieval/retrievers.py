@@ -26,7 +26,7 @@ from chunkwise.retrieval.errors import (
     no_vectors_error,
     wrong_model_error,
 )
-from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.fusion import (
     Fusion,
     Side,
@@ -34,7 +34,7 @@ from chunkwise.retrieval.fusion import (
     reciprocal_rank_fusion,
     weighted_fusion,
 )
-from chunkwise.retrieval.graph import ChainLink, NameGraph, Walk, chain_of, name_graph
+from chunkwise.retrieval.graph import Chain, NameGraph, Walk, chain_of, name_graph
 from chunkwise.retrieval.headings_ahead import is_table_header
 from chunkwise.retrieval.multiscale import (
     AskedNames,
@@ -47,7 +47,7 @@ from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.searchable import AtomSource, AtomTable, CandidateSpan, Searchable
 from chunkwise.retrieval.settings import Settings
 from chunkwise.retrieval.whole_blocks import whole_blocks
-from chunkwise.text.names import names_in_question
+from chunkwise.text.names import name_spans, names_in_question
 from chunkwise.text.terms import query_terms
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -345,6 +345,21 @@ class MultiscaleRetriever(Multiscale):
         only: Filter,
         reranker: Reranker | None,
     ) -> list[list[CandidateSpan]]:
+        asked = self._asked(source, questions, only, reranker)
+        found = self.search(
+            asked.windows, asked.terms, asked.vectors, budget, asked.allowed, asked.texts, asked.tokens,
+            asked.read, asked.names,
+        )  # fmt: skip
+        return [_candidate_spans(asked.texts, spans) for spans in found]
+
+    def _asked(
+        self,
+        source: Searchable,
+        questions: QueryBatch,
+        only: Filter,
+        reranker: Reranker | None,
+    ) -> _Asked:
+        """All that is looked up before a search; what the index cannot do is told here."""
         if not isinstance(source, AtomSource):
             raise InvalidParameter(
                 "multiscale needs an index that knows its sentences, and this one does not; choose hybrid"
@@ -361,20 +376,56 @@ class MultiscaleRetriever(Multiscale):
             raise no_graph_error()
         allowed = source.allowed("atom", only)
         holds = partial(atoms.terms.holds, allowed=allowed)
-        terms = [query_terms(text, source.languages, holds) for text in questions.texts]
-        vectors = questions.vectors if atoms.vectors is not None and self.dense else None
         texts = _Texts(atoms, source.document, source.section_path, allowed)
-        windows = self._windows(source, atoms)
         tokens = None
         if atoms.token_vectors is not None and self.maxsim_weight:
             tokens = questions.token_vectors
-        read = partial(_read, reranker, questions.texts, texts) if reranker is not None else None
         names = None
         if self.graph:
-            asked = [names_in_question(text) for text in questions.texts]
-            names = AskedNames(graph_of(source), asked)
-        found = self.search(windows, terms, vectors, budget, allowed, texts, tokens, read, names)
-        return [_candidate_spans(source, spans) for spans in found]
+            named = [names_in_question(text) for text in questions.texts]
+            names = AskedNames(graph_of(source), named)
+        return _Asked(
+            self._windows(source, atoms),
+            [query_terms(text, source.languages, holds) for text in questions.texts],
+            questions.vectors if atoms.vectors is not None and self.dense else None,
+            allowed,
+            texts,
+            tokens,
+            partial(_read, reranker, questions.texts, texts) if reranker is not None else None,
+            names,
+        )
+
+    def chains_for(
+        self,
+        source: Searchable,
+        questions: QueryBatch,
+        places: Sequence[Sequence[tuple[int, int, int]]],
+        only: Filter = EVERYTHING,
+        reranker: Reranker | None = None,
+    ) -> list[list[Chain]]:
+        """How places (document, start, end) of each question were found, by the walk of the search itself."""
+        if not self.graph:
+            raise InvalidParameter(
+                "the names that led to a hit are asked for, and this retriever follows none; choose graph, or "
+                "multiscale(graph=0.5)"
+            )
+        asked = self._asked(source, questions, only, reranker)
+        atoms = asked.windows.atoms
+        assert asked.names is not None
+        walks = self.walks(
+            asked.windows, asked.terms, asked.vectors, asked.names, asked.allowed, asked.tokens, asked.read
+        )  # fmt: skip
+        found = []
+        for text, own, (points, walked) in zip(questions.texts, places, walks, strict=True):
+            spans = name_spans(text)
+            chains = []
+            for document, start, end in own:
+                stretch = _atoms_of(atoms, document, start, end)
+                chains.append(
+                    chain_of(atoms, asked.names.graph, points, walked, spans, stretch, self.graph)
+                )
+            found.append(chains)
+        return found
 
     def votes_for(
         self, source: AtomSource, questions: QueryBatch, places: Sequence[tuple[int, int, int]]
@@ -390,9 +441,7 @@ class MultiscaleRetriever(Multiscale):
         votes = self.votes(self._windows(source, atoms), terms, vector, tokens)
         found = []
         for document, start, end in places:
-            low, high = atoms.document.searchsorted([document, document + 1]).tolist()
-            first = low + int(atoms.end[low:high].searchsorted(start, "right"))
-            stop = low + int(atoms.start[low:high].searchsorted(end))
+            first, stop = _atoms_of(atoms, document, start, end)
             found.append(
                 [
                     SizeShare(each.size, each.signal, float(each.share[first:stop].max(initial=0)))
@@ -450,25 +499,34 @@ class GraphRetriever(MultiscaleRetriever):
     def _walk(self) -> Walk:
         return Walk(self.hops, self.start, self.common, self.mention, self.rest)
 
-    def chains_for(
-        self, source: AtomSource, questions: QueryBatch, places: Sequence[tuple[int, int, int]]
-    ) -> list[list[ChainLink]]:
-        """How places (document, start, end) are reached for the first question; empty: by the question itself alone."""
-        atoms, graph = source.atom_table(), graph_of(source)
-        terms = query_terms(questions.texts[0], source.languages, atoms.terms.holds)
-        vector = questions.vectors[0] if atoms.vectors is not None and self.dense else None
-        points = self.found_by_itself(self._windows(source, atoms), terms, vector)
-        named = names_in_question(questions.texts[0])
-        walked = self._walk().scores(graph, atoms, points, terms, named, keep_steps=True)
-        found = []
-        for document, start, end in places:
-            low, high = atoms.document.searchsorted([document, document + 1]).tolist()
-            first = low + int(atoms.end[low:high].searchsorted(start, "right"))
-            stop = low + int(atoms.start[low:high].searchsorted(end))
-            inside = np.unique(graph.passage[first:stop]).tolist()
-            best = max(inside, key=lambda each: walked.score[each], default=-1)
-            found.append(chain_of(atoms, graph, best, walked.steps.get(best)))
-        return found
+
+def _atoms_of(atoms: AtomTable, document: int, start: int, end: int) -> tuple[int, int]:
+    """The first atom that a place touches, and the one behind the last."""
+    low, high = atoms.document.searchsorted([document, document + 1]).tolist()
+    first = low + int(atoms.end[low:high].searchsorted(start, "right"))
+    return first, low + int(atoms.start[low:high].searchsorted(end))
+
+
+class _Asked(NamedTuple):
+    """What `Multiscale` is handed for some questions."""
+
+    windows: PreparedWindows
+    terms: list[NDArray[np.uint64]]
+    vectors: NDArray[np.float32] | None
+    allowed: NDArray[np.bool_] | None
+    texts: _Texts
+    tokens: list[NDArray[np.float32]] | None
+    read: Callable[[int, Windows], NDArray[np.float32]] | None
+    names: AskedNames | None
+
+
+def follows_names(retriever: str | Retriever | None) -> bool:
+    """Whether it walks along names, which the index must have: of the two of ours that can."""
+    if isinstance(retriever, str):
+        if retriever.partition("(")[0].strip() not in ("graph", "multiscale"):
+            return False
+        retriever = get_retriever(retriever)
+    return isinstance(retriever, MultiscaleRetriever) and retriever.graph > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -536,10 +594,10 @@ def _read(
     return scores_of(reranker, asked[at], texts.passages(passages))
 
 
-def _candidate_spans(source: AtomSource, spans: Sequence[ScoredSpan]) -> list[CandidateSpan]:
+def _candidate_spans(texts: _Texts, spans: Sequence[ScoredSpan]) -> list[CandidateSpan]:
     return [
         CandidateSpan(
-            span.document, span.start, span.end, span.score, source.section_path(span.section)
+            span.document, span.start, span.end, span.score, texts.section_path(span.section)
         )
         for span in spans
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import NamedTuple
@@ -18,6 +19,8 @@ MENTION, HEADING, TITLE = 0, 1, 2
 """What a place is: a name in passing, what a section is about, what the whole document is about."""
 
 _MOST_WORDS = 12
+_WRAPPED = 40
+"""Characters that a line has at least where it was broken to fit a page."""
 _SPACE = "[ \u00a0]{1,2}"
 _CAPITAL = r"[\p{Lu}\p{Lt}]"
 _WORD = rf"(?:{_CAPITAL}\.(?={_SPACE}{_CAPITAL})|{_CAPITAL}[\p{{L}}\p{{M}}\p{{N}}_’'-]{{0,60}}+)"
@@ -50,6 +53,16 @@ _OPENERS = frozenset(
 """What begins an English sentence or question with a capital and is no name."""
 
 
+_GERMAN_ARTICLES = frozenset(
+    "der die das den dem des ein eine einen einem einer eines im am zum zur beim vom ins ans kein keine keinen keinem "
+    "keiner mein meine dein deine sein seine seinen seinem seiner ihr ihre ihren ihrem ihrer unser unsere unseren "
+    "jede jeder jeden jedem jedes diese dieser diesen diesem dieses welche welcher alle allen aller viele vielen "
+    "mehrere einige beide beiden zwei drei vier fünf".split()
+)
+"""A single noun behind one of these is a thing (der Hafen), hardly ever a name."""
+_BEFORE = regex.compile(r"(?<![\p{L}\p{N}])(\p{L}{2,8})[ \u00a0\n]$")
+
+
 class Mentions(NamedTuple):
     """Places of names in one document, by start; one place may stand for several names (a surname for the full one)."""
 
@@ -72,10 +85,14 @@ def name_key(text: str) -> str:
     return " ".join(said[: _MOST_WORDS * 2])
 
 
+HASH_BYTES = 6
+"""Of a million names no two are likely to share a hash, and an index is a sixth smaller than with eight."""
+
+
 def name_hash(key: str) -> int:
     """The same on every machine and in every run."""
     data = key.encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
+    return int.from_bytes(blake2b(data, digest_size=HASH_BYTES).digest(), "little")
 
 
 def names_in_question(text: str) -> NDArray[np.uint64]:
@@ -89,11 +106,37 @@ def names_in_question(text: str) -> NDArray[np.uint64]:
     return np.array(sorted(map(name_hash, keys)), np.uint64)
 
 
+class NameSpan(NamedTuple):
+    """Where a text may say a name."""
+
+    start: int
+    end: int
+    name: int
+    words: int
+
+
+_QUESTION_WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
+
+
+def name_spans(text: str) -> list[NameSpan]:
+    """The stretches of words that `names_in_question` knows, with their places."""
+    said = list(itertools.islice(_QUESTION_WORD.finditer(text), 64))
+    found = []
+    for low, first in enumerate(said):
+        for last in said[low : low + _MOST_WORDS]:
+            key = name_key(text[first.start() : last.end()])
+            if key:
+                words = key.count(" ") + 1
+                found.append(NameSpan(first.start(), last.end(), name_hash(key), words))
+    return found
+
+
 def document_names(analyzed: Analyzed, starts: NDArray[np.int64], language: str) -> Mentions:
     """The names of a document; none runs over the start of an atom. `language` is what its words were read as."""
     small = _OPENERS | stop_words(language) | stop_words("en")
     text = _within_atoms(analyzed, starts)
-    found = list(_capitalised(text, small, _Openings(analyzed, starts)))
+    articles = _GERMAN_ARTICLES if language == "de" else frozenset[str]()
+    found = list(_capitalised(text, small, articles, _Openings(analyzed, starts)))
     found += _marked(text, small)
     subjects = list(_subjects(analyzed))
     keys = {key for _, _, key in found} | {key for _, _, key, _ in subjects}
@@ -123,7 +166,9 @@ def _within_atoms(analyzed: Analyzed, starts: NDArray[np.int64]) -> str:
         return analyzed.text
     points = analyzed.characters.points
     behind = np.flatnonzero(points == ord("\n")) + 1
-    inside = behind[~np.isin(behind, starts)]
+    # A short line was not wrapped: it is a title, an entry of a list, a verse.
+    full = np.diff(behind, prepend=0) > _WRAPPED
+    inside = behind[full & ~np.isin(behind, starts)]
     inside = inside[(inside < len(points))] if len(inside) else inside
     # An empty line ends a name, whatever the atoms are.
     inside = inside[points[inside] != ord("\n")]
@@ -149,7 +194,7 @@ class _Openings:
 
 
 def _capitalised(
-    text: str, small: frozenset[str], openings: _Openings
+    text: str, small: frozenset[str], articles: frozenset[str], openings: _Openings
 ) -> Iterator[tuple[int, int, str]]:
     for match in _RUN.finditer(text):
         start, end = match.span()
@@ -160,8 +205,13 @@ def _capitalised(
         if at == len(said):
             continue
         start += said[at].start()
-        if at == len(said) - 1 and not at and openings.is_doubtful(start, said[at][0]):
+        alone = at == len(said) - 1
+        if alone and not at and openings.is_doubtful(start, said[at][0]):
             continue
+        if alone and articles and not said[at][0].isupper():
+            before = said[at - 1][0] if at else _word_before(text, start)
+            if before.lower() in articles:
+                continue
         yield from _named(text, start, end, small)
         low = start
         parts = list(_PARTS.finditer(text, start, end))
@@ -169,6 +219,11 @@ def _capitalised(
             high = part.start() if part else end
             yield from _named(text, low, high, small)
             low = part.end() if part else end
+
+
+def _word_before(text: str, start: int) -> str:
+    found = _BEFORE.search(text, max(0, start - 12), start)
+    return found[1] if found else ""
 
 
 def _named(

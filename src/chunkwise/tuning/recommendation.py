@@ -16,6 +16,7 @@ from chunkwise.base.untrusted_names import allowing, recorded
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.documents.loader import OptionValue
 from chunkwise.models import DEFAULT
+from chunkwise.retrieval.retrievers import follows_names
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.sweep import Configuration, Sweep, budget_of
 from chunkwise.tuning.toml_file import read_toml, shortened, toml_line
@@ -69,6 +70,8 @@ class Recommendation:
     def options(self) -> dict[str, str | int]:
         """As the commands name them: a budget takes the place of a number of hits."""
         found = self.settings()
+        if follows_names(self.retriever):
+            found["graph"] = True
         k = found.pop("k")
         return found if "budget" in found else {**found, "count": k}
 
@@ -186,6 +189,8 @@ def _index(
     if recommendation.tokenizer != DEFAULT_TOKENIZER:
         said["tokenizer"] = recommendation.tokenizer
     told = "".join(f"    {name}={_text(value)},\n" for name, value in said.items())
+    if follows_names(recommendation.retriever):
+        told += "    graph=True,\n"
     if options := _reading_code(reading):
         told += f"    {options},\n"
     return f"index = chunkwise.index(\n    {_paths_in_code(documents)},\n{told})"

@@ -109,6 +109,8 @@ def spans(query: Query, hits: Sequence[Place]) -> dict[str, float]:
     ]
     return {
         "all_found": float(all(found_whole)),
+        "first_hop": float(found_whole[0]) if found_whole else 0.0,
+        "last_hop": float(found_whole[-1]) if found_whole else 0.0,
         "recall": over(found, length),
         "precision": over(useful, len(retrieved)),
         "density": over(useful, paid),

@@ -26,7 +26,17 @@ from metrics.spans.span_cases import DOCUMENTS, LENGTH, NUMBERS, Case, cases, ch
 
 TEXTS = [Document(name, "x" * LENGTH) for name in DOCUMENTS]
 CUT = TokenCut(TEXTS, "characters")
-SPANS = ("recall", "precision", "density", "iou", "context_recall", "failure", "all_found")
+SPANS = (
+    "recall",
+    "precision",
+    "density",
+    "iou",
+    "context_recall",
+    "failure",
+    "all_found",
+    "first_hop",
+    "last_hop",
+)
 CHROMA = ("chroma.recall", "chroma.precision", "chroma.iou")
 RANKINGS = ("context_precision", "p", "hit", "mrr")
 IDEAL = ("ndcg", "map", "chunk_recall")

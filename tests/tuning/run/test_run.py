@@ -423,3 +423,22 @@ def test_it_has_the_scores_of_an_evaluation(neighbours: int) -> None:
     for name in METRICS:
         told = [question.scores[name] for question in results.questions]
         assert list(outcome.scores[name]) == pytest.approx(told, nan_ok=True), name
+
+
+def test_a_walk_along_names_has_the_scores_of_an_evaluation() -> None:
+    """Beside one that follows none, over the same sentences."""
+    corpus = SharedCorpus(DOCUMENTS, QUERIES, None)
+    group = tuple(
+        Configuration("", name, "none", 0, "none")
+        for name in ("multiscale(dense=0)", "graph(dense=0)")
+    )
+    wanted = [parse("recall@1000t"), parse("all_found@1000t")]
+    for outcome in outcomes_of(corpus, group, wanted, 5):
+        assert not outcome.error
+    whole = chunkwise.index(DOCUMENTS, vectors="none", graph=True)
+    direct = chunkwise.evaluate(
+        whole, QUERIES, retriever="graph(dense=0)", budget=1000, metrics=["recall@1000t"]
+    )
+    (told,) = outcomes_of(corpus, group[1:], wanted, 5)
+    mean = sum(value for value in told.scores["recall@1000t"] if value is not None) / len(QUERIES)
+    assert mean == pytest.approx(direct.summary["recall@1000t"].mean)

@@ -38,9 +38,11 @@ Examples:
   chunkwise testset generate handbook/ -n 100 --llm openai:gpt-4o-mini --dry-run
   chunkwise testset generate handbook/ -n 20 --llm local --types numeric=3,list=1 -o queries.json
   chunkwise testset generate handbook/ -n 30 -o queries.json        # no model: from definitions and headings
+  chunkwise testset generate handbook/ -n 30 --types two-hop        # the answer is where a name leads
   chunkwise testset review queries.json handbook/                   # then look at them
 \b
-Types: single-concept, list, numeric, cross-document, paraphrase. Questions whose answer word search finds
+Types: single-concept, list, numeric, cross-document, paraphrase, and two-hop where it is asked for: two references,
+the second found by a name in the first. Questions whose answer word search finds
 however the documents are cut are tagged easy, those made without a model fallback.
 Every question is in the file as soon as it is kept; the same command goes on where it was stopped.
 \b
@@ -71,7 +73,7 @@ class GenerateOptions(LlmOptions, SourceOptions):
         help="Number of questions to make.",
     )  # fmt: skip
     types: str | None = option(
-        "--types", metavar="TYPE[=SHARE],…", show_default="a mixture of all",
+        "--types", metavar="TYPE[=SHARE],…", show_default="a mixture of all but two-hop",
         help="Types of questions, and the share of each: numeric=3,list=1. The types are listed below.",
     )  # fmt: skip
     max_calls: int | None = option(
@@ -154,13 +156,15 @@ def _dry_run(making: GenerationRun, client: LlmClient | None, max_calls: int | N
 
 def _announce(client: LlmClient | None, options: GenerateOptions) -> None:
     """What kind of questions these will be, said before they are made."""
+    from chunkwise.testsets.generate.plan import parse_types
+
     if client is None:
         say(
             "no --llm: questions are made from definitions, amounts and headings and tagged fallback; "
             "they are simpler than those people ask"
         )
-        if options.types:
-            say("--types is for a model: rules make what they find")
+        if options.types and list(parse_types(options.types)) != ["two-hop"]:
+            say("--types is for a model, but for two-hop alone: rules make what they find")
     elif client.model.price_name == "local" and not options.quiet:
         say(
             "a small local model is weak at this, and most of its questions are dropped: look at those that are kept"

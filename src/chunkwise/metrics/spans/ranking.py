@@ -107,6 +107,18 @@ METRICS = (
         formula=lambda evidence, k: evidence.all_found(k),
     ),
     SpanMetric(
+        "first_hop",
+        "1 where the first reference is found: of references in the order of their hops, where the way begins.",
+        group="retrieval", needs=("references",), at="hits or tokens", usual=(),
+        formula=lambda evidence, k: evidence.hop_found(k, last=False),
+    ),
+    SpanMetric(
+        "last_hop",
+        "1 where the last reference is found: of references in the order of their hops, the one with the answer.",
+        group="retrieval", needs=("references",), at="hits or tokens", usual=(),
+        formula=lambda evidence, k: evidence.hop_found(k, last=True),
+    ),
+    SpanMetric(
         "hit", "1 where any hit is relevant.",
         group="retrieval", needs=("references",), at="hits or tokens", counts_hits=True,
         formula=lambda evidence, k: hit(evidence.ranking, k),

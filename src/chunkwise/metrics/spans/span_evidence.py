@@ -104,6 +104,15 @@ class SpanEvidence:
         missing = np.bincount(self.gold.question, ~held, self.gold.questions)
         return (missing == 0).astype(np.float64)
 
+    def hop_found(self, k: int, *, last: bool) -> Scores:
+        """1 where the first or the last reference of a question, as the question lists them, is among the first k."""
+        held = found_references(self.gold, first_hits(self.found, k), self._threshold)
+        found = np.zeros(self.gold.questions)
+        # Rows are in order, and of several for one question the one written last stays.
+        order = slice(None) if last else slice(None, None, -1)
+        found[self.gold.question[order]] = held[order]
+        return found
+
     def precision_omega(self) -> Scores:
         if self.chunking is None:
             return np.full(self.gold.questions, np.nan)

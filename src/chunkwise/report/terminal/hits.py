@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, percent
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal.parts import bar
 from chunkwise.report.views.hits import HitCard, HitsView
@@ -28,7 +28,12 @@ def render_hits(view: HitsView, console: Console, *, full: bool = False) -> None
     for hit in view.hits:
         console.print(_head(hit), no_wrap=True, overflow="ellipsis")
         lines = list(_text(hit).wrap(console, room))
-        for line in [*_place(hit).wrap(console, room), *(lines if full else _window(lines))]:
+        chain = [line for part in _chain(hit) for line in part.wrap(console, room)]
+        for line in [
+            *_place(hit).wrap(console, room),
+            *chain,
+            *(lines if full else _window(lines)),
+        ]:
             line.rstrip()
             line.pad_left(_INDENT)
             console.print(line, no_wrap=True)
@@ -54,6 +59,34 @@ def _place(hit: HitCard) -> Text:
     place = Text(hit.place, "dim")
     section = one_line(hit.section, 300)
     return Text.assemble((section, "green"), "\n", place) if section else place
+
+
+def _chain(hit: HitCard) -> list[Text]:
+    """From the question over names and sentences; the passage itself stands below."""
+    from rich.text import Text
+
+    if not hit.hops:
+        return []
+    own, along = percent(1 - hit.graph_share), percent(hit.graph_share)
+    told = [Text(f"{own} of the score by the question itself, {along} along names:", "dim")]
+    for at, hop in enumerate(hit.hops):
+        if not at:
+            how = (
+                ("the question’s words", "dim")
+                if not hop.name
+                else (one_line(hop.name, 80), "bold magenta")
+            )
+            told.append(Text.assemble("question → ", how, " → ", (hop.after_place, "dim")))
+            continue
+        said = one_line(hop.before, 300)
+        sentence = Text(f"  “{said}” ")
+        where = said.find(one_line(hop.name))
+        if hop.name and where >= 0:
+            sentence.stylize("bold magenta", where + 3, where + 3 + len(one_line(hop.name)))
+        told.append(sentence.append(hop.before_place, "dim"))
+        name = (one_line(hop.name, 80), "bold magenta")
+        told.append(Text.assemble("→ ", name, " → ", (hop.after_place, "dim")))
+    return told
 
 
 def _text(hit: HitCard) -> Text:

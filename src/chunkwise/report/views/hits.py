@@ -12,6 +12,7 @@ from chunkwise.base.wording import counted
 from chunkwise.core import SECTION_SEPARATOR, Hit
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.view import View
+from chunkwise.retrieval.search.chains import ChainHop, HitChain
 from chunkwise.text.terms import query_terms, text_terms
 
 _PROSE = ("text", "markdown", "pdf", "rst", "tex", "asciidoc", "org")
@@ -22,6 +23,19 @@ _SHOWN = 1_500
 """Characters of a hit in a notebook."""
 _WIDEST = 200_000
 """Characters of a hit that can be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class HopLine:
+    """One hop of a chain: a name, the sentence it is followed from, the one it leads to."""
+
+    name: str
+    """Empty: other words of the question lead there."""
+    before: str
+    """Empty: it is followed from the question."""
+    before_place: str
+    after: str
+    after_place: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +62,10 @@ class HitCard:
     """Without empty lines, and prose without the line breaks of its file."""
     marks: tuple[tuple[int, int], ...]
     """Where words of the question stand in the text."""
+    hops: tuple[HopLine, ...] = ()
+    """By which names it was found, where that is asked for."""
+    graph_share: float = 0.0
+    """How much of the score came along those names."""
 
     @property
     def place(self) -> str:
@@ -95,15 +113,34 @@ class HitsView(View):
 
 
 def hits_view(
-    hits: Sequence[Hit], question: str = "", *, languages: Sequence[str] = ("en",)
+    hits: Sequence[Hit],
+    question: str = "",
+    *,
+    languages: Sequence[str] = ("en",),
+    chains: Sequence[HitChain] = (),
 ) -> HitsView:
-    """`languages` are those in which word search takes forms of a word for the same."""
+    """`languages` are those in which word search takes forms of a word for the same; `chains`: one a hit, or none."""
     best = max((hit.score for hit in hits), default=0.0)
-    ordered = sorted(hits, key=lambda hit: hit.rank)
-    return HitsView(question, tuple(_card(hit, best, question, languages) for hit in ordered))
+    known: Sequence[HitChain | None] = chains or [None] * len(hits)
+    ordered = sorted(zip(hits, known, strict=True), key=lambda pair: pair[0].rank)
+    cards = (_card(hit, best, question, languages, chain) for hit, chain in ordered)
+    return HitsView(question, tuple(cards))
 
 
-def _card(hit: Hit, best: float, question: str, languages: Sequence[str]) -> HitCard:
+def _hop(hop: ChainHop) -> HopLine:
+    before = hop.before
+    return HopLine(
+        hop.name,
+        before.text if before else "",
+        f"{before.doc_id} {before.start:,}–{before.end:,}" if before else "",
+        hop.after.text,
+        f"{hop.after.doc_id} {hop.after.start:,}–{hop.after.end:,}",
+    )
+
+
+def _card(
+    hit: Hit, best: float, question: str, languages: Sequence[str], chain: HitChain | None
+) -> HitCard:
     below = hit.section[1:] if hit.section[:1] == (hit.document.title,) else hit.section
     text = _flowing(hit)
     return HitCard(
@@ -122,6 +159,8 @@ def _card(hit: Hit, best: float, question: str, languages: Sequence[str]) -> Hit
         len(hit.spans),
         text,
         _marks(text, question, languages) if question else (),
+        tuple(map(_hop, chain.hops)) if chain else (),
+        chain.graph_share if chain else 0.0,
     )
 
 

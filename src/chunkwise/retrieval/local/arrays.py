@@ -14,6 +14,7 @@ from chunkwise.retrieval.bm25 import TermTable
 from chunkwise.retrieval.errors import DamagedIndex
 from chunkwise.retrieval.quantized_vectors import packed_width
 from chunkwise.retrieval.settings import Settings
+from chunkwise.text.names import HASH_BYTES
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
@@ -98,7 +99,7 @@ COLUMNS = {
     "atom_term.hash": ColumnSpec("atom_term", "<u8"),
     "atom_term.times": ColumnSpec("atom_term", "<i4"),
     "token.codes": ColumnSpec("token", "|u1", _codes),
-    "mention.name": ColumnSpec("mention", "<u8"),
+    "mention.name": ColumnSpec("mention", "<u2", HASH_BYTES // 2),
     "mention.offset": ColumnSpec("mention", "<u2"),
     "mention.packed": ColumnSpec("mention", "<u2"),
 }

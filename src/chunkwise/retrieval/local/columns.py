@@ -32,7 +32,7 @@ from chunkwise.retrieval.local.arrays import (
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.searchable import LONGEST_NAME
 from chunkwise.retrieval.settings import Settings
-from chunkwise.text.names import Mentions
+from chunkwise.text.names import HASH_BYTES, Mentions
 from chunkwise.text.terms import TermCounts
 
 
@@ -144,10 +144,20 @@ def mention_rows(
     offset, length = mentions.start - starts[atom], mentions.end - mentions.start
     kept = (atom >= 0) & (offset <= _FURTHEST) & (length <= LONGEST_NAME)
     return np.bincount(atom[kept], minlength=len(starts)), {
-        "mention.name": mentions.name[kept],
+        "mention.name": mentions.name[kept]
+        .astype("<u8")
+        .view("<u2")
+        .reshape(-1, 4)[:, : HASH_BYTES // 2],
         "mention.offset": offset[kept],
         "mention.packed": length[kept] | mentions.kind[kept].astype(np.int64) << 14,
     }
+
+
+def mention_names(packed: NDArray[np.uint16]) -> NDArray[np.uint64]:
+    """The hashes as numbers again."""
+    whole = np.zeros((len(packed), 4), "<u2")
+    whole[:, : HASH_BYTES // 2] = packed
+    return whole.view("<u8").reshape(-1).astype(np.uint64, copy=False)
 
 
 def encode_chunks(part: IndexedDocument, language: str) -> Portion:

@@ -19,7 +19,13 @@ from chunkwise.retrieval.errors import DamagedIndex, no_vectors_error, wrong_dim
 from chunkwise.retrieval.filters import Filter, RowKind
 from chunkwise.retrieval.indexed_document import DocumentsCache, document_of, metadata_of
 from chunkwise.retrieval.local.arrays import COLUMNS, Array, Arrays, Strings, term_table
-from chunkwise.retrieval.local.columns import document_mask, on_pages, section_mask, touching
+from chunkwise.retrieval.local.columns import (
+    document_mask,
+    mention_names,
+    on_pages,
+    section_mask,
+    touching,
+)
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.ranking import NOTHING, Ranking, floors, leading
 from chunkwise.retrieval.searchable import (
@@ -339,7 +345,8 @@ class LocalIndex:
             else None,
             mentions=MentionTable(
                 self._begins("mention"),
-                *(self._array(f"mention.{name}") for name in ("name", "offset", "packed")),
+                mention_names(self._array("mention.name")),
+                *(self._array(f"mention.{name}") for name in ("offset", "packed")),
             )
             if "mention.name" in self.arrays
             else None,

@@ -16,7 +16,7 @@ from chunkwise.base import parameters
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.base.workers import cores
-from chunkwise.retrieval.graph import NameGraph, Walk, with_walk
+from chunkwise.retrieval.graph import NameGraph, Walk, Walked, with_walk
 from chunkwise.retrieval.multiscale.maxsim import QueryTokens, atom_maxima, window_scores
 from chunkwise.retrieval.multiscale.select import AtomCandidates, AtomTexts, ScoredSpan, assemble
 from chunkwise.retrieval.multiscale.votes import (
@@ -149,67 +149,99 @@ class Multiscale:
         table = prepared.atoms
         if budget < 1 or not len(table):
             return [[] for _ in queries]
-        excluded = [None if allowed is None else ~each.touching(allowed) for each in prepared.sizes]
+        reads = read is not None and self.rerank > 0
         most = self._most(prepared, vectors, tokens)
-        if not self.rerank:
-            read = None
-        if read is not None:
+        if reads:
             most += self.rerank * len(prepared.words)
-            passages = windows_of(table.document, table.tokens, _READ_SIZE)
+        every = self._points_of(prepared, queries, vectors, allowed, tokens, read)
 
         def voted(low: int, high: int) -> list[AtomCandidates]:
-            asked = None if vectors is None else vectors[low:high]
             found = []
-            for at, best_windows in enumerate(
-                self._best_windows(prepared, queries[low:high], asked, excluded), low
-            ):
-                points = atom_votes(best_windows, len(table))
+            for at, points in enumerate(every(low, high), low):
+                if names is None:
+                    found.append(AtomCandidates.of(points / most, budget))
+                    continue
+                walked = self._walk().scores(
+                    names.graph, table, points, queries[at], names.of_questions[at], allowed
+                )
+                points = with_walk(points, walked.score[names.graph.passage], self.graph)
                 if allowed is not None:
                     points[~allowed] = 0
-                if tokens is not None:
-                    compared = _compared(table, points, allowed)
-                    near = self._by_tokens(prepared, tokens[at], compared, excluded)
-                    points += atom_votes(near, len(table))
-                    if allowed is not None:
-                        points[~allowed] = 0
-                if read is not None:
-                    weight = self.rerank * len(prepared.words)
-                    own = _by_reading(table, points, passages, partial(read, at), weight)
-                    points += atom_votes([own], len(table))
-                    if allowed is not None:
-                        points[~allowed] = 0
-                if names is not None:
-                    walked = self._walk().scores(
-                        names.graph, table, points, queries[at], names.of_questions[at], allowed
-                    )
-                    points = with_walk(points, walked.score[names.graph.passage], self.graph)
-                    if allowed is not None:
-                        points[~allowed] = 0
-                    found.append(AtomCandidates.of(points, budget))
-                    continue
-                found.append(AtomCandidates.of(points / most, budget))
+                found.append(AtomCandidates.of(points, budget))
             return found
 
         # Texts may be read for the spans, and a server's are read by the thread that asks alone: so are passages.
-        if read is not None:
+        if reads:
             found = [each for at in range(len(queries)) for each in voted(at, at + 1)]
         else:
             found = _in_blocks(voted, len(queries), _NUMBERS_AT_ONCE // (len(table) + 1))
         return [assemble(table, each, budget, self.least, texts) for each in found]
 
+    def walks(
+        self,
+        prepared: PreparedWindows,
+        queries: Sequence[NDArray[np.uint64]],
+        vectors: NDArray[np.float32] | None,
+        names: AskedNames,
+        allowed: NDArray[np.bool_] | None = None,
+        tokens: Sequence[NDArray[np.float32]] | None = None,
+        read: WindowReader | None = None,
+    ) -> Iterator[tuple[NDArray[np.float64], Walked]]:
+        """What `search` does along names, question by question: the votes it begins with, and every step."""
+        every = self._points_of(prepared, queries, vectors, allowed, tokens, read)
+        for at, points in enumerate(every(0, len(queries))):
+            named = names.of_questions[at]
+            yield (
+                points,
+                self._walk().scores(
+                    names.graph,
+                    prepared.atoms,
+                    points,
+                    queries[at],
+                    named,
+                    allowed,
+                    keep_steps=True,
+                ),
+            )
+
     def _walk(self) -> Walk:
         return Walk()
 
-    def found_by_itself(
+    def _points_of(
         self,
         prepared: PreparedWindows,
-        query: NDArray[np.uint64],
-        vector: NDArray[np.float32] | None,
-    ) -> NDArray[np.float64]:
-        """The votes of words and vectors for every atom, for one question: where a walk begins."""
-        vectors = None if vector is None else vector[None, :]
-        found = next(self._best_windows(prepared, [query], vectors, [None] * len(prepared.sizes)))
-        return atom_votes(found, len(prepared.atoms))
+        queries: Sequence[NDArray[np.uint64]],
+        vectors: NDArray[np.float32] | None,
+        allowed: NDArray[np.bool_] | None,
+        tokens: Sequence[NDArray[np.float32]] | None,
+        read: WindowReader | None,
+    ) -> Callable[[int, int], Iterator[NDArray[np.float64]]]:
+        """The votes of all voices for every atom, for the questions from one number to another."""
+        table = prepared.atoms
+        excluded = [None if allowed is None else ~each.touching(allowed) for each in prepared.sizes]
+        passages = windows_of(table.document, table.tokens, _READ_SIZE) if read else None
+
+        def within(points: NDArray[np.float64]) -> NDArray[np.float64]:
+            if allowed is not None:
+                points[~allowed] = 0
+            return points
+
+        def points_of(low: int, high: int) -> Iterator[NDArray[np.float64]]:
+            asked = None if vectors is None else vectors[low:high]
+            best_windows = self._best_windows(prepared, queries[low:high], asked, excluded)
+            for at, found in enumerate(best_windows, low):
+                points = within(atom_votes(found, len(table)))
+                if tokens is not None:
+                    compared = _compared(table, points, allowed)
+                    near = self._by_tokens(prepared, tokens[at], compared, excluded)
+                    points = within(points + atom_votes(near, len(table)))
+                if read is not None and passages is not None and self.rerank:
+                    weight = self.rerank * len(prepared.words)
+                    own = _by_reading(table, points, passages, partial(read, at), weight)
+                    points = within(points + atom_votes([own], len(table)))
+                yield points
+
+        return points_of
 
     def votes(
         self,

@@ -296,6 +296,7 @@ def verified_kinds(candidate: Candidate, facts: tuple[str, ...]) -> tuple[Questi
     kind = candidate.draft.kind
     is_one = (
         (kind == "cross-document" and needs_both(candidate))
+        or (kind == "two-hop" and needs_both(candidate) and has_bridge(candidate))
         or (kind == "paraphrase" and _is_paraphrase(candidate))
         or (kind == "list" and len(facts) > 1 and bool(_LIST.search(candidate.answer)))
     )
@@ -316,6 +317,18 @@ def needs_both(candidate: Candidate) -> bool:
     answered = words_in(candidate.answer, language) | words_in(candidate.question, language)
     parts = [answered & terms for terms in documents.values()]
     return all(part - set().union(*(each for each in parts if each is not part)) for part in parts)
+
+
+def has_bridge(candidate: Candidate) -> bool:
+    """Whether the evidence of both documents says something that the question does not: it has to be found first."""
+    language = candidate.language
+    documents: dict[str, set[int]] = {}
+    for reference, text in zip(candidate.references, candidate.evidence, strict=True):
+        documents.setdefault(reference.doc_id, set()).update(words_in(text, language))
+    both = set.intersection(*documents.values())
+    return bool(
+        both - words_in(candidate.question, language) - words_in(candidate.answer, language)
+    )
 
 
 def _same_text(references: tuple[Reference, ...]) -> bool:

@@ -35,7 +35,7 @@ from chunkwise.testsets.generate.plan import (
     check_shares,
     question_tasks,
 )
-from chunkwise.testsets.generate.rules import MADE_BY, rule_questions
+from chunkwise.testsets.generate.rules import MADE_BY, rule_questions, two_hop_questions
 from chunkwise.testsets.generate.source_passages import (
     SourcePassage,
     SourcePassages,
@@ -288,9 +288,11 @@ class GenerationRun:
         return self._result(client.identity, self._ending(line, most - used), self._shares)
 
     def by_rules(self) -> GeneratedQuestions:
-        """From definitions, amounts and headings; nobody is asked."""
+        """From definitions, amounts and headings; nobody is asked. Of two hops, where nothing else is wanted."""
         sieve = self._sieve()
-        for query, language in rule_questions(self.source_passages):
+        of_two = list(self._shares) == ["two-hop"]
+        made = two_hop_questions if of_two else rule_questions
+        for query, language in made(self.source_passages):
             if self.needed < 1:
                 break
             if self._store.knows(query.id):

@@ -13,9 +13,12 @@ from typing import Literal, TypeVar, get_args
 import numpy as np
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.testsets.generate.shared_names import shared_names
 from chunkwise.testsets.generate.source_passages import SourcePassage, SourcePassages
 
-QuestionType = Literal["single-concept", "list", "numeric", "cross-document", "paraphrase"]
+QuestionType = Literal[
+    "single-concept", "list", "numeric", "cross-document", "paraphrase", "two-hop"
+]
 
 QUESTION_TYPES: tuple[QuestionType, ...] = get_args(QuestionType)
 
@@ -26,7 +29,10 @@ SHARES: Mapping[QuestionType, float] = {
     "cross-document": 15,
     "paraphrase": 10,
 }
-"""The usual mixture, in parts of a hundred; what the documents have no passages for is made up by the others."""
+"""The usual mixture, in parts of a hundred; what the documents have no passages for is made up by the others.
+
+Questions of two hops are made where they are asked for: not every search is to follow names.
+"""
 
 FALLBACK = "fallback"
 """Tag of questions that no model wrote."""
@@ -220,6 +226,9 @@ def _line(
     """Passages that suit a kind of question."""
     if kind == "cross-document":
         return iter(passage_pairs(source_passages) if not round else ())
+    if kind == "two-hop":
+        links = shared_names(source_passages).links() if not round else []
+        return ((place.passage, other) for place, other in links)
     return ((each,) for each in order if _suits(kind, each))
 
 

@@ -12,9 +12,11 @@ from typing import NamedTuple
 from chunkwise.core import Query, Span
 from chunkwise.testsets.generate.candidate import question_id, reference_at, words_in
 from chunkwise.testsets.generate.plan import FALLBACK, QuestionType, by_size
+from chunkwise.testsets.generate.shared_names import NamedPlace, shared_names
 from chunkwise.testsets.generate.source_passages import SourcePassage, SourcePassages
 from chunkwise.testsets.locate.locate import trimmed
 from chunkwise.text.analyzed import Analyzed
+from chunkwise.text.names import name_hash, name_key
 
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)]|\(?[a-z]\))\s+")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
@@ -359,3 +361,81 @@ def _query(found: RuleQuestion, at: int, source_passages: SourcePassages) -> Que
     reference = reference_at(document, found.span, source_passages.documents)
     name = question_id(found.question, reference.places[:1])
     return Query(name, found.question, (reference,), found.answer, (), (FALLBACK, found.kind))
+
+
+def two_hop_questions(source_passages: SourcePassages) -> Iterator[tuple[Query, str]]:
+    """What one document says of a name that is left out of a sentence of another, which is the first hop."""
+    names = shared_names(source_passages)
+    sentences: dict[int, list[int]] = {}
+
+    def left_out(name: int, at: int) -> tuple[NamedPlace, str, Span] | None:
+        """A sentence of another document that says the name."""
+        for place in names.said.get(name, ()):
+            own = place.passage.at
+            if own != at:
+                if own not in sentences:
+                    analyzed = Analyzed(place.passage.document)
+                    sentences[own] = [*analyzed.sentences.tolist(), len(analyzed.text)]
+                if (found := _left_out(place, sentences[own])) is not None:
+                    return place, *found
+        return None
+
+    first = {passage.at: passage for passage in reversed(source_passages.passages)}
+    for at, passage in first.items() if names.said else ():
+        if passage.document.format == "code" or passage.language not in ("en", "de"):
+            continue
+        analyzed = Analyzed(passage.document)
+        for found in (*definition_questions(analyzed), *amount_questions(analyzed)):
+            if found.subject and found.subject in found.question:
+                hop = left_out(name_hash(name_key(found.subject)), at)
+                if hop is not None:
+                    yield _two_hop(found, at, hop, source_passages), passage.language
+    for name, about in names.about.items():
+        passage = about[0]
+        hop = left_out(name, passage.at)
+        if hop is not None and passage.language in ("en", "de"):
+            german = passage.language == "de"
+            asked = "was wird darüber gesagt?" if german else "what is said about it?"
+            span = Span(passage.start, passage.end)
+            found = RuleQuestion(asked, None, span, "two-hop")
+            yield _two_hop(found, passage.at, hop, source_passages), passage.language
+
+
+_LONGEST_SENTENCE, _LEAST_WORDS = 200, 4
+"""Characters and words of a sentence that tells a name by what is left of it."""
+
+
+def _left_out(place: NamedPlace, bounds: list[int]) -> tuple[str, Span] | None:
+    """The sentence without the name, and where it stands; None: it says too little, or too much."""
+    text = place.passage.document.text
+    at = bisect_right(bounds, place.start) - 1
+    span = said_at(text, bounds[at], bounds[at + 1])
+    name = text[place.start : place.end]
+    plain = without_marks(text[span.start : span.end].replace(name, "…"))
+    said = plain.replace("…", " ").split()
+    if len(said) < _LEAST_WORDS or len(plain) > _LONGEST_SENTENCE or not plain.endswith("."):
+        return None
+    return plain.rstrip("."), span
+
+
+def _two_hop(
+    found: RuleQuestion,
+    at: int,
+    hop: tuple[NamedPlace, str, Span],
+    source_passages: SourcePassages,
+) -> Query:
+    place, sentence, span = hop
+    asked = found.question.replace(found.subject, "it", 1) if found.subject else found.question
+    asked = asked[0].lower() + asked[1:]
+    question = (
+        f"Wofür steht „…“ in „{sentence}“, und {asked.replace(' it?', ' das?')}"
+        if asked.startswith("was ")
+        else f"What does “…” stand for in “{sentence}”, and {asked}"
+    )
+    documents = source_passages.documents
+    references = (
+        reference_at(place.passage.document, span, documents),
+        reference_at(documents[at], found.span, documents),
+    )
+    name = question_id(question, [each.places[0] for each in references])
+    return Query(name, question, references, found.answer, (), (FALLBACK, "two-hop"))

@@ -35,7 +35,12 @@ from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.ranking import NOTHING, Ranking
-from chunkwise.retrieval.retrievers import ChunkRetriever, QueryBatch, get_retriever
+from chunkwise.retrieval.retrievers import (
+    ChunkRetriever,
+    QueryBatch,
+    follows_names,
+    get_retriever,
+)
 from chunkwise.text.tokens.measure import TokenMeasure
 from chunkwise.tuning.run.race import Race
 from chunkwise.tuning.run.shared_corpus import SharedCorpus, SharedIndex
@@ -511,7 +516,8 @@ class _Chunking:
     def _new(self, vectors: VectorKind) -> SharedIndex:
         first = self._group[0]
         if not first.strategy:
-            return self._corpus.sentences(vectors)
+            names = any(follows_names(each.retriever) for each in self._group)
+            return self._corpus.sentences(vectors, names=names)
         return self._corpus.index_of(self._strategy, first.context, vectors, self._chunks)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -28,7 +29,7 @@ from chunkwise.retrieval.local.arrays import OF_CHUNKING, Arrays
 from chunkwise.retrieval.local.columns import Collector, MemorySink, encode, encode_chunks
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.ranking import Ranking
-from chunkwise.retrieval.settings import Context, Settings
+from chunkwise.retrieval.settings import GRAPH, Context, Settings
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of
 from chunkwise.text.terms import query_terms
@@ -133,7 +134,7 @@ class SharedCorpus:
         ]
         for features, each in zip(self.all_features, sums or (), strict=False):
             features.sums = each
-        self._base: dict[VectorKind, Arrays] = {}
+        self._base: dict[tuple[VectorKind, bool], Arrays] = {}
         self._refused: Exception | None = None
 
     @cached_property
@@ -213,10 +214,13 @@ class SharedCorpus:
         }
         return SharedIndex({**base, **arrays}, settings, self.languages, self.terms)
 
-    def sentences(self, vectors: VectorKind) -> SharedIndex:
-        """An index without a chunk: what is searched at several sizes."""
+    def sentences(self, vectors: VectorKind, *, names: bool = False) -> SharedIndex:
+        """An index without a chunk: what is searched at several sizes, and along names where they are wanted."""
         settings = self._settings("", "none", vectors)
-        return SharedIndex(self._arrays(vectors), settings, self.languages, self.terms)
+        if names:
+            settings = replace(settings, graph=GRAPH)
+        arrays = self._arrays(vectors, names=names)
+        return SharedIndex(arrays, settings, self.languages, self.terms)
 
     def cost_of(self, index: SharedIndex, vectors: VectorKind) -> dict[str, Json]:
         """What the chunks of an index cost, as an evaluation tells it; of several sizes, what their sentences cost."""
@@ -273,16 +277,18 @@ class SharedCorpus:
             )
         return made
 
-    def _arrays(self, vectors: VectorKind) -> Arrays:
+    def _arrays(self, vectors: VectorKind, *, names: bool = False) -> Arrays:
         """An index of the documents with no chunk in it."""
-        if vectors not in self._base:
+        if (vectors, names) not in self._base:
             if vectors == "late":
                 self.read()
             settings = self._settings("", "none", vectors)
+            if names:
+                settings = replace(settings, graph=GRAPH)
             collector = Collector(MemorySink(), settings)
             embedder = self._embedder if vectors != "none" else None
             without: list[list[Chunk]] = [[] for _ in self.all_features]
             for made in build_on_features(without, self.all_features, settings, embedder):
                 collector.add(encode(made.part, made.language))
-            self._base[vectors] = collector.finish()
-        return self._base[vectors]
+            self._base[vectors, names] = collector.finish()
+        return self._base[vectors, names]

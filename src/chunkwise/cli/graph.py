@@ -1,0 +1,93 @@
+"""`chunkwise graph`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.options import AllowOption, QuietOption, check_outputs, json_flag, page_file
+from chunkwise.cli.streams import print_json, shown_place, stdout_console
+
+if TYPE_CHECKING:
+    from chunkwise.report.views.names import NamesView
+    from chunkwise.retrieval.name_lookup import NameLookup
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise index handbook/ --into kb --graph     # names are kept where --graph is given
+  chunkwise graph kb                              # how many names there are, and those that link most
+  chunkwise graph kb "Salt Kitchen"               # where a name stands, what stands beside it
+  chunkwise graph kb Salt Kitchen -n 100 --json   # words need no quotes
+  chunkwise graph kb --page graph.html            # a picture of the names that link most
+  chunkwise graph kb "Salt Kitchen" --page salt-kitchen.html
+"""
+
+_ON_PAGE = 80
+"""Names that a page lists."""
+_READ = 40
+"""Of these, with what is said of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphOptions(AllowOption, QuietOption):
+    """The options of `chunkwise graph`."""
+
+    source: str = argument("SOURCE")
+    words: tuple[str, ...] = argument("[NAME]...", nargs=-1)
+    show: int = option(
+        "-n", "--show", type=click.IntRange(1, 10_000), default=20, show_default=True, metavar="N",
+        help="Number of names, mentions, neighbours and passages to show at most.",
+    )  # fmt: skip
+    page: Path | None = page_file("Write one HTML page with a picture of how names hang together.")
+    as_json: bool = json_flag()
+
+
+@dataclass_command("graph", GraphOptions, examples=_EXAMPLES)
+def command(options: GraphOptions) -> None:
+    """Look at the names of an index: which link most passages, where each stands, what stands beside it.
+
+    SOURCE is an index that `chunkwise index --graph` made. NAME is a name as any document writes it; without one, the
+    names that link most are shown.
+    """
+    outputs = [options.source] if options.page else []
+    check_outputs(outputs, page=options.page)
+    from chunkwise.retrieval import open_index
+    from chunkwise.retrieval.name_lookup import NameLookup
+
+    lookup = NameLookup(open_index(options.source).source)
+    name = " ".join(options.words)
+    found = lookup.details(name, options.show) if name else lookup.overview(options.show)
+    if options.as_json:
+        print_json(asdict(found))
+    if options.page:
+        from chunkwise.report.page import write_page
+
+        write_page(_view(lookup, options, name), options.page)
+        if not options.quiet:
+            click.echo(f"written: {options.page}", err=True)
+    if not (options.as_json or options.page):
+        from chunkwise.report.terminal.names import render_name, render_overview
+        from chunkwise.retrieval.name_lookup import NameDetails
+
+        console = stdout_console()
+        if isinstance(found, NameDetails):
+            render_name(found, console)
+        else:
+            render_overview(found, console)
+
+
+def _view(lookup: NameLookup, options: GraphOptions, name: str) -> NamesView:
+    from chunkwise.report.views.names import name_view, overview_view
+
+    title = shown_place(options.source)
+    if name:
+        found = lookup.details(name, max(options.show, _READ))
+        return name_view(found, lookup.links([each.name for each in found.neighbours]), title)
+    every = lookup.overview(max(options.show, _ON_PAGE))
+    details = [lookup.details(each.name, 6) for each in every.most_linked[:_READ]]
+    return overview_view(every, details, title)

@@ -1,0 +1,99 @@
+"""Names of an index in a terminal: those that link most, or one with its mentions, neighbours and passages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from chunkwise.base.wording import counted
+from chunkwise.report.plain_text import one_line
+from chunkwise.report.terminal.parts import bar, heading, line, plain_table
+from chunkwise.retrieval.name_lookup import NameDetails, NameMention, NameOverview
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_BAR = 12
+_AROUND = 60
+"""Characters of a sentence on each side of the name."""
+
+
+def render_overview(found: NameOverview, console: Console) -> None:
+    """Draw how many names there are, and those in most passages."""
+    from rich.text import Text
+
+    line(
+        console,
+        f"{counted(found.names, 'name')} · {counted(found.mentions, 'mention')} · "
+        f"{counted(found.passages, 'passage')} of {counted(found.documents, 'document')}",
+    )
+    line(
+        console,
+        f"{found.linking:,} of them lead from one passage to another"
+        + (f"; {found.common:,} stand in too many to be followed" if found.common else ""),
+        "dim",
+    )
+    if not found.most_linked:
+        return
+    heading(console, "Those that link most")
+    most = max(each.passages for each in found.most_linked)
+    table = plain_table("name", "passages", "", "mentions", "documents")
+    for each in found.most_linked:
+        common = " (not followed)" if each.is_common else ""
+        table.add_row(
+            Text(f"  {one_line(each.name, 48)}{common}"), f"{each.passages:,}",
+            Text(f"{bar(each.passages / most, _BAR):<{_BAR}}", "cyan"), f"{each.mentions:,}", f"{each.documents:,}",
+        )  # fmt: skip
+    console.print(table)
+
+
+def render_name(found: NameDetails, console: Console) -> None:
+    """Draw one name."""
+    own = found.counts
+    heading(console, one_line(own.name, 120))
+    line(
+        console,
+        f"{counted(own.mentions, 'mention')} in {counted(own.documents, 'document')}, "
+        f"{counted(own.passages, 'passage')}"
+        + ("; too common to be followed" if own.is_common else ""),
+    )
+    heading(console, "Mentions")
+    for mention in found.mentions:
+        _sentence(mention, console)
+    _more(own.mentions, found.mentions, "mention", console)
+    if found.neighbours:
+        heading(console, "Beside it")
+    for each in found.neighbours:
+        both = f"{counted(each.shared, 'passage')} with both, {each.passages:,} in all"
+        line(console, f"{one_line(each.name, 80)}  ({both})", "bold")
+        _sentence(each.evidence, console)
+    heading(console, "Passages")
+    for passage in found.passages:
+        about = " · about it" if passage.is_about else ""
+        line(
+            console,
+            f"{one_line(passage.doc_id, 120)} {passage.start:,}–{passage.end:,}{about}",
+            "dim",
+        )
+    _more(own.passages, found.passages, "passage", console)
+
+
+def _sentence(mention: NameMention, console: Console) -> None:
+    """What stands around the name, and where."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    start, end = (at - mention.sentence[0] for at in (mention.start, mention.end))
+    low, high = max(0, start - _AROUND), min(len(mention.text), end + _AROUND)
+    before = ("…" if low else "") + one_line(mention.text[low:start])
+    after = one_line(mention.text[end:high]).rstrip() + ("…" if high < len(mention.text) else "")
+    where = f"  {one_line(mention.doc_id, 120)} {mention.start:,}–{mention.end:,}"
+    where += "" if mention.kind == "mention" else f" · {mention.kind}"
+    name = one_line(mention.text[start:end], 160)
+    shown = Text.assemble(before, (name, "bold yellow"), after, (where, "dim"))
+    console.print(Padding(shown, (0, 0, 0, 4), expand=False))
+
+
+def _more(every: int, shown: Sequence[object], noun: str, console: Console) -> None:
+    if every > len(shown):
+        line(console, f"… {counted(every - len(shown), f'more {noun}')}", "dim")

@@ -1,0 +1,326 @@
+"""What an index knows of names: those that link most, and of one its mentions, neighbours and passages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.retrieval.errors import no_graph_error, reporting_damage
+from chunkwise.retrieval.graph import NamePlace, Walk, place_of
+from chunkwise.retrieval.local.index import LocalIndex
+from chunkwise.retrieval.retrievers import graph_of
+from chunkwise.retrieval.searchable import MentionTable, Searchable
+from chunkwise.text.names import MENTION, name_hash, name_key, name_spans
+
+COMMON = Walk.common
+"""A name in more passages leads nowhere."""
+_SPELLINGS = 32
+"""Mentions of a name that are read to see how it is written."""
+_RANKED = 4
+"""Times as many neighbours are ranked as are shown: some turn out to be the same name in other words."""
+
+MentionKind = Literal["mention", "heading", "title"]
+_KINDS: tuple[MentionKind, ...] = ("mention", "heading", "title")
+
+
+@dataclass(frozen=True, slots=True)
+class NameMention:
+    """A place where a name stands, with its sentence."""
+
+    doc_id: str
+    start: int
+    end: int
+    """Equal to the start for a title that the text itself does not have."""
+    kind: MentionKind
+    sentence: tuple[int, int]
+    text: str
+    """Of the sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameCount:
+    """A name, and how much speaks of it."""
+
+    name: str
+    mentions: int
+    passages: int
+    """Those it is mentioned in, or whose title or heading it is."""
+    documents: int
+    is_common: bool
+    """In too many passages to lead anywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameNeighbour:
+    """A name that stands in the same passages."""
+
+    name: str
+    shared: int
+    """Passages that have both."""
+    passages: int
+    evidence: NameMention
+    """Where it stands in one of them, in the same sentence if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamePassage:
+    """A passage that mentions the name, or is about it."""
+
+    doc_id: str
+    start: int
+    end: int
+    is_about: bool
+    """Its title or heading is the name."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameDetails:
+    """One name: where it stands, and what stands beside it. Lists may be cut; the counts never are."""
+
+    counts: NameCount
+    mentions: tuple[NameMention, ...]
+    neighbours: tuple[NameNeighbour, ...]
+    passages: tuple[NamePassage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NameLink:
+    """Two of the names that are shown, by their places in the list, and the passages they share."""
+
+    one: int
+    other: int
+    shared: int
+
+
+@dataclass(frozen=True, slots=True)
+class NameOverview:
+    """The names of an index."""
+
+    documents: int
+    passages: int
+    names: int
+    mentions: int
+    linking: int
+    """Names in two passages or more, that lead from one to the other."""
+    common: int
+    """Names in so many passages that they lead nowhere."""
+    most_linked: tuple[NameCount, ...]
+    links: tuple[NameLink, ...]
+    """Between those, the strongest first."""
+
+
+class NameLookup:
+    """Looks up names of an index; what is the same for all of them is made once, in time linear in the mentions."""
+
+    def __init__(self, source: Searchable) -> None:
+        if not isinstance(source, LocalIndex):
+            raise no_graph_error()
+        self._source = source
+        with reporting_damage(source):
+            self._atoms, self._graph = source.atom_table(), graph_of(source)
+            assert self._atoms.mentions is not None
+            self._table: MentionTable = self._atoms.mentions
+            name = self._graph.names.searchsorted(self._table.name)
+            # Rows of mentions, by name and in order of the text.
+            self._by_name = np.argsort(name, kind="stable")
+            self._first = name[self._by_name].searchsorted(np.arange(len(self._graph.names) + 1))
+
+    def overview(self, show: int = 20) -> NameOverview:
+        """The names in most passages, and how they hang together."""
+        graph = self._graph
+        with reporting_damage(self._source):
+            spread = np.diff(graph.of_name.first)
+            # Those that lead somewhere first; a name that leads nowhere is not what a graph is for.
+            order = np.lexsort((graph.names, -spread, spread > COMMON))
+            shown: list[int] = []
+            counts: list[NameCount] = []
+            for name in order[: _RANKED * show].tolist():
+                if len(shown) == show:
+                    break
+                told = self._counts(name)
+                if any(map(str.isalpha, told.name)):  # a year is in many passages and says little
+                    shown.append(name)
+                    counts.append(told)
+            return NameOverview(
+                self._source.document_count,
+                graph.passages,
+                len(graph.names),
+                len(self._table.name),
+                int(((spread > 1) & (spread <= COMMON)).sum()),
+                int((spread > COMMON).sum()),
+                tuple(counts),
+                self._links(shown),
+            )
+
+    def details(self, name: str, show: int = 20) -> NameDetails:
+        """Of a name as it is written anywhere, articles and capitals aside; `show` entries of each list at most."""
+        with reporting_damage(self._source):
+            number = self._number(name)
+            if number is None:
+                raise InvalidParameter(self._unknown(name))
+            mentions = [self._mention(row) for row in self._places(number)[:show].tolist()]
+            return NameDetails(
+                self._counts(number),
+                tuple(mentions),
+                tuple(self._neighbours(number, show)),
+                tuple(self._passages(number, show)),
+            )
+
+    def links(self, names: Sequence[str]) -> tuple[NameLink, ...]:
+        """How many passages each two of these names share, the strongest first; unknown ones have no link."""
+        numbers = [self._number(each) for each in names]
+        known = [at for at, number in enumerate(numbers) if number is not None]
+        found = self._links([number for number in numbers if number is not None])
+        return tuple(
+            NameLink(known[one], known[other], shared) for one, other, shared in map(astuple, found)
+        )
+
+    def _rows(self, name: int) -> NDArray[np.int64]:
+        return self._by_name[self._first[name] : self._first[name + 1]]
+
+    def _places(self, name: int) -> NDArray[np.int64]:
+        """Its rows without titles and headings whose own words are among them."""
+        rows = self._rows(name)
+        atom, said = self._atoms_of(rows), self._table.kind[rows] == MENTION
+        return rows[said | ~np.isin(atom, atom[said])]
+
+    def _atoms_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        found: NDArray[np.int64] = self._table.first.searchsorted(rows, "right") - 1
+        return found
+
+    def _spread(self, name: int) -> int:
+        return int(self._graph.of_name.first[name + 1] - self._graph.of_name.first[name])
+
+    def _links(self, names: Sequence[int]) -> tuple[NameLink, ...]:
+        number = np.array(names, np.int64)
+        entry, owner = self._graph.of_name.of(number)
+        held, place = np.unique(self._graph.of_name.other[entry], return_inverse=True)
+        grid = np.zeros((len(held), len(number)), np.float32)
+        grid[place.reshape(-1), owner] = 1
+        shared = (grid.T @ grid).astype(np.int64)
+        size = np.sqrt(np.maximum(np.diag(shared), 1))
+        near = shared / np.outer(size, size)
+        one, other = np.nonzero(np.triu(shared, 1))
+        order = np.lexsort((other, one, -near[one, other])).tolist()
+        return tuple(
+            NameLink(int(one[at]), int(other[at]), int(shared[one[at], other[at]])) for at in order
+        )
+
+    def _number(self, name: str) -> int | None:
+        names = self._graph.names
+        wanted = np.uint64(name_hash(name_key(name)))
+        at = int(names.searchsorted(wanted))
+        return at if at < len(names) and names[at] == wanted else None
+
+    def _unknown(self, name: str) -> str:
+        """What of it is known, if anything is."""
+        said = f"no document names {name!r}"
+        names = self._graph.names
+        spans = {each.name: each for each in name_spans(name)}
+        known = [names.searchsorted(np.uint64(each)) for each in spans]
+        parts = [
+            span
+            for at, span in zip(known, spans.values(), strict=True)
+            if at < len(names) and int(names[at]) == span.name
+        ]
+        if parts:
+            best = max(parts, key=lambda span: span.words)
+            return f"{said}; known is {name[best.start : best.end]!r}"
+        return f"{said}; without a name the command lists those that link most"
+
+    def _counts(self, name: int) -> NameCount:
+        rows, spread = self._places(name), self._spread(name)
+        atom = self._atoms_of(rows)
+        documents = len(np.unique(self._atoms.document[atom]))
+        return NameCount(self._written(name), len(rows), spread, documents, spread > COMMON)
+
+    def _written(self, name: int) -> str:
+        """As a text writes it: not as a short form of it, which may stand for it in the same document."""
+        wanted = int(self._graph.names[name])
+        title = spelled = ""
+        for row in self._rows(name)[:_SPELLINGS].tolist():
+            place = place_of(self._atoms, row)
+            document = self._source.document(place.document)
+            said = document.text[place.start : place.end].strip("#= \t\r\n")
+            if not said:
+                title = title or document.title or ""
+            elif name_hash(name_key(said)) == wanted and (not spelled or len(said) < len(spelled)):
+                spelled = said  # without an article or a possessive
+        return spelled or title or self._longest(name)
+
+    def _longest(self, name: int) -> str:
+        """The longest way it is written in the first mentions: none of them is the name itself."""
+        places = [place_of(self._atoms, row) for row in self._rows(name)[:_SPELLINGS].tolist()]
+        said = (self._source.document(each.document).text[each.start : each.end] for each in places)
+        return max(said, key=len, default="")
+
+    def _mention(self, row: int) -> NameMention:
+        place: NamePlace = place_of(self._atoms, row)
+        document = self._source.document(place.document)
+        kind = _KINDS[min(int(self._table.kind[row]), 2)]
+        text = document.text[slice(*place.sentence)]
+        return NameMention(document.id, place.start, place.end, kind, place.sentence, text)
+
+    def _neighbours(self, name: int, show: int) -> list[NameNeighbour]:
+        """Names that share passages with it, first those that lead on, and rare ones; none that is a part of it."""
+        graph = self._graph
+        passages = graph.of_name.other[slice(*graph.of_name.first[name : name + 2])]
+        entry, _ = graph.of_passage.of(passages)
+        other, shared = np.unique(graph.of_passage.other[entry], return_counts=True)
+        spread = np.diff(graph.of_name.first)[other]
+        weight = shared * graph.rarity[other]
+        kept = (other != name) & (spread <= COMMON)
+        other, shared, weight, ends = other[kept], shared[kept], weight[kept], spread[kept] < 2
+        order = np.lexsort((other, -weight, ends))[: _RANKED * show]
+        own = set(name_key(self._written(name)).split())
+        own_atoms = np.unique(self._atoms_of(self._rows(name)))
+        found: list[NameNeighbour] = []
+        for at in order.tolist():
+            if len(found) == show:
+                break
+            number = int(other[at])
+            written = self._written(number)
+            said = set(name_key(written).split())
+            if said <= own or own <= said:
+                continue
+            row = self._together(number, passages, own_atoms)
+            if row is not None:
+                evidence = self._mention(row)
+                found.append(
+                    NameNeighbour(written, int(shared[at]), self._spread(number), evidence)
+                )
+        return found
+
+    def _together(
+        self, other: int, passages: NDArray[np.int64], own_atoms: NDArray[np.int64]
+    ) -> int | None:
+        """A mention of the other in a sentence of the name, else in one of its passages; None: titles alone tell it."""
+        rows = self._rows(other)
+        atom = self._atoms_of(rows)
+        plain = self._table.kind[rows] == MENTION
+        beside = np.isin(self._graph.passage[atom], passages)
+        same = np.isin(atom, own_atoms)
+        for wanted in (same & plain, beside & plain, same, beside):
+            if wanted.any():
+                return int(rows[np.argmax(wanted)])
+        return None
+
+    def _passages(self, name: int, show: int) -> list[NamePassage]:
+        """Those about it first."""
+        graph, atoms = self._graph, self._atoms
+        low, high = graph.of_name.first[name : name + 2].tolist()
+        about = graph.of_name.subject[low:high]
+        order = np.lexsort((graph.of_name.other[low:high], ~about))[:show]
+        found = []
+        for at in order.tolist():
+            passage = graph.of_name.other[low + at]
+            first, stop = graph.passage.searchsorted([passage, passage + 1]).tolist()
+            document = self._source.document(int(atoms.document[first]))
+            start, end = int(atoms.start[first]), int(atoms.end[stop - 1])
+            found.append(NamePassage(document.id, start, end, bool(about[at])))
+        return found

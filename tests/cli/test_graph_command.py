@@ -1,0 +1,72 @@
+"""`chunkwise graph` as a user runs it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.in_process import Run, here
+
+__all__ = ["here"]  # a fixture
+
+
+@pytest.fixture
+def kb(here: Run, tmp_path: Path) -> str:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "kitchen.md").write_text(
+        "# Salt Kitchen\n\nThe Salt Kitchen feeds Port Ansel. Anna Orme runs it.\n"
+    )
+    (folder / "port.md").write_text(
+        "Port Ansel lies in the north. Its mayor met Anna Orme at the Salt Kitchen.\n"
+    )
+    done = here("index", "docs", "--into", "kb", "--graph", "--vectors", "none", "-q")
+    assert done.returncode == 0, done.stderr
+    return "kb"
+
+
+def test_the_overview_in_the_terminal(here: Run, kb: str) -> None:
+    done = here("graph", kb)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "lead from one passage to another" in done.stdout
+    assert "Salt Kitchen" in done.stdout
+    assert "2 documents" in done.stdout
+
+
+def test_a_name_in_the_terminal(here: Run, kb: str) -> None:
+    done = here("graph", kb, "salt", "kitchen", "-n", "2")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "3 mentions in 2 documents, 2 passages" in done.stdout
+    assert "… 1 more mention" in done.stdout
+    assert "Anna Orme  (2 passages with both, 2 in all)" in done.stdout
+    assert "kitchen.md 0–70 · about it" in done.stdout
+
+
+def test_json_is_exact(here: Run, kb: str, tmp_path: Path) -> None:
+    every = json.loads(here("graph", kb, "--json").stdout)
+    assert every["documents"] == 2
+    assert every["most_linked"][0]["passages"] == 2
+    found = json.loads(here("graph", kb, "Port Ansel", "--json").stdout)
+    for place in found["mentions"]:
+        text = (tmp_path / "docs" / place["doc_id"]).read_text()
+        assert text[place["start"] : place["end"]] == "Port Ansel"
+        assert text[slice(*place["sentence"])] == place["text"]
+
+
+def test_a_page_of_each(here: Run, kb: str, tmp_path: Path) -> None:
+    for words in ((), ("Salt Kitchen",)):
+        done = here("graph", kb, *words, "--page", "graph.html")
+        assert (done.returncode, done.stdout) == (0, "")
+        assert "written: graph.html" in done.stderr
+        assert "Salt Kitchen" in (tmp_path / "graph.html").read_text()
+
+
+def test_what_is_wrong_is_a_line(here: Run, kb: str) -> None:
+    done = here("graph", kb, "Nobody")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert here("index", "docs", "--into", "plain", "--vectors", "none", "-q").returncode == 0
+    done = here("graph", "plain")
+    assert done.returncode == 2
+    assert "--graph" in done.stderr
+    assert here("graph", kb, "--page", "names.txt").returncode == 2
