@@ -30,7 +30,7 @@ def made(text: str, strategy: str = "sentences"):  # type: ignore[no-untyped-def
     base = [question(n, {"recall@5": 1.0}, text=f"{text}") for n in range(30)]
     head = [question(n, {"recall@5": 0.0 if n < 20 else 1.0}, text=f"{text}") for n in range(30)]
     runs = [of_questions(tuple(rows), strategy=strategy) for rows in (base, head)]
-    return gate(runs, ["recall"], min_effect=0.02, no_new_zero=True)
+    return gate(runs, metrics=["recall"], min_effect=0.02, no_new_zero=True)
 
 
 ANY_TEXT = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=60))
@@ -88,7 +88,7 @@ def test_the_comment_says_what_failed_and_which_questions() -> None:
 
 def test_runs_that_are_not_comparable_are_an_error_and_no_failure() -> None:
     base = of_questions((question(1, {"recall@5": 1.0}),))
-    found = gate([base, of_questions((question(2, {"recall@5": 1.0}),))], ["recall"])
+    found = gate([base, of_questions((question(2, {"recall@5": 1.0}),))], metrics=["recall"])
     (suite,) = ElementTree.fromstring(junit_xml(found))
     assert (suite.get("errors"), suite.get("failures")) == ("1", "0")
     assert markdown_comment(found).startswith("### chunkwise: ⚠️ not comparable")

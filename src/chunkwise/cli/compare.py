@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -74,7 +74,7 @@ class CompareOptions(KeepOptions):
         help="Exit with status 4 when a single question falls to 0, or to no score, by a metric of --fail-if-worse "
         "(by the first run's objective, where none is named).",
     )  # fmt: skip
-    accept_changed: tuple[str, ...] = option(
+    accept_changed: tuple[Literal["documents", "questions"], ...] = option(
         "--accept-changed", multiple=True, type=click.Choice(["documents", "questions"]), metavar="WHAT",
         help="Compare runs with other documents or other questions (those that are in both), too; otherwise they end "
         "a gate with status 5. May be repeated.",
@@ -151,7 +151,7 @@ def _checked(runs: list[Results], gates: list[str], options: CompareOptions) -> 
     from chunkwise.evaluation.gate import gate
 
     return gate(
-        runs, gates or [runs[0].objective], min_effect=options.min_effect,
+        runs, metrics=gates or [runs[0].objective], min_effect=options.min_effect,
         no_new_zero=options.no_new_zero, accept=options.accept_changed,
         fails_by_tests=bool(gates),
     )  # fmt: skip

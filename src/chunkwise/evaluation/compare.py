@@ -330,8 +330,14 @@ def compare(
         )
     if not sources and not any(isinstance(run, Results) for run in given):
         sources = [os.fspath(run) for run in given if not isinstance(run, Results)]
-    found = [run if isinstance(run, Results) else read_results(os.fspath(run)) for run in given]
-    return _compared(found, wanted, sources, lower, seed)
+    return _compared(read_runs(given), wanted, sources, lower, seed)
+
+
+def read_runs(given: Sequence[RunLike | Sequence[RunLike]]) -> list[Results]:
+    """Results as they are, files read; one after the other, or all in one list."""
+    return [
+        run if isinstance(run, Results) else read_results(os.fspath(run)) for run in _runs(given)
+    ]
 
 
 def _runs(given: Sequence[RunLike | Sequence[RunLike]]) -> list[RunLike]:

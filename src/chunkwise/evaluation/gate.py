@@ -13,11 +13,13 @@ from chunkwise.base.errors import InvalidParameter, NotComparable
 from chunkwise.base.wording import counted, listed, signed
 from chunkwise.evaluation.compare import (
     Lower,
+    RunLike,
     Scored,
     changed_data,
     changed_questions,
     changed_rules,
     compare,
+    read_runs,
     run_name,
 )
 from chunkwise.evaluation.comparison import (
@@ -136,21 +138,35 @@ class Gate:
 
 
 def gate(
-    runs: Sequence[Results],
-    metrics: Sequence[str],
-    *,
+    *runs: RunLike | Sequence[RunLike],
+    metrics: Sequence[str] | None = None,
     min_effect: float = 0.0,
     no_new_zero: bool = False,
     accept: Sequence[str] = (),
     fails_by_tests: bool = True,
     lower: Lower = lower_is_better,
 ) -> Gate:
-    """Each run against the first, by the metrics that are named (`recall`, groups, or `any`).
+    """Each run, or file of results, against the first, by the metrics that are named; None: by any.
 
     One fails where it is shown to be worse, corrected over these metrics, and by more than `min_effect`; a figure of a
     whole chunking, where it is worse by more than that. `accept`: documents or questions, which may differ.
     `fails_by_tests` False: only questions that fall to nothing fail.
     """
+    if isinstance(metrics, str):
+        metrics = [name.strip() for name in metrics.split(",")]
+    named = [ANY] if metrics is None else metrics
+    return _checked(read_runs(runs), named, min_effect, no_new_zero, accept, fails_by_tests, lower)
+
+
+def _checked(
+    runs: Sequence[Results],
+    metrics: Sequence[str],
+    min_effect: float,
+    no_new_zero: bool,
+    accept: Sequence[str],
+    fails_by_tests: bool,
+    lower: Lower,
+) -> Gate:
     if not 0 <= min_effect < 1:
         raise InvalidParameter(f"min_effect is {min_effect!r}; from 0 to below 1, as in 0.02")
     for each in accept:
