@@ -57,6 +57,7 @@ MEANS = {
     "metrics": "metrics: their names, those of groups, or `Metric` objects; all, where it is not said",
     "embedders": "other models than `embedder`, which the best are tried with, too",
     "rerankers": "names of models that may read the hits of the best once more",
+    "pipeline": "what builds a pipeline of your own, whose declared parameters are tried: ./mine.py:build",
     "prior": "whether what levers did on public question sets counts for some questions",
     "mmr": "0 to 1: how much hits that resemble each other are avoided, 1 not at all",
     "n": "the most questions that are made",

@@ -278,11 +278,11 @@ def _paths(options: EvaluationOptions) -> tuple[list[str], list[str]]:
             raise click.UsageError(
                 "what is evaluated? name documents or an index, and questions: --test-queries FILE"
             )
-        paths = [_beside(options.test_queries)]
+        paths = [documents_beside(options.test_queries)]
     return paths, files
 
 
-def _beside(test_queries: str) -> str:
+def documents_beside(test_queries: str) -> str:
     """The documents where none are named: those of the test set itself, else those in its folder."""
     from chunkwise.testsets.reading import carries_documents
 

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -26,6 +26,12 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.base.untrusted_names import check_allowed, like
 from chunkwise.core import Query
+from chunkwise.evaluation.pipeline import (
+    build_pipeline,
+    declared_parameters,
+    parse_pipeline,
+    split_values,
+)
 from chunkwise.evaluation.run_file import NESTED
 from chunkwise.models.http.address import ANY_OTHER
 from chunkwise.models.http.client import Endpoint, JsonClient
@@ -108,32 +114,42 @@ _built: dict[tuple[str, int], object] = {}
 
 def _part(text: str) -> object:
     """The function or object that is asked; a class, and a function that needs no question, make it."""
-    name, values = spec.parse(text, "retriever", "./mine.py:Search(top=20)")
-    check_allowed(values)
+    name, values = parse_pipeline(text)
     part = registry.get(name)
+    declared = declared_parameters(name, part)
     if isinstance(part, type):
         if _ranks_an_index(part):
             return part
-    elif not callable(part) or _is_asked(part):
+    elif not callable(part) or _is_asked(part, declared):
         if values:
             raise InvalidParameter(
                 f"{name} has no parameter {next(iter(values))!r}; it is asked as it is, and nothing makes it"
             )
         return part
-    changed = (text, Path(name.rpartition(":")[0]).stat().st_mtime_ns)
+    of_index, of_query = split_values(declared, values)
+    usual = {each.name: each.default for each in declared.values() if each.when == "index"}
+    changed = (
+        f"{name} {sorted(of_index.items())!r}", Path(name.rpartition(":")[0]).stat().st_mtime_ns
+    )  # fmt: skip
     if changed not in _built:
-        made = parameters.build(part, name, values)
-        _built[changed] = asyncio.run(made) if inspect.iscoroutine(made) else made
-        if _built[changed] is None:
-            raise InvalidParameter(f"{name}() gave nothing; it is to return what is asked")
-    return _built[changed]
+        _built[changed] = build_pipeline(name, part, {**usual, **of_index})
+    made = _built[changed]
+    return WithValues(made, of_query) if of_query else made
 
 
-def _is_asked(part: object) -> bool:
+@dataclass(frozen=True, slots=True)
+class WithValues:
+    """What is asked with values beside each question."""
+
+    asked: object
+    values: Mapping[str, object]
+
+
+def _is_asked(part: object, declared: Collection[str]) -> bool:
     """Whether it has a method by which it is asked, or needs a question: else it makes what is asked."""
     if any(hasattr(part, method) for method in _METHODS):
         return True
-    return any(_is_needed(each) for each in _parameters(part))
+    return any(_is_needed(each) and each.name not in declared for each in _parameters(part))
 
 
 def _is_needed(each: inspect.Parameter) -> bool:
@@ -197,6 +213,10 @@ class CallableRetriever:
     """A function of a question, or an object with a method for it; async ones, too."""
 
     def __init__(self, part: object, name: str, timeout: float) -> None:
+        self._values: Mapping[str, object] = {}
+        if isinstance(part, WithValues):
+            self._values = part.values
+            part = part.asked
         method = next((each for each in _METHODS if hasattr(part, each)), "")
         self._ask: Callable[..., Any] = getattr(part, method) if method else part  # type: ignore[assignment]
         if not callable(self._ask):
@@ -206,11 +226,13 @@ class CallableRetriever:
             )
         self.name = name
         self._timeout = timeout
-        self._question, self._k = _asked_by(self._ask, name)
+        self._question, self._k = _asked_by(self._ask, name, self._values)
         self._runner: asyncio.Runner | None = None
 
     def retrieve(self, query: Query, k: int) -> object:
-        given: dict[str, object] = {} if self._k is None else {self._k: k}
+        given: dict[str, object] = dict(self._values)
+        if self._k is not None:
+            given.setdefault(self._k, k)
         if self._question:
             given[self._question] = query.text
         with within(self._timeout):
@@ -257,9 +279,15 @@ async def _collected(found: Any) -> list[object]:
     return got
 
 
-def _asked_by(ask: object, name: str) -> tuple[str, str | None]:
+def _asked_by(ask: object, name: str, values: Mapping[str, object]) -> tuple[str, str | None]:
     """The name of the question where it must be named, and that of the number of hits where it takes one."""
     every = _parameters(ask)
+    if not any(each.kind is each.VAR_KEYWORD for each in every):
+        for other in values.keys() - {each.name for each in every}:
+            raise InvalidParameter(
+                f"{name}: what is asked takes no {other!r}; parameters of a question are given with each question"
+            )
+    every = [each for each in every if each.name not in values]
     number = next((each.name for each in every if each.name in _KS), None)
     others = [each for each in every if each.name != number and each.kind is not each.VAR_KEYWORD]
     if not others:
