@@ -1,6 +1,8 @@
 """The plug-in for pytest, in projects of its own."""
 
 import json
+import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -8,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import chunkwise
 from chunkwise.evaluation.results import write_results
 from cli.small_corpus import write_corpus, write_questions
 from made_results import of_questions, question
@@ -101,6 +104,19 @@ def test_what_is_missing_is_told(pytester: pytest.Pytester) -> None:
     found.assert_outcomes(failed=2)
     found.stdout.fnmatch_lines(["*chunkwise_run() is told nothing to evaluate*"])
     found.stdout.fnmatch_lines(["*assert_not_worse: no baseline; name a file of results*"])
+
+
+@pytest.mark.unwatched
+def test_the_example_of_the_page_works_as_it_stands(pytester: pytest.Pytester) -> None:
+    package = Path(chunkwise.__file__).parent
+    shutil.copytree(package / "corpus", pytester.path / "handbook")
+    shutil.copyfile(package / "corpus_questions.json", pytester.path / "questions.json")
+    page = (ROOT / "docs" / "gate.md").read_text("utf-8")
+    (code,) = re.findall(r"<!-- file: test_quality.py -->\n```\w+\n(.*?)^```$", page, re.M | re.S)
+    (pytester.path / "test_quality.py").write_text(code, encoding="utf-8")
+    project = pytester
+    project.runpytest(*PLUGIN, "--chunkwise", "--chunkwise-update").assert_outcomes(passed=1)
+    project.runpytest(*PLUGIN, "--chunkwise").assert_outcomes(passed=1)
 
 
 def test_a_project_that_does_not_use_it_pays_nothing() -> None:

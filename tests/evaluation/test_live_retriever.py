@@ -183,6 +183,13 @@ def test_a_hit_that_is_none_or_stands_nowhere_keeps_its_rank() -> None:
     assert "its text stands nowhere in the documents" in bad[1]
 
 
+def test_further_questions_are_asked_of_it_too() -> None:
+    asks: list[Any] = []
+    evaluated(texts, listeners=chunkwise.Listeners(on_search=asks.append))
+    (hits,) = asks[0]([Query("new", QUERIES[1].text)])
+    assert [hit.text for hit in hits] == ["Good night.", SALT]
+
+
 def test_no_hits_are_an_answer() -> None:
     bad: list[str] = []
     found = evaluated(lambda query: [], bad)

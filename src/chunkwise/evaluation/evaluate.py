@@ -222,7 +222,18 @@ def evaluate(
     )  # fmt: skip
     if listeners.on_search is not None:
         ask, most = system.ask, None if budget is not None else k
-        listeners.on_search(lambda more: ask(more, k=most, budget=budget))
+        if asks_live:
+            again = replace(live, retrieved=None)
+
+            def ask_again(more: Sequence[Query]) -> list[list[Hit]]:
+                fresh = live_retriever(retriever, again.timeout)
+                give = _live_hits(fresh, again, measuring, watch, stages)
+                answered, _ = _answered(documents, more, give, None, left_out, searching.tokenizer)
+                return answered.ask(more, k=most, budget=budget)
+
+            listeners.on_search(ask_again)
+        else:
+            listeners.on_search(lambda more: ask(more, k=most, budget=budget))
     return results
 
 
