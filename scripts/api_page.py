@@ -21,6 +21,7 @@ Values have `to_dict()` (plain values, ready for JSON), a short `repr`, and draw
 """
 
 MEANS = {
+    "accept": '"documents" or "questions", which may be others in one of the runs',
     "advance": "is called with the work done since the last call, and a note, as it goes on",
     "answers": "a file of answers with citations, to be scored, too",
     "budget": "the most tokens that are handed out for a question, all hits together",
@@ -46,12 +47,17 @@ MEANS = {
     "llm": 'the language model: a name ("local", PATH.gguf, "openai:NAME"), a model, or a client with a limit on what '
     "may be spent",
     "listeners": "functions that are told how the work goes on: `Listeners`",
+    "live": "how a retriever of your own is asked: `LiveOptions`",
     "lower": "says of a metric whether less of it is better",
+    "min_effect": "the margin: what differs by no more does not fail",
+    "no_new_zero": "whether a single question that finds nothing any more fails",
+    "fails_by_tests": "whether a run that is shown to be worse fails",
     "max_calls": "the most requests to the language model",
     "max_cost": "the most dollars that may be spent",
     "metrics": "metrics: their names, those of groups, or `Metric` objects; all, where it is not said",
     "embedders": "other models than `embedder`, which the best are tried with, too",
     "rerankers": "names of models that may read the hits of the best once more",
+    "pipeline": "what builds a pipeline of your own, whose declared parameters are tried: ./mine.py:build",
     "prior": "whether what levers did on public question sets counts for some questions",
     "mmr": "0 to 1: how much hits that resemble each other are avoided, 1 not at all",
     "n": "the most questions that are made",
@@ -75,7 +81,8 @@ MEANS = {
     "maxsim": 'what gives a vector a token, which `multiscale` then compares: "colbert-small", or an object with '
     "`token_vectors` and `query_vectors`",
     "reranker": 'orders the best hits anew: a name ("local", "cohere:NAME", an address), or an object with `rerank`',
-    "retriever": '"bm25", "dense", "hybrid" or "multiscale", with parameters in brackets',
+    "retriever": '"bm25", "dense", "hybrid" or "multiscale", with parameters in brackets; where it is evaluated, one '
+    "of your own, too: a function, an object, ./file.py:name, an address or a command",
     "runs": "results, or files of them; each is held against the first",
     "scoring": "how scores are made: `ScoringRules`",
     "seed": "of what is drawn by chance: resamples, orders",

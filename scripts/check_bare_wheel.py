@@ -14,7 +14,7 @@ USE = """
 import importlib, pkgutil, sys
 import chunkwise
 assert not {"numpy", "click", "jinja2", "rich", "lxml"} & set(sys.modules), "import chunkwise is not light"
-optional = {"chunkwise.__main__"}
+optional = {"chunkwise.__main__", "chunkwise.pytest_plugin"}
 for module in pkgutil.walk_packages(chunkwise.__path__, "chunkwise."):
     if module.name not in optional:
         importlib.import_module(module.name)

@@ -1,6 +1,7 @@
 """What README and docs show of the program, made by it: output of commands, and the page of the Python API.
 
-`<!-- output: COMMAND -->` owns the block that follows it; `docs/api.md` is written whole.
+`<!-- output: COMMAND -->` owns the block that follows it, `<!-- output (4): COMMAND -->` that of one that ends with 4;
+`<!-- file: NAME.py -->` is a file that commands may name. `docs/api.md` is written whole.
 
 A command may end in `| head -N`, as in a shell: a page shows how an output begins. `<!-- table: NAME -->` owns the
 table that follows it, which is made of what metrics declare.
@@ -18,6 +19,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import MappingProxyType
 
 from api_page import api_page
 
@@ -31,8 +33,10 @@ ROOT = Path(__file__).resolve().parents[1]
 API = ROOT / "docs" / "api.md"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(
-    r"(<!-- output: (?P<command>.+?) -->\n```\w*\n)(?P<shown>.*?)(?P<end>^```$)", re.M | re.S
+    r"(<!-- output(?: \((?P<status>\d)\))?: (?P<command>.+?) -->\n```\w*\n)(?P<shown>.*?)(?P<end>^```$)",
+    re.M | re.S,
 )
+FILE = re.compile(r"<!-- file: (?P<name>\w+\.py) -->\n```\w*\n(?P<text>.*?)^```$", re.M | re.S)
 TABLE = re.compile(r"(<!-- table: (?P<name>\w+) -->\n)(?P<shown>(?:\|.*\n)*)")
 HEAD = re.compile(r" \| head -(?P<lines>\d+)$")
 SECONDS = re.compile(r"\b\d+\.\d s$", re.M)
@@ -53,7 +57,7 @@ SETTING = (
 """What pages may take for granted beside the folder `handbook` and the file `questions.json`."""
 
 
-def run(command: str, folder: Path) -> str:
+def run(command: str, folder: Path, status: int = 0) -> str:
     """What the command prints, as a user sees it in a terminal of 96 columns."""
     head = HEAD.search(command)
     words = shlex.split(HEAD.sub("", command))
@@ -72,20 +76,21 @@ def run(command: str, folder: Path) -> str:
         text=True,
         timeout=600,  # ends what hangs
     )
-    if done.returncode:
+    if done.returncode != status:
         sys.exit(f"{command} ended with {done.returncode}:\n{done.stdout}")
     shown = SECONDS.sub("… s", done.stdout.replace("python -m chunkwise", "chunkwise"))
     lines = [line.rstrip() for line in shown.strip("\n").splitlines()]
     return "\n".join(lines[: int(head["lines"]) if head else None]) + "\n"
 
 
-def run_all(commands: Iterable[str], folder: Path) -> dict[str, str]:
+def run_all(
+    commands: Iterable[str], folder: Path, statuses: Mapping[str, int] = MappingProxyType({})
+) -> dict[str, str]:
     """What each prints, several at a time: none of them changes what another reads."""
     wanted = list(dict.fromkeys(commands))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return dict(
-            zip(wanted, pool.map(lambda command: run(command, folder), wanted), strict=True)
-        )
+        found = pool.map(lambda each: run(each, folder, statuses.get(each, 0)), wanted)
+        return dict(zip(wanted, found, strict=True))
 
 
 def renewed(page: str, printed: Mapping[str, str]) -> str:
@@ -179,8 +184,12 @@ def main() -> None:
         shutil.copyfile(package / "corpus_questions.json", folder / "questions.json")
         run_all(SETTING, folder)
         pages = {page: page.read_text(encoding="utf-8") for page in PAGES}
-        shown = (match["command"] for text in pages.values() for match in BLOCK.finditer(text))
-        printed = run_all(shown, folder)
+        shown = [match for text in pages.values() for match in BLOCK.finditer(text)]
+        for text in pages.values():
+            for file in FILE.finditer(text):
+                (folder / file["name"]).write_text(file["text"], encoding="utf-8")
+        statuses = {match["command"]: int(match["status"] or 0) for match in shown}
+        printed = run_all(statuses, folder, statuses)
         for page, before in pages.items():
             after = renewed(before, printed)
             if after != before:

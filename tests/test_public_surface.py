@@ -65,6 +65,7 @@ def test_one_parameter_means_one_thing_whoever_takes_it() -> None:
         "llm": 2,
         "context": 2,
         "metrics": 2,
+        "retriever": 2,
         "tokenizer": 2,
     }
     seen: dict[str, set[str]] = {}

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.compare import compare
     from chunkwise.evaluation.comparison import Comparison
     from chunkwise.evaluation.evaluate import evaluate
+    from chunkwise.evaluation.gate import Gate, gate
     from chunkwise.evaluation.lint import LintResult, lint
+    from chunkwise.evaluation.live_answers import LiveOptions
     from chunkwise.evaluation.options import Listeners, ScoringRules
     from chunkwise.evaluation.results import Results, read_results, write_results
     from chunkwise.metrics.evidence import Evidence
@@ -57,12 +59,14 @@ _HOMES = {
     "Evidence": "chunkwise.metrics.evidence",
     "Fact": "chunkwise.core",
     "Filter": "chunkwise.retrieval.filters",
+    "Gate": "chunkwise.evaluation.gate",
     "History": "chunkwise.tracking.store",
     "Hit": "chunkwise.core",
     "Index": "chunkwise.retrieval.indexes",
     "Label": "chunkwise.core",
     "LintResult": "chunkwise.evaluation.lint",
     "Listeners": "chunkwise.evaluation.options",
+    "LiveOptions": "chunkwise.evaluation.live_answers",
     "LoadOptions": "chunkwise.documents",
     "Metric": "chunkwise.metrics.metric",
     "Passage": "chunkwise.core",
@@ -83,6 +87,7 @@ _HOMES = {
     "chunk_text": "chunkwise.chunkers.chunk",
     "compare": "chunkwise.evaluation.compare",
     "evaluate": "chunkwise.evaluation.evaluate",
+    "gate": "chunkwise.evaluation.gate",
     "generate_questions": "chunkwise.testsets.generate.generate",
     "get_strategy": "chunkwise.chunkers",
     "history": "chunkwise.tracking.store",
@@ -108,12 +113,14 @@ __all__ = [
     "Evidence",
     "Fact",
     "Filter",
+    "Gate",
     "History",
     "Hit",
     "Index",
     "Label",
     "LintResult",
     "Listeners",
+    "LiveOptions",
     "LoadOptions",
     "Metric",
     "Passage",
@@ -134,6 +141,7 @@ __all__ = [
     "chunk_text",
     "compare",
     "evaluate",
+    "gate",
     "generate_questions",
     "get_strategy",
     "history",

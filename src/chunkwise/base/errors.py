@@ -56,6 +56,10 @@ class NotAllowed(InvalidParameter):
     """A file or a table names code, a model's file or a server that only the user may name."""
 
 
+class NotComparable(ChunkwiseError):
+    """Two runs have nothing that could be held against each other."""
+
+
 class UnknownName(ChunkwiseError, LookupError):
     """No strategy, tokenizer or loader has this name."""
 

@@ -36,6 +36,7 @@ PROVIDERS: Mapping[str, str] = MappingProxyType(
 _ADDRESS = re.compile(r"(https?)://([^/?#\s'\"]*)", re.IGNORECASE)
 # From the first sign of a word only, or each of a long one would be tried as its first.
 _CODE = re.compile(r"(?<![^\s'\"(),=])[^\s'\"(),=]*\.py:\w*")
+_COMMAND = "command:"
 _WEIGHTS = (".onnx", ".gguf")
 _LIBRARIES = ("sentence-transformers", "fastembed")
 
@@ -183,6 +184,9 @@ def _by_place(text: str) -> Iterator[tuple[str, str]]:
             what = "a server that would get your texts, and your key if there is one"
             host = host.rpartition("@")[2]  # no password in a message
             yield what, host if scheme == "https" else f"{scheme}://{host}"
+    if text.strip().startswith(_COMMAND):
+        yield "a command that would be run", text.strip()
+        return
     bare = str.partition(text, "(")[0].strip()
     for reference in [bare] if ".py:" in bare else _CODE.findall(text):
         yield "code that would be run", reference
@@ -202,7 +206,9 @@ def _is_allowed(name: str) -> bool:
 
 
 def _place(name: str) -> str:
-    """One spelling for all ways to write a path; an address stays as it is."""
+    """One spelling for all ways to write a path; an address stays as it is, and so does a command."""
+    if name.startswith(_COMMAND):
+        return name
     kind, mark, rest = name.rpartition(":") if ".py:" in name else ("", "", "")
     if mark:
         return f"{os.path.realpath(kind)}:{rest}"

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import RealRange, argument, dataclass_command, is_typed, option
+from chunkwise.cli.exit_status import NOT_COMPARABLE
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.options import NOT_REACHED, check_outputs, json_flag, output_file, page_file
+from chunkwise.cli.streams import say
 
 if TYPE_CHECKING:
-    from chunkwise.evaluation.comparison import Comparison, Worse
+    from chunkwise.evaluation.comparison import Comparison
+    from chunkwise.evaluation.gate import Gate
+    from chunkwise.evaluation.results import Results
     from chunkwise.tracking.kept_run import KeptRun
 
+_ZEROS_SAID = 10
+"""Questions that are told on stderr; the files have more."""
 _EXAMPLES = """
 \b
 Examples:
@@ -29,8 +36,11 @@ Examples:
   chunkwise compare a.json b.json --json > comparison.json
   chunkwise compare a.json b.json --keep                 # `chunkwise history` remembers it
   chunkwise compare main.json branch.json --fail-if-worse recall@1000t   # for CI
+  chunkwise compare main.json branch.json --fail-if-worse recall@1000t,citation --min-effect 0.02 --no-new-zero
+  chunkwise compare main.json branch.json --fail-if-worse recall --junit gate.xml --comment comment.md
 \b
-Exit status: 0 compared, whatever came out, 4 a run is shown to be worse than the first by a metric of --fail-if-worse,
+Exit status: 0 compared, whatever came out; with --fail-if-worse or --no-new-zero: 4 a run is shown to be worse than
+the first, or answers a question no more, 5 the runs are not comparable (other documents, questions or rules);
 1 a file cannot be read or written or nothing can be compared, 2 wrong usage or value.
 """
 
@@ -51,7 +61,39 @@ class CompareOptions(KeepOptions):
     fail_if_worse: tuple[str, ...] = option(
         "--fail-if-worse", multiple=True, metavar="NAMES",
         help="Exit with status 4 when a run is shown to be worse than the first by one of these metrics, separated by "
-        "commas, or by any: recall@1000t. What is not shown does not fail. May be repeated.",
+        "commas, or by any: recall@1000t. Tests are corrected over these metrics. What is not shown does not fail. May "
+        "be repeated.",
+    )  # fmt: skip
+    min_effect: float = option(
+        "--min-effect", type=RealRange(0, 1, max_open=True), default=0.0, show_default=True, metavar="DIFFERENCE",
+        help="What is worse by no more than this does not fail: 0.02. Runs that are shown to differ by less, either "
+        "way, are called equivalent.",
+    )  # fmt: skip
+    no_new_zero: bool = option(
+        "--no-new-zero", is_flag=True,
+        help="Exit with status 4 when a single question falls to 0, or to no score, by a metric of --fail-if-worse "
+        "(by the first run's objective, where none is named).",
+    )  # fmt: skip
+    accept_changed: tuple[Literal["documents", "questions"], ...] = option(
+        "--accept-changed", multiple=True, type=click.Choice(["documents", "questions"]), metavar="WHAT",
+        help="Compare runs with other documents or other questions (those that are in both), too; otherwise they end "
+        "a gate with status 5. May be repeated.",
+    )  # fmt: skip
+    junit: Path | None = option(
+        "--junit", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+        help="Write what was checked to this file, as JUnit XML.",
+    )  # fmt: skip
+    comment: Path | None = option(
+        "--comment", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+        help="Write a Markdown comment to this file: the table, and the questions that changed.",
+    )  # fmt: skip
+    summary: Path | None = option(
+        "--summary", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", envvar="GITHUB_STEP_SUMMARY",
+        show_envvar=True, help="Add the same Markdown to the end of this file; GitHub shows it beside a job.",
+    )  # fmt: skip
+    annotations: bool = option(
+        "--annotations", is_flag=True,
+        help="Print what fails as GitHub's annotations; done by itself where GITHUB_ACTIONS is set.",
     )  # fmt: skip
     as_json: bool = json_flag()
     output: Path | None = output_file("Write the comparison to this file, as JSON.")
@@ -68,28 +110,115 @@ def command(options: CompareOptions) -> None:
     chosen = _metric_names(options.metrics)
     gates = _gates(options.fail_if_worse)
     _check(files)
-    check_outputs(list(files), options.output, page=options.page)
+    _check_gate(options)
+    for output in (options.output, options.junit, options.comment):
+        check_outputs(list(files), output, page=options.page)
+    from chunkwise.base.errors import NotComparable
     from chunkwise.evaluation.compare import compare
     from chunkwise.evaluation.results import read_results
 
     keeper = RunKeeper(options)
 
     runs = [read_results(name) for name in files]
-    comparison = compare(runs, metrics=chosen, sources=files)
     # An unknown name is told before anything is written.
-    worse = comparison.worse(None if "any" in gates else gates) if gates else []
+    checked = _checked(runs, gates, options)
+    try:
+        comparison = compare(runs, metrics=chosen, sources=files)
+    except NotComparable:
+        if checked is None:
+            raise
+        _tell_gate(checked, options)
+        sys.exit(NOT_COMPARABLE)
     try:
         is_written = _write_and_show(
-            comparison, options, is_whole=options.whole or chosen is not None
+            comparison, options, checked, is_whole=options.whole or chosen is not None
         )
     finally:  # who reads the output may leave early
         keeper.keep(lambda: _kept(comparison))
+    if checked is None:
+        sys.exit(0 if is_written else 1)
+    is_written &= _tell_gate(checked, options)
     if not is_written:
         sys.exit(1)
-    for each in worse:
-        click.echo(f"chunkwise: {_worse_words(each)}", err=True)
-    if worse:
-        sys.exit(NOT_REACHED)
+    if checked.outcome != "passed":
+        sys.exit(NOT_COMPARABLE if checked.outcome == "not comparable" else NOT_REACHED)
+
+
+def _checked(runs: list[Results], gates: list[str], options: CompareOptions) -> Gate | None:
+    """What the gate says; None: none was asked for."""
+    if not gates and not options.no_new_zero:
+        return None
+    from chunkwise.evaluation.gate import gate
+
+    return gate(
+        runs, metrics=gates or [runs[0].objective], min_effect=options.min_effect,
+        no_new_zero=options.no_new_zero, accept=options.accept_changed,
+        fails_by_tests=bool(gates),
+    )  # fmt: skip
+
+
+def _check_gate(options: CompareOptions) -> None:
+    """What belongs to a gate needs one; a summary that GitHub's environment names waits for one."""
+    if options.fail_if_worse or options.no_new_zero:
+        return
+    given = {
+        "--junit": options.junit, "--comment": options.comment, "--annotations": options.annotations,
+        "--min-effect": options.min_effect, "--accept-changed": options.accept_changed,
+        "--summary": is_typed("summary"),
+    }  # fmt: skip
+    for flag, value in given.items():
+        if value:
+            raise click.UsageError(
+                f"{flag} says how runs are checked, and nothing is; add --fail-if-worse NAMES, or --no-new-zero"
+            )
+
+
+def _tell_gate(checked: Gate, options: CompareOptions) -> bool:
+    """On stderr, in every file that was asked for, and to GitHub; whether all could be written."""
+    from chunkwise.cli.streams import utf8_stdout
+    from chunkwise.evaluation.gate import check_words
+    from chunkwise.report.gate import github_annotations, junit_xml, markdown_comment
+    from chunkwise.report.plain_text import one_line
+
+    is_written = True
+    comment = markdown_comment(checked)
+    if options.junit is not None:
+        is_written &= _write(options.junit, lambda at: _save(junit_xml(checked).rstrip("\n"), at))
+    if options.comment is not None:
+        is_written &= _write(options.comment, lambda at: _save(comment.rstrip("\n"), at))
+    if options.summary is not None:
+        is_written &= _write(options.summary, lambda at: _add(comment, at), told=False)
+    for reason in checked.not_comparable:
+        say(f"not comparable: {one_line(reason)}")
+    for check in checked.checks:
+        if check.is_worse or not checked.not_comparable:
+            say(f"{check.metric}: {check_words(check)}")
+    if checked.no_new_zero:
+        for zero in checked.new_zeros[:_ZEROS_SAID]:
+            after = "no score" if zero.after is None else f"{zero.after:.3f}"
+            what = f"{zero.metric}: {one_line(zero.id, 60)} fell from {zero.before:.3f} to {after}"
+            # GitHub looks for orders in every line of a log.
+            say(what if _on_github() else f"{what}: {one_line(zero.text, 120)}")
+        if (more := len(checked.new_zeros) - _ZEROS_SAID) > 0:
+            say(f"and {more:,} more questions that fell to nothing")
+    if options.annotations or _on_github():
+        # GitHub reads both; stdout is for the JSON alone.
+        stream = sys.stderr if options.as_json else utf8_stdout()
+        for line in github_annotations(checked):
+            click.echo(line, file=stream)
+    return is_written
+
+
+def _on_github() -> bool:
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def _add(text: str, path: Path) -> None:
+    """GitHub's file may hold what other steps said."""
+    from chunkwise.base.atomic import says_what_it_writes
+
+    with says_what_it_writes(path), path.open("a", encoding="utf-8", newline="\n") as out:
+        out.write(f"{text}\n")
 
 
 def _kept(comparison: Comparison) -> KeptRun:
@@ -98,13 +227,16 @@ def _kept(comparison: Comparison) -> KeptRun:
     return run_of_comparison(comparison)
 
 
-def _write_and_show(comparison: Comparison, options: CompareOptions, *, is_whole: bool) -> bool:
+def _write_and_show(
+    comparison: Comparison, options: CompareOptions, checked: Gate | None, *, is_whole: bool
+) -> bool:
     """Writes and shows it; whether every file could be written. Where not, the comparison is shown instead."""
     from chunkwise.records.typed import json_text
     from chunkwise.report.page import write_page
     from chunkwise.report.views.comparison import comparison_view
 
-    text = json_text(comparison.to_dict(), 2)
+    found = comparison.to_dict()
+    text = json_text(found if checked is None else {**found, "gate": checked.to_dict()}, 2)
     wanted = [path for path in (options.output, options.page) if path is not None]
     written = []
     if options.output is not None and _write(options.output, lambda at: _save(text, at)):
@@ -119,11 +251,13 @@ def _write_and_show(comparison: Comparison, options: CompareOptions, *, is_whole
         click.echo(text, file=json_stdout())
     elif options.output not in written or options.output is None:
         from chunkwise.cli.streams import stdout_console
+        from chunkwise.report.gate import no_workflow_commands
         from chunkwise.report.terminal.comparison import render_comparison
 
         # Who names the measures wants to see them.
         console = stdout_console()
-        render_comparison(comparison_view(comparison, whole=is_whole), console)
+        with no_workflow_commands(console.file, active=_on_github()):
+            render_comparison(comparison_view(comparison, whole=is_whole), console)
     return len(written) == len(wanted)
 
 
@@ -136,19 +270,6 @@ def _gates(named: tuple[str, ...]) -> list[str]:
     return [name for name in names if name]
 
 
-def _worse_words(worse: Worse) -> str:
-    """ "recall@5: b is shown to be worse than a: -0.160 (-0.220 to -0.100), p < 0.001"."""
-    from chunkwise.base.wording import signed
-
-    found = worse.tested
-    p = "p < 0.001" if found.adjusted < 0.001 else f"p = {found.adjusted:.3f}"
-    ends = f"{signed(found.corrected.low)} to {signed(found.corrected.high)}"
-    return (
-        f"{worse.metric}: {worse.run} is shown to be worse than {worse.first}: "
-        f"{signed(found.difference.mean)} ({ends}), {p}"
-    )
-
-
 def _save(text: str, path: Path) -> None:
     from chunkwise.base.atomic import replacing, says_what_it_writes
 
@@ -156,17 +277,17 @@ def _save(text: str, path: Path) -> None:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
-def _write(path: Path, save: Callable[[Path], None]) -> bool:
+def _write(path: Path, save: Callable[[Path], None], *, told: bool = True) -> bool:
     """Whether it could be written."""
     from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.cli.streams import say
 
     try:
         save(path)
     except ChunkwiseError as error:
         say(error)
         return False
-    click.echo(f"written: {path}", err=True)
+    if told:
+        click.echo(f"written: {path}", err=True)
     return True
 
 

@@ -40,6 +40,8 @@ Examples:
   chunkwise evaluate kb --test-queries queries.json --metrics retrieval_precision,boundary_issues -k 5
   chunkwise evaluate kb --test-queries queries.json --retriever multiscale --budget 1000 --page page.html
   chunkwise evaluate --hits theirs.jsonl --documents handbook/ --test-queries queries.json
+  chunkwise evaluate handbook/ --retriever ./mine.py:search --test-queries queries.json --retrieved theirs.jsonl
+  chunkwise evaluate handbook/ --retriever http://localhost:8000/search --test-queries queries.json --timeout 10
   chunkwise evaluate handbook/ --chunks langchain.jsonl --test-queries queries.json
   chunkwise evaluate kb --test-queries queries.json --judge llm --llm local --dry-run   # what it would cost
   chunkwise evaluate kb --test-queries queries.json --at-least recall@5=0.8 --at-most boundary_issues=0.1   # for CI

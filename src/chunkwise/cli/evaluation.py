@@ -114,6 +114,21 @@ class EvaluationOptions(
         "--chunks", metavar="FILE",
         help="Evaluate the chunks that another tool made of these documents, with or without offsets.",
     )  # fmt: skip
+    retriever: str | None = option(
+        "--retriever", metavar="SPEC", show_default="multiscale with a budget, else hybrid",
+        help="Search method: bm25, dense, hybrid or multiscale, with parameters in brackets: hybrid(dense=1). Or your "
+        "own pipeline, asked live: ./mine.py:search (a function of a question, a retriever of LangChain or LlamaIndex, "
+        "or what makes one), http://localhost:8000/search, 'command:python mine.py'.",
+    )  # fmt: skip
+    timeout: float = option(
+        "--timeout", type=RealRange(0.001, 86_400), default=60.0, show_default=True, metavar="SECONDS",
+        help="The longest your own pipeline may take for a question; what takes longer has no score.",
+    )  # fmt: skip
+    retrieved: Path | None = option(
+        "--retrieved", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.jsonl",
+        help="Keep what your own pipeline gives in this file, a line a question as it comes; run again, questions it "
+        "has are not asked again. --hits reads it.",
+    )  # fmt: skip
     answers: str | None = option(
         "--answers", metavar="FILE", help="Evaluate answers with citations, too: query_id, answer, citations."
     )  # fmt: skip
@@ -215,8 +230,26 @@ def prepare(options: Checked) -> PreparedEvaluation[Checked]:
     types = _types(options.types)
     if types:
         _refuse_unknown_types(_types_in(options.test_queries or paths[0]), types)
+    _check_live(options)
     outputs = check_outputs([*paths, *files], options.output, page=options.page)
+    if options.retrieved is not None:
+        if options.retrieved in (options.output, options.page):
+            raise click.UsageError(f"{options.retrieved} would be written twice")
+        outputs.append(options.retrieved.resolve())
     return PreparedEvaluation(options, paths, outputs, limits, types)
+
+
+def _check_live(options: EvaluationOptions) -> None:
+    """A pipeline that is named wrongly is told before anything is read."""
+    from chunkwise.evaluation.live_retriever import is_live
+
+    if not options.hits and is_live(options.retriever):
+        return
+    for flag, given in (("--retrieved", options.retrieved), ("--timeout", is_typed("timeout"))):
+        if given:
+            raise click.UsageError(
+                f"{flag} is for a pipeline of your own: --retriever ./mine.py:search, an address or a command"
+            )
 
 
 def kept_run(found: Evaluated, keep_text: bool) -> KeptRun:
@@ -238,11 +271,11 @@ def _paths(options: EvaluationOptions) -> tuple[list[str], list[str]]:
             raise click.UsageError(
                 "what is evaluated? name documents or an index, and questions: --test-queries FILE"
             )
-        paths = [_beside(options.test_queries)]
+        paths = [documents_beside(options.test_queries)]
     return paths, files
 
 
-def _beside(test_queries: str) -> str:
+def documents_beside(test_queries: str) -> str:
     """The documents where none are named: those of the test set itself, else those in its folder."""
     from chunkwise.testsets.reading import carries_documents
 
@@ -264,6 +297,7 @@ def _results(
 ) -> tuple[Results, tuple[str, ...]]:
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.evaluation.evaluate import evaluate
+    from chunkwise.evaluation.live_answers import LiveOptions
     from chunkwise.evaluation.options import Listeners, ScoringRules
     from chunkwise.evaluation.run_file import COUNTED
 
@@ -317,6 +351,7 @@ def _results(
             on_mended=lambda line: say(f"mended {line}"), on_documents=documents.extend,
             on_questions=on_questions, on_estimate=on_estimate, on_search=on_search, stages=stages,
         ),
+        live=LiveOptions(options.timeout, options.retrieved),
     )  # fmt: skip
     if asking and asking.client and not options.quiet:
         show_spent(asking.client.spent)
@@ -419,9 +454,10 @@ def _checked_count(options: Checked) -> Checked:
 
 def _budget(options: EvaluationOptions) -> int | None:
     """The tokens a question gets; None: it gets `-k` hits."""
+    from chunkwise.evaluation.live_retriever import is_live
     from chunkwise.evaluation.system import SearchParameters, usual_budget
 
-    if options.hits:
+    if options.hits or is_live(options.retriever):
         return options.budget
     return usual_budget(SearchParameters(options.retriever), options.budget)
 

@@ -11,6 +11,8 @@ SKIPPED = 3
 """Everything else worked, but something could not be read, asked or written."""
 NOT_REACHED = 4
 """A figure is not what was asked for, or a run is shown to be worse than it may be."""
+NOT_COMPARABLE = 5
+"""Two runs were made of other documents, questions or rules: a difference would say nothing."""
 
 
 class ExitStatus(NamedTuple):
@@ -47,7 +49,12 @@ EXIT_STATUSES = (
         "trusted",
     )),
     ExitStatus(NOT_REACHED, "done, and a limit that was asked for does not hold", (
-        "`evaluate --at-least`, `--at-most`, `lint --at-most`, `compare --fail-if-worse`, an alert of `watch`",
+        "`evaluate --at-least`, `--at-most`, `lint --at-most`, `compare --fail-if-worse`, `--no-new-zero`, an alert of "
+        "`watch`",
+    )),
+    ExitStatus(NOT_COMPARABLE, "done, but what was to be held against each other is not comparable", (
+        "`compare --fail-if-worse` or `--no-new-zero` of runs with other documents, other questions or other rules of "
+        "scoring; `--accept-changed` names what may differ",
     )),
     ExitStatus(130, "stopped by Ctrl-C; 143 by SIGTERM, 129 by SIGHUP", (
         "files and indexes are as they were or new, each whole; the same command goes on from what is kept",

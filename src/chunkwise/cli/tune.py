@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.cli.dataclass_options import dataclass_command, option
+from chunkwise.cli.dataclass_options import RealRange, dataclass_command, is_typed, option
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.llm import refuse_unlimited
 from chunkwise.cli.options import (
@@ -54,6 +54,7 @@ Examples:
   chunkwise tune sweep.toml -o out                                  # a plan of your own, kept under version control
   chunkwise tune handbook/ --test-queries queries.json --keep       # `chunkwise history` remembers it
   chunkwise tune --resume -o out                                    # continue; the same command again does it, too
+  chunkwise tune handbook/ --test-queries queries.json --pipeline ./mine.py:build       # the knobs of your own pipeline
   chunkwise tune handbook/ --test-queries queries.json --embedder none --time "5 min"   # by words alone
 \b
 Then: chunkwise index handbook/ --into kb --config chunkwise-tune/recommendation.toml
@@ -110,6 +111,15 @@ class TuneOptions(KeepOptions, SweepOptions):
         "--no-prior", is_flag=True,
         help="Expect nothing beforehand: what levers did on public question sets counts for nothing.",
     )  # fmt: skip
+    pipeline: str | None = option(
+        "--pipeline", metavar="FILE.py:NAME",
+        help="Tune your own pipeline: NAME builds it, and the PARAMETERS that FILE declares are tried, those of the "
+        "index and those of a question.",
+    )  # fmt: skip
+    timeout: float = option(
+        "--timeout", type=RealRange(0.001, 86_400), default=60.0, show_default=True, metavar="SECONDS",
+        help="The longest your own pipeline may take for a question; what takes longer has no score.",
+    )  # fmt: skip
     seed: int | None = option(
         "--seed", type=click.IntRange(0), metavar="N", show_default="0",
         help="Seed of the random numbers that put the questions into folds and make the intervals of levers.",
@@ -127,6 +137,13 @@ def command(options: TuneOptions) -> None:
     """
     from chunkwise.tuning.plan.prepare import sweep_from_source
 
+    if options.pipeline is not None:
+        tune_and_show(_of_pipeline(options), options, RunKeeper(options, quiet=options.quiet))
+        return
+    if is_typed("timeout"):
+        raise click.UsageError(
+            "--timeout is for a pipeline of your own: --pipeline ./mine.py:build"
+        )
     first = options.embedder[0] if options.embedder else None
     source = sweep_from_source(
         options.source, options.test_queries,
@@ -138,6 +155,28 @@ def command(options: TuneOptions) -> None:
         resume=options.output if options.resume else None,
     )  # fmt: skip
     tune_and_show(source, options, RunKeeper(options, quiet=options.quiet))
+
+
+def _of_pipeline(options: TuneOptions) -> SweepSource:
+    """A sweep of the user's own pipeline, which knows its models and its chunks itself."""
+    from chunkwise.cli.evaluation import documents_beside
+    from chunkwise.tuning.plan.prepare import sweep_of_pipeline
+
+    assert options.pipeline is not None
+    for name in ("embedder", "reranker", "exact", "no_prior", "resume"):
+        if getattr(options, name):
+            flag = f"--{name.replace('_', '-')}"
+            more = ": the same command goes on by itself" if name == "resume" else ""
+            raise click.UsageError(
+                f"{flag} is not for a pipeline of your own (--pipeline){more}; leave it out"
+            )
+    source = options.source
+    if not source and options.test_queries is not None:
+        source = (documents_beside(options.test_queries),)
+    return sweep_of_pipeline(
+        options.pipeline, source, options.test_queries, objective=options.objective, k=options.count,
+        seed=options.seed, time=options.time, tokenizer=options.tokenizer, timeout=options.timeout,
+    )  # fmt: skip
 
 
 def tune_and_show(
@@ -224,6 +263,10 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
         f"{counted(len(material.documents), 'document')}, {counted(len(material.questions), 'question')}",
         *estimate.words,
     ]
+    if sweep.pipeline:
+        lines[1:] = [
+            f"{counted(len(prepared.plan.configurations), 'configuration')} of {sweep.pipeline}"
+        ]
     if estimate.tokens and estimate.embedding + estimate.finalists >= 1:
         lines[-1] += f"; the time is for {TOKENS_PER_SECOND:,.0f} a second"
     if done := sum(each.key in known for each in prepared.plan.configurations):

@@ -55,20 +55,34 @@ def warnings_of(first: Results, second: Results, names: tuple[str, str]) -> list
     a, b = names
     found = [
         f"{a} and {b} were made with different {what}: a difference may come from them"
-        for what in ("documents", "questions")
-        if _fingerprint(first, what) != _fingerprint(second, what)
+        for what in changed_data(first, second)
     ]
     found += _amounts(first, second, names)
-    rules = _rules(first), _rules(second)
-    for key in rules[0]:
-        # What is asked of one run alone is compared with nothing.
-        if key in rules[1] and (one := rules[0][key]) != (other := rules[1][key]):
-            found.append(
-                f"{key} differs ({a}: {_or_none(one)}, {b}: {_or_none(other)}): scores are not alike"
-            )
+    found += changed_rules(first, second, names)
     if first.questions and first.questions == second.questions:
         found.append(f"{a} and {b} found the same for every question: is one a copy of the other?")
     return found
+
+
+def changed_data(first: Results, second: Results) -> list[str]:
+    """Which of documents and questions are others in the second run."""
+    return [
+        what
+        for what in ("documents", "questions")
+        if _fingerprint(first, what) != _fingerprint(second, what)
+    ]
+
+
+def changed_rules(first: Results, second: Results, names: tuple[str, str]) -> list[str]:
+    """A sentence for each thing that scores are made with and that is another in the second run."""
+    a, b = names
+    rules = _rules(first), _rules(second)
+    return [
+        f"{key} differs ({a}: {_or_none(one)}, {b}: {_or_none(other)}): scores are not alike"
+        for key in rules[0]
+        # What is asked of one run alone is compared with nothing.
+        if key in rules[1] and (one := rules[0][key]) != (other := rules[1][key])
+    ]
 
 
 def _amounts(first: Results, second: Results, names: tuple[str, str]) -> list[str]:
@@ -204,7 +218,7 @@ def contrast(scored: Scored, holm: Mapping[str, Correction], lower: Lower) -> Co
         if test is not None
     }
     objective = first.objective if first.objective in tested else next(iter(tested), "")
-    changed = _changed(scored, objective, lower) if objective else ((), ())
+    changed = changed_questions(scored, objective, lower) if objective else ((), ())
     shared = len(scored.pairing.runs[0])
     left_out = len(scored.pairing.other_text)
     return Contrast(
@@ -266,25 +280,25 @@ def _by_type(scored: Scored) -> dict[str, dict[str, MetricDifference]]:
     return found
 
 
-def _changed(
-    scored: Scored, metric: str, lower: Lower
+def changed_questions(
+    scored: Scored, metric: str, lower: Lower, most: int = CHANGED
 ) -> tuple[tuple[Change, ...], tuple[Change, ...]]:
-    """Those that the first run answers better, and those that the second does."""
+    """Those that the first run answers better, and those that the second does, `most` of each."""
     at = scored.metrics.index(metric)
     first, second = scored.first[:, at], scored.second[:, at]
     gain = differences(first, second)
     gain = -gain if lower(metric) else gain
 
-    def most(gain: ScoreMatrix) -> tuple[Change, ...]:
+    def largest(gain: ScoreMatrix) -> tuple[Change, ...]:
         # NaN is not above 0, and equal changes stay in the order of the questions.
         rows = [row for row in np.argsort(-gain, kind="stable").tolist() if gain[row] > 0]
         asked = scored.pairing.runs[0]
         return tuple(
             Change(asked[row].id, asked[row].text, float(first[row]), float(second[row]))
-            for row in rows[:CHANGED]
+            for row in rows[:most]
         )
 
-    return most(-gain), most(gain)
+    return largest(-gain), largest(gain)
 
 
 Test = tuple[str, frozenset[str]]
@@ -316,8 +330,14 @@ def compare(
         )
     if not sources and not any(isinstance(run, Results) for run in given):
         sources = [os.fspath(run) for run in given if not isinstance(run, Results)]
-    found = [run if isinstance(run, Results) else read_results(os.fspath(run)) for run in given]
-    return _compared(found, wanted, sources, lower, seed)
+    return _compared(read_runs(given), wanted, sources, lower, seed)
+
+
+def read_runs(given: Sequence[RunLike | Sequence[RunLike]]) -> list[Results]:
+    """Results as they are, files read; one after the other, or all in one list."""
+    return [
+        run if isinstance(run, Results) else read_results(os.fspath(run)) for run in _runs(given)
+    ]
 
 
 def _runs(given: Sequence[RunLike | Sequence[RunLike]]) -> list[RunLike]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, NotComparable
 from chunkwise.base.notebook import drawn
 from chunkwise.base.wording import did_you_mean
 from chunkwise.evaluation.results import QuestionResult, Results
@@ -233,7 +233,7 @@ def check_common(
     if not pairing.runs[0]:
         others = len(pairing.other_text)
         why = f"; ids that are in both have other texts ({others:,})" if others else ""
-        raise ChunkwiseError(
+        raise NotComparable(
             f"no question is in both {a} and {b}{why}; runs are compared question by question: "
             "evaluate both with the same --test-queries"
         )
@@ -248,12 +248,17 @@ def check_common(
 
 
 def chosen_metrics(there: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """Those that are wanted, in their order; `recall` stands for every recall@…, a group for its members."""
+    """Those that are wanted, in their order; `recall` stands for every recall@…, a group for its members.
+
+    A first word that names nothing itself stands for all that begin with it: `citation` for citation_precision.
+    """
     found: dict[str, None] = {}
     known = groups()
     for name in wanted:
         names = {name, *(there if name == "all" else known.get(name, ()))}
         fitting = [m for m in there if m in names or m.partition("@")[0] in names]
+        if not fitting:
+            fitting = [m for m in there if m.startswith((f"{name}_", f"{name}."))]
         if not fitting:
             # As they are written without @, too, of which one may be almost that.
             spelled = dict.fromkeys(each for m in there for each in (m.partition("@")[0], m))

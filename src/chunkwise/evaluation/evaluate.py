@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple, cast
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import takes
-from chunkwise.base.progress import Stopwatch
+from chunkwise.base.progress import Stages, Stopwatch
 from chunkwise.base.renamed import grouped, renamed
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource, chunks_name, read_chunks
-from chunkwise.core import Document, Passage, Query
+from chunkwise.core import Document, Hit, Passage, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input, leaving_out
 from chunkwise.evaluation.cited_places import ChunkNames
-from chunkwise.evaluation.evaluate_system import QuestionSet, evaluate_system
+from chunkwise.evaluation.evaluate_system import QuestionSet, depths, evaluate_system
+from chunkwise.evaluation.live_answers import LiveOptions, ask_live, latency
+from chunkwise.evaluation.live_retriever import LiveRetriever, is_live, live_retriever
 from chunkwise.evaluation.options import Listeners, ScoringOptions, ScoringRules
 from chunkwise.evaluation.results import Json, Results, documents_hash
-from chunkwise.evaluation.run_file import read_answers, read_hits
+from chunkwise.evaluation.run_file import locate_records, read_answers, read_hits
 from chunkwise.evaluation.sources import (
     IndexSettings,
     ReadingOptions,
@@ -68,7 +72,7 @@ File = str | os.PathLike[str] | None
 _USUAL_K = 5
 
 
-@takes(scoring=ScoringRules, options=LoadOptions, listeners=Listeners)
+@takes(scoring=ScoringRules, options=LoadOptions, listeners=Listeners, live=LiveOptions)
 @renamed(test_queries="queries", model="embedder", rerank="reranker")
 @grouped(
     scoring=(ScoringRules, ("unit", "relevance_threshold", "similarity_threshold")),
@@ -84,7 +88,7 @@ def evaluate(
     vectors: Vectors | None = None,
     context: Context | None = None,
     language: str | None = None,
-    retriever: str | Retriever | None = None,
+    retriever: str | Retriever | object | None = None,
     k: int | None = None,
     budget: int | None = None,
     neighbours: int = 0,
@@ -106,6 +110,7 @@ def evaluate(
     on_unreadable: WhenUnreadable | None = None,
     on_bad: OnBadRow | None = None,
     listeners: Listeners = Listeners(),
+    live: LiveOptions = LiveOptions(),
 ) -> Results:
     """How well questions are answered by what is retrieved from documents, or from an index.
 
@@ -121,6 +126,10 @@ def evaluate(
     `judge="llm"` adds the metrics for which the language model `llm` is asked (a name, a model or a client; the local
     one, where none is named); without it none ever is. The name of another judge, `./file.py:Class` or an object adds
     retrieval_precision by its verdicts; several are a list, or joined by commas.
+    `retriever` may be one of your own that needs no index of ours: a function of a question that gives texts, records
+    or places (async, too), a retriever of LangChain or LlamaIndex, `./file.py:name` of one, an address
+    (`http://localhost:8000/search`) or a command (`command:python mine.py`). It is asked as `live` says; questions it
+    fails on have no score, and the others go on.
     """
     left_out, watch = Skipped(on_bad, listeners.on_mended, on_unreadable), Stopwatch()
     stages = listeners.stages
@@ -132,8 +141,9 @@ def evaluate(
             "them out"
         )
     k = _USUAL_K if k is None else k
+    asks_live = hits is None and is_live(retriever)
     searching = SearchParameters(
-        retriever,
+        None if asks_live else cast("str | Retriever | None", retriever),
         neighbours,
         mmr,
         _reranker(reranker),
@@ -141,10 +151,11 @@ def evaluate(
         _checked_tokenizer(tokenizer),
     )
     made_with = IndexSettings(strategy, embedder, vectors, context, language)
-    if hits is None:
+    if hits is None and not asks_live:
         budget = usual_budget(searching, budget)
     else:
-        _refuse_settings(made_with, searching)
+        of = f"hits of {_told(retriever)}" if asks_live else "hits from a file"
+        _refuse_settings(made_with, searching, of)
     names, judges = named_judges(judge)
     client = _client(names, llm)
     measuring = ScoringOptions(
@@ -162,7 +173,7 @@ def evaluate(
     reading = ReadingOptions(leaving_out(options, files), jobs)
     with watch("index"):
         system = None
-        if hits is None:
+        if hits is None and not asks_live:
             system = (
                 known_index(found, made_with, searching, budget, chunks)
                 if (found := named_index(source)) is not None
@@ -180,8 +191,13 @@ def evaluate(
         if listeners.on_questions is not None:
             listeners.on_questions(asked)
         if system is None:
+            given = (
+                _live_hits(live_retriever(retriever, live.timeout), live, measuring, watch, stages)
+                if asks_live
+                else _hits_of_file(_name(hits) or "")
+            )
             system, named = _answered(
-                documents, asked, _name(hits) or "", chunks, left_out, searching.tokenizer
+                documents, asked, given, chunks, left_out, searching.tokenizer
             )
         else:
             named = ChunkNames(documents, system.chunking, system.chunk_ids)
@@ -190,7 +206,7 @@ def evaluate(
             path = os.fspath(answers)
             with left_out.rows_of(path) as bad:
                 # Only those of a file are there already; an index tells by its chunks.
-                own = system.ask(asked, k=None, budget=None) if hits is not None else []
+                own = system.ask(asked, k=None, budget=None) if system.index is None else []
                 answered = read_answers(path, asked, documents, bad, named, own)
     about |= left_out.to_json()
     if len(system.documents) != len(documents):
@@ -206,7 +222,18 @@ def evaluate(
     )  # fmt: skip
     if listeners.on_search is not None:
         ask, most = system.ask, None if budget is not None else k
-        listeners.on_search(lambda more: ask(more, k=most, budget=budget))
+        if asks_live:
+            again = replace(live, retrieved=None)
+
+            def ask_again(more: Sequence[Query]) -> list[list[Hit]]:
+                fresh = live_retriever(retriever, again.timeout)
+                give = _live_hits(fresh, again, measuring, watch, stages)
+                answered, _ = _answered(documents, more, give, None, left_out, searching.tokenizer)
+                return answered.ask(more, k=most, budget=budget)
+
+            listeners.on_search(ask_again)
+        else:
+            listeners.on_search(lambda more: ask(more, k=most, budget=budget))
     return results
 
 
@@ -226,21 +253,92 @@ def _checked_tokenizer(tokenizer: TokenizerLike | None) -> TokenizerLike | None:
     return canonical_name(tokenizer) if isinstance(tokenizer, str) else tokenizer
 
 
-def _refuse_settings(made_with: IndexSettings, searching: SearchParameters) -> None:
+def _told(retriever: object) -> str:
+    return retriever if isinstance(retriever, str) else type(retriever).__name__
+
+
+def _refuse_settings(made_with: IndexSettings, searching: SearchParameters, of: str) -> None:
     """Hits are there already: nothing is cut, indexed or searched for them; their tokens are counted."""
     searching = replace(searching, tokenizer=None)
     for given, usual in ((made_with, IndexSettings()), (searching, SearchParameters())):
         for field in fields(given):
             if (value := getattr(given, field.name)) != getattr(usual, field.name):
                 raise InvalidParameter(
-                    f"{field.name} is {value!r}, and hits from a file are evaluated; leave one of them out"
+                    f"{field.name} is {value!r}, and {of} are evaluated; leave one of them out"
                 )
+
+
+class _GivenHits(NamedTuple):
+    """Hits that nobody searches an index of ours for, and what a result says of them."""
+
+    found: list[list[Hit]]
+    configuration: dict[str, Json]
+    failed: Mapping[str, str] = MappingProxyType({})
+    latency: Mapping[str, float] = MappingProxyType({})
+
+
+GiveHits = Callable[
+    [Sequence[Query], Sequence[Document], Skipped, ChunkNames, TokenizerLike], _GivenHits
+]
+
+
+def _hits_of_file(path: str) -> GiveHits:
+    def give(
+        queries: Sequence[Query],
+        documents: Sequence[Document],
+        left_out: Skipped,
+        named: ChunkNames,
+        tokenizer: TokenizerLike,
+    ) -> _GivenHits:
+        with left_out.rows_of(path) as bad:
+            found = read_hits(path, queries, documents, bad, named, tokenizer)
+        return _GivenHits(found, {"hits": path})
+
+    return give
+
+
+_DEPTH_OF_BUDGET = 50
+"""Hits that a retriever of the user's own is asked for within a budget: small chunks, or many."""
+
+
+def _live_hits(
+    retriever: LiveRetriever,
+    options: LiveOptions,
+    measuring: ScoringOptions,
+    watch: Stopwatch,
+    stages: Stages,
+) -> GiveHits:
+    """Asked once, for as many hits as any metric looks at."""
+    deepest = max(
+        [*depths(measuring.wanted), measuring.k if measuring.budget is None else _DEPTH_OF_BUDGET]
+    )
+
+    def give(
+        queries: Sequence[Query],
+        documents: Sequence[Document],
+        left_out: Skipped,
+        named: ChunkNames,
+        tokenizer: TokenizerLike,
+    ) -> _GivenHits:
+        with left_out.rows_of(retriever.name) as bad:
+            try:
+                with watch("retrieve"), stages("asking the retriever", len(queries)) as advance:
+                    answers = ask_live(
+                        retriever, queries, deepest, options, on_bad=bad, advance=advance
+                    )
+            finally:
+                retriever.close()
+            found = locate_records(answers.records, queries, documents, bad, named, tokenizer)
+        made: dict[str, Json] = {"retriever": retriever.name, "live": True}
+        return _GivenHits(found, made, answers.failed, latency(answers.seconds))
+
+    return give
 
 
 def _answered(
     documents: Sequence[Document],
     queries: Sequence[Query],
-    hits: str,
+    give: GiveHits,
     chunks: ChunksSource | None,
     left_out: Skipped,
     tokenizer: TokenizerLike | None,
@@ -256,14 +354,15 @@ def _answered(
         ids = given.ids
     named = ChunkNames(documents, chunking, ids)
     counted_by = DEFAULT_TOKENIZER if tokenizer is None else tokenizer
-    with left_out.rows_of(hits) as bad:
-        found = read_hits(hits, queries, documents, bad, named, counted_by)
-    by_id = {query.id: own for query, own in zip(queries, found, strict=True)}
-    lost = {hit.doc_id: hit.document for own in found for hit in own if is_nowhere(hit)}
+    answers = give(queries, documents, left_out, named, counted_by)
+    by_id = {query.id: own for query, own in zip(queries, answers.found, strict=True)}
+    lost = {hit.doc_id: hit.document for own in answers.found for hit in own if is_nowhere(hit)}
     system = hits_system(
-        [*documents, *lost.values()], by_id, {"hits": hits, "chunks": name}, counted_by
+        [*documents, *lost.values()], by_id, {**answers.configuration, "chunks": name}, counted_by
     )
-    return replace(system, chunking=chunking, position=position), named
+    return replace(
+        system, chunking=chunking, position=position, failed=answers.failed, latency=answers.latency
+    ), named
 
 
 def testset_in_memory(given: Iterable[Query | Mapping[str, object]]) -> TestSet:

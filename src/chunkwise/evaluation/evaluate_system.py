@@ -250,7 +250,9 @@ class Scoring:
 
     def columns(self) -> dict[str, ScoreColumn]:
         """One column a metric that scores questions, in the order they were asked for."""
-        return self._scorer.columns(self.rules.wanted)
+        found = self._scorer.columns(self.rules.wanted)
+        failed = [self.system.failed.get(query.id, "") for query in self.queries]
+        return {name: _without(column, failed) for name, column in found.items()}
 
     def whole(self) -> tuple[dict[str, Figure], CutCounts | None]:
         """The figures of the whole chunking, which have no interval, and what is wrong at the cuts."""
@@ -285,6 +287,15 @@ class Scoring:
         if name in self.verdicts and hits is self.asking.shown:
             return self.verdicts[name]
         return judge_of(name, self.rules).judge(queries, hits)
+
+
+def _without(column: ScoreColumn, failed: Sequence[str]) -> ScoreColumn:
+    """The column with no score for questions that failed, and why."""
+    if not any(failed):
+        return column
+    values = np.where([bool(reason) for reason in failed], np.nan, column.values)
+    reasons = (new or old for new, old in zip(failed, column.reasons, strict=True))
+    return ScoreColumn(values, tuple(reasons))
 
 
 def depths(wanted: Iterable[MetricAt]) -> list[int]:
@@ -390,7 +401,7 @@ def evaluate_system(
         detectable=_detectable(columns),
         questions=details,
         calibrations=calibrations_told(judges, hash_of(queries)),
-        timing={**watch.seconds, **(judging.spent() if judging else {})},
+        timing={**watch.seconds, **system.latency, **(judging.spent() if judging else {})},
     )
 
 

@@ -89,6 +89,8 @@ def _writer(made: Mapping[str, Json]) -> str:
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
+LATENCY = "retriever_"
+"""How entries in `timing` begin that say how long a question took a retriever of the user's own."""
 FORMAT = "chunkwise results"
 """What the file of an evaluation calls itself."""
 VERSION = 1

@@ -168,7 +168,8 @@ def _citations(
     return tuple(found)
 
 
-_NESTED = ("hits", "results", "retrieved", "retrieved_contexts", "contexts", "documents", "chunks")
+NESTED = ("hits", "results", "retrieved", "retrieved_contexts", "contexts", "documents", "chunks")
+"""What people call the list of a question's hits."""
 _HEAD = 1 << 16
 _COLUMNS = 6
 """Of a TREC run."""
@@ -221,6 +222,50 @@ def read_hits(
         raise ChunkwiseError(
             f"no hit in {path} that belongs to a test question; a hit has query_id, doc_id, start and end, or a text"
         )
+    return _located(rows, queries, documents, on_bad, chunks, tokenizer)
+
+
+def locate_records(
+    records: Sequence[Sequence[Fields | str]],
+    queries: Sequence[Query],
+    documents: Sequence[Document],
+    on_bad: OnBadRow,
+    chunks: ChunkNames | None = None,
+    tokenizer: TokenizerLike = DEFAULT_TOKENIZER,
+) -> list[list[Hit]]:
+    """The same for records of each question that are there already, best first; a text says why one is no record.
+
+    Libraries give documents ids of their own: a text whose document is not known by its name is sought in all.
+    """
+    chunks = ChunkNames(documents) if chunks is None else chunks
+    rows = [
+        _row(f"question {queries[number].id!r}, hit {at}", [number], *_usable(each))._replace(
+            rank=at
+        )
+        for number, own in enumerate(records)
+        for at, each in enumerate(own, 1)
+    ]
+    rows = [
+        row._replace(said=row.said._replace(names=(), links=()))
+        if row.said.text and isinstance(document_of(row.said, chunks.names), str)
+        else row
+        for row in rows
+    ]
+    return _located(rows, queries, documents, on_bad, chunks, tokenizer)
+
+
+def _usable(record: Fields | str) -> tuple[Fields, str]:
+    return ({}, record) if isinstance(record, str) else (record, "")
+
+
+def _located(
+    rows: Sequence[_HitRow],
+    queries: Sequence[Query],
+    documents: Sequence[Document],
+    on_bad: OnBadRow,
+    chunks: ChunkNames | None,
+    tokenizer: TokenizerLike,
+) -> list[list[Hit]]:
     chunks = ChunkNames(documents) if chunks is None else chunks
     hits: list[list[tuple[_HitRow, _Place]]] = [[] for _ in queries]
     ids = {document.id for document in documents}
@@ -263,12 +308,12 @@ def _ranked(
 
 def _rows(path: str, questions: Questions, on_bad: OnBadRow) -> Iterator[_HitRow]:
     for where, fields in _records(path, on_bad):
-        nested = next(
-            (each for name in _NESTED if isinstance(each := fields.get(name), list)), None
-        )
+        nested = next((each for name in NESTED if isinstance(each := fields.get(name), list)), None)
         meant = questions.find(fields, by_own_id=nested is not None)
         if isinstance(meant, str):
             on_bad(f"{where}: {meant}")
+        elif nested is None and (error := string_in(fields, "error")):
+            on_bad(f"{where}: it was not answered: {shortened(error)}")
         elif nested is None:
             yield _row(where, meant, fields)
         else:
@@ -326,7 +371,7 @@ def _records(name: str, on_bad: OnBadRow) -> Iterator[FileRow]:
 def _unpacked(row: FileRow) -> Iterator[FileRow]:
     """A record itself; the records of one that is a whole file: {"hits": […]} or {question: its hits, …}."""
     where, fields = row
-    inner = next((each for name in _NESTED if isinstance(each := fields.get(name), list)), None)
+    inner = next((each for name in NESTED if isinstance(each := fields.get(name), list)), None)
     if Questions.is_named(fields):
         yield row
     elif inner is not None:

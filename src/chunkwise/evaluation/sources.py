@@ -19,6 +19,7 @@ from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource, ExistingChunks, chunks_name, read_chunks
 from chunkwise.core import Document, Passage
 from chunkwise.documents import Input, Inputs, LoadOptions, Unreadables, WhenUnreadable, each_input
+from chunkwise.evaluation.live_retriever import is_live
 from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.system import EvaluatedSystem, SearchParameters, index_system
 from chunkwise.metrics.answers.position import summary
@@ -311,6 +312,6 @@ def _vectors(given: Vectors | None, searching: SearchParameters) -> Vectors | No
 
 def needs_model(source: Inputs | Index, vectors: Vectors | None, retriever: str | None) -> bool:
     """Whether an index of these documents will be made with a model."""
-    if named_index(source) is not None:
+    if named_index(source) is not None or is_live(retriever):
         return False
     return _vectors(vectors, SearchParameters(retriever)) != "none"

@@ -105,6 +105,10 @@ class EvaluatedSystem:
     """What the file calls its chunks, where they come from one."""
     tokenizer: TokenizerLike = DEFAULT_TOKENIZER
     """What budgets and hits are counted by."""
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """By the id of a question, why nobody knows what would be retrieved: it has no scores."""
+    latency: Mapping[str, float] = field(default_factory=dict)
+    """How long a question takes, where that was measured."""
 
     @property
     def numbers(self) -> dict[str, int]:

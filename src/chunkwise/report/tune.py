@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import grouped, renamed, warn_renamed
 from chunkwise.chunkers.chunk import chunk_document
 from chunkwise.core import Document
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
 from chunkwise.evaluation.evaluate import TestQueries, evaluate
+from chunkwise.evaluation.live_answers import LiveOptions
 from chunkwise.evaluation.options import Listeners
 from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.evaluation.sources import Skipped
@@ -32,7 +33,7 @@ from chunkwise.report.views.side_by_side import (
     SideResult,
 )
 from chunkwise.report.views.tuning import tuning_view
-from chunkwise.tuning.plan.prepare import PreparedSweep, sweep_from_source
+from chunkwise.tuning.plan.prepare import PreparedSweep, sweep_from_source, sweep_of_pipeline
 from chunkwise.tuning.recommendation import (
     Recommendation,
     recommendation_of,
@@ -101,8 +102,12 @@ def write_tuned(
     else:
         write_recommendation(recommendation, folder / RECOMMENDATION, tuning.sentence)
         documents = sweep.documents or ("documents/",)
-        code = snippets(
-            recommendation, documents, str(folder / RECOMMENDATION), reading=sweep.reading
+        code = (
+            None
+            if recommendation.is_pipeline
+            else snippets(
+                recommendation, documents, str(folder / RECOMMENDATION), reading=sweep.reading
+            )
         )
         written.insert(0, RECOMMENDATION)
     try:
@@ -124,8 +129,8 @@ def side_by_side(completed: CompletedSweep) -> SideBySide | None:
     known = {outcome.configuration.key: outcome.configuration for outcome in tuning.outcomes}
     chosen = known.get(tuning.chosen)
     default = next((known[other.key] for other in tuning.against if other.key in known), None)
-    if chosen is None or default is None:
-        return None
+    if chosen is None or default is None or completed.prepared.sweep.pipeline:
+        return None  # a pipeline of the user's own is not asked again to be drawn
     ours, theirs = (_evaluated(side, completed) for side in (chosen, default))
     others = {question.id: question for question in theirs.questions}
     gold = {
@@ -185,7 +190,7 @@ def _cuts(document: Document, configuration: Configuration) -> tuple[tuple[int, 
     )
 
 
-@takes(options=LoadOptions, listeners=Listeners)
+@takes(options=LoadOptions, listeners=Listeners, live=LiveOptions)
 @renamed(documents="source", test_queries="queries", model="embedder")
 @grouped(listeners=(Listeners, ("stages",)))
 def tune(
@@ -209,6 +214,8 @@ def tune(
     on_bad: OnBadRow | None = None,
     on_outcome: OnOutcome | None = None,
     listeners: Listeners = Listeners(),
+    pipeline: str | None = None,
+    live: LiveOptions = LiveOptions(),
 ) -> TuneResult:
     """The chunking and the search that work for these documents, chosen on the questions and judged on those of them
     that had no part in it: the test questions where the file names some, else by nested cross-validation.
@@ -218,9 +225,25 @@ def tune(
     (recall@1000t): a name, a model's name or the path of a tokenizer.json. `time` is what may be spent, such as
     "10 min". `prior=False`: what levers did on public question sets counts for nothing. In the folder `output` what is
     done is kept, so that the same call goes on where the last one was stopped, and the report and the recommendation
-    are written.
+    are written. `pipeline` is what builds one of your own, `./mine.py:build`: the parameters it declares are tried
+    instead of chunkings and retrievers (docs/pipelines.md).
     """
-    sweep = sweep_from_source(
+    if pipeline is not None:
+        for name, given in (
+            ("embedder", embedder),
+            ("embedders", embedders),
+            ("rerankers", rerankers),
+        ):
+            if given:
+                raise InvalidParameter(
+                    f"{name} is {given!r}, and a pipeline of your own is tuned, which knows its models; leave it out"
+                )
+        sweep = sweep_of_pipeline(
+            pipeline, source, queries, objective=objective, k=k, seed=seed, time=time, tokenizer=tokenizer,
+            timeout=live.timeout,
+        )  # fmt: skip
+    else:
+        sweep = sweep_from_source(
         source, queries, embedder=embedder, embedders=embedders, rerankers=rerankers, objective=objective, k=k,
         seed=seed, exact=exact,
         time=time, tokenizer=tokenizer, prior=prior,

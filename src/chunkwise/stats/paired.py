@@ -205,6 +205,29 @@ def two_sided(own: ScoreMatrix, reach: Column) -> list[float]:
     return [min(1.0, float(f"{2 * each:.10g}")) for each in against.tolist()]
 
 
+def equivalence(first: ArrayLike, second: ArrayLike, margin: float) -> list[float | None]:
+    """p of each metric that the two differ by the margin or more, either way; small: they are as good as equal.
+
+    Two one-sided tests (Schuirmann 1987), each as `paired_differences` tests; p is the larger of the two. None: fewer
+    pairs than any difference could be shown by.
+    """
+    if not margin > 0:
+        raise InvalidParameter(
+            f"the margin is {margin}; runs can be as good as equal within one above 0"
+        )
+    one, other = checked_scores(first), checked_scores(second)
+    table = differences(one, other)
+    paired = np.flatnonzero((~np.isnan(table)).sum(axis=0) >= FEWEST)
+    found: list[float | None] = [None] * table.shape[1]
+    if not len(paired):
+        return found
+    own, reach = table[:, paired], _reaches(one, other, table)[paired]
+    above = shares_above(own, reach, margin), shares_above(-own, reach, margin)
+    for at, p in zip(paired.tolist(), np.maximum(*above).tolist(), strict=True):
+        found[at] = max(float(f"{p:.10g}"), float(np.finfo(np.float64).tiny))
+    return found
+
+
 def _agreeing(middle: float, ends: Sequence[float], is_shown: bool, reach: float) -> Interval:
     """Within the reach; where rounding would have interval and p disagree about 0, p is right."""
     low, high = (float(f"{end:.10g}") for end in ends)

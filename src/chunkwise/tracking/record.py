@@ -17,6 +17,7 @@ from chunkwise.evaluation.calibrate import CalibrationRun, KnownPairs
 from chunkwise.evaluation.comparison import Comparison
 from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import (
+    LATENCY,
     Figure,
     Json,
     Results,
@@ -403,7 +404,7 @@ def _hash_in(data: Mapping[str, Json], what: str) -> str:
 
 def _seconds(timing: Mapping[str, float]) -> float | None:
     """Of all stages; what asking took is counted beside them."""
-    stages = [value for name, value in timing.items() if not name.startswith("llm_")]
+    stages = [value for name, value in timing.items() if not name.startswith(("llm_", LATENCY))]
     return sum(stages) if stages else None
 
 

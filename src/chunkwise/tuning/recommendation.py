@@ -49,6 +49,11 @@ class Recommendation:
     """What reads the hits once more; empty: nothing."""
 
     @property
+    def is_pipeline(self) -> bool:
+        """Whether the retriever is a pipeline of the user's own: nothing of ours is cut, indexed or searched."""
+        return not self.strategy
+
+    @property
     def model(self) -> str:
         """The old name of `embedder`."""
         warn_renamed("Recommendation.model", "embedder")
@@ -57,14 +62,16 @@ class Recommendation:
     def settings(self) -> dict[str, str | int]:
         """By name; what has no meaning here is not among them."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.is_pipeline:
+            found = {name: found[name] for name in ("retriever", "k", "budget", "tokenizer")}
         if self.budget is None:
             del found["budget"]
         if self.vectors == "none":
-            del found["embedder"]
+            found.pop("embedder", None)
         if self.tokenizer == DEFAULT_TOKENIZER:
             del found["tokenizer"]
         if not self.reranker:
-            del found["reranker"]
+            found.pop("reranker", None)
         return found
 
     def options(self) -> dict[str, str | int]:
@@ -112,6 +119,8 @@ def read_recommendation(path: Path) -> Recommendation:
             needed = f"a whole number from {_LEAST[name]} is"
         if not fits:
             raise InvalidParameter(f"{path}: {name} is {shortened(value)}; {needed} needed")
+    if "strategy" not in given and ".py:" in str(given.get("retriever", "")):
+        given["strategy"] = ""
     if "strategy" not in given:
         raise InvalidParameter(f'{path} names no strategy; write one: strategy = "structure"')
     named = {_OLD_KEYS.get(key, key): value for key, value in given.items()}
@@ -292,6 +301,11 @@ def _text(value: str) -> str:
 def recommendation_of(configuration: Configuration, sweep: Sweep) -> Recommendation:
     """Chunks are searched by k; several sizes, and objectives within a budget, by that budget."""
     several = not configuration.strategy
+    if sweep.pipeline:
+        return Recommendation(
+            "", retriever=configuration.retriever, k=sweep.k, budget=budget_of(sweep.objective),
+            tokenizer=sweep.tokenizer,
+        )  # fmt: skip
     return Recommendation(
         strategy=configuration.strategy or DEFAULT_STRATEGY,
         context=configuration.context,

@@ -155,3 +155,7 @@ class Sweep:
     """Other models than `embedder`, which the best are tried with, too."""
     rerankers: tuple[str, ...] = ()
     """What may read hits once more, tried on the best."""
+    pipeline: str = ""
+    """What builds the user's own pipeline, whose declared parameters are tried; empty: chunkings and retrievers are."""
+    timeout: float = 60.0
+    """Seconds that the pipeline may take for a question."""

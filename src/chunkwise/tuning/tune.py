@@ -23,6 +23,7 @@ from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.plan.prepare import PreparedSweep, SweepSource, prepare_sweep
 from chunkwise.tuning.plan.variations import variations
 from chunkwise.tuning.recommendation import Recommendation, recommendation_of
+from chunkwise.tuning.run.pipeline_run import run_pipeline_plan
 from chunkwise.tuning.run.race import Race
 from chunkwise.tuning.run.record import SweepFolder, SweepRecord
 from chunkwise.tuning.run.run import run_plan, sweep_embedder
@@ -161,7 +162,8 @@ def run_sweep(
     if running is None or dry_run:
         return None
     with nullcontext(folder) if folder else _scratch_folder() as kept:
-        if folder is not None and source.is_resumable and _can_be_written(prepared.sweep):
+        is_plain = source.is_resumable and not prepared.sweep.pipeline
+        if folder is not None and is_plain and _can_be_written(prepared.sweep):
             folder.keep_plan(prepared)
         result = run_and_choose(
             prepared, kept.record, left_out=left_out, embedder=source.embedder, jobs=running.jobs,
@@ -205,6 +207,17 @@ def run_and_choose(
     sweep, plan, inputs = prepared.sweep, prepared.plan, prepared.inputs
     documents, queries = inputs.documents, inputs.questions.queries
     watch, began = Stopwatch(), time.monotonic()
+    if sweep.pipeline:
+        with watch("sweep"), (left_out or Skipped(None)).rows_of(sweep.pipeline) as bad:
+            outcomes = run_pipeline_plan(
+                plan, documents, queries, sweep, record, on_bad=bad, stages=stages,
+                on_outcome=on_outcome, deadline=sweep.seconds,
+            )  # fmt: skip
+        with watch("choose"):
+            tuning = choose(outcomes, queries, inputs.splits, sweep, plan, documents)
+        return replace(
+            tuning, versions=versions(), data=_data(inputs, left_out), timing=watch.seconds
+        )
     model = sweep_embedder(sweep, embedder)
 
     def outcomes_of(

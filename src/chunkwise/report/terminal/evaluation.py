@@ -255,6 +255,9 @@ def _cost(console: Console, view: EvaluationView) -> None:
         parts.append(f"{_number(cost['context_tokens']):,.0f} tokens of context a question")
     if parts:
         line(console, " · ".join(parts))
+    if view.latency:
+        told = ", ".join(f"{each.name} {each.value}" for each in view.latency)
+        line(console, f"latency of the retriever: {told}")
     if view.llm_spent:
         spent = " · ".join(f"{each.value} {each.name}" for each in view.llm_spent)
         line(console, f"language model: {spent}")

@@ -21,7 +21,7 @@ from chunkwise.chunkers import label_with_size
 from chunkwise.chunkers.chunk_positions import EXACT, KINDS
 from chunkwise.core import Document
 from chunkwise.evaluation.judging import judged_by
-from chunkwise.evaluation.results import Agreement, Figure, Json, Results
+from chunkwise.evaluation.results import LATENCY, Agreement, Figure, Json, Results
 from chunkwise.evaluation.verdicts import (
     AnsweredQuestion,
     four_questions,
@@ -271,6 +271,8 @@ class EvaluationView(View):
     agreement: tuple[Agreement, ...]
     cost: Mapping[str, Json]
     cost_tiles: tuple[Tile, ...]
+    latency: tuple[Tile, ...]
+    """How long a question took a retriever of the user's own."""
     llm_spent: tuple[Tile, ...]
     """What asking a language model took."""
     llm_by_metric: tuple[Tile, ...]
@@ -329,6 +331,7 @@ def evaluation_view(
         agreement=results.agreement,
         cost=dict(results.cost),
         cost_tiles=_cost_tiles(results),
+        latency=_latency(results),
         llm_spent=_llm_spent(results),
         llm_by_metric=_llm_by_metric(results),
         made_with=value_tables(
@@ -440,10 +443,31 @@ def _cost_tiles(results: Results) -> tuple[Tile, ...]:
             tiles.append(Tile(short_number(value), _COUNTS.get(name, name.replace("_", " "))))
     tiles += [Tile(each.value, f"language model: {each.name}") for each in _llm_spent(results)]
     tiles += [Tile(each.value, f"language model, {each.name}") for each in _llm_by_metric(results)]
+    tiles += [Tile(each.value, f"retriever, {each.name}") for each in _latency(results)]
     for stage, seconds in results.timing.items():
-        if not stage.startswith(_OF_LLM):
+        if not stage.startswith((_OF_LLM, LATENCY)):
             tiles.append(Tile(f"{seconds:,.1f} s", f"to {stage}" if stage.islower() else stage))
     return tuple(tiles)
+
+
+_LATENCIES = {
+    "median": "median of a question",
+    "p95": "95 % of questions",
+    "slowest": "the slowest",
+}
+
+
+def _latency(results: Results) -> tuple[Tile, ...]:
+    """How long a question took a retriever of the user's own; empty where none was asked."""
+    return tuple(
+        Tile(_milliseconds(results.timing[f"{LATENCY}{key}"]), name)
+        for key, name in _LATENCIES.items()
+        if f"{LATENCY}{key}" in results.timing
+    )
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{1000 * seconds:,.1f} ms" if seconds < 0.01 else f"{1000 * seconds:,.0f} ms"
 
 
 def _llm_spent(results: Results) -> tuple[Tile, ...]:

@@ -216,15 +216,17 @@ def sentence(findings: Findings) -> str:
 def _opening(findings: Findings) -> str:
     label = findings.configuration.label
     if findings.configuration.baseline:
+        default = "" if findings.sweep.pipeline else "the common default "
         return (
-            f"Nothing tried is shown to beat the common default {findings.configuration.baseline}, which is the "
+            f"Nothing tried is shown to beat {default}{findings.configuration.baseline}, which is the "
             f"choice: stay with {label}{': ' if findings.nested else '. It has '}"
         )
     if findings.against and all(each.words != "better" for each in findings.against):
         names = all_listed([each.baseline for each in findings.against])
         on = "on questions that did not choose" if findings.nested else "on the test questions"
+        defaults = names if findings.sweep.pipeline else f"the common defaults ({names})"
         return (
-            f"Nothing is shown to beat the common defaults ({names}) {on}. "
+            f"Nothing is shown to beat {defaults} {on}. "
             f"Of what was tried, {label} is the choice: {'' if findings.nested else 'it has '}"
         )
     return f"Use {label}: {'' if findings.nested else 'it has '}"
@@ -260,7 +262,7 @@ def _searched(findings: Findings, each: BaselineComparison) -> str:
     """The default with the retriever that it is held against with."""
     outcomes = (outcome.configuration for outcome in findings.score_table.outcomes)
     retriever = next(own.retriever for own in outcomes if own.key == each.key)
-    return f"{each.baseline} · {retriever}"
+    return each.baseline if findings.sweep.pipeline else f"{each.baseline} · {retriever}"
 
 
 def _against(each: BaselineComparison, name: str, lower: bool) -> str:
@@ -288,6 +290,14 @@ def _why(findings: Findings) -> str:
         return f"It is the best of {entrants} on {chose}, and all others are shown to be worse.{on_these}"
     return (
         f"Of {counted(entrants, 'configuration')} that may be chosen, {findings.tied} are not shown to be worse than "
-        f"the best on {chose}; of those within a point of what most is expected of, the cleanest cuts come first, "
-        f"then cost, then the expected score.{on_these}"
+        f"the best on {chose}; {_picked(findings)}.{on_these}"
+    )
+
+
+def _picked(findings: Findings) -> str:
+    if findings.sweep.pipeline:
+        return "it is the one that most is expected of"
+    return (
+        "of those within a point of what most is expected of, the cleanest cuts come first, then cost, then the "
+        "expected score"
     )

@@ -13,6 +13,7 @@ from chunkwise.core import Document
 from chunkwise.documents import Inputs, LoadOptions, each_input
 from chunkwise.documents.walk import SWEEP_FILES
 from chunkwise.evaluation.evaluate import TestQueries, testset_in_memory
+from chunkwise.evaluation.pipeline import parse_pipeline, pipeline_label
 from chunkwise.evaluation.sources import Skipped
 from chunkwise.models import DEFAULT, get_embedder, get_reranker
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, suits_late
@@ -20,6 +21,7 @@ from chunkwise.testsets.reading import carries_documents
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.tokens.tokenizers import canonical_name, get_tokenizer
 from chunkwise.tuning.plan.grid import NotTried
+from chunkwise.tuning.plan.pipeline_grid import plan_pipeline
 from chunkwise.tuning.plan.plan import (
     ONE_MODEL,
     Plan,
@@ -105,6 +107,46 @@ def sweep_from_source(
     return SweepSource(
         sweep, plan, tuple(documents), queries, None if isinstance(embedder, str) else embedder
     )
+
+
+def sweep_of_pipeline(
+    pipeline: str,
+    source: Inputs,
+    test_queries: TestQueries | None,
+    *,
+    objective: str | None = None,
+    k: int | None = None,
+    seed: int | None = None,
+    time: str | None = None,
+    tokenizer: str | None = None,
+    timeout: float | None = None,
+) -> SweepSource:
+    """The sweep of a pipeline's own parameters; wrong declarations are told at once."""
+    if test_queries is None:
+        raise InvalidParameter(
+            "a pipeline is tuned by questions, and none are named: --test-queries FILE"
+        )
+    paths, documents = _paths_and_documents(source)
+    file, queries = _file_or_queries(test_queries)
+    name, fixed = parse_pipeline(pipeline)
+    plain = pipeline_label(shortest_reference(name), fixed)
+    usual = Sweep(tuple(paths), file, (), (), embedder="", finalists=0, prior=False, pipeline=plain)
+    changes = {
+        "objective": objective, "k": k, "seed": seed, "seconds": parse_time(time) if time else None,
+        "tokenizer": tokenizer, "timeout": timeout,
+    }  # fmt: skip
+    sweep = _overridden(usual, None, changes)
+    plan_pipeline(sweep)
+    return SweepSource(sweep, None, tuple(documents), queries)
+
+
+def shortest_reference(name: str) -> str:
+    """The same for one file, however its path is written."""
+    path, mark, attribute = name.rpartition(":")
+    if not path.endswith(".py"):
+        return name
+    short = shortest_path(path)
+    return f"{short if os.path.isabs(short) else os.path.join('.', short)}{mark}{attribute}"
 
 
 def _paths_and_documents(source: Inputs) -> tuple[list[str], list[Document]]:
@@ -265,6 +307,8 @@ def prepare_sweep(
     inputs = read_sweep_inputs(
         sweep, left_out, documents=documents, questions=questions, options=options
     )
+    if sweep.pipeline:
+        return PreparedSweep(sweep, plan_pipeline(sweep), inputs)
     sweep, unusual = _fitted(sweep, inputs)
     found = plan_sweep(sweep, why_not_late=why_not_late)
     is_told = why_not_late and not sweep.exact

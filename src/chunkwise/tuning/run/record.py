@@ -48,6 +48,7 @@ def sweep_fingerprint(
         "model": sweep.embedder,
         # Older records were all counted by the usual one, and do not say so.
         **({} if sweep.tokenizer == DEFAULT_TOKENIZER else {"tokenizer": sweep.tokenizer}),
+        **({"pipeline": sweep.pipeline} if sweep.pipeline else {}),
     }
 
 
@@ -90,6 +91,7 @@ class SweepRecord:
         """
         found: dict[str, Outcome] = {}
         strategies = {each.key: each.strategy for each in planned}
+        retrievers = {each.key: each.retriever for each in planned}
         for path in sorted(self._files()):
             try:
                 value = _read(path)
@@ -106,7 +108,10 @@ class SweepRecord:
             # A strategy of one's own keeps its name when its code changes.
             is_ours = _is_ours(outcome.configuration.strategy)
             strategy = "" if is_ours else strategies.get(path.stem)
-            if strategy is not None and value.get("code") == _code(strategy):
+            code = _pipeline_code(retrievers.get(path.stem, "")) or (
+                None if strategy is None else _code(strategy)
+            )
+            if code is not None and value.get("code") == code:
                 found[path.stem] = outcome
         return found
 
@@ -114,7 +119,8 @@ class SweepRecord:
         """On disk when this returns."""
         configuration = outcome.configuration
         path = self.folder / _OUTCOMES / f"{configuration.key}.json"
-        value = json.loads(json_text({"outcome": outcome, "code": _code(configuration.strategy)}))
+        code = _pipeline_code(configuration.retriever) or _code(configuration.strategy)
+        value = json.loads(json_text({"outcome": outcome, "code": code}))
         _write(path, value | {"check": _check(value)})
 
     def _files(self) -> list[Path]:
@@ -143,6 +149,17 @@ def _code(strategy: str) -> str:
     try:
         return strategy_code(get_strategy(strategy))
     except Exception:  # somebody else's code runs
+        return ""
+
+
+def _pipeline_code(retriever: str) -> str:
+    """Of the file that a retriever is taken from; empty where it is from none, or that is gone."""
+    file = retriever.partition("(")[0].strip().rpartition(":")[0]
+    if not file.endswith(".py"):
+        return ""
+    try:
+        return blake2b(Path(file).read_bytes(), digest_size=16).hexdigest()
+    except OSError:
         return ""
 
 

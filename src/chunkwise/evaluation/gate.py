@@ -1,0 +1,361 @@
+"""Whether a run may take the place of another: worse by more than a margin, as good as equal, or not comparable."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from chunkwise.base.errors import InvalidParameter, NotComparable
+from chunkwise.base.wording import counted, listed, signed
+from chunkwise.evaluation.compare import (
+    Lower,
+    RunLike,
+    Scored,
+    changed_data,
+    changed_questions,
+    changed_rules,
+    compare,
+    read_runs,
+    run_name,
+)
+from chunkwise.evaluation.comparison import (
+    NO_DIFFERENCE,
+    Change,
+    Comparison,
+    Tested,
+    chosen_metrics,
+    whole_figures,
+)
+from chunkwise.evaluation.results import Results
+from chunkwise.metrics.registry import lower_is_better, metric_of
+from chunkwise.records.typed import json_text
+from chunkwise.stats.paired import SIGNIFICANCE, equivalence, holm
+
+ANY = "any"
+"""Every metric that the runs have in common."""
+CHANGED_MOST = 20
+"""Questions of a metric that are listed, of those that got worse and of those that got better."""
+
+Accepted = Literal["documents", "questions"]
+Verdict = Literal["worse", "equivalent", "better", "worse within the margin", "no difference shown"]
+Outcome = Literal["passed", "failed", "not comparable"]
+
+
+@dataclass(frozen=True, slots=True)
+class GateCheck:
+    """One metric of a run held against the first."""
+
+    run: str
+    first: str
+    metric: str
+    before: float
+    after: float
+    verdict: Verdict
+    margin: float
+    tested: Tested | None = None
+    """Corrected over the metrics that were named; None: a figure of a whole chunking, which is no sample."""
+    equivalence: float | None = None
+    """p of the two one-sided tests, corrected the same way; None: no margin, or too few questions."""
+    lost: int = 0
+    """Questions that the first run has a score for, and this one has none."""
+
+    @property
+    def difference(self) -> float:
+        return self.after - self.before
+
+    @property
+    def is_worse(self) -> bool:
+        """By more than the margin."""
+        return self.verdict == "worse"
+
+
+@dataclass(frozen=True, slots=True)
+class NewZero:
+    """A question that the first run answered at least in part, and this one not at all."""
+
+    run: str
+    metric: str
+    id: str
+    text: str
+    before: float
+    after: float | None
+    """None: it has no score any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedQuestions:
+    """The questions that moved most by one metric."""
+
+    run: str
+    metric: str
+    worse: tuple[Change, ...]
+    better: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What was checked, and what came out."""
+
+    labels: tuple[str, ...]
+    """Of the runs, the first among them."""
+    margin: float
+    checks: tuple[GateCheck, ...] = ()
+    not_comparable: tuple[str, ...] = ()
+    """Why nothing can be said; empty: the runs are comparable."""
+    no_new_zero: bool = False
+    new_zeros: tuple[NewZero, ...] = ()
+    changed: tuple[ChangedQuestions, ...] = ()
+    questions: int = 0
+    """In the first run and in each of the others."""
+    tests: int = 0
+    """Over which Holm's correction is made."""
+    warnings: tuple[str, ...] = ()
+    fails_by_tests: bool = True
+    """False: only questions that fall to nothing fail."""
+    comparison: Comparison | None = field(default=None, repr=False, compare=False)
+    """By the metrics of the gate; None: there is none."""
+
+    @property
+    def outcome(self) -> Outcome:
+        if self.not_comparable:
+            return "not comparable"
+        return "failed" if self.failing or (self.no_new_zero and self.new_zeros) else "passed"
+
+    @property
+    def failing(self) -> tuple[GateCheck, ...]:
+        """Metrics that are worse than they may be."""
+        return tuple(each for each in self.checks if each.is_worse) if self.fails_by_tests else ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        found: dict[str, Any] = json.loads(json_text(self))
+        del found["comparison"]
+        return {"outcome": self.outcome, **found}
+
+
+def gate(
+    *runs: RunLike | Sequence[RunLike],
+    metrics: Sequence[str] | None = None,
+    min_effect: float = 0.0,
+    no_new_zero: bool = False,
+    accept: Sequence[str] = (),
+    fails_by_tests: bool = True,
+    lower: Lower = lower_is_better,
+) -> Gate:
+    """Each run, or file of results, against the first, by the metrics that are named; None: by any.
+
+    One fails where it is shown to be worse, corrected over these metrics, and by more than `min_effect`; a figure of a
+    whole chunking, where it is worse by more than that. `accept`: documents or questions, which may differ.
+    `fails_by_tests` False: only questions that fall to nothing fail.
+    """
+    if isinstance(metrics, str):
+        metrics = [name.strip() for name in metrics.split(",")]
+    named = [ANY] if metrics is None else metrics
+    return _checked(read_runs(runs), named, min_effect, no_new_zero, accept, fails_by_tests, lower)
+
+
+def _checked(
+    runs: Sequence[Results],
+    metrics: Sequence[str],
+    min_effect: float,
+    no_new_zero: bool,
+    accept: Sequence[str],
+    fails_by_tests: bool,
+    lower: Lower,
+) -> Gate:
+    if not 0 <= min_effect < 1:
+        raise InvalidParameter(f"min_effect is {min_effect!r}; from 0 to below 1, as in 0.02")
+    for each in accept:
+        if each not in get_args(Accepted):
+            raise InvalidParameter(f"accept is {each!r}; allowed: {', '.join(get_args(Accepted))}")
+    labels = tuple(run.label for run in runs)
+    tested, whole = _named(runs, metrics)
+    reasons = [
+        reason
+        for at in range(1, len(runs))
+        for reason in _differing(runs[0], runs[at], ("a", run_name(at)), accept)
+    ]
+    try:
+        comparison = compare(list(runs), metrics=tested, lower=lower) if tested else None
+    except NotComparable as error:
+        return Gate(labels, min_effect, not_comparable=(*reasons, str(error)))
+    checks = _whole_checks(runs, whole, min_effect, lower)
+    zeros: list[NewZero] = []
+    changed: list[ChangedQuestions] = []
+    if comparison is not None:
+        scored = [
+            Scored.of((runs[0], runs[at]), ("a", run_name(at)), tested)
+            for at in range(1, len(runs))
+        ]
+        for own in comparison.contrasts:
+            if own.unpaired:
+                names = listed(own.unpaired)
+                reasons.append(
+                    f"no question has a score in both {own.first} and {own.second} by {names}"
+                )
+        checks = [*_checks(comparison, scored, min_effect), *checks]
+        for pair in scored:
+            zeros += _new_zeros(pair, lower)
+            for metric in pair.metrics:
+                worse, better = changed_questions(pair, metric, lower, CHANGED_MOST)
+                if worse or better:
+                    changed.append(ChangedQuestions(pair.names[1], metric, worse, better))
+    return Gate(
+        labels, min_effect, tuple(checks), tuple(reasons), no_new_zero, tuple(zeros), tuple(changed),
+        min((own.questions for own in comparison.contrasts), default=0) if comparison else 0,
+        comparison.tests if comparison else 0, comparison.warnings if comparison else (),
+        fails_by_tests, comparison,
+    )  # fmt: skip
+
+
+def _named(runs: Sequence[Results], metrics: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Those that score questions, and those that are figures of a whole chunking."""
+    by_question = list(
+        dict.fromkeys(
+            name
+            for name in _scored_names(runs[0])
+            if all(name in _scored_names(run) for run in runs[1:])
+        )
+    )
+    if ANY in metrics:
+        return by_question, []
+    figures = [
+        name
+        for name, values in whole_figures(runs).items()
+        if metric_of(name) is not None and None not in values
+    ]
+    chosen = chosen_metrics([*by_question, *figures], metrics)
+    return [name for name in chosen if name in by_question], [
+        name for name in chosen if name not in by_question
+    ]
+
+
+def _scored_names(run: Results) -> dict[str, None]:
+    return dict.fromkeys(name for question in run.questions for name in question.scores)
+
+
+def _differing(
+    first: Results, second: Results, names: tuple[str, str], accept: Sequence[str]
+) -> list[str]:
+    """A sentence for each thing that makes a difference between the two say nothing."""
+    a, b = names
+    found = [
+        f"{a} and {b} were made with other {what}; evaluate both with the same, or name it: --accept-changed {what}"
+        for what in changed_data(first, second)
+        if what not in accept
+    ]
+    if not found and "questions" not in accept:
+        asked = {question.id for question in second.questions}
+        gone = [question.id for question in first.questions if question.id not in asked]
+        if gone:
+            found.append(
+                f"{counted(len(gone), 'question')} of {a} not in {b}, such as {gone[0]!r}: left out there, or another "
+                "split; evaluate both with the same, or name it: --accept-changed questions"
+            )
+    return [*found, *changed_rules(first, second, names)]
+
+
+def _checks(comparison: Comparison, scored: Sequence[Scored], margin: float) -> list[GateCheck]:
+    shares = _equivalences(scored, margin) if margin else {}
+    found = []
+    for contrast, own in zip(comparison.contrasts, scored, strict=True):
+        for at, metric in enumerate(own.metrics):
+            if (tested := contrast.metrics.get(metric)) is None:
+                continue
+            p = shares.get((contrast.second, metric))
+            lost = int(np.sum(~np.isnan(own.first[:, at]) & np.isnan(own.second[:, at])))
+            found.append(GateCheck(
+                contrast.second, contrast.first, metric, tested.first, tested.second,
+                _verdict(tested, contrast.first, margin, p), margin, tested, p, lost,
+            ))  # fmt: skip
+    return found
+
+
+def _equivalences(scored: Sequence[Scored], margin: float) -> dict[tuple[str, str], float]:
+    """By run and metric, after Holm's correction over all of them."""
+    alone = {
+        (own.names[1], metric): p
+        for own in scored
+        for metric, p in zip(own.metrics, equivalence(own.first, own.second, margin), strict=True)
+        if p is not None
+    }
+    return dict(zip(alone, holm(list(alone.values())), strict=True))
+
+
+def _verdict(tested: Tested, first: str, margin: float, equal: float | None) -> Verdict:
+    is_worse = tested.verdict == f"{first} is better"
+    # A difference of 0.02 may come out as 0.020000000000000018.
+    if is_worse and round(abs(tested.difference.mean), 9) > margin:
+        return "worse"
+    if equal is not None and equal <= SIGNIFICANCE:
+        return "equivalent"
+    if is_worse:
+        return "worse within the margin"
+    return "no difference shown" if tested.verdict == NO_DIFFERENCE else "better"
+
+
+def _whole_checks(
+    runs: Sequence[Results], metrics: Sequence[str], margin: float, lower: Lower
+) -> list[GateCheck]:
+    """Nothing is sampled, so nothing is tested: the margin alone decides."""
+    figures = whole_figures(runs)
+    found = []
+    for at in range(1, len(runs)):
+        for metric in metrics:
+            before, after = figures[metric][0], figures[metric][at]
+            assert before is not None
+            assert after is not None
+            gain = round(before - after if lower(metric) else after - before, 9)
+            verdict: Verdict = "better" if gain > 0 else "no difference shown"
+            if abs(gain) <= margin:
+                verdict = "equivalent"
+            elif gain < 0:
+                verdict = "worse"
+            found.append(GateCheck(run_name(at), "a", metric, before, after, verdict, margin))
+    return found
+
+
+def _new_zeros(scored: Scored, lower: Lower) -> list[NewZero]:
+    """By each metric; where lower is better, the worst there is is 1."""
+    found = []
+    for at, metric in enumerate(scored.metrics):
+        is_lower = lower(metric)
+        for question, before, after in zip(
+            scored.pairing.runs[0],
+            scored.first[:, at].tolist(),
+            scored.second[:, at].tolist(),
+            strict=True,
+        ):
+            had_some = before < 1 if is_lower else before > 0
+            has_none = np.isnan(after) or (after >= 1 if is_lower else after <= 0)
+            if had_some and has_none:
+                found.append(NewZero(
+                    scored.names[1], metric, question.id, question.text, before,
+                    None if np.isnan(after) else after,
+                ))  # fmt: skip
+    return found
+
+
+def check_words(check: GateCheck) -> str:
+    """ "b is shown to be worse than a: -0.160 (-0.220 to -0.100), p < 0.001"."""
+    told = {
+        "worse": f"{check.run} is shown to be worse than {check.first}",
+        "equivalent": f"{check.run} is as good as {check.first}, within {check.margin:g}",
+        "better": f"{check.run} is shown to be better than {check.first}",
+        "worse within the margin": f"{check.run} is worse than {check.first}, by no more than {check.margin:g}",
+        "no difference shown": f"no difference shown between {check.run} and {check.first}",
+    }[check.verdict]
+    if check.tested is None:
+        if check.verdict == "worse":
+            told = f"{check.run} is worse than {check.first}"
+        return f"{told}: {signed(check.difference)} (of the whole chunking, not tested)"
+    found = check.tested
+    p = check.equivalence if check.verdict == "equivalent" else found.adjusted
+    shown = "p < 0.001" if p is not None and p < 0.001 else f"p = {p:.3f}"
+    ends = f"{signed(found.corrected.low)} to {signed(found.corrected.high)}"
+    lost = f"; {counted(check.lost, 'question')} without a score now" if check.lost else ""
+    return f"{told}: {signed(found.difference.mean)} ({ends}), {shown}{lost}"

@@ -1,0 +1,294 @@
+"""What a user's own retriever gave for every question: made records of, kept as they come, told where it failed.
+
+Records are as a file of hits has them: texts, places, or both. A question that the retriever fails on, or takes too
+long for, has no score and a reason, and the others go on.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from chunkwise.base import parameters
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.parameters import param
+from chunkwise.core import OnProgress, Query
+from chunkwise.evaluation.live_retriever import (
+    HIT_LISTS,
+    MOST_HITS,
+    LiveRetriever,
+    RetrieverFailed,
+    hits_in,
+)
+from chunkwise.evaluation.results import LATENCY
+from chunkwise.records.json import parse_json, without_half_characters
+from chunkwise.records.read import OnBadRow
+
+_GIVE_UP = 10
+"""Questions in a row, from the first on, that fail: then all do."""
+_DEEPEST = 6
+"""Records inside one another that are looked into."""
+_ATTRIBUTES = (
+    "text", "page_content", "content", "doc_id", "document_id", "ref_doc_id", "source", "start", "end",
+    "start_char_idx", "end_char_idx", "start_index", "end_index", "score", "metadata", "meta", "id", "node_id",
+    "chunk_id", "title",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class LiveOptions:
+    """How a retriever of the user's own is asked."""
+
+    timeout: float = param(60.0, "the longest answer", unit="seconds", low=0.001, high=86_400.0)
+    retrieved: str | os.PathLike[str] | None = None
+    """A file that gets what came back, a line a question as it comes; those it has are not asked again."""
+
+    def __post_init__(self) -> None:
+        parameters.check(self)
+
+
+def hit_records(answer: object) -> list[dict[str, object] | str]:
+    """Records of what a retriever handed out; a text in the place of one says why it is none."""
+    found = hits_in(answer)
+    if not isinstance(found, Mapping | str) and not isinstance(found, Sequence):
+        for name in HIT_LISTS:
+            if isinstance(inner := getattr(found, name, None), list | tuple):
+                found = inner
+                break
+    if found is None:
+        raise RetrieverFailed(
+            "it gave nothing (None); a list of hits is needed, an empty one where there are none"
+        )
+    if isinstance(found, str | Mapping):
+        found = [found]
+    if not isinstance(found, Iterable):
+        raise RetrieverFailed(f"it gave {type(found).__name__}; a list of hits is needed")
+    return [_record(each) for each in islice(found, MOST_HITS)]
+
+
+def _record(item: object, depth: int = 0) -> dict[str, object] | str:
+    if isinstance(item, str):
+        return {"text": without_half_characters(item)}
+    if isinstance(item, Mapping):
+        return {str(name): _plain(value, depth + 1) for name, value in item.items()}
+    if isinstance(item, list | tuple) and not hasattr(item, "_fields"):
+        return _of_tuple(item, depth)
+    if item is None or isinstance(item, int | float | bytes):
+        return f"a text, a place or a record is needed, this is {item!r:.40}"
+    if depth < _DEEPEST and (node := getattr(item, "node", None)) is not None:
+        inner = _record(node, depth + 1)
+        score = _attribute(item, "score")
+        return inner if isinstance(inner, str) or score is None else {**inner, "score": score}
+    found: dict[str, object] = {}
+    for name in _ATTRIBUTES:
+        if (value := _attribute(item, name)) is not None:
+            found["metadata" if name == "meta" else name] = _plain(value, depth + 1)
+    if not {"text", "page_content", "content"} & {*found} and callable(
+        content := getattr(item, "get_content", None)
+    ):
+        with suppress(Exception):
+            found["text"] = str(content())
+    if not found:
+        return f"a text, a place or a record is needed, this is {type(item).__name__}"
+    return found
+
+
+def _of_tuple(item: Sequence[object], depth: int) -> dict[str, object] | str:
+    """(document, start, end), with a score or without; (anything, score)."""
+    if (
+        len(item) in (3, 4)
+        and isinstance(item[0], str)
+        and all(type(each) is int for each in item[1:3])
+    ):
+        found: dict[str, object] = dict(zip(("doc_id", "start", "end"), item[:3], strict=True))
+        return {**found, "score": item[3]} if len(item) == 4 else found
+    if len(item) == 2 and isinstance(item[1], int | float) and depth < _DEEPEST:
+        inner = _record(item[0], depth + 1)
+        return inner if isinstance(inner, str) else {**inner, "score": float(item[1])}
+    return f"(document, start, end) or (hit, score) is needed, this is {item!r:.40}"
+
+
+def _attribute(item: object, name: str) -> object:
+    try:
+        value = getattr(item, name, None)
+    except Exception:  # a property of somebody else's
+        return None
+    return None if callable(value) else value
+
+
+def _plain(value: object, depth: int) -> object:
+    """As JSON can have it."""
+    if isinstance(value, str):
+        return without_half_characters(value)
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if depth >= _DEEPEST:
+        return None
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each, depth + 1) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each, depth + 1) for each in islice(value, MOST_HITS)]
+    if hasattr(value, "item") and callable(value.item):  # a number of NumPy's
+        with suppress(Exception):
+            return _plain(value.item(), depth + 1)
+    inner = _record(value, depth + 1)
+    return str(value)[:1000] if isinstance(inner, str) else inner
+
+
+@dataclass(frozen=True, slots=True)
+class LiveAnswers:
+    """What came back for every question, in their order."""
+
+    records: Sequence[Sequence[dict[str, object] | str]]
+    failed: Mapping[str, str]
+    """By the id of a question, why it has no answer."""
+    seconds: Sequence[float]
+    """Of the questions that were answered."""
+    known: int = 0
+    """Questions whose answers were in the file already."""
+
+
+@dataclass(slots=True)
+class _Kept:
+    """The file of answers: read first, then added to, a line at a time."""
+
+    path: Path | None
+    name: str
+    known: dict[str, tuple[list[dict[str, object] | str], float]] = field(default_factory=dict)
+
+    def read(self, queries: Sequence[Query], k: int) -> None:
+        if self.path is None or not self.path.exists():
+            return
+        texts = {query.id: query.text for query in queries}
+        for line in _lines(self.path):
+            try:
+                record = parse_json(line)
+            except (ValueError, RecursionError):  # the line at which the last run was ended
+                continue
+            if not isinstance(record, dict) or not isinstance(hits := record.get("hits"), list):
+                continue
+            id, seconds = record.get("query_id"), record.get("seconds")
+            same = record.get("retriever") == self.name and record.get("k") == k
+            if (
+                same
+                and id in texts
+                and record.get("query") == texts[id]
+                and isinstance(seconds, float)
+            ):
+                self.known[id] = (
+                    [each if isinstance(each, dict) else str(each) for each in hits],
+                    seconds,
+                )
+
+    def add(self, query: Query, k: int, **found: object) -> None:
+        if self.path is None:
+            return
+        record = {
+            "query_id": query.id,
+            "query": query.text,
+            "retriever": self.name,
+            "k": k,
+            **found,
+        }
+        line = json.dumps(record, ensure_ascii=True, allow_nan=False)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("ab") as out:
+                if out.tell() and not _ends_with_newline(self.path):
+                    out.write(b"\n")
+                out.write(line.encode() + b"\n")
+        except OSError as error:
+            raise ChunkwiseError(f"cannot write {self.path}: {error.strerror or error}") from error
+
+
+def _lines(path: Path) -> Iterator[str]:
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                yield line.decode("utf-8", "replace")
+    except OSError as error:
+        raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _ends_with_newline(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"
+
+
+def ask_live(
+    retriever: LiveRetriever,
+    queries: Sequence[Query],
+    k: int,
+    options: LiveOptions = LiveOptions(),
+    *,
+    on_bad: OnBadRow,
+    advance: OnProgress | None = None,
+) -> LiveAnswers:
+    """Every question once, one after the other; stops where the first ones fail without an exception."""
+    path = None if options.retrieved is None else Path(options.retrieved)
+    kept = _Kept(path, retriever.name)
+    kept.read(queries, k)
+    records: list[list[dict[str, object] | str]] = []
+    failed: dict[str, str] = {}
+    seconds: list[float] = []
+    for number, query in enumerate(queries, 1):
+        if query.id in kept.known:
+            own, took = kept.known[query.id]
+        else:
+            began = time.perf_counter()
+            own, reason = _asked(retriever, query, k)
+            took = round(time.perf_counter() - began, 6)
+            if reason:
+                failed[query.id] = reason
+                kept.add(query, k, error=reason)
+                on_bad(f"question {query.id!r}: {retriever.name} did not answer: {reason}")
+                if len(failed) == number == _GIVE_UP < len(queries):
+                    raise ChunkwiseError(
+                        f"{retriever.name} fails on each of the first {_GIVE_UP} questions: {reason}"
+                    )
+            else:
+                kept.add(query, k, hits=own, seconds=took)
+        records.append(own)
+        if query.id not in failed:
+            seconds.append(took)
+        if advance:
+            advance(1, f"{number:,} of {len(queries):,} questions")
+    if failed and len(failed) == len(queries):
+        raise ChunkwiseError(f"{retriever.name} answers none of the questions: {reason}")
+    return LiveAnswers(records, failed, seconds, len(kept.known))
+
+
+def _asked(
+    retriever: LiveRetriever, query: Query, k: int
+) -> tuple[list[dict[str, object] | str], str]:
+    """The records, or why there are none."""
+    try:
+        return hit_records(retriever.retrieve(query, k)), ""
+    except RetrieverFailed as error:
+        return [], str(error)
+    except Exception as error:  # somebody else's code: this question has no score, the others go on
+        told = (
+            f"{type(error).__name__}: {error}"
+            if not isinstance(error, ChunkwiseError)
+            else str(error)
+        )
+        return [], " ".join(told.split())[:300]
+
+
+def latency(seconds: Sequence[float]) -> dict[str, float]:
+    """Of a question: the median, what 95 % of them do not exceed, and the slowest; empty where none was answered."""
+    if not seconds:
+        return {}
+    ranked = sorted(seconds)
+    median, p95 = (ranked[math.ceil(share * len(ranked)) - 1] for share in (0.5, 0.95))
+    return {f"{LATENCY}median": median, f"{LATENCY}p95": p95, f"{LATENCY}slowest": ranked[-1]}

@@ -1,0 +1,202 @@
+"""A pipeline of the user's own with parameters: what it declares, what of that its index is built with, building it.
+
+    PARAMETERS = {
+        "size": {"when": "index", "values": [200, 400, 800], "default": 400},
+        "weight": {"when": "query", "low": 0.0, "high": 1.0, "default": 0.5},
+    }
+
+    def build(size): ...    # returns what is asked: search(query, weight=…)
+
+Parameters of the index are given to what builds it; those of a question to what is asked, so that trying another value
+of them builds nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from chunkwise.base import parameters, spec
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.untrusted_names import check_allowed
+from chunkwise.base.wording import did_you_mean
+from chunkwise.retrieval.retrievers import registry
+
+DECLARATION = "PARAMETERS"
+When = Literal["index", "query"]
+PipelineValue = str | int | float | bool
+_FIELDS = ("when", "values", "low", "high", "steps", "default", "help")
+_STEPS = 3
+_MOST_VALUES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineParameter:
+    """One knob: when it counts, and what is tried."""
+
+    name: str
+    when: When
+    values: tuple[PipelineValue, ...]
+    default: PipelineValue
+    """One of the values: what the pipeline is held against."""
+
+
+def pipeline_part(name: str) -> Any:
+    """What builds a pipeline, by `./file.py:name` or the name of a plug-in."""
+    check_allowed(name)
+    part = registry.get(name)
+    if not callable(part):
+        raise InvalidParameter(
+            f"{name} is {type(part).__name__}; a function or a class is needed that builds a pipeline"
+        )
+    return part
+
+
+def declared_parameters(name: str, part: Any) -> dict[str, PipelineParameter]:
+    """By name, as the file or the part itself declares them; empty: none are."""
+    module = sys.modules.get(getattr(part, "__module__", ""))
+    declared = getattr(part, DECLARATION, None) or getattr(module, DECLARATION, None)
+    if declared is None:
+        return _of_dataclass(part)
+    if not isinstance(declared, Mapping):
+        raise InvalidParameter(
+            f"{DECLARATION} of {name} is {type(declared).__name__}; a mapping is needed"
+        )
+    return {str(each): _parameter(str(each), given) for each, given in declared.items()}
+
+
+def _of_dataclass(part: Any) -> dict[str, PipelineParameter]:
+    """Fields of a dataclass that say their bounds or choices (`param`): the index is built with them."""
+    found = {}
+    for field in parameters.fields(part) if isinstance(part, type) else ():
+        bounds = parameters.bounds(field)
+        given: dict[str, object] = {"when": "index", "default": field.default}
+        if bounds.choices:
+            given["values"] = list(bounds.choices)
+        elif bounds.low is not None and bounds.high is not None:
+            given |= {"low": bounds.low, "high": bounds.high}
+        else:
+            continue
+        found[field.name] = _parameter(field.name, given)
+    return found
+
+
+def _parameter(name: str, given: object) -> PipelineParameter:
+    if isinstance(given, list | tuple):
+        given = {"values": given}
+    if not isinstance(given, Mapping):
+        raise InvalidParameter(
+            f"{DECLARATION}: {name} is {given!r:.60}; needed: a list of values, or a record with when and values, or "
+            "low and high"
+        )
+    for field in given:
+        if field not in _FIELDS:
+            hint = did_you_mean(str(field), _FIELDS, f"known: {', '.join(_FIELDS)}")
+            raise InvalidParameter(f"{DECLARATION}: {name} has a field {field!r}; {hint}")
+    when = given.get("when", "index")
+    if when not in get_args(When):
+        raise InvalidParameter(
+            f"{DECLARATION}: {name} counts when {when!r}; allowed: index (it is built anew), query"
+        )
+    values = _values(name, given)
+    default = given.get("default", values[0])
+    if not _is_plain(default):
+        raise InvalidParameter(f"{DECLARATION}: the default of {name} is {default!r:.60}; {_PLAIN}")
+    every = tuple(dict.fromkeys((_typed(default), *map(_typed, values))))
+    return PipelineParameter(name, when, tuple(value for _, value in every), default)
+
+
+_PLAIN = "a number, a text, True or False is needed"
+
+
+def _typed(value: PipelineValue) -> tuple[str, PipelineValue]:
+    """1 and True are the same to a dictionary."""
+    return type(value).__name__, value
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, str | int | float | bool) and value == value
+
+
+def _values(name: str, given: Mapping[str, Any]) -> Sequence[PipelineValue]:
+    if "values" in given:
+        values = given["values"]
+        if not isinstance(values, list | tuple) or not values or len(values) > _MOST_VALUES:
+            raise InvalidParameter(
+                f"{DECLARATION}: the values of {name} are {values!r:.60}; a list of 1 to {_MOST_VALUES} is needed"
+            )
+        for value in values:
+            if not _is_plain(value):
+                raise InvalidParameter(
+                    f"{DECLARATION}: {name} has the value {value!r:.60}; {_PLAIN}"
+                )
+        return values
+    low, high, steps = given.get("low"), given.get("high"), given.get("steps", _STEPS)
+    numbers = all(
+        isinstance(each, int | float) and not isinstance(each, bool) for each in (low, high)
+    )
+    if not numbers or not low < high or type(steps) is not int or not 2 <= steps <= _MOST_VALUES:  # type: ignore[operator]
+        raise InvalidParameter(
+            f"{DECLARATION}: {name} has neither values nor a range (low {low!r}, high {high!r}, steps {steps!r}); "
+            "as in {'low': 100, 'high': 800, 'steps': 3}"
+        )
+    assert low is not None
+    assert high is not None
+    made = [low + (high - low) * at / (steps - 1) for at in range(steps)]
+    if isinstance(low, int) and isinstance(high, int):
+        return list(dict.fromkeys(round(each) for each in made))
+    return [float(f"{each:.6g}") for each in made]
+
+
+def split_values(
+    declared: Mapping[str, PipelineParameter], values: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Those the index is built with, and those of a question; what is not declared is the builder's."""
+    asked = {
+        name: value
+        for name, value in values.items()
+        if name in declared and declared[name].when == "query"
+    }
+    return {name: value for name, value in values.items() if name not in asked}, asked
+
+
+def check_builder(name: str, part: Any, declared: Mapping[str, PipelineParameter]) -> None:
+    """That it takes what it declares, told before anything is built."""
+    try:
+        own = inspect.signature(part).parameters
+    except (TypeError, ValueError):
+        return
+    if any(each.kind is each.VAR_KEYWORD for each in own.values()):
+        return
+    for each in declared.values():
+        if each.when == "index" and each.name not in own:
+            raise InvalidParameter(
+                f"{name} takes no {each.name!r}, which {DECLARATION} says its index is built with; it takes: "
+                f"{', '.join(own) or 'nothing'}"
+            )
+
+
+def build_pipeline(name: str, part: Any, values: Mapping[str, Any]) -> object:
+    """What is asked; awaited where building is async."""
+    made = parameters.build(part, name, values)
+    made = asyncio.run(made) if inspect.iscoroutine(made) else made
+    if made is None:
+        raise InvalidParameter(f"{name}() gave nothing; it is to return what is asked")
+    return made
+
+
+def pipeline_label(name: str, values: Mapping[str, Any]) -> str:
+    """The specification that `--retriever` takes, too."""
+    told = ", ".join(f"{each}={value!r}" for each, value in values.items())
+    return f"{name}({told})" if told else name
+
+
+def parse_pipeline(text: str) -> tuple[str, dict[str, Any]]:
+    """`./mine.py:build(database='x')`: the name, and values that stay as they are."""
+    name, values = spec.parse(text, "pipeline", "./mine.py:build(database='kb')")
+    check_allowed(values)
+    return name, dict(values)

@@ -1,0 +1,207 @@
+"""Quality as tests: `pytest --chunkwise`, the marker `chunkwise`, the fixtures `chunkwise_run` and `assert_not_worse`.
+
+pytest loads this in every project that has chunkwise installed, so nothing of ours is imported until it is used.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from chunkwise.evaluation.gate import Gate
+    from chunkwise.evaluation.results import Results
+
+_PATHS = ("source", "queries", "hits", "chunks", "answers")
+"""Arguments of `evaluate` that may be paths, from the root of the project."""
+_RUNS = pytest.StashKey[dict[str, "Results"]]()
+_TOLD = pytest.StashKey[list[str]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("chunkwise", "quality of retrieval")
+    group.addoption(
+        "--chunkwise", action="store_true",
+        help="Run the tests that are marked with chunkwise, which measure quality; else they are skipped.",
+    )  # fmt: skip
+    group.addoption(
+        "--chunkwise-baseline", metavar="FILE",
+        help="Results that runs are held against (chunkwise evaluate -o FILE), where a test names none.",
+    )  # fmt: skip
+    group.addoption(
+        "--chunkwise-update", action="store_true",
+        help="Write the run of each assert_not_worse to its baseline instead of comparing them.",
+    )  # fmt: skip
+    group.addoption(
+        "--chunkwise-output", metavar="FOLDER", help="Write the results of every run into this folder."
+    )  # fmt: skip
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "chunkwise(source, queries, **settings): measures quality; runs with --chunkwise. What it is given is what "
+        "chunkwise_run() evaluates.",
+    )
+    config.stash[_RUNS] = {}
+    config.stash[_TOLD] = []
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--chunkwise"):
+        return
+    skip = pytest.mark.skip(reason="measures quality: runs with --chunkwise")
+    for item in items:
+        if item.get_closest_marker("chunkwise") is not None:
+            item.add_marker(skip)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    told = config.stash.get(_TOLD, [])
+    if told:
+        terminalreporter.section("chunkwise")
+        for line in told:
+            terminalreporter.write_line(line)
+
+
+@pytest.fixture
+def chunkwise_run(request: pytest.FixtureRequest) -> Callable[..., Results]:
+    """Evaluates as `chunkwise.evaluate` does, the same only once a session.
+
+    Without arguments it evaluates what the marker `chunkwise` of the test says. Paths are from the root of the project.
+    """
+    config = request.config
+
+    def run(*given: Any, **settings: Any) -> Results:
+        marker = request.node.get_closest_marker("chunkwise")
+        if marker is not None:
+            given = given or marker.args
+            settings = {**marker.kwargs, **settings}
+        named = dict(zip(("source", "queries"), given, strict=False))
+        arguments = {**settings, **named}
+        if "source" not in arguments and "queries" not in arguments:
+            raise pytest.UsageError(
+                "chunkwise_run() is told nothing to evaluate; as in chunkwise_run('docs/', 'questions.json'), or "
+                "@pytest.mark.chunkwise(source='docs/', queries='questions.json')"
+            )
+        arguments = {
+            name: _placed(value, config.rootpath) if name in _PATHS else value
+            for name, value in arguments.items()
+        }
+        # A pipeline of the user's own is told apart by what it is, not by where it lies in memory.
+        key = repr(sorted((name, _key(value)) for name, value in arguments.items()))
+        known = config.stash[_RUNS]
+        if key not in known:
+            known[key] = _evaluated(arguments, config, request.node.name)
+        return known[key]
+
+    return run
+
+
+def _key(value: object) -> str:
+    return (
+        f"{getattr(value, '__qualname__', type(value).__qualname__)} {id(value)}"
+        if callable(value)
+        else repr(value)
+    )
+
+
+def _placed(value: object, root: Path) -> object:
+    if (
+        isinstance(value, str | os.PathLike)
+        and not os.path.isabs(value)
+        and (root / value).exists()
+    ):
+        return str(root / value)
+    if isinstance(value, list | tuple):
+        return [_placed(each, root) for each in value]
+    return value
+
+
+def _evaluated(arguments: dict[str, Any], config: pytest.Config, test: str) -> Results:
+    from chunkwise.evaluation.evaluate import evaluate
+    from chunkwise.evaluation.results import write_results
+
+    source: Any = arguments.pop("source", arguments.get("queries"))
+    found = evaluate(source, **arguments)
+    folder = config.getoption("--chunkwise-output")
+    if folder:
+        name = "".join(sign if sign.isalnum() or sign in "-_." else "-" for sign in test)
+        write_results(found, Path(config.rootpath, folder, f"{name}.json"))
+    return found
+
+
+@pytest.fixture
+def assert_not_worse(request: pytest.FixtureRequest) -> Callable[..., Gate | None]:
+    """Fails where a run is shown to be worse than its baseline: assert_not_worse(run, "main.json", metrics=["recall"]).
+
+    The other arguments are those of `chunkwise.gate`. None: the baseline was written (--chunkwise-update).
+    """
+    config = request.config
+
+    def check(
+        run: Results | str | os.PathLike[str],
+        baseline: Results | str | os.PathLike[str] | None = None,
+        metrics: Sequence[str] | None = None,
+        **settings: Any,
+    ) -> Gate | None:
+        __tracebackhide__ = True
+        from chunkwise.evaluation.gate import gate
+        from chunkwise.evaluation.results import Results
+
+        base = baseline if baseline is not None else config.getoption("--chunkwise-baseline")
+        if base is None:
+            raise pytest.UsageError(
+                "assert_not_worse: no baseline; name a file of results, or --chunkwise-baseline FILE"
+            )
+        if not isinstance(base, Results):
+            base = Path(config.rootpath, base)
+            if config.getoption("--chunkwise-update"):
+                _write_baseline(run, base, config)
+                return None
+            if not base.exists():
+                pytest.fail(
+                    f"there is no baseline {base}; write it: pytest --chunkwise --chunkwise-update",
+                    pytrace=False,
+                )
+        found = gate([base, run], metrics=metrics, **settings)
+        words = _words(found, request.node.nodeid)
+        config.stash[_TOLD].extend(words)
+        if found.outcome != "passed":
+            pytest.fail("\n".join(words), pytrace=False)
+        return found
+
+    return check
+
+
+def _write_baseline(run: object, base: Path, config: pytest.Config) -> None:
+    from chunkwise.evaluation.compare import read_runs
+    from chunkwise.evaluation.results import write_results
+
+    base.parent.mkdir(parents=True, exist_ok=True)
+    write_results(read_runs([run, run])[0], base)  # type: ignore[list-item]
+    config.stash[_TOLD].append(f"written: {base}")
+
+
+def _words(found: Gate, test: str) -> list[str]:
+    """One line a metric, and the questions that broke; texts made harmless, as on any terminal of ours."""
+    from chunkwise.evaluation.gate import check_words
+    from chunkwise.report.plain_text import one_line
+
+    lines = [f"{one_line(test, 200)}: {found.outcome}"]
+    lines += [f"  not comparable: {one_line(reason, 300)}" for reason in found.not_comparable]
+    lines += [f"  {one_line(each.metric, 80)}: {check_words(each)}" for each in found.checks]
+    if found.no_new_zero:
+        for zero in found.new_zeros[:20]:
+            what = f"{one_line(zero.id, 60)}: {one_line(zero.text, 120)}"
+            lines.append(f"  nothing found any more by {one_line(zero.metric, 80)}: {what}")
+    elif found.outcome == "failed":
+        for moved in found.changed:
+            for each in moved.worse[:5]:
+                what = f"{one_line(each.id, 60)}: {one_line(each.text, 120)}"
+                lines.append(f"  {each.first:.3f} → {each.second:.3f}  {what}")
+    return lines

@@ -1,0 +1,160 @@
+"""Runs a user's own pipeline with every combination of a plan: built once an index, asked once a question."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.progress import Stages, unwatched
+from chunkwise.core import Document, Query
+from chunkwise.documents import distinct_documents
+from chunkwise.evaluation.evaluate_system import QuestionSet, depths, evaluate_system
+from chunkwise.evaluation.live_answers import LiveOptions, ask_live, latency
+from chunkwise.evaluation.live_retriever import CallableRetriever, WithValues
+from chunkwise.evaluation.options import ScoringOptions
+from chunkwise.evaluation.pipeline import (
+    build_pipeline,
+    declared_parameters,
+    parse_pipeline,
+    pipeline_part,
+    split_values,
+)
+from chunkwise.evaluation.results import LATENCY, Json
+from chunkwise.evaluation.run_file import locate_records
+from chunkwise.evaluation.system import hits_system
+from chunkwise.metrics.evidence import is_nowhere
+from chunkwise.records.read import OnBadRow
+from chunkwise.tuning.plan.plan import Plan
+from chunkwise.tuning.run.record import SweepRecord, sweep_fingerprint
+from chunkwise.tuning.sweep import Configuration, Sweep, metrics_to_score
+from chunkwise.tuning.sweep_result import NOT_RUN, Outcome
+
+_ASKED = "asked"
+"""The folder of answers to questions of configurations that are not done yet."""
+_DEPTH = 50
+"""Hits that are asked for: recall within tokens looks at as many as fit."""
+
+
+def run_pipeline_plan(
+    plan: Plan,
+    documents: Sequence[Document],
+    queries: Sequence[Query],
+    sweep: Sweep,
+    record: SweepRecord,
+    *,
+    on_bad: OnBadRow,
+    stages: Stages = unwatched,
+    on_outcome: Callable[[Outcome], None] | None = None,
+    deadline: float | None = None,
+) -> list[Outcome]:
+    """The outcomes of all combinations, in the plan's order; what the record knows is not run again."""
+    began = time.monotonic()
+    documents = list(distinct_documents(documents))
+    record.matches(sweep_fingerprint(documents, queries, sweep))
+    known = {key: each for key, each in record.known(plan.configurations).items() if not each.error}
+    for configuration in plan.configurations:
+        if configuration.key in known and on_outcome is not None:
+            on_outcome(known[configuration.key])
+    todo = [each for each in plan.configurations if each.key not in known]
+    with stages("configurations", len(todo)) as advance:
+        for outcome in _outcomes(todo, documents, queries, sweep, record.folder, on_bad):
+            record.keep(outcome)
+            with suppress(OSError):
+                _kept_answers(record.folder, outcome.configuration).unlink(missing_ok=True)
+            known[outcome.configuration.key] = outcome
+            advance(1, outcome.configuration.label)
+            if on_outcome is not None:
+                on_outcome(outcome)
+            if deadline is not None and time.monotonic() - began >= deadline:
+                break
+    undone = f"{NOT_RUN}: the time was up before its turn came; the same command goes on with it"
+    return [known.get(each.key) or Outcome(each, error=undone) for each in plan.configurations]
+
+
+def _kept_answers(folder: Path, configuration: Configuration) -> Path:
+    return folder / _ASKED / f"{configuration.key}.jsonl"
+
+
+def _outcomes(
+    todo: Sequence[Configuration],
+    documents: Sequence[Document],
+    queries: Sequence[Query],
+    sweep: Sweep,
+    folder: Path,
+    on_bad: OnBadRow,
+) -> Iterator[Outcome]:
+    """One index at a time: it may fill the memory."""
+    name, _ = parse_pipeline(sweep.pipeline)
+    part = pipeline_part(name)
+    declared = declared_parameters(name, part)
+
+    def values_of(configuration: Configuration) -> tuple[dict[str, Any], dict[str, Any]]:
+        return split_values(declared, parse_pipeline(configuration.retriever)[1])
+
+    for _, group in groupby(todo, key=lambda each: repr(values_of(each)[0])):
+        own = list(group)
+        began = time.monotonic()
+        try:
+            built = build_pipeline(name, part, values_of(own[0])[0])
+        except Exception as error:  # somebody else's code: the other combinations go on
+            told = f"it could not be built: {_words(error)}"
+            yield from (Outcome(each, error=told) for each in own)
+            continue
+        building = time.monotonic() - began
+        for configuration in own:
+            began = time.monotonic()
+            try:
+                found = _asked(
+                    built, values_of(configuration)[1], configuration, documents, queries, sweep, folder, on_bad
+                )  # fmt: skip
+            except Exception as error:
+                found = Outcome(configuration, error=_words(error))
+            took = time.monotonic() - began + building
+            building = 0.0
+            yield Outcome(
+                configuration, found.scores, found.cost, error=found.error, seconds=round(took, 3)
+            )
+
+
+def _words(error: Exception) -> str:
+    told = str(error) if isinstance(error, ChunkwiseError) else f"{type(error).__name__}: {error}"
+    return " ".join(told.split())[:300]
+
+
+def _asked(
+    built: object,
+    values: Mapping[str, Any],
+    configuration: Configuration,
+    documents: Sequence[Document],
+    queries: Sequence[Query],
+    sweep: Sweep,
+    folder: Path,
+    on_bad: OnBadRow,
+) -> Outcome:
+    wanted = metrics_to_score(sweep.objective, sweep.k)
+    retriever = CallableRetriever(WithValues(built, values), configuration.label, sweep.timeout)
+    options = LiveOptions(sweep.timeout, _kept_answers(folder, configuration))
+    try:
+        answers = ask_live(retriever, queries, max(_DEPTH, *depths(wanted)), options, on_bad=on_bad)
+    finally:
+        retriever.close()
+    hits = locate_records(answers.records, queries, documents, on_bad, None, sweep.tokenizer)
+    lost = {hit.doc_id: hit.document for own in hits for hit in own if is_nowhere(hit)}
+    by_id = {query.id: own for query, own in zip(queries, hits, strict=True)}
+    system = hits_system([*documents, *lost.values()], by_id, {}, sweep.tokenizer)
+    system = replace(system, failed=answers.failed)
+    labels = tuple(each.label for each in wanted)
+    results = evaluate_system(system, QuestionSet(queries), ScoringOptions(labels, sweep.k))
+    cost: dict[str, Json] = {"context_tokens": results.cost.get("context_tokens")}
+    for key, seconds in latency(answers.seconds).items():
+        cost[f"{key.removeprefix(LATENCY)}_seconds"] = seconds
+    scores = {
+        name: tuple(question.scores.get(name) for question in results.questions) for name in labels
+    }
+    return Outcome(configuration, scores, cost)

@@ -1,0 +1,106 @@
+"""`chunkwise compare` as a gate: statuses, files, and what GitHub reads."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from chunkwise.evaluation.results import write_results
+from cli.in_process import Run, here
+from made_results import of_questions, question, results
+
+__all__ = ["here"]  # a fixture
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+    high = results(2, lift=0.15)
+    write_results(results(1), tmp_path / "low.json")
+    write_results(high, tmp_path / "high.json")
+    other = replace(high, data={**high.data, "documents": {"count": 1, "hash": "d2"}})
+    write_results(other, tmp_path / "other.json")
+    rows = [question(n, {"recall@5": 1.0}, text="::error::mine\n|x|") for n in range(200)]
+    write_results(of_questions(tuple(rows)), tmp_path / "same.json")
+    rows[7] = question(7, {"recall@5": 0.0}, text="::error::mine\n|x|")
+    write_results(of_questions(tuple(rows)), tmp_path / "broken.json")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        ("high.json low.json --fail-if-worse recall@5 --min-effect 0.02", 4, "is shown to be worse"),
+        ("high.json low.json --fail-if-worse recall@5 --min-effect 0.5", 0, "is as good as a, within 0.5"),
+        ("low.json high.json --fail-if-worse recall@5,mrr --min-effect 0.02", 0, "is shown to be better"),
+        ("low.json other.json --fail-if-worse recall@5", 5, "not comparable: a and b were made with other documents"),
+        ("low.json other.json --fail-if-worse recall@5 --accept-changed documents", 0, "better"),
+        ("low.json same.json --fail-if-worse recall@5 --accept-changed questions", 5, "not comparable"),
+        ("same.json broken.json --fail-if-worse recall --min-effect 0.05", 0, "is as good as a"),
+        ("same.json broken.json --fail-if-worse recall --no-new-zero", 4, "q07 fell from 1.000 to 0.000"),
+        ("same.json broken.json --no-new-zero", 4, "q07 fell from 1.000 to 0.000"),
+        ("high.json low.json --no-new-zero", 0, ""),
+        ("low.json high.json --junit x.xml", 2, "--junit says how runs are checked, and nothing is"),
+        ("low.json high.json --min-effect 0.1", 2, "--min-effect says"),
+        ("low.json high.json --fail-if-worse recall --min-effect nan", 2, "--min-effect"),
+        ("low.json high.json --fail-if-worse recall --junit low.json", 2, "would be overwritten"),
+    ],
+)  # fmt: skip
+def test_a_gate_ends_with_its_own_status(here: Run, words: str, status: int, told: str) -> None:
+    done = here("compare", *words.split())
+    assert done.returncode == status, done.stderr
+    assert told in done.stderr
+    lines = (done.stdout + done.stderr).splitlines()
+    assert [line for line in lines if line.lstrip().startswith("::")] == []
+
+
+def test_a_whole_run_without_any_question_in_common_still_writes_its_files(
+    here: Run, folder: Path
+) -> None:
+    write_results(of_questions((question(777, {"recall@5": 1.0}),)), folder / "strange.json")
+    done = here(
+        "compare", "same.json", "strange.json", "--fail-if-worse", "recall", "--junit", "g.xml"
+    )
+    assert done.returncode == 5
+    assert ElementTree.parse(folder / "g.xml").getroot()[0].get("errors") == "1"
+    assert here("compare", "same.json", "strange.json").returncode == 1
+
+
+def test_every_file_is_written_whatever_comes_out(here: Run, folder: Path) -> None:
+    files = ("--junit", "g.xml", "--comment", "c.md", "--summary", "s.md", "--annotations")
+    done = here("compare", "same.json", "broken.json", "--no-new-zero", *files)
+    assert done.returncode == 4
+    assert ElementTree.parse(folder / "g.xml").getroot()[0].get("failures") == "1"
+    comment = (folder / "c.md").read_text()
+    assert "1 new zero" in comment
+    assert (folder / "s.md").read_text() == comment + "\n"
+    assert "::error title=chunkwise%3A recall@5%3A 1 new zero::1.000 → 0.000" in done.stdout
+    assert "stop-commands" not in done.stdout
+
+
+def test_github_is_told_by_itself_and_obeys_no_question(
+    here: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "s.md"))
+    (folder / "s.md").write_text("before\n")
+    done = here("compare", "same.json", "broken.json", "--no-new-zero")
+    assert done.returncode == 4
+    assert (folder / "s.md").read_text().startswith("before\n### chunkwise: ❌ failed")
+    head, _, rest = done.stdout.partition("\n")
+    token = head.removeprefix("::stop-commands::")
+    shown, _, behind = rest.partition(f"::{token}::\n")
+    assert "q07" in shown
+    assert "q07 fell" in done.stderr
+    assert "mine" not in done.stderr
+    assert [line for line in behind.splitlines() if line.startswith("::")] == behind.splitlines()
+    # Nothing is said where nothing is checked, and JSON stays alone.
+    (folder / "s.md").unlink()
+    assert here("compare", "same.json", "broken.json").returncode == 0
+    assert not (folder / "s.md").exists()
+    done = here("compare", "same.json", "broken.json", "--no-new-zero", "--json")
+    assert json.loads(done.stdout)["gate"]["outcome"] == "failed"
+    assert "::error title" in done.stderr

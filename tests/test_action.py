@@ -1,0 +1,137 @@
+"""The GitHub Action: its steps run as the scripts they are, in a project of their own."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+import chunkwise
+from cli.small_corpus import write_corpus, write_questions
+
+ROOT = Path(__file__).parents[1]
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
+STEPS = ACTION["runs"]["steps"]
+INPUT = re.compile(r"\$\{\{ inputs\.([\w-]+) \}\}")
+
+
+class Project:
+    """A folder, and the environment a runner gives a step."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.outputs, self.summary = folder / "outputs", folder / "summary.md"
+        command = folder / "bin" / "chunkwise"
+        command.parent.mkdir()
+        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m chunkwise "$@"\n')
+        command.chmod(0o755)
+
+    def run(self, **inputs: str) -> tuple[int, dict[str, str], str]:
+        """The status of the first step that fails, the outputs, and the log."""
+        self.outputs.write_text("")
+        given = {name: str(each.get("default", "")) for name, each in ACTION["inputs"].items()}
+        given |= {name.replace("_", "-"): value for name, value in inputs.items()}
+        log = ""
+        for step in STEPS:
+            if "install" in step.get("if", ""):
+                continue
+            environment = {
+                name: INPUT.sub(lambda found: given[found[1]], value)
+                for name, value in step["env"].items()
+            }
+            script = self.folder / "step.sh"
+            script.write_text(step["run"])
+            done = subprocess.run(
+                ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)], cwd=self.folder, text=True,
+                capture_output=True, timeout=600,
+                env={
+                    **os.environ, **environment, "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
+                    "GITHUB_OUTPUT": str(self.outputs), "GITHUB_STEP_SUMMARY": str(self.summary),
+                    "GITHUB_ACTIONS": "true", "COLUMNS": "80",
+                },
+            )  # fmt: skip
+            log += done.stdout + done.stderr
+            if done.returncode:
+                break
+        told = dict(line.split("=", 1) for line in self.outputs.read_text().splitlines())
+        return done.returncode, told, log
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    write_corpus(tmp_path / "docs")
+    write_questions(tmp_path / "queries.json")
+    return Project(tmp_path)
+
+
+@pytest.mark.unwatched
+def test_a_base_is_made_then_held_against_and_a_worse_run_fails(project: Project) -> None:
+    common = {"test_queries": "queries.json", "source": "docs\n", "retriever": "bm25"}
+    status, told, log = project.run(**common, arguments="--metrics 'recall,mrr' -k 3")
+    assert (status, told["outcome"]) == (0, "no base"), log
+    assert (project.folder / told["results"]).exists()
+    (project.folder / told["results"]).rename(project.folder / "base.json")
+    status, told, log = project.run(
+        **common, base="base.json", arguments="--metrics recall,mrr -k 3"
+    )
+    assert (status, told["outcome"]) == (0, "passed"), log
+    assert "✅ passed" in (project.folder / told["comment"]).read_text()
+    assert "✅ passed" in project.summary.read_text()
+    status, told, log = project.run(
+        **{**common, "retriever": "./none.py:search"},
+        base="base.json",
+        arguments="--metrics recall,mrr -k 3",
+    )
+    assert status == 2
+    (project.folder / "worse.py").write_text("def search(query): return []\n")
+    status, told, log = project.run(
+        **{**common, "retriever": "./worse.py:search"}, base="base.json", no_new_zero="true",
+        arguments="--metrics recall,mrr -k 3",
+    )  # fmt: skip
+    assert (status, told["outcome"]) == (4, "failed"), log
+    assert "::error title=chunkwise%3A recall@3 is worse::" in log
+    suite = ElementTree.parse(project.folder / told["junit"]).getroot()[0]
+    assert suite.get("failures") == "2"
+    write_questions(project.folder / "queries.json", count=20)
+    status, told, log = project.run(
+        **common, base="base.json", arguments="--metrics recall,mrr -k 3"
+    )
+    assert (status, told["outcome"]) == (5, "not comparable"), log
+    status, told, log = project.run(
+        **common,
+        base="base.json",
+        accept_changed="questions, documents",
+        arguments="--metrics recall,mrr -k 3",
+    )
+    assert (status, told["outcome"]) == (0, "passed"), log
+
+
+def test_no_input_becomes_part_of_a_script() -> None:
+    assert [step["name"] for step in STEPS if "${{" in step.get("run", "")] == []
+    used = {name for step in STEPS for name in INPUT.findall(str(step))}
+    used |= {
+        name for step in STEPS for name in re.findall(r"inputs\.([\w-]+) ==", step.get("if", ""))
+    }
+    assert used == {*ACTION["inputs"]}
+
+
+def test_versions_are_pinned() -> None:
+    assert ACTION["inputs"]["version"]["default"] == chunkwise.__version__
+    used = [step["uses"] for step in STEPS if "uses" in step]
+    assert used
+    assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", each) for each in used)
+
+
+@pytest.mark.unwatched
+def test_words_of_an_input_are_no_commands(project: Project) -> None:
+    status, _, log = project.run(
+        test_queries="queries.json", source="docs", retriever="$(touch hacked)",
+        arguments="--metrics recall; touch hacked `touch hacked`",
+    )  # fmt: skip
+    assert status == 2, log
+    assert not (project.folder / "hacked").exists()
