@@ -34,7 +34,8 @@ PROVIDERS: Mapping[str, str] = MappingProxyType(
 """Hosts whose keys are meant for them, whoever names them; by the variable that holds the key."""
 
 _ADDRESS = re.compile(r"(https?)://([^/?#\s'\"]*)", re.IGNORECASE)
-_CODE = re.compile(r"[^\s'\"(),=]*\.py:\w*")
+# Entered at the beginning of a word alone: texts of requests are as long as anybody likes.
+_CODE = re.compile(r"(?<![^\s'\"(),=])[^\s'\"(),=]*\.py:\w*")
 _WEIGHTS = (".onnx", ".gguf")
 _LIBRARIES = ("sentence-transformers", "fastembed")
 
