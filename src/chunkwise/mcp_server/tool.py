@@ -69,4 +69,7 @@ def retriever_param() -> Any:
     )
 
 
-WHERE = "conditions on the metadata of documents, all of which hold: year=2024, lang in de,en, price>=10"
+WHERE = (
+    "conditions on the metadata of documents, all of which hold: year=2024, lang in de,en, price>=10, draft exists, "
+    "year>=2023 and (lang=de or not draft=true)"
+)
