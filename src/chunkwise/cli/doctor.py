@@ -38,6 +38,7 @@ EXTRAS = {
     "llm": "language models: contexts, judges, answers, questions",
     "charts": "charts in the HTML pages; without it they have tables",
     "studio": "the same in a browser: chunkwise studio",
+    "mcp": "tools for assistants: chunkwise mcp",
     "mlflow": "figures handed to MLflow: --mlflow",
     "otel": "figures handed to OpenTelemetry: --otel",
     "sentence-transformers": "models of that library",

@@ -36,6 +36,7 @@ _COMMANDS = {
     "init": "Write the file that has quality watched weekly and on every change: CI, cron, systemd.",
     "studio": "Look at documents, cuts, searches and runs in the browser, on this machine alone.",
     "serve": "Answer programs over HTTP: chunk, search, ask, evaluate, with keys, limits and metrics.",
+    "mcp": "Give assistants tools for an index, by the Model Context Protocol: search, read, measure.",
     "users": "Say who may come in where others reach a studio or a server.",
     "watch": "Evaluate again and again, and raise a hand when something fell.",
     "demo": "Tune for the corpus inside the package, in under a minute.",

@@ -238,7 +238,7 @@ class WhereOption:
     where: tuple[str, ...] = option(
         "--where", multiple=True, metavar="CONDITION", callback=_check_where,
         help="Search only in documents whose metadata say so: year=2024, 'lang in de,en', 'price>=10'; also !=, >, <, "
-        "<=, not in. May be repeated: all must hold.",
+        "<=, not in, exists, joined by and, or, not and brackets. May be repeated: all must hold.",
     )  # fmt: skip
 
 

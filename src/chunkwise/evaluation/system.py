@@ -17,7 +17,7 @@ from chunkwise.metrics.registry import MetricAt
 from chunkwise.metrics.spans.budget_recall import TokenCut
 from chunkwise.metrics.spans.tables import Chunking, HitTable
 from chunkwise.models.rerank.reranker import Reranker
-from chunkwise.retrieval.conditions import Condition
+from chunkwise.retrieval.conditions import Clause
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.retrievers import Retriever, get_retriever
 from chunkwise.retrieval.search.search import DEFAULT_BUDGET, SearchRequest, default_retriever
@@ -132,7 +132,7 @@ class SearchParameters:
     neighbours: int = 0
     mmr: float | None = None
     reranker: Reranker | None = None
-    where: tuple[Condition, ...] = ()
+    where: tuple[Clause, ...] = ()
     tokenizer: TokenizerLike | None = None
     """What the budget is counted by; None: as the index counts."""
 

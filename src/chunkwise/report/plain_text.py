@@ -18,6 +18,11 @@ _CONTROL = re.compile(
 _UNSEEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]")
 _EMPTY_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_CONTROL_IN_LINES = re.compile(
+    "\r(?=\n)|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]"
+)
+# Letters that nobody sees and models read; only flags of regions are made of them.
+_TAGS = re.compile("(\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f)|[\U000e0000-\U000e007f]+")
 
 
 def one_line(text: str, most: int = 0) -> str:
@@ -39,6 +44,15 @@ def few_lines(text: str, most: int, lines: int) -> str:
 def clean_lines(text: str) -> str:
     """With its line ends, each line made harmless; empty lines are one."""
     return "\n".join(one_line(line) for line in _EMPTY_LINES.sub("\n", text).split("\n"))
+
+
+def harmless_text(text: str) -> str:
+    """With its lines, tabs and spaces as they are, without what a terminal obeys and what a reader cannot see."""
+    if text.isascii() and text.isprintable():
+        return text
+    # Signs alone, not what follows them: nothing that a document says gets lost.
+    text = _CONTROL_IN_LINES.sub("", text)
+    return _SURROGATE.sub("\ufffd", _TAGS.sub(lambda found: found[1] or "", text))
 
 
 def harmless_json(text: str) -> str:

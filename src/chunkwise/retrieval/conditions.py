@@ -1,4 +1,4 @@
-"""Conditions on the metadata of documents (`year=2024`, `lang in de,en`, `price>=10`), and who meets them."""
+"""Conditions on the metadata of documents (`year=2024 and (lang in de,en or price>=10)`), and who meets them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import did_you_mean
 
 Scalar = str | int | float | bool | None
-Comparison = Literal["=", "!=", ">", ">=", "<", "<=", "in", "not in"]
+Comparison = Literal["=", "!=", ">", ">=", "<", "<=", "in", "not in", "exists"]
 COMPARISONS: tuple[Comparison, ...] = get_args(Comparison)
 
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
@@ -30,8 +30,22 @@ _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 }
 # Words and signs that compare, whichever comes first; a run of spaces is entered at its beginning alone.
 _COMPARES = re.compile(r"(?<!\s)\s++(not\s++in|in)\s++|(==|!=|>=|<=|=|>|<)")
+# At the end of a condition, or of one among others.
+_EXISTS = re.compile(
+    r"(?<!\s)\s++(not\s++)?exists(?=\s*+(?:$|\)|(?<=\s)(?:and|or)\s))", re.IGNORECASE
+)
+_AT_END = re.compile(r"(?<!\s)\s++(not\s++)?exists\s*+$", re.IGNORECASE)
 _QUOTED = re.compile(r'\s*+("(?:[^"\\]|\\.)*+")', re.DOTALL)
 _NUMBER = re.compile(r"[+-]?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
+# What a scan for brackets and joining words stops at: what is quoted, a bracket, or such a word.
+_JOINS = re.compile(
+    r'("(?:[^"\\]|\\.)*+")|([()])|(?<![^\s)])(and|or)(?![^\s(])', re.DOTALL | re.IGNORECASE
+)
+_NOT = re.compile(r"\s*+not(?=[\s(])", re.IGNORECASE)
+_PLAIN = re.compile(r"[\w.:/%-]*(?: [\w.:/%-]+)*")
+_READ_AS_WORDS = frozenset(("and", "or", "not", "in", "exists"))
+_DEEPEST = 30
+_JOINING = ("$and", "$or", "$not")
 _SHOWN_KEYS = 20
 _SHOWN_NEAR = 3
 _LOOKED_AT = 1000
@@ -59,6 +73,8 @@ class Condition:
 
     def holds(self, found: object) -> bool:
         """Whether a document meets it that has this value; None: it has none, and only `!=` and `not in` take it."""
+        if self.comparison == "exists":
+            return (found is not None) is self.values[0]
         if self.comparison in ("!=", "not in"):
             return not any(_is_equal(found, each) for each in self.values)
         if self.comparison in ("=", "in"):
@@ -66,37 +82,107 @@ class Condition:
         return any(_is_ordered(found, each, _ORDERS[self.comparison]) for each in self.values)
 
     def __str__(self) -> str:
-        said = ",".join("" if each is None else str(each) for each in self.values)
-        between = f" {self.comparison} " if self.comparison.endswith("in") else self.comparison
-        return f"{self.key}{between}{said}"
+        """As it can be typed."""
+        key = _typed(self.key)
+        if self.comparison == "exists":
+            return f"{key} exists" if self.values[0] else f"{key} not exists"
+        said = ["" if each is None else str(each) for each in self.values]
+        if not self.comparison.endswith("in"):
+            return f"{key}{self.comparison}{_typed(said[0], may_be_empty=True)}"
+        if all(_typed(each) == each for each in said):
+            return f"{key} {self.comparison} {','.join(said)}"
+        joined = " or ".join(f"{key}={_typed(each, may_be_empty=True)}" for each in said)
+        return f"({joined})" if self.comparison == "in" else f"not ({joined})"
 
 
-Where = Mapping[str, object] | str | Condition | Iterable[str | Condition]
-"""Conditions that all hold: `{"year": 2024, "lang": ["de", "en"], "price": {">=": 10}}`, or as they are typed."""
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """Clauses all of which hold, any of which does, or one that does not."""
+
+    how: Literal["and", "or", "not"]
+    clauses: tuple[Clause, ...]
+
+    def __str__(self) -> str:
+        if self.how == "not":
+            return f"not ({self.clauses[0]})"
+        return f" {self.how} ".join(
+            f"({each})" if isinstance(each, Combined) else str(each) for each in self.clauses
+        )
 
 
-def conditions_of(given: object) -> tuple[Condition, ...]:
-    """Conditions, however they are given."""
-    if isinstance(given, Condition | str):
+Clause = Condition | Combined
+Where = Mapping[str, object] | str | Clause | Iterable[str | Clause | Mapping[str, object]]
+"""Conditions that all hold: `{"year": 2024, "lang": ["de", "en"], "price": {">=": 10}}`, or as they are typed; joined
+by `{"$or": [{"year": 2024}, {"lang": "de"}]}`, `$and` and `$not`."""
+
+
+def _typed(text: str, *, may_be_empty: bool = False) -> str:
+    is_plain = _PLAIN.fullmatch(text) and not _READ_AS_WORDS & set(text.lower().split(" "))
+    if is_plain and (text or may_be_empty):
+        return text
+    return json.dumps(text, ensure_ascii=False)
+
+
+def conditions_of(given: object) -> tuple[Clause, ...]:
+    """Clauses that all hold, however they are given."""
+    return _clauses_of(given, 0)
+
+
+def _clauses_of(given: object, depth: int) -> tuple[Clause, ...]:
+    if depth > _DEEPEST:
+        raise _too_deep()
+    if isinstance(given, Condition | Combined | str):
         given = (given,)
     if isinstance(given, Mapping):
-        return tuple(each for key, said in given.items() for each in _of_mapping(key, said))
+        return tuple(each for key, said in given.items() for each in _of_mapping(key, said, depth))
     if isinstance(given, Iterable) and not isinstance(given, bytes):
-        return tuple(_of_item(each) for each in given)
+        return tuple(each for item in given for each in _of_item(item, depth))
     raise InvalidParameter(f"where is {type(given).__name__}; conditions are needed, {_NEEDED}")
 
 
-def _of_item(given: object) -> Condition:
-    if isinstance(given, Condition):
-        return given
+def _of_item(given: object, depth: int) -> tuple[Clause, ...]:
+    if isinstance(given, Condition | Combined):
+        return (given,)
     if isinstance(given, str):
-        return parse_condition(given)
+        return (parse_where(given),)
+    if isinstance(given, Mapping):
+        return _clauses_of(given, depth + 1)
     raise InvalidParameter(f"where holds {type(given).__name__}; conditions are needed, {_NEEDED}")
 
 
-def _of_mapping(key: object, said: object) -> Iterator[Condition]:
+def _of_joined(key: str, said: object, depth: int) -> Clause:
+    """`$and`, `$or` and `$not`."""
+    if key == "$not":
+        inner = _clauses_of(said, depth + 1)
+        return Combined("not", (_all_of(inner),))
+    if not isinstance(said, list | tuple) or not said:
+        raise InvalidParameter(
+            f"where has {key}, and {key} takes a list of conditions: {{{key!r}: [{{'year': 2024}}, {{'lang': 'de'}}]}}"
+        )
+    parts = tuple(_all_of(_clauses_of(each, depth + 1)) for each in said)
+    return Combined("or" if key == "$or" else "and", parts)
+
+
+def _all_of(clauses: tuple[Clause, ...]) -> Clause:
+    if not clauses:
+        raise InvalidParameter(
+            f"where asks nothing by $and, $or or $not; write conditions, {_NEEDED}"
+        )
+    return clauses[0] if len(clauses) == 1 else Combined("and", clauses)
+
+
+def _too_deep() -> InvalidParameter:
+    return InvalidParameter(
+        f"where is nested more than {_DEEPEST} times; write it with fewer brackets, or ask several times"
+    )
+
+
+def _of_mapping(key: object, said: object, depth: int) -> Iterator[Clause]:
     if not isinstance(key, str):
         raise InvalidParameter(f"where has the key {key!r}; keys of metadata are texts")
+    if key in _JOINING:
+        yield _of_joined(key, said, depth)
+        return
     if not isinstance(said, Mapping):
         yield _condition_of(
             key, "in" if isinstance(said, list | tuple | set | frozenset) else "=", said
@@ -116,6 +202,12 @@ def _of_mapping(key: object, said: object) -> Iterator[Condition]:
 
 
 def _condition_of(key: str, comparison: Comparison, given: object) -> Condition:
+    if comparison == "exists":
+        if not isinstance(given, bool):
+            raise InvalidParameter(
+                f"where compares {_short(key)!r} by 'exists', which takes True or False"
+            )
+        return Condition(key, comparison, (given,))
     several = isinstance(given, list | tuple | set | frozenset)
     if several != (comparison in ("in", "not in")):
         needed = "one value" if several else "a list of values"
@@ -138,10 +230,92 @@ def _scalar(key: str, value: object) -> Scalar:
     )
 
 
+def parse_where(text: str) -> Clause:
+    """Conditions as they are typed, joined by `and`, `or`, `not` and brackets; `and` binds closer than `or`.
+
+    Such a word joins where a condition follows it, so that `band=rock and roll` needs no quotes.
+    """
+    return _parsed(text, 0)
+
+
+def _parsed(text: str, depth: int) -> Clause:
+    if depth > _DEEPEST:
+        raise _too_deep()
+    joins = _joining_words(text)
+    for how in ("or", "and"):
+        ends = [(start, end) for start, end, word in joins if word == how]
+        if ends:
+            begins = [0, *(end for _, end in ends)]
+            parts = zip(begins, [*(start for start, _ in ends), len(text)], strict=True)
+            clauses = tuple(_parsed(text[begin:end], depth + 1) for begin, end in parts)
+            return Combined("or" if how == "or" else "and", clauses)
+    if negated := _NOT.match(text):
+        return Combined("not", (_parsed(text[negated.end() :], depth + 1),))
+    bare = text.strip()
+    if bare.startswith("("):
+        closing = _closing(bare)
+        if closing == len(bare) - 1:
+            return _parsed(bare[1:-1], depth + 1)
+        if closing < 0:
+            raise InvalidParameter(
+                f"where is {_short(text)!r}; a bracket is not closed: a key or value with brackets stands in double "
+                "quotes"
+            )
+    return parse_condition(text)
+
+
+def _joining_words(text: str) -> list[tuple[int, int, str]]:
+    """Start and end of each `and` and `or` outside of brackets and quotes behind which a condition follows."""
+    words: list[tuple[int, int, str]] = []
+    quotes: list[tuple[int, int]] = []
+    depth = 0
+    for found in _JOINS.finditer(text):
+        if found[1]:
+            quotes.append(found.span())
+        elif found[2]:
+            depth = depth + 1 if found[2] == "(" else max(0, depth - 1)
+        elif not depth:
+            words.append((found.start(), found.end(), found[3].lower()))
+    if not words:
+        return []
+    signs = iter(
+        sorted(found.start() for each in (_COMPARES, _EXISTS) for found in each.finditer(text))
+    )
+    joins, sign, inside = [], next(signs, -1), iter([*quotes, (len(text), len(text))])
+    quote = next(inside)
+    for at, (start, end, word) in enumerate(words):
+        behind = words[at + 1][0] if at + 1 < len(words) else len(text)
+        while sign >= 0 and sign < behind:
+            while quote[1] <= sign:
+                quote = next(inside)
+            if sign >= end - 1 and not quote[0] <= sign < quote[1]:
+                joins.append((start, end, word))
+                break
+            sign = next(signs, -1)
+    return joins
+
+
+def _closing(text: str) -> int:
+    """Where the bracket closes that a text begins with; -1: nowhere."""
+    depth = 0
+    for found in _JOINS.finditer(text):
+        if found[2]:
+            depth += 1 if found[2] == "(" else -1
+            if not depth:
+                return found.start()
+    return -1
+
+
 def parse_condition(text: str) -> Condition:
-    """As it is typed; a key or a value that holds signs stands in double quotes: `"a=b" = "x, y"`."""
+    """One, as it is typed; a key or a value that holds signs stands in double quotes: `"a=b" = "x, y"`."""
     quoted = _QUOTED.match(text)
     found = _COMPARES.search(text, quoted.end() if quoted else 0)
+    there = _AT_END.search(text, quoted.end() - 1 if quoted else 0)
+    if there and (found is None or found.start() >= there.start()):
+        key = text[: there.start()].strip()
+        if key:
+            key = _unquoted(key) if _QUOTED.fullmatch(key) else key
+            return Condition(key, "exists", (not there[1],))
     if quoted and found and not text[quoted.end() : found.start()].strip():
         key = _unquoted(quoted[1])
     else:
@@ -243,14 +417,27 @@ class MetadataTable:
         self._rows = [_flat(each) for each in documents]
         self._keys = set().union(*self._rows) if self._rows else set[str]()
 
-    def mask(self, where: Iterable[Condition]) -> NDArray[np.bool_]:
-        """The documents that meet all conditions; a key that no document has is an error."""
+    def mask(self, where: Iterable[Clause]) -> NDArray[np.bool_]:
+        """The documents that meet all clauses; a key that no document has is an error, unless it is asked whether."""
         taken = np.ones(len(self._rows), np.bool_)
-        for condition in where:
-            self._check(condition.key)
-            found = (row.get(condition.key) for row in self._rows)
-            taken &= np.fromiter(_each_held(condition, found), np.bool_, len(self._rows))
+        for clause in where:
+            taken &= self._meeting(clause)
         return taken
+
+    def _meeting(self, clause: Clause) -> NDArray[np.bool_]:
+        if isinstance(clause, Combined):
+            masks = [self._meeting(each) for each in clause.clauses]
+            if clause.how == "not":
+                return ~masks[0]
+            joined = np.logical_or if clause.how == "or" else np.logical_and
+            found: NDArray[np.bool_] = joined.reduce(masks)
+            return found
+        if clause.comparison == "exists":
+            there = (_is_there(row, clause.key) is clause.values[0] for row in self._rows)
+            return np.fromiter(there, np.bool_, len(self._rows))
+        self._check(clause.key)
+        values = (row.get(clause.key) for row in self._rows)
+        return np.fromiter(_each_held(clause, values), np.bool_, len(self._rows))
 
     def _check(self, key: str) -> None:
         if key in self._keys:
@@ -268,6 +455,11 @@ class MetadataTable:
         raise InvalidParameter(
             f"no document has the metadata {_short(key)!r}; {f'{hint} ' if hint else ''}there are: {shown}{more}"
         )
+
+
+def _is_there(row: Mapping[str, object], key: str) -> bool:
+    """Also where a record stands under the key."""
+    return row.get(key) is not None or any(each.startswith(f"{key}.") for each in row)
 
 
 def _on_one_line(key: str) -> str:

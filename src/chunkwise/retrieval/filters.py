@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import SECTION_SEPARATOR
-from chunkwise.retrieval.conditions import Condition, Where, conditions_of
+from chunkwise.retrieval.conditions import Clause, Where, conditions_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Filter:
     """First and last page, from 1; documents without pages are left out."""
     level: int | None = None
     """0: chunks alone, 1: summaries of chunks, 2: summaries of those; None: all of them."""
-    where: tuple[Condition, ...] = ()
+    where: tuple[Clause, ...] = ()
     """On the metadata of documents; given as `{"year": 2024, "lang": ["de", "en"], "price": {">=": 10}}`, or as
     `"price>=10"`, or several of those. A list in the metadata is what it contains."""
 

@@ -363,17 +363,22 @@ def strategy_of(text: str, characters: int, project: Project) -> Strategy:
     """A strategy that a request names: one that is installed, without paths, and done while somebody waits."""
     if text == project.corpus.strategy.label:
         return project.corpus.strategy
+    return requested_strategy(text, characters)
+
+
+def requested_strategy(text: str, characters: int) -> Strategy:
+    """The same where no strategy is known already."""
     check_allowed(text)
     for value in spec.parse(text)[1].values():
         for each in value if isinstance(value, list | tuple) else (value,):
             if isinstance(each, str) and _is_path(each):
                 raise NotAllowed(
-                    f"{one_line(each, 80)!r} is a path or an address; the studio opens nothing that a page names: "
+                    f"{one_line(each, 80)!r} is a path or an address; nothing is opened because a request names it: "
                     "use the command line for it"
                 )
     if "regex" in spec.parse(text)[1]:
         raise NotAllowed(
-            "regular expressions are not taken from a page; use the command line: chunkwise chunk"
+            "regular expressions are not taken from a request; use the command line: chunkwise chunk"
         )
     made = get_strategy(text)
     if made.asks_a_model:

@@ -89,19 +89,33 @@ def read_body(takes: type, path: Mapping[str, str], body: bytes) -> Any:
         raise InvalidParameter("the body is no object of JSON; write its fields between { and }")
     kinds = field_kinds(takes)
     known = [each for each in kinds if each not in path]
-    for name in given:
+    values = {name: _read(name, kinds[name], [text]) for name, text in path.items()}
+    return _checked(takes, values | _read_values(takes, known, given, "this address"), "the body")
+
+
+def read_arguments(takes: type, given: Mapping[str, Any], who: str) -> Any:
+    """What a program hands to `who` by name, as the fields of a dataclass; names in it are data, never followed."""
+    return _checked(
+        takes, _read_values(takes, list(field_kinds(takes)), given, who), "the arguments"
+    )
+
+
+def _read_values(
+    takes: type, known: Sequence[str], given: Mapping[str, Any], who: str
+) -> dict[str, Any]:
+    """Values of JSON by the names of the fields that are known; any other name is an error."""
+    kinds, values = field_kinds(takes), {}
+    for name, value in given.items():
         if name not in known:
             has = f"it has: {', '.join(known)}" if known else "it has none"
             raise InvalidParameter(
-                f"this address has no field {name!r:.80}; {did_you_mean(name, known, has)}"
+                f"{who} has no field {name!r:.80}; {did_you_mean(name, known, has)}"
             )
-    values = {name: _read(name, kinds[name], [text]) for name, text in path.items()}
-    for name, value in given.items():
         try:
             values[name] = _marked(read_as(kinds[name], value))
         except WrongType as misfit:
             raise InvalidParameter(f"{name}{misfit.way} is {misfit.found}") from None
-    return _checked(takes, values, "the body")
+    return values
 
 
 def read_parameters(takes: type, path: Mapping[str, str], query: Sequence[tuple[str, str]]) -> Any:

@@ -38,7 +38,7 @@ _HEADERS = {
 
 Refuse = Callable[["Scope", int, str], "Response"]
 """Makes the answer to a refused request: a sentence on a page, or as JSON under /api."""
-_FROM_ELSEWHERE = "The request comes from a page of another site; the studio takes none of those."
+_FROM_ELSEWHERE = "The request comes from a page of another site; none of those is answered."
 
 
 def new_token() -> str:
@@ -194,7 +194,7 @@ class Guard:
         host = headers.get("host", "").lower()
         if not self._any_host and host not in self._hosts:
             return 403, (
-                "This studio answers to its own address on this machine alone (127.0.0.1 or localhost, with its port); "
+                "This server answers to its own address on this machine alone (127.0.0.1 or localhost, with its port); "
                 "the request names another host."
             )
         origin = headers.get("origin")

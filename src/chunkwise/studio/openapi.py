@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from chunkwise.base import parameters
 from chunkwise.studio.endpoint import ApiEndpoint, field_kinds, without_none
 
+_COMPONENTS = "#/components/schemas/"
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _ERROR = {
     "type": "object",
@@ -89,6 +91,55 @@ def _operation(endpoint: ApiEndpoint, schemas: dict[str, Any]) -> dict[str, Any]
 def _parameter(
     field: dataclasses.Field[Any], kind: Any, endpoint: ApiEndpoint, schemas: dict[str, Any]
 ) -> dict[str, Any]:
+    in_path = field.name in endpoint.in_path
+    return {
+        "name": field.name,
+        "in": "path" if in_path else "query",
+        "required": in_path or field.default is dataclasses.MISSING,
+        "description": parameters.bounds(field).help,
+        "schema": _bounded(field, kind, schemas),
+    }
+
+
+def arguments_schema(takes: type) -> dict[str, Any]:
+    """The JSON schema of the fields of a dataclass, for those who hand them over by name."""
+    schemas: dict[str, Any] = {}
+    declared = dataclasses.fields(takes)
+    kinds = field_kinds(takes)
+    properties = {
+        field.name: {
+            **_bounded(field, kinds[field.name], schemas),
+            "description": parameters.bounds(field).help,
+        }
+        for field in declared
+    }
+    needed = [field.name for field in declared if field.default is dataclasses.MISSING]
+    return _with_definitions(
+        {
+            "type": "object",
+            "properties": properties,
+            "required": needed,
+            "additionalProperties": False,
+        },
+        schemas,
+    )
+
+
+def answer_schema(gives: type) -> dict[str, Any]:
+    """The JSON schema of an answer that is a dataclass, with all it refers to."""
+    schemas: dict[str, Any] = {}
+    schema_of(gives, schemas)
+    return _with_definitions(schemas.pop(gives.__name__), schemas)
+
+
+def _with_definitions(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
+    whole = {**schema, "$defs": schemas} if schemas else schema
+    moved: dict[str, Any] = json.loads(json.dumps(whole).replace(_COMPONENTS, "#/$defs/"))
+    return moved
+
+
+def _bounded(field: dataclasses.Field[Any], kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a field with its bounds and its default."""
     allowed = parameters.bounds(field)
     schema = schema_of(without_none(kind)[0], schemas)
     if allowed.low is not None:
@@ -97,17 +148,9 @@ def _parameter(
         schema["maximum"] = allowed.high
     if allowed.choices:
         schema["enum"] = list(allowed.choices)
-    has_default = field.default is not dataclasses.MISSING
-    if has_default and field.default is not None:
+    if field.default is not dataclasses.MISSING and field.default is not None:
         schema["default"] = field.default
-    in_path = field.name in endpoint.in_path
-    return {
-        "name": field.name,
-        "in": "path" if in_path else "query",
-        "required": in_path or not has_default,
-        "description": allowed.help,
-        "schema": schema,
-    }
+    return schema
 
 
 def schema_of(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
@@ -130,7 +173,7 @@ def schema_of(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
         if kind.__name__ not in schemas:
             schemas[kind.__name__] = {}  # a class may hold values of its own kind
             schemas[kind.__name__] = _record(kind, schemas)
-        return {"$ref": f"#/components/schemas/{kind.__name__}"}
+        return {"$ref": f"{_COMPONENTS}{kind.__name__}"}
     return {}  # anything: JSON itself, or a tuple with names, which is an object or a list
 
 

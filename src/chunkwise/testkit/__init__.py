@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from chunkwise.testkit.chunkers import check_chunker, check_chunks
+    from chunkwise.testkit.engines import check_engine
     from chunkwise.testkit.loaders import check_loader
     from chunkwise.testkit.metrics import check_judge, check_metric
     from chunkwise.testkit.models import check_embedder, check_language_model, check_reranker
@@ -17,6 +18,7 @@ _HOMES = {
     "check_chunker": "chunkers",
     "check_chunks": "chunkers",
     "check_embedder": "models",
+    "check_engine": "engines",
     "check_judge": "metrics",
     "check_language_model": "models",
     "check_loader": "loaders",
@@ -29,6 +31,7 @@ __all__ = [
     "check_chunker",
     "check_chunks",
     "check_embedder",
+    "check_engine",
     "check_judge",
     "check_language_model",
     "check_loader",

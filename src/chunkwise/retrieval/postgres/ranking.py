@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.retrieval.conditions import Condition, MetadataTable
+from chunkwise.retrieval.conditions import Clause, MetadataTable
 from chunkwise.retrieval.errors import no_vectors_error, wrong_dimensions_error
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.fusion import RRF_CONSTANT
@@ -49,7 +49,7 @@ class ServerMetadata:
         self._table = MetadataTable(())
 
     def documents(
-        self, connection: Connection[Any], about: IndexState, where: tuple[Condition, ...]
+        self, connection: Connection[Any], about: IndexState, where: tuple[Clause, ...]
     ) -> list[int] | None:
         """Numbers of the documents that meet them all; None: nothing is asked."""
         if not where:

@@ -1,0 +1,1 @@
+"""Tools, resources and prompts for assistants, by the Model Context Protocol."""
