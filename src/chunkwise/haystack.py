@@ -46,13 +46,16 @@ class ChunkwiseSplitter:
 
     def to_dict(self) -> dict[str, Any]:
         """For the file of a pipeline."""
-        written: dict[str, Any] = default_to_dict(self, strategy=self.strategy, format=self.format)
+        # A plain text: the mark of one that was read from a file stays here.
+        written: dict[str, Any] = default_to_dict(
+            self, strategy=str(self.strategy), format=self.format
+        )
         return written
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "ChunkwiseSplitter":
         """From the file of a pipeline, which names what is installed and no code of its own."""
-        made: ChunkwiseSplitter = default_from_dict(cls, _from_file(data))
+        made: ChunkwiseSplitter = default_from_dict(cls, _from_file(data, "strategy"))
         return made
 
     @component.output_types(documents=list[Document])
@@ -116,8 +119,11 @@ class ChunkwiseRetriever:
                 "the index lives in memory, and a file can only name one by its place; make it with "
                 "chunkwise.index(…, into='kb') and give the retriever 'kb'"
             )
-        settings = self._search.settings()
-        settings.pop("filter", None)
+        own = self._search.settings()
+        own.pop("filter", None)
+        settings = {
+            name: str(value) if isinstance(value, str) else value for name, value in own.items()
+        }
         written: dict[str, Any] = default_to_dict(
             self, index=place, top_k=settings.pop("k", None), filters=self.filters, **settings
         )
@@ -126,7 +132,7 @@ class ChunkwiseRetriever:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "ChunkwiseRetriever":
         """From the file of a pipeline, which names what is installed and no code of its own."""
-        made: ChunkwiseRetriever = default_from_dict(cls, _from_file(data, but="index"))
+        made: ChunkwiseRetriever = default_from_dict(cls, _from_file(data, "retriever", "reranker"))
         return made
 
     @component.output_types(documents=list[Document])
@@ -162,13 +168,11 @@ def _found(hit: Hit) -> Document:
     return Document(id=hit_id(hit), content=hit.text, meta=meta, score=float(hit.score))
 
 
-def _from_file(data: dict[str, Any], but: str = "") -> dict[str, Any]:
-    """With every name in it marked as one that a file says; `but`: the place of an index, which is the user's."""
+def _from_file(data: dict[str, Any], *names: str) -> dict[str, Any]:
+    """With the names of parts in it marked as what a file says."""
     given = data.get("init_parameters", {})
-    marked = {
-        name: value if name == but else recorded(value, _IN_A_FILE) for name, value in given.items()
-    }
-    return {**data, "init_parameters": marked}
+    marked = {name: recorded(given[name], _IN_A_FILE) for name in names if name in given}
+    return {**data, "init_parameters": {**given, **marked}}
 
 
 def _conditions(filters: Mapping[str, Any] | None) -> tuple[Condition, ...]:

@@ -46,6 +46,7 @@ __all__ = [
     "ChunkwiseReranker",
     "ChunkwiseRetriever",
     "ChunkwiseTextSplitter",
+    "documents_of",
 ]
 
 
@@ -134,9 +135,28 @@ class ChunkwiseTextSplitter(TextSplitter):
     def _metadata(self, chunk: Chunk, given: dict[Any, Any]) -> dict[Any, Any]:
         # What the user says of a document holds; only places are ours to say.
         found = {**chunk_metadata(chunk), **copy.deepcopy(given)}
-        if self._add_start_index:
-            found |= {"start_index": chunk.start, "end_index": chunk.end}
-        return found
+        return found | _place(chunk) if self._add_start_index else found
+
+
+def _place(found: Chunk | Hit) -> dict[str, int]:
+    return {"start_index": found.start, "end_index": found.end}
+
+
+def documents_of(chunks: Iterable[Chunk]) -> list[Document]:
+    """Chunks as LangChain's documents, for a store of your own: `documents_of(chunkwise.chunk("handbook/"))`."""
+    return [
+        Document(
+            page_content=chunk.text,
+            id=chunk.id,
+            metadata={
+                "source": chunk.doc_id,
+                **chunk_metadata(chunk),
+                **chunk.metadata,
+                **_place(chunk),
+            },
+        )
+        for chunk in chunks
+    ]
 
 
 class ChunkwiseRetriever(BaseRetriever):
@@ -221,7 +241,7 @@ def _document(number: int, given: Document) -> chunkwise.Document:
 
 
 def _found(hit: Hit) -> Document:
-    metadata = {**hit_metadata(hit), "start_index": hit.start, "end_index": hit.end}
+    metadata = {**hit_metadata(hit), **_place(hit)}
     return Document(page_content=hit.text, metadata=metadata, id=hit_id(hit))
 
 

@@ -208,15 +208,16 @@ def _splitter_class(library: str, name: str) -> Any:
 
 
 def _constructor(splitter: Any) -> Callable[..., Any]:
-    """LlamaIndex's classes have a function that knows the usual values, which the class itself may not."""
-    return getattr(splitter, "from_defaults", splitter)
+    """What makes one of plain values: some classes of LlamaIndex need objects, and have a function that makes these."""
+    own = "__init__" in vars(splitter)
+    return splitter if own else getattr(splitter, "from_defaults", splitter)
 
 
 def _fields(splitter: Any) -> dict[str, Any]:
     """Its parameters with their defaults: those that can be written as plain values."""
     found: dict[str, Any] = {}
-    usual = getattr(splitter, "from_defaults", None)
-    for init in [usual] if usual else [each.__init__ for each in splitter.__mro__]:
+    made = _constructor(splitter)
+    for init in [made] if made is not splitter else [each.__init__ for each in splitter.__mro__]:
         parameters = inspect.signature(init).parameters.values()
         for parameter in parameters:
             if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
