@@ -216,8 +216,9 @@ def _constructor(splitter: Any) -> Callable[..., Any]:
 def _fields(splitter: Any) -> dict[str, Any]:
     """Its parameters with their defaults: those that can be written as plain values."""
     found: dict[str, Any] = {}
-    made = _constructor(splitter)
-    for init in [made] if made is not splitter else [each.__init__ for each in splitter.__mro__]:
+    made: Any = _constructor(splitter)
+    inits = [made] if inspect.ismethod(made) else [each.__init__ for each in splitter.__mro__]
+    for init in inits:
         parameters = inspect.signature(init).parameters.values()
         for parameter in parameters:
             if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
