@@ -13,9 +13,14 @@ import chunkwise
 from chunkwise.base.errors import ChunkwiseError, MissingExtra, NotAllowed, UnknownName
 from chunkwise.base.untrusted_names import recorded
 from chunkwise.chunkers.other_splitters import OtherSplitter
+from chunkwise.chunkers.other_splitters import _located as located
+from chunkwise.chunkers.other_splitters import _Overlap as Overlap
+from chunkwise.chunkers.other_splitters import _SplitText as SplitText
 from chunkwise.cli.main import group as main_group
+from chunkwise.core import Document
 from chunkwise.retrieval.indexing.fingerprint import strategy_code
 from chunkwise.testkit.hostile import hostile_documents
+from untimed import is_linear
 
 INSTALLED = {
     "langchain": "langchain_text_splitters", "llamaindex": "llama_index.core", "haystack": "haystack"
@@ -39,6 +44,58 @@ def test_a_file_names_splitters_of_the_text_alone() -> None:
     ):  # fmt: skip
         with pytest.raises(NotAllowed, match="the index kb names"):
             chunkwise.get_strategy(recorded(name, "the index kb"))
+
+
+def cut(text: str, size: int, step: int) -> list[tuple[int, int]]:
+    """Windows of `size` characters, each `step` behind the one before, without white space at their ends."""
+    spans = []
+    for start in range(0, len(text), step):
+        part = text[start : start + size]
+        if part.strip():
+            begin = start + len(part) - len(part.lstrip())
+            spans.append((begin, begin + len(part.strip())))
+        if start + size >= len(text):
+            break
+    return spans
+
+
+@given(st.text("ab. \n", min_size=1, max_size=120).filter(str.strip), st.integers(3, 20))
+def test_places_are_found_again_with_nothing_but_texts(text: str, size: int) -> None:
+    spans = cut(text, size, size)
+    found = located(
+        [SplitText(text[start:end]) for start, end in spans], Document("d", text), Overlap(0, len)
+    )
+    assert found == spans
+
+
+def test_places_of_texts_that_leave_something_out_or_are_changed_or_lost() -> None:
+    text = "# Lamps\n\nLamps are  lit.\n\n# Ropes\n\nRopes are tarred. Lamps are  lit.\n"
+    given_texts = ["Lamps are lit.", "Ropes are tarred.", "Lamps are lit.", "Oars are kept."]
+    found = located([SplitText(each) for each in given_texts], Document("d", text), None)
+    assert [None if each is None else text[each.start : each.end] for each in found] == [
+        "Lamps are  lit.", "Ropes are tarred.", "Lamps are  lit.", None,
+    ]  # fmt: skip
+    assert found[0] != found[2]
+
+
+def test_a_place_that_is_claimed_and_right_is_taken() -> None:
+    text = "Yes. No. " * 9
+    found = located(
+        [SplitText("Yes.", 9), SplitText("No.", 14), SplitText("Yes.", 1)],
+        Document("d", text),
+        None,
+    )
+    assert [each and each.start for each in found] == [9, 14, 18]
+
+
+@pytest.mark.parametrize("repeated", ["word ", "INFO request done\n", "."])
+def test_work_grows_with_the_text_however_it_repeats_itself(repeated: str) -> None:
+    def work(size: int) -> None:
+        text = (repeated * size)[:size]
+        parts = [SplitText(text[start:end]) for start, end in cut(text, 100, 80)]
+        assert None not in located(parts, Document("d", text), Overlap(20, len))
+
+    is_linear(work, 4_000)
 
 
 def marked(text: str) -> str:

@@ -281,10 +281,42 @@ def _located(
 
     Texts come in the order of the document, and one may stand there many times. Of all ways to place them so that each
     begins behind the one before, repeats no more of it than the splitter says, and leaves out nothing but white space,
-    one that reaches furthest is taken.
+    one that reaches furthest is taken; where each text repeats as much as it may, or each as little, it is soon found.
     """
     stated = [StatedChunk(document.id, each.start, None, each.text) for each in found]
+    for repeats_most in (True, False):
+        if whole_way := _simple_way(stated, document.text, overlap, repeats_most):
+            return whole_way
+    return _nearly(found, _furthest_way(stated, document, overlap), document, overlap)
+
+
+def _simple_way(
+    stated: Sequence[StatedChunk], whole: str, overlap: _Overlap | None, repeats_most: bool
+) -> list[Span | None]:
+    """The places of all texts, if always taking the first that fits, or the last, leaves nothing out; else none."""
+    places: list[Span | None] = []
+    before: Span | None = None
+    for chunk in stated:
+        part = chunk.text or ""
+        if chunk.start is not None and stands(chunk, whole):
+            at = chunk.start
+        elif before is None:
+            at = whole.find(part)
+        else:
+            at = _next_start(part, whole, before, overlap, repeats_most)
+        if at < 0:
+            return []
+        before = Span(at, at + len(part))
+        places.append(before)
+    return places if before and not _NOT_WHITE.search(whole, before.end) else []
+
+
+def _furthest_way(
+    stated: Sequence[StatedChunk], document: Document, overlap: _Overlap | None
+) -> list[Span | None]:
+    """The places of the texts that stand exactly somewhere, of many ways at once."""
     seek = TextFinder(stated, [document])
+    most = max(_LEAST_WAYS, min(_MOST_WAYS, _WORK // max(1, len(stated))))
     # By the start of each text that was placed: the start of the one before it.
     ways: list[tuple[int, dict[int, int]]] = []
     elsewhere: dict[int, int] = {}
@@ -301,7 +333,7 @@ def _located(
                 before = Span(start, start + size)
                 for at in _next_starts(part, document.text, before, overlap):
                     starts.setdefault(at, start)
-            starts = _outermost(starts)
+            starts = _outermost(starts, most)
             if not starts:  # something is left out between the two
                 start = max(ways[-1][1])
                 at = seek(document.id, part, start + 1)
@@ -312,23 +344,22 @@ def _located(
         if starts and -1 not in starts:
             ways.append((number, starts))
     places = _way_back(ways) | elsewhere
-    spans = [
-        Span(at, at + len(each.text)) if (at := places.get(number, -1)) >= 0 else None
-        for number, each in enumerate(found)
+    return [
+        Span(at, at + len(each.text or "")) if (at := places.get(number, -1)) >= 0 else None
+        for number, each in enumerate(stated)
     ]
-    return _nearly(found, spans, document, overlap)
 
 
-_MOST_WAYS = 256
-"""Places that are kept in mind for one text: more than one only where a document repeats itself."""
+_LEAST_WAYS, _MOST_WAYS, _WORK = 8, 256, 50_000
+"""Places that are kept in mind for one text, more than one only where a document repeats itself; and for all."""
 
 
-def _outermost(starts: dict[int, int]) -> dict[int, int]:
+def _outermost(starts: dict[int, int], most: int) -> dict[int, int]:
     """Of too many places those that repeat most of what is before, and those that repeat least."""
-    if len(starts) <= _MOST_WAYS:
+    if len(starts) <= most:
         return starts
     order = sorted(starts)
-    half = _MOST_WAYS // 2
+    half = most // 2
     return {at: starts[at] for at in (*order[:half], *order[-half:])}
 
 
@@ -344,25 +375,39 @@ def _way_back(ways: Sequence[tuple[int, Mapping[int, int]]]) -> dict[int, int]:
     return chosen
 
 
-def _next_starts(part: str, whole: str, before: Span, overlap: _Overlap | None) -> list[int]:
-    """Where a text may begin that follows another, the place that repeats most first."""
+def _window(part: str, whole: str, before: Span) -> tuple[int, int]:
+    """Where a text stands that follows another: from its first start on, and with its end before this."""
     rest = _NOT_WHITE.search(whole, before.end)
     limit = (rest.start() if rest else len(whole)) + len(part)
     # One that is longer may begin with all of the one before.
     longer = len(part) > before.end - before.start
-    first = whole.find(part, before.start + (not longer), limit)
-    if first < 0:
-        return []
-    if whole.find(part, first + 1, limit) < 0:
-        return [first]  # the usual case, in which nothing is counted
-    starts = []
-    at = first
+    return before.start + (not longer), limit
+
+
+def _next_start(
+    part: str, whole: str, before: Span, overlap: _Overlap | None, repeats_most: bool
+) -> int:
+    """Where a text begins that follows another: at the first place that fits, or the last; -1: nowhere."""
+    low, limit = _window(part, whole, before)
+    if not repeats_most:
+        return whole.rfind(part, low, limit)
+    first = whole.find(part, low, limit)
+    if first < 0 or whole.find(part, first + 1, limit) < 0:
+        return first  # the usual case, in which nothing is counted
+    allowed = max(low, overlap.first_start(whole, before)) if overlap else low
+    at = whole.find(part, allowed, limit)
+    return (
+        first if at < 0 else at
+    )  # it may repeat more than the splitter says, which counts in another way
+
+
+def _next_starts(part: str, whole: str, before: Span, overlap: _Overlap | None) -> Iterator[int]:
+    """All places where it may begin, the one that repeats most first."""
+    _, limit = _window(part, whole, before)
+    at = _next_start(part, whole, before, overlap, True)
     while at >= 0:
-        starts.append(at)
+        yield at
         at = whole.find(part, at + 1, limit)
-    allowed = overlap.first_start(whole, before) if overlap else before.start
-    # None: it repeats more than the splitter says, which counts in another way.
-    return [each for each in starts if each >= allowed] or starts
 
 
 _NOT_WHITE = re.compile(r"\S")
