@@ -78,7 +78,8 @@ $(VENV)-exporters/.installed: pyproject.toml
 ADAPTERS := langchain llamaindex haystack dspy
 ADAPTER_TESTS := tests/integrations tests/chunkers/test_other_splitters.py
 ADAPTER_TOOLS := langchain-tests pytest pytest-asyncio hypothesis
-WITH_ADAPTERS = -m pytest -W default -o asyncio_mode=auto -o asyncio_default_fixture_loop_scope=function $(ADAPTER_TESTS)
+# What our settings of pytest hold against warnings and unknown settings is not for packages of others.
+WITH_ADAPTERS = -m pytest -W default -o addopts=-q -o asyncio_mode=auto -o asyncio_default_fixture_loop_scope=function $(ADAPTER_TESTS)
 comma := ,
 empty :=
 EXTRAS = $(subst $(empty) $(empty),$(comma),$(ADAPTERS))
@@ -98,9 +99,10 @@ $(VENV)-adapters/.tried: pyproject.toml | $(STAMP)
 		> $(VENV)-adapters/pip.log 2>&1 && : > $@ \
 		|| echo 'adapters: not tested, their packages do not install here ($(VENV)-adapters/pip.log)' > $@
 
+# Newer builds of pyarrow, which dspy brings along, want a newer NumPy than langchain-tests of that time does.
 $(VENV)-adapters-oldest/.tried: pyproject.toml | $(STAMP)
 	@$(PYTHON) -m venv $(VENV)-adapters-oldest
-	@$(VENV)-adapters-oldest/bin/python -m pip install --quiet --editable '.[$(EXTRAS)]' $(OLDEST) $(ADAPTER_TOOLS) \
+	@$(VENV)-adapters-oldest/bin/python -m pip install --quiet --editable '.[$(EXTRAS)]' $(OLDEST) $(ADAPTER_TOOLS) 'pyarrow<20' \
 		> $(VENV)-adapters-oldest/pip.log 2>&1 && : > $@ \
 		|| echo 'adapters: their oldest versions do not install here ($(VENV)-adapters-oldest/pip.log)' > $@
 

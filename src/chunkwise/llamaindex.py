@@ -163,8 +163,9 @@ class _NodeBuilder:
         )
 
     def _id(self, span: Span, number: int, chunk: Chunk | None) -> str:
-        if self._parser.id_func is not default_id_func:
-            made: str = self._parser.id_func(number, self._source)
+        own = self._parser.id_func
+        if own is not None and own is not default_id_func:
+            made: str = own(number, self._source)
             return made
         kind = "parent" if chunk is None else f"level {chunk.level} {chunk.index}"
         # A form that every store takes: some want nothing but UUIDs.

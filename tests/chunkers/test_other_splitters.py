@@ -144,7 +144,7 @@ STRATEGIES = [
     "llamaindex:HierarchicalNodeParser(chunk_sizes=[200, 60])",
     "llamaindex:MarkdownNodeParser",
     "haystack:DocumentSplitter(split_length=20, split_overlap=5)",
-    "haystack:RecursiveDocumentSplitter(split_length=20, separators=['\\n\\n', '\\n', ' '])",
+    "haystack:DocumentSplitter(split_by=line, split_length=3, split_overlap=1)",
 ]
 
 
