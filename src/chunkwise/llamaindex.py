@@ -156,10 +156,8 @@ class _NodeBuilder:
                 *source.excluded_llm_metadata_keys,
                 *(name for name in hidden if name not in _FOR_THE_MODEL),
             ],
-            metadata_separator=source.metadata_separator,
-            metadata_template=source.metadata_template,
             relationships={NodeRelationship.SOURCE: self._source_info},
-            **_text_template(source),
+            **_templates(source),
         )
 
     def _id(self, span: Span, number: int, chunk: Chunk | None) -> str:
@@ -173,9 +171,17 @@ class _NodeBuilder:
         return str(uuid.uuid5(_NODE_IDS, name.encode("utf-8", "backslashreplace").decode()))
 
 
-def _text_template(source: BaseNode) -> dict[str, str]:
-    found = getattr(source, "text_template", None)
-    return {} if found is None else {"text_template": found}
+_TEMPLATES = ("metadata_separator", "metadata_seperator", "metadata_template", "text_template")
+"""How metadata and text are put together; one of them was misspelt in older versions."""
+
+
+def _templates(source: BaseNode) -> dict[str, str]:
+    """Those that the document has and a node takes."""
+    return {
+        name: getattr(source, name)
+        for name in _TEMPLATES
+        if name in TextNode.model_fields and hasattr(source, name)
+    }
 
 
 def _chain(nodes: Iterable[TextNode]) -> None:
