@@ -14,7 +14,7 @@ TOGETHER := -n 3 --dist worksteal
 pages suite thorough torture: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: coverage help demo test checks types style compiled pages wheel suite thorough torture docs exporters bench clean
+.PHONY: coverage help demo test checks types style compiled pages wheel suite thorough torture docs exporters test-adapters test-adapters-oldest bench clean
 
 ##@ For a fresh clone
 
@@ -28,8 +28,8 @@ test: ## every check and every test: some thirteen minutes on two cores
 ##@ While you work
 
 # Three at a time on two cores: one of them waits for what it installs.
-checks: $(STAMP) ## types, style, import direction, pages of the docs, the bare wheel
-	@$(MAKE) --no-print-directory --jobs 3 types style compiled pages wheel
+checks: $(STAMP) ## types, style, import direction, pages of the docs, the bare wheel, the adapters
+	@$(MAKE) --no-print-directory --jobs 3 types style compiled pages wheel test-adapters
 
 types: $(STAMP)
 	$(BIN)/mypy
@@ -74,6 +74,38 @@ $(VENV)-exporters/.installed: pyproject.toml
 	$(VENV)-exporters/bin/python -m pip install --quiet --editable '.[search,mlflow,otel]' mlflow prometheus-client pytest hypothesis
 	@touch $@
 
+# Four frameworks with all they bring: nothing for the environment of every test. Where they do not install, a line says so.
+ADAPTERS := langchain llamaindex haystack dspy
+ADAPTER_TESTS := tests/integrations tests/chunkers/test_other_splitters.py
+ADAPTER_TOOLS := langchain-tests pytest pytest-asyncio hypothesis
+# What our settings of pytest hold against warnings and unknown settings is not for packages of others.
+WITH_ADAPTERS = -m pytest -W default -o addopts=-q -o asyncio_mode=auto -o asyncio_default_fixture_loop_scope=function $(ADAPTER_TESTS)
+comma := ,
+empty :=
+EXTRAS = $(subst $(empty) $(empty),$(comma),$(ADAPTERS))
+# Of each extra the least version that it allows.
+OLDEST = $$($(PYTHON) -c "import tomllib; extras = tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']; \
+	print(*(each.replace('>=', '==') for name in '$(ADAPTERS)'.split() for each in extras[name] if '[' not in each))")
+
+test-adapters: $(VENV)-adapters/.tried ## inside LangChain, LlamaIndex, Haystack and DSPy, as they are now
+	@if [ -s $< ]; then cat $<; else PYTHONPATH=tests $(VENV)-adapters/bin/python $(WITH_ADAPTERS); fi
+
+test-adapters-oldest: $(VENV)-adapters-oldest/.tried ## the same with the oldest versions that we say we support
+	@if [ -s $< ]; then cat $<; else PYTHONPATH=tests $(VENV)-adapters-oldest/bin/python $(WITH_ADAPTERS); fi
+
+$(VENV)-adapters/.tried: pyproject.toml | $(STAMP)
+	@$(PYTHON) -m venv $(VENV)-adapters
+	@$(VENV)-adapters/bin/python -m pip install --quiet --editable '.[$(EXTRAS)]' $(ADAPTER_TOOLS) langchain-classic \
+		> $(VENV)-adapters/pip.log 2>&1 && : > $@ \
+		|| echo 'adapters: not tested, their packages do not install here ($(VENV)-adapters/pip.log)' > $@
+
+# Newer builds of pyarrow, which dspy brings along, want a newer NumPy than langchain-tests of that time does.
+$(VENV)-adapters-oldest/.tried: pyproject.toml | $(STAMP)
+	@$(PYTHON) -m venv $(VENV)-adapters-oldest
+	@$(VENV)-adapters-oldest/bin/python -m pip install --quiet --editable '.[$(EXTRAS)]' $(OLDEST) $(ADAPTER_TOOLS) 'pyarrow<20' \
+		> $(VENV)-adapters-oldest/pip.log 2>&1 && : > $@ \
+		|| echo 'adapters: their oldest versions do not install here ($(VENV)-adapters-oldest/pip.log)' > $@
+
 bench: $(VENV)-bench/.installed ## speed, conformance and recall beside other libraries: docs/benchmarks/
 	$(VENV)-bench/bin/python -m benchmarks.run
 	$(VENV)-bench/bin/python -m benchmarks.conformance
@@ -113,11 +145,11 @@ $(LLM_STAMP): $(STAMP)
 	@touch $@
 
 clean: ## remove everything that make has made
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-exporters build dist out .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-exporters $(VENV)-adapters $(VENV)-adapters-oldest build dist out .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 help: ## this list
 	@echo 'chunkwise: find the chunking that works for your documents, and prove it.'
 	@awk -F ':.*## ' '/^##@ / { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+		/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo
 	@echo 'The first of them sets everything up in .venv; Python 3.11 or newer and make are all that is needed.'

@@ -14,10 +14,18 @@ USE = """
 import importlib, pkgutil, sys
 import chunkwise
 assert not {"numpy", "click", "jinja2", "rich", "lxml"} & set(sys.modules), "import chunkwise is not light"
-optional = {"chunkwise.__main__", "chunkwise.pytest_plugin"}
+adapters = {f"chunkwise.{name}" for name in ("dspy", "haystack", "langchain", "llamaindex")}
+optional = {"chunkwise.__main__", "chunkwise.pytest_plugin", *adapters}
 for module in pkgutil.walk_packages(chunkwise.__path__, "chunkwise."):
     if module.name not in optional:
         importlib.import_module(module.name)
+for name in adapters:
+    try:
+        importlib.import_module(name)
+    except chunkwise.ChunkwiseError as error:
+        assert f"pip install 'chunkwise[{name.partition('.')[2]}]'" in str(error), error
+    else:
+        raise AssertionError(f"what {name} is for should not be here")
 chunks = list(chunkwise.chunk(chunkwise.__path__[0] + "/corpus"))
 assert len(chunks) > 50, len(chunks)
 assert all(c.text == c.document.text[c.start:c.end] for c in chunks)

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Generator
+from contextlib import suppress
 from functools import wraps
 from importlib import import_module
 from pkgutil import walk_packages
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 import chunkwise
+from chunkwise.base.errors import MissingExtra
 
 _EXAMPLES = 10
 """Of a property that are watched; the others pass the same lines."""
@@ -25,7 +27,8 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
     if tracer is not None and not hasattr(session.config, "workerinput"):
         for module in walk_packages(chunkwise.__path__, f"{chunkwise.__name__}."):
             if not module.name.endswith("__main__"):
-                import_module(module.name)
+                with suppress(MissingExtra):  # adapters, which are tested elsewhere
+                    import_module(module.name)
     sys.settrace(None)
     return (yield)
 

@@ -46,6 +46,7 @@ class Registry:
         needs: tuple[str, ...],
         example: str = "",
         forms: Iterable[str] = (),
+        libraries: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.kind = kind
         self.group = group
@@ -56,6 +57,8 @@ class Registry:
         """A specification with parameters, for error messages."""
         self.forms = tuple(forms)
         """Other ways to name one that whoever asks has tried before, such as `openai:NAME`."""
+        self.libraries = MappingProxyType(dict(libraries))
+        """`module:function` by the name of a library: what makes a part of `library:Name`."""
 
     def _plugins(self) -> dict[str, EntryPoint]:
         # Where two packages have the same name it must not be the folder's order that decides.
@@ -74,6 +77,10 @@ class Registry:
             return getattr(importlib.import_module(module), attribute)
         if ".py:" in name:
             return _from_file(self.kind, name)
+        library, _, rest = name.partition(":")
+        if rest and library in self.libraries:
+            module, _, attribute = self.libraries[library].partition(":")
+            return getattr(importlib.import_module(module), attribute)(rest)
         point = self._plugins().get(name)
         if point is not None:
             return self._loaded(point)

@@ -39,6 +39,24 @@ _CODE = re.compile(r"(?<![^\s'\"(),=])[^\s'\"(),=]*\.py:\w*")
 _COMMAND = "command:"
 _WEIGHTS = (".onnx", ".gguf")
 _LIBRARIES = ("sentence-transformers", "fastembed")
+_TEXT_SPLITTERS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "langchain": frozenset(
+            "CharacterTextSplitter RecursiveCharacterTextSplitter TokenTextSplitter MarkdownTextSplitter"
+            " LatexTextSplitter PythonCodeTextSplitter JSFrameworkTextSplitter MarkdownHeaderTextSplitter"
+            " ExperimentalMarkdownSyntaxTextSplitter HTMLHeaderTextSplitter".split()
+        ),
+        "llamaindex": frozenset(
+            "SentenceSplitter TokenTextSplitter MarkdownNodeParser HTMLNodeParser JSONNodeParser"
+            " SentenceWindowNodeParser HierarchicalNodeParser".split()
+        ),
+        "haystack": frozenset(
+            "DocumentSplitter RecursiveDocumentSplitter MarkdownHeaderSplitter HierarchicalDocumentSplitter"
+            " PythonCodeSplitter".split()
+        ),
+    }
+)
+"""Splitters of other packages that look at the text alone; others load models, or files, which a name may point to."""
 
 
 class Recorded(str):
@@ -198,6 +216,10 @@ def _by_place(text: str) -> Iterator[tuple[str, str]]:
     elif library in _LIBRARIES and os.path.exists(name):
         # What lies in such a folder says which classes are to be imported.
         yield "a model's folder", text
+    elif library in _TEXT_SPLITTERS:
+        splitter = str.partition(name, "(")[0].strip()
+        if splitter not in _TEXT_SPLITTERS[library]:
+            yield "a splitter that may load a model or a file", f"{library}:{splitter}"
 
 
 def _is_allowed(name: str) -> bool:

@@ -65,6 +65,11 @@ registry = Registry(
     },
     needs=("split",),
     example="sentences(max_tokens=200, overlap=50)",
+    libraries={
+        "langchain": "chunkwise.chunkers.other_splitters:langchain_splitter",
+        "llamaindex": "chunkwise.chunkers.other_splitters:llamaindex_splitter",
+        "haystack": "chunkwise.chunkers.other_splitters:haystack_splitter",
+    },
 )
 
 

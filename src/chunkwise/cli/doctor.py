@@ -41,6 +41,10 @@ EXTRAS = {
     "mcp": "tools for assistants: chunkwise mcp",
     "mlflow": "figures handed to MLflow: --mlflow",
     "otel": "figures handed to OpenTelemetry: --otel",
+    "langchain": "inside LangChain, and its splitters: chunkwise.langchain",
+    "llamaindex": "inside LlamaIndex, and its splitters: chunkwise.llamaindex",
+    "haystack": "inside Haystack, and its splitters: chunkwise.haystack",
+    "dspy": "inside DSPy: chunkwise.dspy",
     "sentence-transformers": "models of that library",
     "fastembed": "models of that library",
 }

@@ -151,36 +151,15 @@ def snippets(
         ),
         "LangChain": (
             "import chunkwise\n"
-            "from langchain_core.documents import Document\n"
-            "from langchain_core.runnables import RunnableLambda\n\n"
-            f"{index}\n\n\n"
-            "def retrieve(question: str) -> list[Document]:\n"
-            f"    hits = index.search(question, {search})\n"
-            "    return [\n"
-            '        Document(hit.text, metadata={"source": hit.doc_id, "start_index": hit.start})\n'
-            "        for hit in hits\n"
-            "    ]\n\n\n"
-            "retriever = RunnableLambda(retrieve)\n"
+            "from chunkwise.langchain import ChunkwiseRetriever\n\n"
+            f"{index}\n"
+            f"retriever = ChunkwiseRetriever(index=index, {search})\n"
         ),
         "LlamaIndex": (
             "import chunkwise\n"
-            "from llama_index.core.retrievers import BaseRetriever\n"
-            "from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode\n\n"
-            f"{index}\n\n\n"
-            "class ChunkwiseRetriever(BaseRetriever):\n"
-            "    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:\n"
-            f"        hits = index.search(query_bundle.query_str, {search})\n"
-            "        return [\n"
-            "            NodeWithScore(\n"
-            "                node=TextNode(\n"
-            "                    text=hit.text, start_char_idx=hit.start, end_char_idx=hit.end,\n"
-            '                    metadata={"source": hit.doc_id},\n'
-            "                ),\n"
-            "                score=hit.score,\n"
-            "            )\n"
-            "            for hit in hits\n"
-            "        ]\n\n\n"
-            "retriever = ChunkwiseRetriever()\n"
+            "from chunkwise.llamaindex import ChunkwiseRetriever\n\n"
+            f"{index}\n"
+            f"retriever = ChunkwiseRetriever(index, {_search(recommendation, 'similarity_top_k')})\n"
         ),
         **_chunks(recommendation, documents, reading),
     }
@@ -253,10 +232,11 @@ def _paths_in_code(documents: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"[{', '.join(names)}]"
 
 
-def _search(recommendation: Recommendation) -> str:
+def _search(recommendation: Recommendation, count: str = "k") -> str:
+    """The parameters of a search; `count` is what a framework calls the number of hits."""
     asked = f"retriever={_text(recommendation.retriever)}, "
     asked += (
-        f"k={recommendation.k}"
+        f"{count}={recommendation.k}"
         if recommendation.budget is None
         else f"budget={recommendation.budget}"
     )
@@ -284,11 +264,8 @@ def _chunks(
     return {
         "LangChain, for a store of your own": (
             "import chunkwise\n"
-            "from langchain_core.documents import Document\n\n"
-            "documents = [\n"
-            '    Document(chunk.text, metadata={"source": chunk.doc_id, "start_index": chunk.start})\n'
-            f"    for chunk in chunkwise.chunk({asked})\n"
-            "]\n"
+            "from chunkwise.langchain import documents_of\n\n"
+            f"documents = documents_of(chunkwise.chunk({asked}))\n"
         )
     }
 

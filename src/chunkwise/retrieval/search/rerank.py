@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,12 +27,19 @@ def reranked(reader: IndexReader, question: str, ranking: Ranking, reranker: Rer
     for chunk in reader.source.chunks(numbers):
         text = chunk.summary or reader.text(chunk.document)[chunk.start : chunk.end]
         texts.append(f"{chunk.context}\n{text}" if chunk.context else text)
+    order = reranked_texts(question, texts, ranking.scores, reranker)
+    return Ranking(ranking.numbers[order.numbers], order.scores)
+
+
+def reranked_texts(
+    question: str, texts: Sequence[str], first: NDArray[np.float32], reranker: Reranker
+) -> Ranking:
+    """Positions of texts in the order of the reranker's scores; `first` are those they were found by, best first."""
     scores = scores_of(reranker, question, texts)
     if isinstance(reranker, BlendingReranker):
-        scores = _together(scores, ranking.scores, reranker.weight_of_first)
+        scores = _together(scores, first, reranker.weight_of_first)
     # Numbered by rank here, so that of equals the higher one stays ahead; what is no number comes last.
-    order = best(np.nan_to_num(scores, nan=_LAST), len(scores))
-    return Ranking(ranking.numbers[order.numbers], order.scores)
+    return best(np.nan_to_num(scores, nan=_LAST), len(scores))
 
 
 def _together(

@@ -71,7 +71,8 @@ def _may_be_short_for(characters: CharacterArrays, at: NDArray[np.int64]) -> NDA
     kinds = characters.kinds_at(at - np.arange(1, ENDING + 1)[:, None])
     word = np.bitwise_and.reduce(kinds) & np.uint16(LETTER) != 0
     ending = hash_endings(characters, at - 1, ENDING)
-    return ~word | (at < ENDING) | known.endings().take(ending % MARKS)
+    # NumPy 1 takes no unsigned positions.
+    return ~word | (at < ENDING) | known.endings().take((ending % MARKS).view(np.int64))
 
 
 def _full_stop_read(

@@ -1,0 +1,197 @@
+"""Haystack: our strategies and an index as components of a pipeline, which is written to YAML and read back."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from chunkwise.base.errors import InvalidParameter, MissingExtra
+
+try:
+    from haystack import Document, component, default_from_dict, default_to_dict
+except ImportError as error:
+    raise MissingExtra("chunkwise.haystack", "haystack") from error
+
+from chunkwise.base.untrusted_names import recorded
+from chunkwise.chunkers import get_strategy
+from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, chunk_text
+from chunkwise.core import Chunk, Hit
+from chunkwise.integrations.cutting import chunk_metadata
+from chunkwise.integrations.searching import (
+    IndexLike,
+    IndexSearch,
+    conditions_in,
+    hit_id,
+    hit_metadata,
+    index_place,
+)
+from chunkwise.retrieval.conditions import Condition
+
+__all__ = ["ChunkwiseRetriever", "ChunkwiseSplitter"]
+
+_IN_A_FILE = "the pipeline"
+
+
+@component
+class ChunkwiseSplitter:
+    """Any strategy as a Haystack component: each document out is an exact span of one that came in.
+
+    Their `meta` is that of the document, with `source_id`, `split_id`, `split_idx_start` and `page_number` as
+    Haystack's own splitter has them, and `split_idx_end`.
+    """
+
+    def __init__(self, strategy: str = DEFAULT_STRATEGY, format: str = "auto") -> None:
+        self._made = get_strategy(strategy)
+        self.strategy = strategy
+        self.format = format
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the file of a pipeline."""
+        # A plain text: the mark of one that was read from a file stays here.
+        written: dict[str, Any] = default_to_dict(
+            self, strategy=str(self.strategy), format=self.format
+        )
+        return written
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "ChunkwiseSplitter":
+        """From the file of a pipeline, which names what is installed and no code of its own."""
+        made: ChunkwiseSplitter = default_from_dict(cls, _from_file(data, "strategy"))
+        return made
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document]) -> dict[str, list[Document]]:
+        """The chunks of documents, in order; one without text has none."""
+        return {"documents": [made for document in documents for made in self._split(document)]}
+
+    def _split(self, document: Document) -> list[Document]:
+        text = document.content or ""
+        chunks = chunk_text(text, self._made, format=self.format, id=document.id)
+        return [
+            Document(content=chunk.text, meta={**document.meta, **_meta(document, chunk, text)})
+            for chunk in chunks
+        ]
+
+
+def _meta(document: Document, chunk: Chunk, text: str) -> dict[str, Any]:
+    own = {
+        name: value for name, value in chunk_metadata(chunk).items() if name not in document.meta
+    }
+    return {
+        **own,
+        "source_id": document.id,
+        "split_id": chunk.index,
+        "split_idx_start": chunk.start,
+        "split_idx_end": chunk.end,
+        "page_number": text.count("\f", 0, chunk.start) + 1,
+    }
+
+
+@component
+class ChunkwiseRetriever:
+    """An index as a Haystack component: a question in, the best places out, within `top_k` hits and `budget` tokens."""
+
+    def __init__(
+        self,
+        index: IndexLike,
+        top_k: int | None = None,
+        filters: dict[str, Any] | None = None,
+        budget: int | None = None,
+        retriever: str | None = None,
+        reranker: str | None = None,
+        neighbours: int = 0,
+        mmr: float | None = None,
+    ) -> None:
+        self.index = index
+        self.filters = filters
+        self._search = IndexSearch(
+            index, top_k, budget, retriever, _conditions(filters), neighbours, mmr, reranker
+        )
+
+    def warm_up(self) -> None:
+        """Opens the index, so that a wrong place is an error before the first question."""
+        self._search.opened  # noqa: B018
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the file of a pipeline; an index is named by its place."""
+        place = index_place(self.index)
+        if place is None:
+            raise InvalidParameter(
+                "the index lives in memory, and a file can only name one by its place; make it with "
+                "chunkwise.index(…, into='kb') and give the retriever 'kb'"
+            )
+        own = self._search.settings()
+        own.pop("filter", None)
+        settings = {
+            name: str(value) if isinstance(value, str) else value for name, value in own.items()
+        }
+        written: dict[str, Any] = default_to_dict(
+            self, index=place, top_k=settings.pop("k", None), filters=self.filters, **settings
+        )
+        return written
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "ChunkwiseRetriever":
+        """From the file of a pipeline, which names what is installed and no code of its own."""
+        made: ChunkwiseRetriever = default_from_dict(cls, _from_file(data, "retriever", "reranker"))
+        return made
+
+    @component.output_types(documents=list[Document])
+    def run(
+        self,
+        query: str,
+        top_k: int | None = None,
+        filters: dict[str, Any] | None = None,
+        budget: int | None = None,
+    ) -> dict[str, list[Document]]:
+        """The hits of one question; what is given here holds for it alone."""
+        changes = {"k": top_k, "budget": budget, "filter": _conditions(filters) or None}
+        return {"documents": [_found(hit) for hit in self._search.hits(query, **changes)]}
+
+    @component.output_types(documents=list[Document])
+    async def run_async(
+        self,
+        query: str,
+        top_k: int | None = None,
+        filters: dict[str, Any] | None = None,
+        budget: int | None = None,
+    ) -> dict[str, list[Document]]:
+        """The same while other work goes on."""
+        found: dict[str, list[Document]] = await asyncio.to_thread(
+            self.run, query, top_k, filters, budget
+        )
+        return found
+
+
+def _found(hit: Hit) -> Document:
+    meta = hit_metadata(hit)
+    meta |= {"source_id": hit.doc_id, "split_idx_start": hit.start, "split_idx_end": hit.end}
+    return Document(id=hit_id(hit), content=hit.text, meta=meta, score=float(hit.score))
+
+
+def _from_file(data: dict[str, Any], *names: str) -> dict[str, Any]:
+    """With the names of parts in it marked as what a file says."""
+    given = data.get("init_parameters", {})
+    marked = {name: recorded(given[name], _IN_A_FILE) for name in names if name in given}
+    return {**data, "init_parameters": {**given, **marked}}
+
+
+def _conditions(filters: Mapping[str, Any] | None) -> tuple[Condition, ...]:
+    """Of Haystack's filters those that all hold: `{"field": "meta.year", "operator": ">=", "value": 2020}`."""
+    if not filters:
+        return ()
+    joined = str(filters.get("operator", "")).upper()
+    if "conditions" in filters:
+        parts = filters["conditions"]
+        if joined != "AND" and not (joined == "OR" and len(parts) == 1):
+            raise InvalidParameter(
+                f"filters are joined by {joined!r}; conditions that all hold ('AND') can be asked of an index"
+            )
+        return tuple(each for part in parts for each in _conditions(part))
+    missing = [name for name in ("field", "operator", "value") if name not in filters]
+    if missing:
+        raise InvalidParameter(
+            f"a filter has no {missing[0]!r}; it looks like "
+            '{"field": "meta.year", "operator": ">=", "value": 2020}'
+        )
+    key = str(filters["field"]).removeprefix("meta.")
+    return conditions_in([(key, str(filters["operator"]), filters["value"])])

@@ -1,0 +1,86 @@
+"""docs/integrations, run from top to bottom; and the code that reports offer (`make test-adapters` installs all)."""
+
+import importlib.util
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import chunkwise
+from chunkwise.tuning.recommendation import Recommendation, snippets
+
+PAGES = sorted((Path(__file__).parents[2] / "docs" / "integrations").glob("*.md"))
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
+NEEDS = {
+    "dspy": "dspy", "haystack": "haystack", "langchain": "langchain_text_splitters", "llamaindex": "llama_index.core",
+}  # fmt: skip
+CORPUS = Path(chunkwise.__path__[0]) / "corpus"
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "handbook").mkdir()
+    for name in ("handbook-leave-and-hours.md", "glossary.md"):
+        shutil.copy(CORPUS / name, tmp_path / "handbook")
+    (tmp_path / "handbook" / "notes.md").write_text("# Notes\n\nAsk. Your question is welcome.\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_code_of_a_page_runs(page: Path, work: Path) -> None:
+    blocks = BLOCK.findall(page.read_text("utf-8"))
+    assert len(blocks) >= 3
+    assert f"pip install 'chunkwise[{page.stem}]'" in page.read_text("utf-8")
+    for block in blocks:
+        compile(block, page.name, "exec")
+    if not is_installed(NEEDS[page.stem]):
+        pytest.skip(f"{page.stem} is not installed: make test-adapters")
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, page.name, "exec"), names)
+
+
+CHOICES = [
+    Recommendation("sentences(max_tokens=60)", vectors="none", retriever="bm25", k=2),
+    Recommendation("structure", "none", "", "none", "multiscale(dense=0)", budget=80),
+    Recommendation("sections", "headings", "", "none", "bm25", neighbours=1),
+]
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: choice.retriever)
+def test_the_code_of_a_report_finds_what_the_index_finds(
+    choice: Recommendation, work: Path
+) -> None:
+    code = snippets(choice, ("handbook/",))
+    ran: dict[str, Any] = {}
+    exec(compile(code["Python"], "snippet", "exec"), ran)
+    places = [(hit.doc_id, hit.start, hit.end) for hit in ran["hits"]]
+    assert places
+    if is_installed("langchain_text_splitters"):
+        exec(compile(code["LangChain"], "snippet", "exec"), ran)
+        found = [each.metadata for each in ran["retriever"].invoke("your question")]
+        assert [
+            (each["doc_id"], each["start_index"], each["end_index"]) for each in found
+        ] == places
+        if store := code.get("LangChain, for a store of your own"):
+            exec(compile(store, "snippet", "exec"), ran)
+            chunks = list(chunkwise.chunk("handbook/", choice.strategy))
+            assert [each.page_content for each in ran["documents"]] == [
+                chunk.text for chunk in chunks
+            ]
+    if is_installed("llama_index.core"):
+        exec(compile(code["LlamaIndex"], "snippet", "exec"), ran)
+        nodes = [each.node for each in ran["retriever"].retrieve("your question")]
+        assert [
+            (each.source_node.node_id, each.start_char_idx, each.end_char_idx) for each in nodes
+        ] == places
