@@ -24,7 +24,7 @@ from chunkwise.integrations.searching import (
     hit_metadata,
     index_place,
 )
-from chunkwise.retrieval.conditions import Condition
+from chunkwise.retrieval.conditions import Clause
 
 __all__ = ["ChunkwiseRetriever", "ChunkwiseSplitter"]
 
@@ -175,7 +175,7 @@ def _from_file(data: dict[str, Any], *names: str) -> dict[str, Any]:
     return {**data, "init_parameters": {**given, **marked}}
 
 
-def _conditions(filters: Mapping[str, Any] | None) -> tuple[Condition, ...]:
+def _conditions(filters: Mapping[str, Any] | None) -> tuple[Clause, ...]:
     """Of Haystack's filters those that all hold: `{"field": "meta.year", "operator": ">=", "value": 2020}`."""
     if not filters:
         return ()

@@ -48,7 +48,7 @@ from chunkwise.models import DEFAULT, get_embedder, get_reranker
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.embed.embedder import Kind as TextKind
 from chunkwise.models.rerank.reranker import Reranker
-from chunkwise.retrieval.conditions import Condition
+from chunkwise.retrieval.conditions import Clause
 
 __all__ = ["ChunkwiseEmbedding", "ChunkwiseNodeParser", "ChunkwiseReranker", "ChunkwiseRetriever"]
 
@@ -261,13 +261,13 @@ def _filter(given: MetadataFilters | FilterLike) -> FilterLike:
     return _conditions(given) if isinstance(given, MetadataFilters) else given
 
 
-def _conditions(filters: MetadataFilters) -> tuple[Condition, ...]:
+def _conditions(filters: MetadataFilters) -> tuple[Clause, ...]:
     condition = getattr(filters.condition, "value", filters.condition) or "and"
     if condition != "and" and (condition != "or" or len(filters.filters) > 1):
         raise InvalidParameter(
             f"filters are joined by {condition!r}; conditions that all hold ('and') can be asked of an index"
         )
-    found: list[Condition] = []
+    found: list[Clause] = []
     for each in filters.filters:
         if isinstance(each, MetadataFilters):
             found += _conditions(each)

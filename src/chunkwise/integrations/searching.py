@@ -15,7 +15,7 @@ from chunkwise.base.wording import did_you_mean
 from chunkwise.core import Hit
 from chunkwise.models import get_reranker
 from chunkwise.models.rerank.reranker import Reranker
-from chunkwise.retrieval.conditions import Condition, Where, conditions_of
+from chunkwise.retrieval.conditions import Clause, Where, conditions_of
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexes import Index, open_index
 from chunkwise.retrieval.retrievers import Retriever
@@ -161,7 +161,7 @@ _SIGNS = {"==": "=", "eq": "=", "nin": "not in"}
 """Of other filter languages, where they differ from ours."""
 
 
-def conditions_in(said: Sequence[tuple[str, str, object]]) -> tuple[Condition, ...]:
+def conditions_in(said: Sequence[tuple[str, str, object]]) -> tuple[Clause, ...]:
     """Conditions of another framework, all of which hold: key, comparison, value."""
     return tuple(
         each
