@@ -23,6 +23,7 @@ from chunkwise.integrations.searching import (
     hit_id,
     hit_metadata,
     index_place,
+    joined,
 )
 from chunkwise.retrieval.conditions import Clause
 
@@ -176,17 +177,16 @@ def _from_file(data: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _conditions(filters: Mapping[str, Any] | None) -> tuple[Clause, ...]:
-    """Of Haystack's filters those that all hold: `{"field": "meta.year", "operator": ">=", "value": 2020}`."""
+    """Of Haystack's filters: `{"field": "meta.year", "operator": ">=", "value": 2020}`."""
     if not filters:
         return ()
-    joined = str(filters.get("operator", "")).upper()
     if "conditions" in filters:
-        parts = filters["conditions"]
-        if joined != "AND" and not (joined == "OR" and len(parts) == 1):
-            raise InvalidParameter(
-                f"filters are joined by {joined!r}; conditions that all hold ('AND') can be asked of an index"
-            )
-        return tuple(each for part in parts for each in _conditions(part))
+        parts = [_conditions(part) for part in filters["conditions"]]
+        by = str(filters.get("operator", "")).lower()
+        # Haystack's NOT says that not all of them hold; ours that none does.
+        if by == "not":
+            return joined([joined(parts, "and")], "not")
+        return joined(parts, by)
     missing = [name for name in ("field", "operator", "value") if name not in filters]
     if missing:
         raise InvalidParameter(

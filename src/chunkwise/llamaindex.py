@@ -43,6 +43,7 @@ from chunkwise.integrations.searching import (
     conditions_in,
     hit_id,
     hit_metadata,
+    joined,
 )
 from chunkwise.models import DEFAULT, get_embedder, get_reranker
 from chunkwise.models.embed.embedder import Embedder
@@ -263,18 +264,14 @@ def _filter(given: MetadataFilters | FilterLike) -> FilterLike:
 
 def _conditions(filters: MetadataFilters) -> tuple[Clause, ...]:
     condition = getattr(filters.condition, "value", filters.condition) or "and"
-    if condition != "and" and (condition != "or" or len(filters.filters) > 1):
-        raise InvalidParameter(
-            f"filters are joined by {condition!r}; conditions that all hold ('and') can be asked of an index"
-        )
-    found: list[Clause] = []
+    parts: list[tuple[Clause, ...]] = []
     for each in filters.filters:
         if isinstance(each, MetadataFilters):
-            found += _conditions(each)
+            parts.append(_conditions(each))
         else:
             sign = each.operator.value
-            found += conditions_in([(each.key, _COMPARISONS.get(sign, sign), each.value)])
-    return tuple(found)
+            parts.append(conditions_in([(each.key, _COMPARISONS.get(sign, sign), each.value)]))
+    return joined(parts, condition)
 
 
 class ChunkwiseEmbedding(BaseEmbedding):

@@ -140,9 +140,9 @@ def test_a_retriever_finds_what_the_index_finds(
 def test_what_cannot_be_is_told(place: Path, tmp_path: Path) -> None:
     with pytest.raises(ChunkwiseError, match="lives in memory"):
         ChunkwiseRetriever(chunkwise.index(DOCUMENTS, vectors="none")).to_dict()
-    either = {"operator": "OR", "conditions": [{"field": "a", "operator": "==", "value": 1}] * 2}
-    with pytest.raises(ChunkwiseError, match="joined by 'OR'"):
-        ChunkwiseRetriever(place, filters=either)
+    other = {"operator": "XOR", "conditions": [{"field": "a", "operator": "==", "value": 1}] * 2}
+    with pytest.raises(ChunkwiseError, match="joined by 'xor'"):
+        ChunkwiseRetriever(place, filters=other)
     with pytest.raises(ChunkwiseError, match="a filter has no 'value'"):
         ChunkwiseRetriever(place, filters={"field": "a", "operator": "=="})
     with pytest.raises(ChunkwiseError, match="no index"):

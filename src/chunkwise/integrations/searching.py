@@ -161,6 +161,17 @@ _SIGNS = {"==": "=", "eq": "=", "nin": "not in"}
 """Of other filter languages, where they differ from ours."""
 
 
+def joined(parts: Sequence[tuple[Clause, ...]], by: str) -> tuple[Clause, ...]:
+    """Clauses joined as another framework says: all hold (and), any does (or), none does (not)."""
+    parts = [each for each in parts if each]
+    if by not in ("and", "or", "not"):
+        raise InvalidParameter(f"filters are joined by {by!r}; allowed: and, or, not")
+    if by == "and" or not parts:
+        return tuple(each for part in parts for each in part)
+    any_of = conditions_of({"$or": parts})
+    return any_of if by == "or" else conditions_of({"$not": any_of})
+
+
 def conditions_in(said: Sequence[tuple[str, str, object]]) -> tuple[Clause, ...]:
     """Conditions of another framework, all of which hold: key, comparison, value."""
     return tuple(
