@@ -141,7 +141,7 @@ def test_a_parser_stopped_amid_a_character_comes_to_an_end(shift: int) -> None:
 
 
 @pytest.mark.parametrize("size", range(120, 136))
-def test_pieces_may_end_amid_a_character(size: int) -> None:
+def test_checked_pieces_may_end_amid_a_character(size: int) -> None:
     grammar = grammar_for("python")
     assert grammar is not None
     source = (f"x = '{'é灯👩' * 12}'\n" * 40).encode()[: size * 9].decode(errors="ignore").encode()

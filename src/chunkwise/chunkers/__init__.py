@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import BrokenContract
 from chunkwise.base.registry import Registry
+from chunkwise.chunkers.checked_pieces import check_summary, foreign_pieces
 from chunkwise.chunkers.packing.overlap import overlap_tokens
-from chunkwise.chunkers.pieces import check_summary, foreign_pieces
 from chunkwise.core import Chunk, Document, Piece, Span
 from chunkwise.text.analyzed import Analyzed, SectionLookup
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.parameters import param
 from chunkwise.base.user_warning import warn_user
+from chunkwise.chunkers.checked_pieces import merged_spans
 from chunkwise.chunkers.packing.cuts import clause_levels, sentence_levels
 from chunkwise.chunkers.packing.packer import Packer
 from chunkwise.chunkers.packing.sized import LARGEST, SizedChunker
-from chunkwise.chunkers.pieces import merged_spans
 from chunkwise.chunkers.semantic import check_model, named_embedder
 from chunkwise.chunkers.sentences import SentenceChunker
 from chunkwise.core import Document, Piece, Span

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import AS_WRITTEN, Document, Score
-from chunkwise.metrics.cuts.cut_places import LONGEST, CutPlaces, Flags, dangling_in
+from chunkwise.metrics.cuts.cut_places import CutPlaces, Flags
+from chunkwise.metrics.cuts.dangling_openings import LONGEST, dangling_in
 from chunkwise.metrics.metric import KeyQuestion, Metric, Remedy, Targets, WholeScore
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.bare_lines import are_marks

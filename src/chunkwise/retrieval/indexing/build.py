@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.chunkers.checked_pieces import check_order
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.contextual import with_headings
-from chunkwise.chunkers.pieces import check_order
 from chunkwise.core import Chunk
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, TokenEncoder
 from chunkwise.retrieval.indexed_document import IndexedDocument, SpanRows, Summaries
