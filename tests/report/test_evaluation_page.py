@@ -409,6 +409,9 @@ def test_marks_stay_inside_their_scale() -> None:
     # Little matters beyond a few times the bound, so the scale ends there; but never before the figure.
     assert ">40 %</text>" in shown(boundary_issues=Figure(0.12))
     assert ">62 %</text>" in shown(boundary_issues=Figure(0.62))
+    counted = shown(boundary_issues=Figure(0.62, scored=41))
+    assert "41 chunks" in counted
+    assert "41 questions" not in counted
 
 
 def test_dots_are_one_mark_a_hit(results: Results) -> None:

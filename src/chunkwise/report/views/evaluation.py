@@ -185,7 +185,8 @@ class FigureRow:
         text = f"{self.name}: {self.value}"
         if self.figure.low is not None:
             text += f", 95 % interval {self.interval}"
-        return text + (f", {counted(self.figure.scored, 'question')}" if self.figure.scored else "")
+        of = "chunk" if self.is_of_chunking else "question"
+        return text + (f", {counted(self.figure.scored, of)}" if self.figure.scored else "")
 
 
 @dataclass(frozen=True, slots=True)
