@@ -30,7 +30,8 @@ MEANS = {
     "context": 'what is indexed beside each chunk: "none", "headings", or "neighbours" and "document", which a '
     "language model writes",
     "document": "what is cut",
-    "embedder": 'makes vectors: a name ("minilm", "openai:NAME", an address), or an object with `embed`',
+    "embedder": 'makes vectors: a name ("minilm", "openai:NAME", an address), or an object with `identity`, '
+    "`dimensions` and `embed(texts, kind)`",
     "exact": "embed every chunk of every configuration by itself, which takes longer",
     "form": '"claims" (each with its passage and quote) or "plain" sentences; what suits the model, where it is not '
     "said",
@@ -80,7 +81,8 @@ MEANS = {
     "graph": "whether it is kept where names stand, which the retriever `graph` walks along",
     "maxsim": 'what gives a vector a token, which `multiscale` then compares: "colbert-small", or an object with '
     "`token_vectors` and `query_vectors`",
-    "reranker": 'orders the best hits anew: a name ("local", "cohere:NAME", an address), or an object with `rerank`',
+    "reranker": 'orders the best hits anew: a name ("local", "cohere:NAME", an address), or an object with '
+    "`identity` and `scores(query, texts)`",
     "retriever": '"bm25", "dense", "hybrid" or "multiscale", with parameters in brackets; where it is evaluated, one '
     "of your own, too: a function, an object, ./file.py:name, an address or a command",
     "runs": "results, or files of them; each is held against the first",

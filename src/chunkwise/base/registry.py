@@ -117,7 +117,8 @@ class Registry:
         """The object itself, if it has what one of this kind needs."""
         if missing := self._missing(made):
             raise InvalidParameter(
-                f"{name or type(made).__name__} is no {self.kind}: it has no `{missing}`"
+                f"{name or type(made).__name__} is no {self.kind}: it has no `{missing}`; needed: "
+                f"{', '.join(self.needs)} (docs/extending.md has a whole one)"
             )
         return made
 

@@ -49,7 +49,8 @@ class Document:
     title: str = ""
     source: str = ""
     format: str = "text"
-    """One of `AS_WRITTEN`, or the format the text was extracted from (html, pdf, docx, pptx, table …)."""
+    """How it is written: text (no markup is looked for), markdown, code, rst, tex, asciidoc, org; or what it was
+    extracted from: html, pdf, docx, pptx, table …"""
     language: str = ""
     """Programming language of source code, in lower case; empty for prose."""
     metadata: Mapping[str, object] = field(default_factory=dict, hash=False)

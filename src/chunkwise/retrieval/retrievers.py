@@ -17,7 +17,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.base.registry import Registry
 from chunkwise.core import Document
-from chunkwise.models.embed.embedder import Embedder, TokenEncoder
+from chunkwise.models.embed.embedder import Embedder, TokenEncoder, unit_rows
 from chunkwise.models.rerank.reranker import Reranker, scores_of
 from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.errors import (
@@ -89,7 +89,7 @@ class QueryBatch:
             )
         different = list(dict.fromkeys(self.texts))
         row = {text: number for number, text in enumerate(different)}
-        made = np.asarray(embedder.embed(different, "query"), np.float32)
+        made = unit_rows(np.asarray(embedder.embed(different, "query"), np.float32))
         return made[[row[text] for text in self.texts]]
 
     @cached_property

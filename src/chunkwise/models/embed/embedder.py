@@ -34,6 +34,22 @@ class Embedder(Protocol):
         """One row a text; a text without words gets zeros."""
 
 
+_LENGTH = 1e-3
+"""By how much the length of a vector may differ from 1: half precision does."""
+
+
+def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rows of length 1, as cosines take them for granted; those that are stay as they are to the bit, as do zeros."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    other = np.isfinite(lengths) & (lengths > 0) & (np.abs(lengths - 1) > _LENGTH)
+    if not other.any():
+        return vectors
+    made = vectors.copy()
+    made[other] = vectors[other] / lengths[other, None]
+    return made
+
+
 @runtime_checkable
 class Windowed(Protocol):
     """An embedder that knows which texts it does not read in one pass."""

@@ -57,6 +57,15 @@ class LazyModel(ABC, Generic[_Model]):
 class LazyEmbedder(LazyModel[Embedder]):
     """What gives a vector a text."""
 
+    def __init__(
+        self, model: str | Embedder, expected: str = "", advance: OnProgress | None = None
+    ) -> None:
+        if not isinstance(model, str):
+            from chunkwise.models import embedders
+
+            embedders.checked(model)  # somebody's own object, before anything is asked of it
+        super().__init__(model, expected, advance)
+
     @property
     def embedder(self) -> Embedder:
         """The model itself."""

@@ -356,8 +356,8 @@ def _texts(queries: str | Sequence[str | Query]) -> list[str]:
 
 
 def _reranker(reranker: str | Reranker | None) -> Reranker | None:
-    if not isinstance(reranker, str):
-        return reranker
+    if reranker is None:
+        return None
     from chunkwise.models import get_reranker
 
     return get_reranker(reranker)
