@@ -18,17 +18,17 @@ pages suite thorough torture: export OPENBLAS_NUM_THREADS := 1
 
 ##@ For a fresh clone
 
-demo: $(STAMP) ## the product at work on a sample corpus: under a minute, and a page to open
+demo: $(STAMP) ## the product at work on a sample corpus: under a minute, and a page
 	@$(BIN)/python scripts/demo.py
 
-test: ## every check and every test: some thirteen minutes on two cores
+test: ## every check and every test: some sixteen minutes on two cores
 	@$(MAKE) --no-print-directory checks
 	@$(MAKE) --no-print-directory suite
 
 ##@ While you work
 
 # Three at a time on two cores: one of them waits for what it installs.
-checks: $(STAMP) ## types, style, import direction, pages of the docs, the bare wheel, the adapters
+checks: $(STAMP) ## types, style, imports, pages of the docs, the bare wheel, the adapters
 	@$(MAKE) --no-print-directory --jobs 3 types style compiled pages wheel test-adapters
 
 types: $(STAMP)
@@ -59,7 +59,7 @@ coverage: $(LLM_STAMP) ## the tests, and whether they run 95 % of the lines
 thorough: $(LLM_STAMP) ## the tests with forty times as many examples of every property
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest $(TOGETHER) -o faulthandler_timeout=0
 
-torture: $(STAMP) ## any text, damaged files, kills and signals, until Ctrl-C or TORTURE="--minutes 1"
+torture: $(STAMP) ## hostile texts, kills and signals, until Ctrl-C or TORTURE="--minutes 1"
 	PYTHONPATH=tests $(BIN)/python -m torture $(TORTURE)
 
 docs: $(LLM_STAMP) ## run the commands in README and docs again, and show what they print now
@@ -95,6 +95,7 @@ test-adapters-oldest: $(VENV)-adapters-oldest/.tried ## the same with the oldest
 
 $(VENV)-adapters/.tried: pyproject.toml | $(STAMP)
 	@$(PYTHON) -m venv $(VENV)-adapters
+	@$(VENV)-adapters/bin/python -m pip install --quiet --upgrade pip > /dev/null 2>&1 || true # it chooses versions faster
 	@$(VENV)-adapters/bin/python -m pip install --quiet --editable '.[$(EXTRAS)]' $(ADAPTER_TOOLS) langchain-classic \
 		> $(VENV)-adapters/pip.log 2>&1 && : > $@ \
 		|| echo 'adapters: not tested, their packages do not install here ($(VENV)-adapters/pip.log)' > $@

@@ -82,7 +82,7 @@ def test_what_is_left_out_of_a_list_is_counted() -> None:
         (score(0.12345), "0.123"), (score(-0.0001), "0.000"), (score(None), "unscored"),
         (number(9.9999), "10.000"), (number(12.34), "12.3"), (number(1234.5), "1,234"), (number(-0.0001), "0.000"),
         (signed(0.05), "+0.050"), (signed(-0.05), "-0.050"), (signed(0.0001), "0.000"),
-        (points(0.0712), "+7.1"), (points(-0.1), "−10"), (points(0.0001), "0"),
+        (points(0.0712), "+7.1"), (points(-0.1), "−10.0"), (points(0.0001), "0.0"),
         (between("0.1", "0.2"), "0.1–0.2"), (between("-0.1", "0.2"), "-0.1 to 0.2"),
         (interval(0.1, 0.25), "0.100–0.250"), (interval(None, 0.2), ""),
         (with_interval(0.5, 0.4, 0.6), "0.500 (0.400 to 0.600)"), (with_interval(0.5, None, None), "0.500"),
