@@ -38,7 +38,8 @@ from chunkwise.retrieval.filters import EVERYTHING  # noqa: E402
 from chunkwise.retrieval.graph import NameGraph, Walk, with_walk  # noqa: E402
 from chunkwise.retrieval.local.index import LocalIndex  # noqa: E402
 from chunkwise.retrieval.multiscale import AtomCandidates, assemble  # noqa: E402
-from chunkwise.retrieval.retrievers import GraphRetriever, QueryBatch, graph_of  # noqa: E402
+from chunkwise.retrieval.query_batch import QueryBatch  # noqa: E402
+from chunkwise.retrieval.retrievers import GraphRetriever, graph_of  # noqa: E402
 from chunkwise.text.analyzed import Analyzed  # noqa: E402
 from chunkwise.text.names import MENTION, document_names, names_in_question  # noqa: E402
 

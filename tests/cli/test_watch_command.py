@@ -533,3 +533,31 @@ def test_a_reader_who_leaves_changes_no_status(here: Run, tmp_path: Path, what: 
             command, cwd=tmp_path, stdout=nobody, stderr=subprocess.PIPE, timeout=HANG
         )
     assert done.returncode == 4, done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full, a disk that is full")
+@pytest.mark.parametrize("what", ["watch", "evaluate"])
+def test_a_full_disk_behind_the_output_loses_neither_run_nor_alert(
+    here: Run, tmp_path: Path, place: Path, what: str
+) -> None:
+    here(*WATCH, "-q")
+    own = ("--alert", "file:alerts.jsonl") if what == "watch" else ("--keep",)
+    command = [sys.executable, "-m", "chunkwise", what, *WATCH[1:], *WORSE, *own]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, timeout=HANG
+        )
+    assert done.returncode == 1
+    assert b"cannot write to standard output" in done.stderr
+    assert len(History(place).runs()) == 2
+    assert (tmp_path / "alerts.jsonl").exists() == (what == "watch")
+
+
+def test_no_figure_is_cut_short_on_a_narrow_terminal(
+    here: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    here(*WATCH, "-q")
+    shown = here(*WATCH, *WORSE, "--alert", "file:a.jsonl").stdout
+    (row,) = re.findall(r"^recall@5.*$", shown, re.MULTILINE)
+    assert re.search(r" 1\.000 +0\.\d{3} +−\d+\.\d +−\d+\.\d to −\d+\.\d", row), row

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import chunkwise
 from chunkwise import Document
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.models.embed.embedder import unit_rows
+from chunkwise.models.embed.embedder import normalized
 
 WORDS = ("hotel", "price", "day", "leave")
 
@@ -41,7 +41,7 @@ def test_long_vectors_do_not_come_first() -> None:
 
 @given(arrays(np.float32, (3, 4), elements=st.floats(-1e6, 1e6, width=32)))
 def test_rows_get_the_length_one_and_keep_their_direction(rows: NDArray[np.float32]) -> None:
-    made = unit_rows(rows)
+    made = normalized(rows)
     lengths = np.linalg.norm(rows.astype(np.float64), axis=1)
     for row, own, length in zip(rows, made, lengths, strict=True):
         if length == 0 or abs(length - 1) <= 1e-3:

@@ -78,9 +78,11 @@ def command(options: EvaluateOptions) -> None:
     results = found.results
     types = _types_there(results, prepared.types)
     written = _write(results, options, found.documents, types)
-    with readers_may_leave():
-        _show(results, options, types, shown=not (options.quiet and written))
-    keeper.keep(lambda: kept_run(found, options.keep_text))
+    try:
+        with readers_may_leave():
+            _show(results, options, types, shown=not (options.quiet and written))
+    finally:  # a full disk behind the output loses no run
+        keeper.keep(lambda: kept_run(found, options.keep_text))
     for file in written:
         if not options.quiet:
             click.echo(f"written: {file}", err=True)

@@ -1,19 +1,67 @@
-"""Options of the commands that serve: where they listen, who is let in, and how much may be asked."""
+"""Options of the commands that serve: what, where they listen, who is let in, and how much may be asked."""
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from chunkwise.cli.dataclass_options import option
+from chunkwise.cli.options import QuietLoadingOptions
+from chunkwise.cli.streams import say
 
 if TYPE_CHECKING:
     from chunkwise.studio.server import Listening
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedSourceOptions(QuietLoadingOptions):
+    """An index, or documents that are indexed in memory."""
+
+    embedder: str | None = option(
+        "--embedder", metavar="NAME", show_default="none: words alone",
+        help="Embedding model for documents that are no index yet: minilm, bge-small … An index has its own.",
+    )  # fmt: skip
+
+    def sorted_sources(self, source: Sequence[str]) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+        """Documents, the index (empty: none), and files of results; what is not there is told."""
+        from chunkwise.base.errors import ChunkwiseError
+        from chunkwise.studio.project import sort_sources
+
+        for name in source:
+            if "://" not in name and not has_magic(name) and not os.path.exists(name):
+                raise ChunkwiseError(
+                    f"{name} is not there; name a file, a folder, a glob or an index"
+                )
+        documents, index, runs = sort_sources(tuple(source))
+        if index and self.embedder:
+            raise click.UsageError(
+                f"{index} is an index, which has its own embedder; leave --embedder out"
+            )
+        return documents, index, runs
+
+
+def tell_address(what: str, quiet: bool) -> Callable[[str, str], None]:
+    """Prints the address of a server, and the key for this run where there is one, for people and for programs."""
+
+    def ready(address: str, key: str) -> None:
+        click.echo(address)
+        if key:
+            click.echo(key)
+        sys.stdout.flush()
+        if not quiet:
+            below = "; below it stands a key for this run, which is not kept" if key else ""
+            say(f"{what} at this address{below}. Ctrl-C ends it")
+
+    return ready
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
-from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
-from chunkwise.cli.options import QuietLoadingOptions, json_flag
+from chunkwise.cli.listening import ServedSourceOptions, tell_address
+from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ Tools: search, read, chunk, lint, evaluate, compare. docs/mcp.md says how assist
 
 
 @dataclass(frozen=True, kw_only=True)
-class McpOptions(QuietLoadingOptions):
+class McpOptions(ServedSourceOptions):
     """The options of `chunkwise mcp`."""
 
     source: tuple[str, ...] = argument("SOURCE...", nargs=-1, required=True)
@@ -61,10 +61,6 @@ class McpOptions(QuietLoadingOptions):
     host: str = option(
         "--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",
         help="With --http: 127.0.0.1, ::1 or localhost; no other is taken.",
-    )  # fmt: skip
-    embedder: str | None = option(
-        "--embedder", metavar="NAME", show_default="none: words alone",
-        help="Embedding model for documents that are no index yet: minilm, bge-small … An index has its own.",
     )  # fmt: skip
     call: str | None = option(
         "--call", metavar="TOOL", help="Call one tool, print what an assistant would read, and end."
@@ -93,15 +89,7 @@ def command(options: McpOptions) -> None:
         _call(workspace, calls, options)
         return
 
-    def ready(address: str, key: str) -> None:
-        click.echo(address)
-        if key:
-            click.echo(key)
-        sys.stdout.flush()
-        if not options.quiet:
-            below = "; below it stands a key for this run, which is not kept" if key else ""
-            say(f"assistants are answered at this address{below}. Ctrl-C ends it")
-
+    ready = tell_address("assistants are answered", options.quiet)
     try:
         if options.http:
             serve_http(workspace, calls, host=options.host, port=options.port, on_ready=ready)
@@ -117,21 +105,12 @@ def command(options: McpOptions) -> None:
 
 
 def _sources(options: McpOptions) -> WorkspaceSources:
-    from chunkwise.base.errors import ChunkwiseError
     from chunkwise.mcp_server.workspace import WorkspaceSources
-    from chunkwise.studio.project import sort_sources
 
-    for name in options.source:
-        if "://" not in name and not has_magic(name) and not os.path.exists(name):
-            raise ChunkwiseError(f"{name} is not there; name a file, a folder, a glob or an index")
-    documents, index, runs = sort_sources(options.source)
+    documents, index, runs = options.sorted_sources(options.source)
     if runs:
         raise click.UsageError(
             f"{runs[0]} is a file of results; name an index or documents, and the folder of the file by --project"
-        )
-    if index and options.embedder:
-        raise click.UsageError(
-            f"{index} is an index, which has its own embedder; leave --embedder out"
         )
     return WorkspaceSources(
         index=index, documents=documents, embedder=options.embedder or "", project=options.project,

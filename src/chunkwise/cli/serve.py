@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from dataclasses import dataclass
-from glob import has_magic
 from typing import TYPE_CHECKING
 
 import click
 
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
-from chunkwise.cli.listening import ListeningOptions
+from chunkwise.cli.listening import ListeningOptions, ServedSourceOptions, tell_address
 from chunkwise.cli.llm import llm_client
-from chunkwise.cli.options import LlmOptions, QuietLoadingOptions
+from chunkwise.cli.options import LlmOptions
 from chunkwise.cli.streams import say
 
 if TYPE_CHECKING:
@@ -35,14 +32,10 @@ Addresses: /api/search, /api/ask, /api/chunk, /api/evaluate, /api/documents …,
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServeOptions(ListeningOptions, LlmOptions, QuietLoadingOptions):
+class ServeOptions(ListeningOptions, LlmOptions, ServedSourceOptions):
     """The options of `chunkwise serve`."""
 
     source: tuple[str, ...] = argument("SOURCE...", nargs=-1, required=True)
-    embedder: str | None = option(
-        "--embedder", metavar="NAME", show_default="none: words alone",
-        help="Embedding model for documents that are no index yet: minilm, bge-small … An index has its own.",
-    )  # fmt: skip
     at_once: int = option(
         "--at-once", type=click.IntRange(1, 64), default=4, show_default=True, metavar="N",
         help="Requests that are worked on at the same time; others wait.",
@@ -60,24 +53,16 @@ def command(options: ServeOptions) -> None:
     SOURCE is an index that `chunkwise index` made (a folder, or postgresql://…), or documents, which are indexed in
     memory. Every request needs a key; one for this run is printed where neither --users nor CHUNKWISE_KEYS has any.
     """
-    from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.studio.project import ProjectSources, sort_sources
+    from chunkwise.studio.project import ProjectSources
     from chunkwise.studio.server import check_installed, serve_api
 
     listening = options.listening(at_once=options.at_once, most_bytes=options.max_body * 1_000_000)
     listening.check()
     check_installed()
-    for name in options.source:
-        if "://" not in name and not has_magic(name) and not os.path.exists(name):
-            raise ChunkwiseError(f"{name} is not there; name a file, a folder, a glob or an index")
-    documents, index, runs = sort_sources(options.source)
+    documents, index, runs = options.sorted_sources(options.source)
     if runs:
         raise click.UsageError(
             f"{runs[0]} is a file of results; the studio shows it, serve does not"
-        )
-    if index and options.embedder:
-        raise click.UsageError(
-            f"{index} is an index, which has its own embedder; leave --embedder out"
         )
     sources = ProjectSources(
         documents=documents, index=index, embedder=options.embedder or "", loading=options.loading(),
@@ -88,15 +73,7 @@ def command(options: ServeOptions) -> None:
     def with_model(project: Project) -> None:
         project.llm, project.llm_name = model, options.llm or ""
 
-    def ready(address: str, key: str) -> None:
-        click.echo(address)
-        if key:
-            click.echo(key)
-        sys.stdout.flush()
-        if not options.quiet:
-            below = "; below it stands a key for this run, which is not kept" if key else ""
-            say(f"the API is at this address{below}. Ctrl-C ends it")
-
+    ready = tell_address("the API is", options.quiet)
     try:
         serve_api(sources, listening, on_project=with_model, on_ready=ready)
     except KeyboardInterrupt:

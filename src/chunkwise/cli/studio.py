@@ -7,7 +7,6 @@ import sys
 import threading
 import webbrowser
 from dataclasses import dataclass
-from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,9 +14,9 @@ import click
 
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.keep import HistoryOption
-from chunkwise.cli.listening import ListeningOptions
+from chunkwise.cli.listening import ListeningOptions, ServedSourceOptions
 from chunkwise.cli.llm import llm_client
-from chunkwise.cli.options import LlmOptions, QuietLoadingOptions
+from chunkwise.cli.options import LlmOptions
 from chunkwise.cli.streams import say
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ Ctrl-C ends it. Nothing is written; what is indexed here is in memory. docs/stud
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudioOptions(ListeningOptions, LlmOptions, QuietLoadingOptions, HistoryOption):
+class StudioOptions(ListeningOptions, LlmOptions, ServedSourceOptions, HistoryOption):
     """The options of `chunkwise studio`."""
 
     source: tuple[str, ...] = argument("[SOURCE]...", nargs=-1)
@@ -48,10 +47,6 @@ class StudioOptions(ListeningOptions, LlmOptions, QuietLoadingOptions, HistoryOp
     )  # fmt: skip
     test_queries: str | None = option(
         "--test-queries", metavar="FILE", help="Questions with their references: the gold that runs are shown against."
-    )  # fmt: skip
-    embedder: str | None = option(
-        "--embedder", metavar="NAME", show_default="none: words alone",
-        help="Embedding model for documents that are no index yet: minilm, bge-small … An index has its own.",
     )  # fmt: skip
     labels: str | None = option(
         "--labels", metavar="FILE", envvar="CHUNKWISE_LABELS", show_envvar=True,
@@ -101,8 +96,7 @@ def command(options: StudioOptions) -> None:
 
 def _sources(options: StudioOptions) -> ProjectSources:
     import chunkwise
-    from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.studio.project import ProjectSources, sort_sources
+    from chunkwise.studio.project import ProjectSources
 
     if options.demo:
         if options.source:
@@ -120,14 +114,7 @@ def _sources(options: StudioOptions) -> ProjectSources:
         raise click.UsageError(
             "nothing to show: name documents, an index or files of results, or see the sample: chunkwise studio --demo"
         )
-    for name in options.source:
-        if "://" not in name and not has_magic(name) and not os.path.exists(name):
-            raise ChunkwiseError(f"{name} is not there; name a file, a folder, a glob or an index")
-    documents, index, runs = sort_sources(options.source)
-    if index and options.embedder:
-        raise click.UsageError(
-            f"{index} is an index, which has its own embedder; leave --embedder out"
-        )
+    documents, index, runs = options.sorted_sources(options.source)
     return ProjectSources(
         documents=documents, index=index, runs=runs, questions=options.test_queries or "",
         embedder=options.embedder or "", history=options.history, labels=options.labels,

@@ -286,19 +286,21 @@ class _Watch:
                 return 1
             if saved is not None and saved != self._options.output:
                 saved.unlink(missing_ok=True)
-            self._warn_of_name(number)
             self._say(f"kept as run {number} in {shown_place(self._place)}")
-            hand_on(self._history.run(number), self._exporters, self._say)
             try:
+                self._warn_of_name(number)
+                hand_on(self._history.run(number), self._exporters, self._say)
                 outcome = self._compare(number, found, live)
             except ChunkwiseError as error:
                 self._show_lost(found)
                 say(f"run {number} is kept, but not compared: {error}")
                 return 1
         view = self._view(outcome, found, live)
-        with readers_may_leave():
-            self._show(view)
-        sent = self._tell(view, outcome.run.label)
+        try:
+            with readers_may_leave():
+                self._show(view)
+        finally:  # a full disk behind the output silences no alert
+            sent = self._tell(view, outcome.run.label)
         written = self._write_page(view)
         return self._status(view, found, live, sent, written)
 

@@ -104,7 +104,7 @@ class AlertNumber:
 
 
 def acknowledge(project: Project, request: AlertNumber) -> RunsView:
-    """Quiet until it is worse, as `chunkwise watch acknowledge` has it."""
+    """Quiet until it is worse, as `chunkwise watch ack` has it."""
     history = project.history()
     if history is None:
         raise NotFound("no run is kept, so that no alert stands")

@@ -39,14 +39,15 @@ class DriftFigure:
     """One figure of the corpus, then and now."""
 
     name: str
-    before: float
+    before: float | None
+    """None: it is a share of what changed since then."""
     after: float
     is_share: bool = False
 
     @property
     def words(self) -> str:
         """ "sections 120 → 180 (+50 %)"."""
-        if self.is_share and not self.before and self.name.startswith("documents"):
+        if self.before is None:
             return f"{self.name}: {percent(self.after)}"
         if self.is_share:
             return f"{self.name} {percent(self.before)} → {percent(self.after)}"
@@ -90,7 +91,7 @@ def corpus_drift(
     if documents and total:
         moved = len(documents.added) + len(documents.changed) + len(documents.removed)
         share = moved / (total + len(documents.removed))  # of all that either run had
-        found.append(DriftFigure("documents added, changed or removed", 0.0, share, is_share=True))
+        found.append(DriftFigure("documents added, changed or removed", None, share, is_share=True))
     return tuple(found)
 
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from chunkwise.base.errors import InvalidParameter, UnknownName, without_passwords
+from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.base.notebook import drawn
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, Query
@@ -186,9 +186,16 @@ class History:
             usual = str(history_place())
         except HistoryProblem:
             usual = ""
-        if str(Path(usual).resolve()) == str(Path(self.place).resolve()) or usual == self.place:
-            return ""
-        return f" --history {shlex.quote(without_passwords(self.place))}"
+        if "://" in self.place:
+            from chunkwise.retrieval.postgres.connection import without_password
+
+            return (
+                ""
+                if usual == self.place
+                else f" --history {shlex.quote(without_password(self.place))}"
+            )
+        same = Path(usual).resolve() == Path(self.place).resolve()
+        return "" if same else f" --history {shlex.quote(self.place)}"
 
     def exists(self) -> bool:
         """Whether anything was ever kept here."""

@@ -38,7 +38,7 @@ _LENGTH = 1e-3
 """By how much the length of a vector may differ from 1: half precision does."""
 
 
-def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+def normalized(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Rows of length 1, as cosines take them for granted; those that are stay as they are to the bit, as do zeros."""
     with np.errstate(over="ignore", invalid="ignore"):
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))

@@ -15,7 +15,7 @@ from chunkwise.chunkers.checked_pieces import check_order
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.contextual import with_headings
 from chunkwise.core import Chunk
-from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, TokenEncoder, unit_rows
+from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, TokenEncoder, normalized
 from chunkwise.retrieval.indexed_document import IndexedDocument, SpanRows, Summaries
 from chunkwise.retrieval.indexing.features import (
     DocumentFeatures,
@@ -146,7 +146,7 @@ def build_on_features(
         own = own_vectors(alone, embedder, on_done)
     for features, (chunks, summaries), vectors in zip(all_features, parted, own, strict=True):
         _check_finite(settings, vectors, features.sums)
-        vectors = None if vectors is None else unit_rows(vectors)
+        vectors = None if vectors is None else normalized(vectors)
         read = vectors[: len(chunks)] if vectors is not None and not late else None
         part = _part(chunks, features, settings, embedder, read, counted)
         if summaries:

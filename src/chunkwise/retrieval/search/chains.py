@@ -14,9 +14,9 @@ from chunkwise.retrieval.errors import no_graph_error, reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.graph import Chain, NamePlace
 from chunkwise.retrieval.local.index import LocalIndex
+from chunkwise.retrieval.query_batch import QueryBatch
 from chunkwise.retrieval.retrievers import (
     MultiscaleRetriever,
-    QueryBatch,
     Retriever,
     follows_names,
     get_retriever,

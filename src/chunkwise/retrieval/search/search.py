@@ -16,10 +16,10 @@ from chunkwise.models.rerank.reranker import RememberingReranker, Reranker
 from chunkwise.retrieval.conditions import Where
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
+from chunkwise.retrieval.query_batch import QueryBatch
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers import (
     ChunkRetriever,
-    QueryBatch,
     RerankingSpanRetriever,
     Retriever,
     SpanRetriever,
