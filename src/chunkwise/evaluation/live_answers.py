@@ -21,7 +21,6 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.parameters import param
 from chunkwise.core import OnProgress, Query
 from chunkwise.evaluation.live_retriever import (
-    HIT_LISTS,
     MOST_HITS,
     LiveRetriever,
     RetrieverFailed,
@@ -57,11 +56,6 @@ class LiveOptions:
 def hit_records(answer: object) -> list[dict[str, object] | str]:
     """Records of what a retriever handed out; a text in the place of one says why it is none."""
     found = hits_in(answer)
-    if not isinstance(found, Mapping | str) and not isinstance(found, Sequence):
-        for name in HIT_LISTS:
-            if isinstance(inner := getattr(found, name, None), list | tuple):
-                found = inner
-                break
     if found is None:
         raise RetrieverFailed(
             "it gave nothing (None); a list of hits is needed, an empty one where there are none"

@@ -241,7 +241,8 @@ class CallableRetriever:
                 found = self._awaited(found)
             elif hasattr(found, "__aiter__"):
                 found = self._awaited(_collected(found))
-            elif isinstance(found, Iterable) and not isinstance(found, str | Mapping | Sequence):
+            found = hits_in(found)
+            if isinstance(found, Iterable) and not isinstance(found, str | Mapping | Sequence):
                 found = list(islice(found, MOST_HITS))  # work that is done when it is looked at
             return found
 
@@ -461,10 +462,11 @@ def _said(answer: object) -> object:
 
 
 def hits_in(answer: object) -> object:
-    """The list of hits in an answer that holds one; else the answer."""
-    if isinstance(answer, Mapping):
-        return next(
-            (each for name in HIT_LISTS if isinstance(each := answer.get(name), list | tuple)),
-            answer,
-        )
+    """The list of hits in an answer that holds one, as a field or an attribute; else the answer."""
+    if isinstance(answer, str | Sequence):
+        return answer
+    for name in HIT_LISTS:
+        held = answer.get(name) if isinstance(answer, Mapping) else getattr(answer, name, None)
+        if isinstance(held, list | tuple):
+            return held
     return answer
