@@ -1,6 +1,9 @@
 """`chunkwise compare` as a gate: statuses, files, and what GitHub reads."""
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -10,6 +13,7 @@ import pytest
 from chunkwise.evaluation.results import write_results
 from cli.in_process import Run, here
 from made_results import of_questions, question, results
+from untimed import HANG
 
 __all__ = ["here"]  # a fixture
 
@@ -55,6 +59,20 @@ def test_a_gate_ends_with_its_own_status(here: Run, words: str, status: int, tol
     assert told in done.stderr
     lines = (done.stdout + done.stderr).splitlines()
     assert [line for line in lines if line.lstrip().startswith("::")] == []
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--annotations",)])
+def test_a_reader_who_leaves_opens_no_gate(folder: Path, form: tuple[str, ...]) -> None:
+    words = ("high.json", "low.json", "--fail-if-worse", "recall@5", "--junit", "gate.xml", *form)
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as nobody:
+        done = subprocess.run(
+            [sys.executable, "-m", "chunkwise", "compare", *words],
+            cwd=folder, stdout=nobody, stderr=subprocess.PIPE, timeout=HANG,
+        )  # fmt: skip
+    assert done.returncode == 4, done.stderr
+    assert (folder / "gate.xml").exists()
 
 
 def test_a_whole_run_without_any_question_in_common_still_writes_its_files(

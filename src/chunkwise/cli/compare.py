@@ -15,12 +15,13 @@ from chunkwise.cli.dataclass_options import RealRange, argument, dataclass_comma
 from chunkwise.cli.exit_status import NOT_COMPARABLE
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.options import NOT_REACHED, check_outputs, json_flag, output_file, page_file
-from chunkwise.cli.streams import say
+from chunkwise.cli.streams import json_stdout, readers_may_leave, say, stdout_console, utf8_stdout
 
 if TYPE_CHECKING:
     from chunkwise.evaluation.comparison import Comparison
     from chunkwise.evaluation.gate import Gate
     from chunkwise.evaluation.results import Results
+    from chunkwise.report.views.comparison import ComparisonView
     from chunkwise.tracking.kept_run import KeptRun
 
 _ZEROS_SAID = 10
@@ -175,7 +176,6 @@ def _check_gate(options: CompareOptions) -> None:
 
 def _tell_gate(checked: Gate, options: CompareOptions) -> bool:
     """On stderr, in every file that was asked for, and to GitHub; whether all could be written."""
-    from chunkwise.cli.streams import utf8_stdout
     from chunkwise.evaluation.gate import check_words
     from chunkwise.report.gate import github_annotations, junit_xml, markdown_comment
     from chunkwise.report.plain_text import one_line
@@ -204,8 +204,9 @@ def _tell_gate(checked: Gate, options: CompareOptions) -> bool:
     if options.annotations or _on_github():
         # GitHub reads both; stdout is for the JSON alone.
         stream = sys.stderr if options.as_json else utf8_stdout()
-        for line in github_annotations(checked):
-            click.echo(line, file=stream)
+        with readers_may_leave():
+            for line in github_annotations(checked):
+                click.echo(line, file=stream)
     return is_written
 
 
@@ -245,20 +246,22 @@ def _write_and_show(
     whole = comparison_view(comparison, whole=True)
     if options.page is not None and _write(options.page, lambda at: write_page(whole, at)):
         written.append(options.page)
-    if options.as_json:
-        from chunkwise.cli.streams import json_stdout
-
-        click.echo(text, file=json_stdout())
-    elif options.output not in written or options.output is None:
-        from chunkwise.cli.streams import stdout_console
-        from chunkwise.report.gate import no_workflow_commands
-        from chunkwise.report.terminal.comparison import render_comparison
-
-        # Who names the measures wants to see them.
-        console = stdout_console()
-        with no_workflow_commands(console.file, active=_on_github()):
-            render_comparison(comparison_view(comparison, whole=is_whole), console)
+    with readers_may_leave():
+        if options.as_json:
+            click.echo(text, file=json_stdout())
+        elif options.output not in written or options.output is None:
+            # Who names the measures wants to see them.
+            _show(comparison_view(comparison, whole=is_whole))
     return len(written) == len(wanted)
+
+
+def _show(view: ComparisonView) -> None:
+    from chunkwise.report.gate import no_workflow_commands
+    from chunkwise.report.terminal.comparison import render_comparison
+
+    console = stdout_console()
+    with no_workflow_commands(console.file, active=_on_github()):
+        render_comparison(view, console)
 
 
 def _gates(named: tuple[str, ...]) -> list[str]:
