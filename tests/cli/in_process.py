@@ -3,6 +3,7 @@
 import io
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -18,6 +19,17 @@ from chunkwise.cli.main import main
 from untimed import HANG
 
 Run = Callable[..., "CompletedProcess[str]"]
+
+
+def run_without_reader(folder: Path, *words: str) -> "CompletedProcess[bytes]":
+    """In a process of its own, whose output nobody reads any more."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as nobody:
+        return subprocess.run(
+            [sys.executable, "-m", "chunkwise", *words],
+            cwd=folder, stdout=nobody, stderr=subprocess.PIPE, timeout=HANG,
+        )  # fmt: skip
 
 
 @contextmanager

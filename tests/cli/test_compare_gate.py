@@ -1,9 +1,6 @@
 """`chunkwise compare` as a gate: statuses, files, and what GitHub reads."""
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,9 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from chunkwise.evaluation.results import write_results
-from cli.in_process import Run, here
+from cli.in_process import Run, here, run_without_reader
 from made_results import of_questions, question, results
-from untimed import HANG
 
 __all__ = ["here"]  # a fixture
 
@@ -64,13 +60,7 @@ def test_a_gate_ends_with_its_own_status(here: Run, words: str, status: int, tol
 @pytest.mark.parametrize("form", [(), ("--json",), ("--annotations",)])
 def test_a_reader_who_leaves_opens_no_gate(folder: Path, form: tuple[str, ...]) -> None:
     words = ("high.json", "low.json", "--fail-if-worse", "recall@5", "--junit", "gate.xml", *form)
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing, "wb") as nobody:
-        done = subprocess.run(
-            [sys.executable, "-m", "chunkwise", "compare", *words],
-            cwd=folder, stdout=nobody, stderr=subprocess.PIPE, timeout=HANG,
-        )  # fmt: skip
+    done = run_without_reader(folder, "compare", *words)
     assert done.returncode == 4, done.stderr
     assert (folder / "gate.xml").exists()
 

@@ -12,7 +12,7 @@ import pytest
 import chunkwise
 from chunkwise.metrics.cuts.boundary_issues import KINDS, find_issues
 from chunkwise.text.analyzed import Analyzed
-from cli.in_process import Run, here
+from cli.in_process import Run, here, run_without_reader
 
 __all__ = ["here"]
 
@@ -29,6 +29,15 @@ def test_the_shortest_command_shows_issues_by_file(here: Run, handbook: Path) ->
     assert "Boundary issues of tokens(max_tokens=7)" in done.stdout
     assert "What to try" in done.stdout
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_reader_who_leaves_opens_no_gate(
+    handbook: Path, tmp_path: Path, form: tuple[str, ...]
+) -> None:
+    words = ("handbook", "-s", "tokens(max_tokens=7)", "--at-most", "0.1", *form)
+    done = run_without_reader(tmp_path, "lint", *words)
+    assert done.returncode == 4, done.stderr
 
 
 def test_one_issue_a_line_and_nothing_else(here: Run, handbook: Path) -> None:

@@ -20,7 +20,7 @@ from chunkwise.cli.watch import stay
 from chunkwise.tracking import notify, store
 from chunkwise.tracking.database import HistoryProblem
 from chunkwise.tracking.store import HISTORY_VARIABLE, History
-from cli.in_process import Run, here
+from cli.in_process import Run, here, run_without_reader
 from cli.small_corpus import write_corpus, write_questions
 from interrupting import listening
 from tracking.receivers import mail_receiver, web_receiver
@@ -525,13 +525,7 @@ def test_runs_that_have_nothing_in_common_are_no_success(here: Run) -> None:
 def test_a_reader_who_leaves_changes_no_status(here: Run, tmp_path: Path, what: str) -> None:
     here(*WATCH, "-q")
     gate = ("--at-least", "recall@5=0.99") if what == "evaluate" else ()
-    command = [sys.executable, "-m", "chunkwise", what, *WATCH[1:], *WORSE, *gate]
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing, "wb") as nobody:
-        done = subprocess.run(
-            command, cwd=tmp_path, stdout=nobody, stderr=subprocess.PIPE, timeout=HANG
-        )
+    done = run_without_reader(tmp_path, what, *WATCH[1:], *WORSE, *gate)
     assert done.returncode == 4, done.stderr
 
 

@@ -25,7 +25,7 @@ from chunkwise.cli.options import (
     page_file,
 )
 from chunkwise.cli.progress import bytes_of, progress
-from chunkwise.cli.streams import say, stdout_console
+from chunkwise.cli.streams import readers_may_leave, say, stdout_console
 
 if TYPE_CHECKING:
     from chunkwise.chunkers.chunk import Chunked
@@ -148,7 +148,8 @@ def _tell(
 ) -> None:
     """The issues where they went nowhere else, else a line."""
     if not sinks:
-        _show(sample, tally, cutter)
+        with readers_may_leave():
+            _show(sample, tally, cutter)
     elif not options.quiet:
         click.echo(_line(summary, tally), err=True)
         for written in (options.output, options.page):
@@ -169,7 +170,8 @@ def _open_sinks(stack: ExitStack, options: LintOptions, cutter: Cutter) -> list[
 
     sinks: list[Sink] = []
     if options.as_json:
-        lines = JsonLines(_write_issues, alone=not (options.output or options.page))
+        is_alone = not (options.output or options.page) and options.at_most is None
+        lines = JsonLines(_write_issues, alone=is_alone)
         sinks.append(lambda _, issues: lines.write(issues))
     if options.output:
         sinks.append(_file(stack, options.output))
@@ -205,7 +207,6 @@ def _write_issues(out: IO[str], issues: Iterable[LocatedIssue]) -> None:
 
 
 def _show(sample: LintSample, tally: CutTally, cutter: Cutter) -> None:
-
     from chunkwise.report.terminal.lint import render_lint
     from chunkwise.report.views.lint import lint_view
 
