@@ -13,7 +13,6 @@ from chunkwise import Document
 from chunkwise.testsets.generate.plan import (
     SHARES,
     parse_types,
-    passage_pairs,
     question_tasks,
     spread_passages,
     turns,
@@ -22,6 +21,7 @@ from chunkwise.testsets.generate.source_passages import (
     MOST,
     find_source_passages,
     is_boilerplate,
+    passage_pairs,
     passage_spans,
 )
 from chunkwise.text.analyzed import Analyzed

@@ -7,14 +7,16 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import islice
 from typing import Literal, TypeVar, get_args
-
-import numpy as np
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.testsets.generate.shared_names import shared_names
-from chunkwise.testsets.generate.source_passages import SourcePassage, SourcePassages
+from chunkwise.testsets.generate.source_passages import (
+    SourcePassage,
+    SourcePassages,
+    passage_pairs,
+)
 
 QuestionType = Literal[
     "single-concept", "list", "numeric", "cross-document", "paraphrase", "two-hop"
@@ -127,58 +129,6 @@ def _by_section(passages: Sequence[SourcePassage], chance: random.Random) -> lis
     lines.sort(key=lambda own: -own[0].weight * chance.uniform(0.8, 1.25))
     depth = max(map(len, lines), default=0)
     return [own[turn] for turn in range(depth) for own in lines if turn < len(own)]
-
-
-_COMMON = 8
-"""Passages; a term that more of them have ties nothing together."""
-_SHARED = 2
-"""Rare terms that two passages must share."""
-_OF_ONE = 3
-"""Pairs of the same two documents for each round through all."""
-
-Pair = tuple[SourcePassage, SourcePassage]
-
-
-def passage_pairs(source_passages: SourcePassages) -> list[Pair]:
-    """Those that share most first, no passage twice; pairs of the same two documents are kept apart."""
-    shared, rarity = _shared(source_passages)
-    order = sorted(
-        (key for key, count in shared.items() if count >= _SHARED),
-        key=lambda key: (-rarity[key], key),
-    )
-    used: set[int] = set()
-    times: Counter[tuple[int, int]] = Counter()
-    found: list[tuple[int, Pair]] = []
-    for one, other in order:
-        if one in used or other in used:
-            continue
-        used |= {one, other}
-        first, second = source_passages.passages[one], source_passages.passages[other]
-        documents = (first.at, second.at)
-        found.append((times[documents] // _OF_ONE, (first, second)))
-        times[documents] += 1
-    return [pair for _, pair in sorted(found, key=lambda each: each[0])]
-
-
-def _shared(
-    source_passages: SourcePassages,
-) -> tuple[Counter[tuple[int, int]], Counter[tuple[int, int]]]:
-    """Of every two passages of different documents, the rare terms they share: how many, how rare."""
-    having: defaultdict[int, list[int]] = defaultdict(list)
-    for passage in source_passages.passages:
-        terms = source_passages.terms_of(passage)
-        frequency = source_passages.frequencies(terms)
-        for term in terms[(frequency > 1) & (frequency <= _COMMON)].tolist():
-            having[term].append(passage.number)
-    count: Counter[tuple[int, int]] = Counter()
-    rarity: Counter[tuple[int, int]] = Counter()
-    for numbers in having.values():
-        worth = int(1000 * np.log1p(len(source_passages.passages) / len(numbers)))
-        for one, other in combinations(numbers, 2):
-            if source_passages.passages[one].at != source_passages.passages[other].at:
-                count[one, other] += 1
-                rarity[one, other] += worth
-    return count, rarity
 
 
 _ROUNDS = 3
