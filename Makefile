@@ -5,8 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LLM_STAMP := $(VENV)/.language-model
 
-# Modules are compiled once, not again by every process that the tests start.
+# Modules are compiled once, when they are first imported: not again by every process that the tests start, and not
+# all those of big packages that nothing imports, which takes longer than the rest of their installation.
 export PYTHONDONTWRITEBYTECODE :=
+INSTALL := -m pip install --quiet --no-compile
 
 # Three workers keep two cores busy while one waits for a server or a page; threads of small products would only wait
 # for each other.
@@ -71,7 +73,7 @@ exporters: $(VENV)-exporters/.installed ## figures handed to a real MLflow, Open
 # MLflow brings a hundred packages: nothing for the environment of every test.
 $(VENV)-exporters/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-exporters
-	$(VENV)-exporters/bin/python -m pip install --quiet --editable '.[search,mlflow,otel]' mlflow prometheus-client pytest hypothesis
+	$(VENV)-exporters/bin/python $(INSTALL) --editable '.[search,mlflow,otel]' mlflow prometheus-client pytest hypothesis
 	@touch $@
 
 # Four frameworks with all they bring: nothing for the environment of every test. Where they do not install, a line says so.
@@ -95,15 +97,15 @@ test-adapters-oldest: $(VENV)-adapters-oldest/.tried ## the same with the oldest
 
 $(VENV)-adapters/.tried: pyproject.toml | $(STAMP)
 	@$(PYTHON) -m venv $(VENV)-adapters
-	@$(VENV)-adapters/bin/python -m pip install --quiet --upgrade pip > /dev/null 2>&1 || true # it chooses versions faster
-	@$(VENV)-adapters/bin/python -m pip install --quiet --editable '.[$(EXTRAS)]' $(ADAPTER_TOOLS) langchain-classic \
+	@$(VENV)-adapters/bin/python $(INSTALL) --upgrade pip > /dev/null 2>&1 || true # it chooses versions faster
+	@$(VENV)-adapters/bin/python $(INSTALL) --editable '.[$(EXTRAS)]' $(ADAPTER_TOOLS) langchain-classic \
 		> $(VENV)-adapters/pip.log 2>&1 && : > $@ \
 		|| echo 'adapters: not tested, their packages do not install here ($(VENV)-adapters/pip.log)' > $@
 
 # Newer builds of pyarrow, which dspy brings along, want a newer NumPy than langchain-tests of that time does.
 $(VENV)-adapters-oldest/.tried: pyproject.toml | $(STAMP)
 	@$(PYTHON) -m venv $(VENV)-adapters-oldest
-	@$(VENV)-adapters-oldest/bin/python -m pip install --quiet --editable '.[$(EXTRAS)]' $(OLDEST) $(ADAPTER_TOOLS) 'pyarrow<20' \
+	@$(VENV)-adapters-oldest/bin/python $(INSTALL) --editable '.[$(EXTRAS)]' $(OLDEST) $(ADAPTER_TOOLS) 'pyarrow<20' \
 		> $(VENV)-adapters-oldest/pip.log 2>&1 && : > $@ \
 		|| echo 'adapters: their oldest versions do not install here ($(VENV)-adapters-oldest/pip.log)' > $@
 
@@ -124,18 +126,18 @@ bench: $(VENV)-bench/.installed ## speed, conformance and recall beside other li
 # Peers want each other's versions, so they get an environment of their own; one that fails is left out.
 $(VENV)-bench/.installed: pyproject.toml benchmarks/peers.txt
 	$(PYTHON) -m venv $(VENV)-bench
-	$(VENV)-bench/bin/python -m pip install --quiet --editable '.[all]' pytest
+	$(VENV)-bench/bin/python $(INSTALL) --editable '.[all]' pytest
 	@for peer in $$(cat benchmarks/peers.txt); do \
-		$(VENV)-bench/bin/python -m pip install --quiet "$$peer" || echo "left out: $$peer"; \
+		$(VENV)-bench/bin/python $(INSTALL) "$$peer" || echo "left out: $$peer"; \
 	done
 	@touch $@
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "chunkwise needs Python 3.11 or newer; run: make PYTHON=/path/to/python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev]'
+	$(BIN)/python $(INSTALL) --constraint constraints.txt --editable '.[all,dev]'
 	# What our measures are held against; its own dependencies do not build everywhere and are not needed for that.
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-deps ir_measures cwl-eval
+	$(BIN)/python $(INSTALL) --constraint constraints.txt --no-deps ir_measures cwl-eval
 	$(BIN)/chunkwise models get minilm
 	@touch $@
 
