@@ -78,19 +78,20 @@ $(VENV)-exporters/.installed: pyproject.toml
 
 # Four frameworks with all they bring: nothing for the environment of every test. Where they do not install, a line says so.
 ADAPTERS := langchain llamaindex haystack dspy
+STORES := chroma milvus qdrant
 ADAPTER_TESTS := tests/integrations tests/chunkers/test_other_splitters.py
 ADAPTER_TOOLS := langchain-tests pytest pytest-asyncio hypothesis
 # What our settings of pytest hold against warnings and unknown settings is not for packages of others.
 WITH_ADAPTERS = -m pytest -W default -o addopts=-q -o asyncio_mode=auto -o asyncio_default_fixture_loop_scope=function $(ADAPTER_TESTS)
 comma := ,
 empty :=
-EXTRAS = $(subst $(empty) $(empty),$(comma),$(ADAPTERS))
+joined = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 # Of each extra the least version that it allows.
 OLDEST = $$($(PYTHON) -c "import tomllib; extras = tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']; \
 	print(*(each.replace('>=', '==') for name in '$(ADAPTERS)'.split() for each in extras[name] if '[' not in each))")
 
-test-adapters: $(VENV)-adapters/.tried ## inside LangChain, LlamaIndex, Haystack and DSPy, as they are now
-	@if [ -s $< ]; then cat $<; else PYTHONPATH=tests $(VENV)-adapters/bin/python $(WITH_ADAPTERS); fi
+test-adapters: $(VENV)-adapters/.tried ## inside LangChain, LlamaIndex, Haystack and DSPy, as they are now; pushed into databases
+	@if [ -s $< ]; then cat $<; else PYTHONPATH=tests $(VENV)-adapters/bin/python $(WITH_ADAPTERS) tests/vector_stores/test_real_stores.py; fi
 
 test-adapters-oldest: $(VENV)-adapters-oldest/.tried ## the same with the oldest versions that we say we support
 	@if [ -s $< ]; then cat $<; else PYTHONPATH=tests $(VENV)-adapters-oldest/bin/python $(WITH_ADAPTERS); fi
@@ -98,14 +99,14 @@ test-adapters-oldest: $(VENV)-adapters-oldest/.tried ## the same with the oldest
 $(VENV)-adapters/.tried: pyproject.toml | $(STAMP)
 	@$(PYTHON) -m venv $(VENV)-adapters
 	@$(VENV)-adapters/bin/python $(INSTALL) --upgrade pip > /dev/null 2>&1 || true # it chooses versions faster
-	@$(VENV)-adapters/bin/python $(INSTALL) --editable '.[$(EXTRAS)]' $(ADAPTER_TOOLS) langchain-classic \
+	@$(VENV)-adapters/bin/python $(INSTALL) --editable '.[$(call joined,$(ADAPTERS) $(STORES))]' $(ADAPTER_TOOLS) langchain-classic \
 		> $(VENV)-adapters/pip.log 2>&1 && : > $@ \
 		|| echo 'adapters: not tested, their packages do not install here ($(VENV)-adapters/pip.log)' > $@
 
 # Newer builds of pyarrow, which dspy brings along, want a newer NumPy than langchain-tests of that time does.
 $(VENV)-adapters-oldest/.tried: pyproject.toml | $(STAMP)
 	@$(PYTHON) -m venv $(VENV)-adapters-oldest
-	@$(VENV)-adapters-oldest/bin/python $(INSTALL) --editable '.[$(EXTRAS)]' $(OLDEST) $(ADAPTER_TOOLS) 'pyarrow<20' \
+	@$(VENV)-adapters-oldest/bin/python $(INSTALL) --editable '.[$(call joined,$(ADAPTERS))]' $(OLDEST) $(ADAPTER_TOOLS) 'pyarrow<20' \
 		> $(VENV)-adapters-oldest/pip.log 2>&1 && : > $@ \
 		|| echo 'adapters: their oldest versions do not install here ($(VENV)-adapters-oldest/pip.log)' > $@
 

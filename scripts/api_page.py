@@ -108,6 +108,11 @@ MEANS_HERE = {
     "chunkwise.history.path": "a file, or postgresql://user@host/database; that of the project, where it is not said",
     "chunkwise.Index.export.output": "the file: .parquet, .jsonl or .csv",
     "chunkwise.tune.source": "files, folders, globs, archives, `Document`s, or a plan: `sweep.toml`",
+    "chunkwise.push.source": "an `Index` or the place of one, a file of chunks (.parquet, .jsonl, .csv), or `Chunk`s",
+    "chunkwise.push.to": 'the database: "chroma:///folder", "qdrant://host:6333/NAME", and others of docs/push.md',
+    "chunkwise.push.collection": "its collection, where the address does not name it",
+    "chunkwise.push.prune": "remove what earlier pushes wrote of these documents and this one has no longer",
+    "chunkwise.push.on_bad": "is told, in a line, what was not pushed",
     "chunkwise.generate_questions.output": "a file that every question is written to as soon as it is kept",
 }
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from chunkwise.testsets.generate.generate import generate_questions
     from chunkwise.text.analyzed import Analyzed
     from chunkwise.tracking.store import History, history
+    from chunkwise.vector_stores.push import push
 
 # Imported when first used: `import chunkwise` itself costs next to nothing.
 _HOMES = {
@@ -95,6 +96,7 @@ _HOMES = {
     "lint": "chunkwise.evaluation.lint",
     "open_index": "chunkwise.retrieval.indexes",
     "profile": "chunkwise.profiling",
+    "push": "chunkwise.vector_stores.push",
     "read": "chunkwise.documents",
     "read_results": "chunkwise.evaluation.results",
     "strategies": "chunkwise.chunkers:describe_all",
@@ -149,6 +151,7 @@ __all__ = [
     "lint",
     "open_index",
     "profile",
+    "push",
     "read",
     "read_results",
     "strategies",

@@ -44,7 +44,7 @@ VECTOR = "vector"
 
 # The Arrow schema: texts are strings, offsets and counts 64-bit integers, pages and parents may be missing.
 _MAY_BE_MISSING = {"page", "last_page", "parent_start", "parent_end"}
-_INTEGERS = _MAY_BE_MISSING | {
+WHOLE_NUMBERS = _MAY_BE_MISSING | {
     "index", "start", "end", "token_count", "context_token_count", "word_count", "level",
 }  # fmt: skip
 
@@ -292,7 +292,7 @@ def schema(*, with_vectors: bool = False) -> Any:
         [
             pa.field(
                 name,
-                pa.int64() if name in _INTEGERS else pa.string(),
+                pa.int64() if name in WHOLE_NUMBERS else pa.string(),
                 nullable=name in _MAY_BE_MISSING,
             )
             for name in COLUMNS

@@ -45,6 +45,9 @@ EXTRAS = {
     "llamaindex": "inside LlamaIndex, and its splitters: chunkwise.llamaindex",
     "haystack": "inside Haystack, and its splitters: chunkwise.haystack",
     "dspy": "inside DSPy: chunkwise.dspy",
+    "chroma": "chunks pushed into Chroma",
+    "milvus": "chunks pushed into Milvus",
+    "qdrant": "chunks pushed into Qdrant",
     "sentence-transformers": "models of that library",
     "fastembed": "models of that library",
 }

@@ -24,6 +24,7 @@ _COMMANDS = {
     "strategies": "List every strategy, its parameters, and when to use it.",
     "index": "Make an index that can be searched, or bring it up to date.",
     "search": "Search an index: the best chunks, or the best sentences within a budget of tokens.",
+    "push": "Write chunks, vectors and metadata into a vector database: Chroma, Milvus, Qdrant …",
     "graph": "Look at the names of an index: which link most, where each stands, what stands beside it.",
     "ask": "Answer a question from your documents, every claim with its source.",
     "lint": "Find the places where cuts hurt; no questions needed.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -60,13 +60,22 @@ def export_chunks(source: ListedIndex, output: Path, *, with_vectors: bool) -> i
     if with_vectors:
         _check_vectors(source)
     written = 0
-    with chunk_file(output, with_vectors=with_vectors) as write, _reading(source):
-        for number in source.document_numbers():
-            chunks = _chunked(source, number).chunks
-            numbers = range(*source.chunk_range(number))
-            write(chunks, source.chunk_vectors(numbers) if with_vectors else None)
+    with chunk_file(output, with_vectors=with_vectors) as write:
+        for chunks, vectors in chunks_with_vectors(source, with_vectors=with_vectors):
+            write(chunks, vectors)
             written += len(chunks)
     return written
+
+
+def chunks_with_vectors(
+    source: ListedIndex, *, with_vectors: bool
+) -> Iterator[tuple[Sequence[Chunk], NDArray[np.float32] | None]]:
+    """The chunks of a document and a row for each, document by document."""
+    with _reading(source):
+        for number in source.document_numbers():
+            numbers = range(*source.chunk_range(number))
+            vectors = source.chunk_vectors(numbers) if with_vectors else None
+            yield _chunked(source, number).chunks, vectors
 
 
 @contextmanager

@@ -87,6 +87,11 @@ class Endpoint:
     )
     longest_wait: float = param(60.0, "the longest pause", unit="seconds", low=0.0, high=86_400.0)
     most_bytes: int = param(64 << 20, "the largest answer taken", unit="bytes", low=1)
+    method: str = "POST"
+    key_form: str = "Authorization: Bearer {}"
+    """The header that holds the key."""
+    headers: tuple[tuple[str, str], ...] = ()
+    """Others that it wants."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -286,9 +291,11 @@ class JsonClient:
         import httpx2
 
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        headers |= dict(self.endpoint.headers)
         key = self.endpoint.key()
         if key:
-            headers["Authorization"] = f"Bearer {key}"
+            name, _, form = self.endpoint.key_form.partition(": ")
+            headers[name] = form.format(key)
         elif self.endpoint.key_variable in BY_HOST.values():
             variable = self.endpoint.key_variable
             raise EndpointError(
@@ -298,7 +305,9 @@ class JsonClient:
         self._deadline.until = time.monotonic() + self.endpoint.timeout
         try:
             for _ in range(_REDIRECTS + 1):
-                with client.stream("POST", url, content=body, headers=headers) as response:
+                with client.stream(
+                    self.endpoint.method, url, content=body, headers=headers
+                ) as response:
                     if response.status_code not in _MOVED:
                         content = self._read(response)
                         wait = retry_after(response.headers.get("retry-after"))

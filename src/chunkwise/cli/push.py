@@ -1,0 +1,78 @@
+"""`chunkwise push`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import click
+
+from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.options import SKIPPED, AllowOption, QuietOption, json_flag
+from chunkwise.cli.progress import bytes_of, fetch_weights, progress
+from chunkwise.cli.streams import print_json, say, say_skipped
+
+_EXAMPLES = """
+\b
+Examples:
+  chunkwise index handbook/ --into kb && chunkwise push kb --to chroma:///home/you/chroma --collection handbook
+  chunkwise push chunks.parquet --to qdrant://localhost:6333/handbook --embedder minilm
+  chunkwise push chunks.jsonl --to milvus:///home/you/handbook.db --embedder openai:text-embedding-3-small
+  chunkwise push kb --to weaviate+https://cluster.example.com/Handbook       # the key: WEAVIATE_API_KEY
+  chunkwise push kb --to pinecone://handbook-abc123.svc.aws-eu-west-1-a.pinecone.io/docs --prune
+  chunkwise push kb --to chroma://localhost:8000/handbook --json
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PushOptions(AllowOption, QuietOption):
+    """The options of `chunkwise push`."""
+
+    source: str = argument("SOURCE")
+    to: str = option(
+        "--to", required=True, metavar="ADDRESS",
+        help="The vector database: chroma:///folder, milvus:///file.db or qdrant:///folder on this machine; a server "
+        "as chroma://host:8000/NAME, milvus://…, qdrant://…, weaviate://…, pinecone://INDEX-HOST/NAMESPACE, with "
+        "+https behind the first word where it speaks TLS.",
+    )  # fmt: skip
+    collection: str | None = option(
+        "--collection", metavar="NAME",
+        help="The collection, where the address does not name it.  [default: chunkwise]",
+    )  # fmt: skip
+    embedder: str | None = option(
+        "--embedder", metavar="NAME",
+        help="Embedding model for chunks without vectors: minilm, bge-small, openai:NAME … An index has its own.",
+    )  # fmt: skip
+    prune: bool = option(
+        "--prune", is_flag=True,
+        help="Afterwards remove what earlier pushes wrote of these documents and this one has no longer.",
+    )  # fmt: skip
+    as_json: bool = json_flag()
+
+
+@dataclass_command("push", PushOptions, examples=_EXAMPLES)
+def command(options: PushOptions) -> None:
+    """Write chunks, their vectors and metadata into a vector database you have.
+
+    SOURCE is an index, or a file of chunks as `chunkwise chunk -o` or another tool wrote it (.parquet, .jsonl, .csv: a
+    column `text`, and `vector` or --embedder). Rows have the ids of their chunks: pushed again, they are the same rows,
+    and a push that was stopped is made whole by the same command. Keys are read from the environment
+    (CHROMA_API_KEY, MILVUS_API_KEY, PINECONE_API_KEY, QDRANT_API_KEY, WEAVIATE_API_KEY).
+    """
+    from chunkwise.retrieval.indexes import is_index
+    from chunkwise.vector_stores.push import push, summary
+
+    fetch_weights(options.embedder, options.quiet)
+    total = 0 if is_index(options.source) else bytes_of([options.source])
+    with progress("pushing", total, options.quiet) as advance:
+        result = push(
+            options.source, options.to, collection=options.collection, embedder=options.embedder,
+            prune=options.prune, on_bad=say_skipped, advance=advance,
+        )  # fmt: skip
+    if options.as_json:
+        print_json(result.to_dict())
+    elif not options.quiet:
+        click.echo(summary(result), err=True)
+    if result.skipped:
+        say(f"{result.skipped:,} were not pushed; the lines above say why")
+        sys.exit(SKIPPED)

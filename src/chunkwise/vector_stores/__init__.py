@@ -1,0 +1,1 @@
+"""Vector databases that people have, and chunks pushed into them."""

@@ -1,0 +1,62 @@
+"""Chroma: a folder on this machine, or a server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from chunkwise.base.errors import MissingExtra
+from chunkwise.vector_stores.store import PUSH, StoreAddress, StoredChunk, check_dimensions, telling
+
+KEY = "CHROMA_API_KEY"
+
+
+class ChromaStore:
+    """A collection that compares by cosine; texts are its documents, fields its metadata."""
+
+    most = 1000
+
+    def __init__(self, address: StoreAddress) -> None:
+        try:
+            import chromadb
+        except ImportError:
+            raise MissingExtra("pushing into Chroma", "chroma") from None
+        self._address = address
+        with telling(address):
+            if address.path is not None:
+                address.path.mkdir(parents=True, exist_ok=True)
+                # With its usual settings: one folder has one client in a process, maybe the user's own.
+                self._client: Any = chromadb.PersistentClient(str(address.path))
+            else:
+                key = address.key(KEY)
+                self._client = chromadb.HttpClient(
+                    address.host, address.port or 8000, ssl=address.encrypted,
+                    headers={"x-chroma-token": key} if key else None,
+                )  # fmt: skip
+        self._collection: Any = None
+
+    def open(self, dimensions: int) -> None:
+        with telling(self._address):
+            # Without a model of its own: it would be fetched, and give other vectors than ours.
+            self._collection = self._client.get_or_create_collection(
+                self._address.collection, embedding_function=None, metadata={"hnsw:space": "cosine"}
+            )
+            there = self._collection.get(limit=1, include=["embeddings"])["embeddings"]
+        if len(there):
+            check_dimensions(self._address, len(there[0]), dimensions)
+
+    def write(self, chunks: Sequence[StoredChunk]) -> None:
+        with telling(self._address):
+            self._collection.upsert(
+                ids=[each.id for each in chunks],
+                embeddings=[[*each.vector] for each in chunks],
+                documents=[each.text for each in chunks],
+                metadatas=[dict(each.fields) for each in chunks],
+            )
+
+    def prune(self, doc_id: str, push: str) -> None:
+        with telling(self._address):
+            self._collection.delete(where={"$and": [{"doc_id": doc_id}, {PUSH: {"$ne": push}}]})
+
+    def close(self) -> None:
+        """It writes as it goes."""

@@ -1,0 +1,97 @@
+"""Milvus: a file on this machine (Milvus Lite), or a server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.vector_stores.store import PUSH, StoreAddress, StoredChunk, check_dimensions, telling
+
+KEY = "MILVUS_API_KEY"
+_LONGEST_ID = 4096
+"""Bytes."""
+_OWN = ("id", "vector", "text")
+
+
+class MilvusStore:
+    """A collection with a text as its key, a vector by cosine, and dynamic fields for the rest."""
+
+    most = 500
+
+    def __init__(self, address: StoreAddress) -> None:
+        try:
+            from pymilvus import MilvusClient
+        except ImportError:
+            raise MissingExtra("pushing into Milvus", "milvus") from None
+        self._address = address
+        self._name = address.collection.replace("-", "_")  # which its names have not
+        if address.path is not None and address.path.suffix != ".db":
+            raise InvalidParameter(
+                f"{address.path} is no file of Milvus Lite: its name ends in .db, as milvus:///home/you/kb.db"
+            )
+        with telling(address):
+            if address.path is not None:
+                address.path.parent.mkdir(parents=True, exist_ok=True)
+                self._client: Any = MilvusClient(str(address.path))
+            else:
+                port = "" if address.port else ":19530"
+                self._client = MilvusClient(f"{address.url}{port}", token=address.key(KEY) or "")
+
+    def open(self, dimensions: int) -> None:
+        from pymilvus import DataType
+
+        client = self._client
+        with telling(self._address):
+            if client.has_collection(self._name):
+                self._check(client.describe_collection(self._name), dimensions)
+                client.load_collection(self._name)
+                return
+            schema = client.create_schema(auto_id=False, enable_dynamic_field=True)
+            schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=_LONGEST_ID)
+            schema.add_field("vector", DataType.FLOAT_VECTOR, dim=dimensions)
+            by_cosine = client.prepare_index_params()
+            by_cosine.add_index("vector", index_type="AUTOINDEX", metric_type="COSINE")
+            client.create_collection(self._name, schema=schema, index_params=by_cosine)
+
+    def _check(self, described: dict[str, Any], dimensions: int) -> None:
+        fields = {each["name"]: each.get("params", {}) for each in described["fields"]}
+        if not {"id", "vector"} <= {*fields}:
+            raise InvalidParameter(
+                f"{self._address} has other fields ({', '.join(fields)}), and needs `id` and `vector`; name another "
+                "collection"
+            )
+        check_dimensions(self._address, int(fields["vector"].get("dim", 0)), dimensions)
+
+    def write(self, chunks: Sequence[StoredChunk]) -> None:
+        for each in chunks:
+            if len(each.id.encode()) > _LONGEST_ID:
+                raise ChunkwiseError(
+                    f"{self._address}: the id {each.id[:60]!r}… is longer than {_LONGEST_ID:,} bytes"
+                )
+        with telling(self._address):
+            self._client.upsert(
+                self._name,
+                [
+                    {**{_apart(name): value for name, value in each.fields.items()},
+                     "id": each.id, "vector": [*each.vector], "text": each.text}
+                    for each in chunks
+                ],
+            )  # fmt: skip
+
+    def prune(self, doc_id: str, push: str) -> None:
+        with telling(self._address):
+            # Quoted as JSON quotes: an id of a document may hold quotes of its own.
+            own = json.dumps(doc_id, ensure_ascii=False)
+            self._client.delete(self._name, filter=f'doc_id == {own} and {PUSH} != "{push}"')
+
+    def close(self) -> None:
+        with telling(self._address):
+            self._client.flush(self._name)
+            self._client.close()
+
+
+def _apart(name: str) -> str:
+    """A field of that name is one of the collection's own."""
+    return f"{name}_" if name in _OWN else name

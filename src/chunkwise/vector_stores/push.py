@@ -1,0 +1,323 @@
+"""Pushes chunks, their vectors and metadata into a vector database: of a file, of an index, or as Python has them."""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.wording import counted
+from chunkwise.chunkers.write_chunks import VECTOR, WHOLE_NUMBERS, row_of
+from chunkwise.core import Chunk, OnProgress
+from chunkwise.models import get_embedder
+from chunkwise.models.embed.embedder import Embedder
+from chunkwise.records.fields import kind
+from chunkwise.records.json import without_half_characters
+from chunkwise.records.read import rows
+from chunkwise.retrieval.export import chunks_with_vectors
+from chunkwise.retrieval.indexes import Index, is_index, open_index
+from chunkwise.vector_stores.store import (
+    PUSH,
+    StoredChunk,
+    kept_fields,
+    open_store,
+    parse_store,
+)
+
+OnBadRow = Callable[[str], None]
+PushSource = str | os.PathLike[str] | Index | Iterable[Chunk]
+
+_TEXTS = ("text", "page_content", "content", "document")
+_VECTORS = (VECTOR, "embedding", "embeddings", "values")
+_LEFT_OUT = {
+    "id", "metadata", "spans", "boxes", "word_count", "context_token_count", "strategy", *_TEXTS, *_VECTORS,
+}  # fmt: skip
+"""Columns that are parts of a row by themselves, or that nobody filters on."""
+
+
+@dataclass(frozen=True, slots=True)
+class PushResult:
+    """What a push came to."""
+
+    place: str
+    push: str
+    """Its mark, in the field of that name."""
+    chunks: int
+    documents: int
+    dimensions: int
+    pruned: bool
+    skipped: int = 0
+    fields: tuple[str, ...] = field(default=(), repr=False)
+    """All that rows have beside id, vector and text."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    id: str
+    text: str
+    index_text: str
+    fields: Mapping[str, object]
+    vector: Sequence[float] | None
+
+
+def push(
+    source: PushSource,
+    to: str,
+    *,
+    collection: str | None = None,
+    embedder: str | Embedder | None = None,
+    prune: bool = False,
+    on_bad: OnBadRow | None = None,
+    advance: OnProgress | None = None,
+) -> PushResult:
+    """Writes every chunk of a file, an index or a list into a vector database; again: the same rows, written once.
+
+    `to` is `chroma:///folder`, `qdrant://host:6333/NAME` and the like. Rows without a vector are read by `embedder`.
+    With `prune`, what an earlier push wrote of these documents, and this one has no longer, goes.
+    """
+    address = parse_store(to, collection)
+    bad = 0
+
+    def told(problem: str) -> None:
+        nonlocal bad
+        bad += 1
+        if on_bad is not None:
+            on_bad(problem)
+
+    every = _rows(source, told, needs_vectors=embedder is None)
+    first = next(every, None)
+    if first is None:
+        raise ChunkwiseError(f"there are no chunks in {_shown(source)}; nothing was pushed")
+    model = get_embedder(embedder) if embedder is not None else None
+    dimensions = (
+        model.dimensions
+        if model is not None
+        else len(first.vector if first.vector is not None else ())
+    )
+    mark, written = uuid.uuid4().hex[:12], 0
+    documents: dict[str, None] = {}
+    names: dict[str, None] = {}
+    every = chain([first], every)
+    with closing(open_store(address)) as store:
+        store.open(dimensions)
+        while batch := [*islice(every, store.most)]:
+            made = [*_stored(batch, model, dimensions, mark, told)]
+            if made:
+                store.write(made)
+            written += len(made)
+            for each in made:
+                names |= dict.fromkeys(each.fields)
+                documents |= dict.fromkeys(
+                    [str(each.fields["doc_id"])] if "doc_id" in each.fields else []
+                )
+            if advance is not None:
+                advance(
+                    sum(len(each.text.encode("utf-8", "replace")) for each in batch),
+                    f"{written:,} chunks",
+                )
+        if prune:
+            for doc_id in documents:
+                store.prune(doc_id, mark)
+    return PushResult(
+        str(address), mark, written, len(documents), dimensions, prune, bad, tuple(names)
+    )
+
+
+def _stored(
+    batch: Sequence[_Row], model: Embedder | None, dimensions: int, mark: str, told: OnBadRow
+) -> Iterator[StoredChunk]:
+    """Those that have a vector like all others."""
+    vectors: Sequence[Any]
+    if model is None:
+        vectors = [each.vector for each in batch]
+    else:
+        vectors = [*model.embed([each.index_text for each in batch])]
+    for row, vector in zip(batch, vectors, strict=True):
+        if problem := _wrong(vector, dimensions):
+            told(f"{row.id}: {problem}")
+        else:
+            fields = kept_fields({**row.fields, "chunk_id": row.id, PUSH: mark})
+            text = without_half_characters(row.text)
+            yield StoredChunk(row.id, [float(each) for each in vector], text, fields)
+
+
+def _wrong(vector: Any, dimensions: int) -> str:
+    """Why it is no vector like the others; empty: it is one."""
+    if vector is None:
+        return "it has no vector"
+    made: NDArray[np.float64] = np.asarray(vector, dtype=np.float64)
+    if made.shape != (dimensions,):
+        return f"its vector has {made.size} numbers, the first one has {dimensions}"
+    if not np.isfinite(made).all():
+        return "its vector holds what is no number"
+    if not made.any():
+        return "its vector is all zeros: it has no direction to be compared by"
+    return ""
+
+
+def _rows(source: PushSource, told: OnBadRow, *, needs_vectors: bool) -> Iterator[_Row]:
+    if isinstance(source, Index):
+        return _of_index(source, needs_vectors)
+    if isinstance(source, str | os.PathLike):
+        name = os.fspath(source)
+        return (
+            _of_index(open_index(name), needs_vectors)
+            if is_index(name)
+            else _of_file(name, told, needs_vectors)
+        )
+    return _of_chunks(source, needs_vectors)
+
+
+_NO_VECTORS = "has no vectors; name a model that makes them (embedder='minilm', --embedder minilm)"
+
+
+def _of_index(index: Index, needs_vectors: bool) -> Iterator[_Row]:
+    if needs_vectors and index.settings.vectors == "none":
+        raise InvalidParameter(f"the index {_NO_VECTORS}, or push one that has them")
+    for chunks, vectors in chunks_with_vectors(index.source, with_vectors=needs_vectors):
+        for number, chunk in enumerate(chunks):
+            yield _of_chunk(chunk, None if vectors is None else vectors[number])
+
+
+def _of_chunks(chunks: Iterable[Chunk], needs_vectors: bool) -> Iterator[_Row]:
+    if needs_vectors:
+        raise InvalidParameter(f"a chunk {_NO_VECTORS}, or push an index")
+    for chunk in chunks:
+        if not isinstance(chunk, Chunk):
+            raise InvalidParameter(
+                f"a {type(chunk).__name__} is no chunk; give a file, an index or chunks"
+            )
+        yield _of_chunk(chunk, None)
+
+
+def _of_chunk(chunk: Chunk, vector: Any) -> _Row:
+    row = dict(row_of(chunk))
+    return _Row(
+        chunk.id, chunk.text, chunk.index_text, _fields(row, chunk.document.metadata), vector
+    )
+
+
+def _of_file(name: str, told: OnBadRow, needs_vectors: bool) -> Iterator[_Row]:
+    if Path(name).suffix.lower() not in (
+        ".parquet",
+        ".jsonl",
+        ".json",
+        ".csv",
+        ".tsv",
+        "",
+        ".ndjson",
+    ):
+        raise InvalidParameter(
+            f"{name} is no file of chunks; allowed: .parquet, .jsonl, .json, .csv, as `chunkwise chunk -o` writes "
+            "them, or an index"
+        )
+    is_first = True
+    seen: set[str] = set()
+    for row in rows(name):
+        if row.problem or not isinstance(row.value, Mapping):
+            told(
+                f"{name}, {row.where}: {row.problem or f'a record is needed, this is {kind(row.value)}'}"
+            )
+            continue
+        made = _of_record(row.value)
+        if isinstance(made, str):
+            told(f"{name}, {row.where}: {made}")
+            continue
+        if needs_vectors and made.vector is None and is_first:
+            raise InvalidParameter(f"{name} {_NO_VECTORS}, or push an index that has them")
+        if made.id in seen:
+            told(
+                f"{name}, {row.where}: the id {made.id!r} was there before; ids name one chunk each"
+            )
+            continue
+        seen.add(made.id)
+        is_first = False
+        yield made
+
+
+def _of_record(record: Mapping[str, Any]) -> _Row | str:
+    """A row of a file of ours or of another tool; a text says why it is none."""
+    text = next((record[name] for name in _TEXTS if isinstance(record.get(name), str)), None)
+    if not text or not text.strip():
+        return f"it has no text; needed: one of {', '.join(_TEXTS)}"
+    metadata = record.get("metadata")
+    if isinstance(metadata, str):
+        try:
+            metadata = json.loads(metadata)
+        except ValueError:
+            return "its metadata is no JSON"
+    if metadata is not None and not isinstance(metadata, Mapping):
+        return f"its metadata is {kind(metadata)}; an object is needed"
+    vector = next((record[name] for name in _VECTORS if record.get(name) is not None), None)
+    if isinstance(vector, str):  # a cell of CSV
+        try:
+            vector = json.loads(vector)
+        except ValueError:
+            return "its vector is no list of numbers"
+    if vector is not None and not _is_numbers(vector):
+        return "its vector is no list of numbers"
+    fields = _fields(record, metadata or {})
+    id = record.get("id") or record.get("chunk_id")
+    if id is None and (doc := record.get("doc_id")) is not None:
+        at = record.get("index", record.get("start"))
+        id = f"{doc}::{at}" if at is not None else None
+    context = record.get("context")
+    return _Row(
+        # The same text is the same row, whoever pushes it.
+        str(id) if id is not None else uuid.uuid5(uuid.NAMESPACE_OID, text).hex,
+        text, f"{context}\n{text}" if isinstance(context, str) and context else text, fields, vector,
+    )  # fmt: skip
+
+
+def _is_numbers(vector: object) -> bool:
+    return (
+        isinstance(vector, Sequence)
+        and len(vector) > 0
+        and all(isinstance(each, int | float) and not isinstance(each, bool) for each in vector)
+    )
+
+
+def _fields(row: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, object]:
+    """Columns of the chunk, then the document's metadata; a name that both have is the chunk's."""
+    own = {name: _whole(name, value) for name, value in row.items() if name not in _LEFT_OUT}
+    taken = {*own, PUSH, "chunk_id", "text", "id"}
+    others = {
+        f"metadata_{name}" if name in taken else name: value for name, value in metadata.items()
+    }
+    return {**own, **others}
+
+
+def _whole(name: str, value: object) -> object:
+    """A number that a cell of CSV has as text."""
+    is_text = (
+        isinstance(value, str) and name in WHOLE_NUMBERS and value.isdecimal() and len(value) < 16
+    )
+    return int(value) if is_text else value  # type: ignore[call-overload]
+
+
+def _shown(source: object) -> str:
+    return os.fspath(source) if isinstance(source, str | os.PathLike) else "what was given"
+
+
+def summary(result: PushResult) -> str:
+    """In one sentence."""
+    of = f" of {counted(result.documents, 'document')}" if result.documents else ""
+    pruned = ", older ones of them removed" if result.pruned else ""
+    return (
+        f"{counted(result.chunks, 'chunk')}{of} with vectors of {result.dimensions} numbers pushed to "
+        f"{result.place}{pruned}"
+    )

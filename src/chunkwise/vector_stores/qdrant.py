@@ -1,0 +1,90 @@
+"""Qdrant: a folder on this machine (the local mode of its client), or a server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from chunkwise.base.errors import InvalidParameter, MissingExtra
+from chunkwise.vector_stores.store import (
+    PUSH,
+    StoreAddress,
+    StoredChunk,
+    check_dimensions,
+    row_uuid,
+    telling,
+)
+
+KEY = "QDRANT_API_KEY"
+
+
+class QdrantStore:
+    """A collection with one vector a point, by cosine; its ids are UUIDs made of the chunks' own."""
+
+    most = 500
+
+    def __init__(self, address: StoreAddress) -> None:
+        try:
+            from qdrant_client import QdrantClient
+        except ImportError:
+            raise MissingExtra("pushing into Qdrant", "qdrant") from None
+        self._address = address
+        with telling(address):
+            if address.path is not None:
+                self._client: Any = QdrantClient(path=str(address.path))
+            else:
+                port = "" if address.port else ":6333"
+                self._client = QdrantClient(url=f"{address.url}{port}", api_key=address.key(KEY))
+
+    def open(self, dimensions: int) -> None:
+        from qdrant_client import models
+
+        name = self._address.collection
+        with telling(self._address):
+            if not self._client.collection_exists(name):
+                cosine = models.VectorParams(size=dimensions, distance=models.Distance.COSINE)
+                self._client.create_collection(name, vectors_config=cosine)
+                if (
+                    self._address.path is None
+                ):  # what `prune` asks for; the local mode has no indexes
+                    for field in ("doc_id", PUSH):
+                        self._client.create_payload_index(name, field, "keyword")
+                return
+            vectors = self._client.get_collection(name).config.params.vectors
+        if not hasattr(vectors, "size"):
+            raise InvalidParameter(
+                f"{self._address} has several named vectors; name another collection"
+            )
+        check_dimensions(self._address, vectors.size, dimensions)
+
+    def write(self, chunks: Sequence[StoredChunk]) -> None:
+        from qdrant_client import models
+
+        points = [
+            models.PointStruct(
+                id=row_uuid(each.id),
+                vector=[*each.vector],
+                payload={**each.fields, "text": each.text},
+            )
+            for each in chunks
+        ]
+        with telling(self._address):
+            self._client.upsert(self._address.collection, points=points, wait=True)
+
+    def prune(self, doc_id: str, push: str) -> None:
+        from qdrant_client import models
+
+        others = models.Filter(
+            must=[models.FieldCondition(key="doc_id", match=models.MatchValue(value=doc_id))],
+            must_not=[models.FieldCondition(key=PUSH, match=models.MatchValue(value=push))],
+        )
+        with telling(self._address):
+            self._client.delete(
+                self._address.collection,
+                points_selector=models.FilterSelector(filter=others),
+                wait=True,
+            )
+
+    def close(self) -> None:
+        with telling(self._address):
+            self._client.close()

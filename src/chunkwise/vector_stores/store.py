@@ -1,0 +1,238 @@
+"""What chunks are pushed into: the contract of a vector database, its address, and what a row of it holds."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import uuid
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, time
+from pathlib import Path
+from typing import NamedTuple, Protocol
+from urllib.parse import urlsplit
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.registry import Registry
+from chunkwise.base.wording import did_you_mean
+from chunkwise.records.json import without_half_characters
+
+FieldValue = str | int | float | bool | list[str]
+"""What every one of them can keep and filter on."""
+
+PUSH = "push"
+"""The field that says by which push a row was written last."""
+
+
+class StoredChunk(NamedTuple):
+    """A row: the chunk's id, its vector, its text, and fields to filter on."""
+
+    id: str
+    vector: Sequence[float]
+    text: str
+    fields: Mapping[str, FieldValue]
+
+
+class VectorStore(Protocol):
+    """A collection of a vector database; what it raises of its own is told with its place."""
+
+    most: int
+    """Rows that one call of `write` takes."""
+
+    def open(self, dimensions: int) -> None:
+        """Makes the collection where there is none; one for vectors of another length is refused."""
+
+    def write(self, chunks: Sequence[StoredChunk]) -> None:
+        """Adds rows, or puts them in the place of those with the same ids."""
+
+    def prune(self, doc_id: str, push: str) -> None:
+        """Removes the rows of this document that another push wrote."""
+
+    def close(self) -> None:
+        """Nothing comes any more: what is still in memory is written."""
+
+
+registry = Registry(
+    "vector database",
+    "chunkwise.vector_stores",
+    {
+        "chroma": "chunkwise.vector_stores.chroma:ChromaStore",
+        "milvus": "chunkwise.vector_stores.milvus:MilvusStore",
+        "pinecone": "chunkwise.vector_stores.pinecone:PineconeStore",
+        "qdrant": "chunkwise.vector_stores.qdrant:QdrantStore",
+        "weaviate": "chunkwise.vector_stores.weaviate:WeaviateStore",
+    },
+    needs=("write", "open", "prune", "close"),
+    example="chroma:///home/you/chroma",
+)
+
+COLLECTION = "chunkwise"
+"""Where nobody names one."""
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{2,62}")
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreAddress:
+    """`scheme:///path` on this machine, `scheme://host:port/collection` elsewhere, `scheme+https://…` over TLS."""
+
+    scheme: str
+    path: Path | None
+    """Of a database that is a file or folder here; None: a server is asked."""
+    host: str = ""
+    port: int | None = None
+    encrypted: bool = False
+    collection: str = COLLECTION
+
+    @property
+    def url(self) -> str:
+        """Of the server, without a path."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        port = f":{self.port}" if self.port else ""
+        return f"{'https' if self.encrypted else 'http'}://{host}{port}"
+
+    def __str__(self) -> str:
+        place = str(self.path) if self.path is not None else self.url.partition("://")[2]
+        return f"{self.scheme} at {place}, collection {self.collection!r}"
+
+    def key(self, variable: str) -> str | None:
+        """From the environment; over an open connection it goes to this machine alone."""
+        key = os.environ.get(variable, "").strip() or None
+        if key and self.path is None and not self.encrypted and self.host not in _LOOPBACK:
+            raise InvalidParameter(
+                f"{variable} would travel to {self.host} unencrypted; write {self.scheme}+https://…, or unset it"
+            )
+        return key
+
+
+def parse_store(address: str, collection: str | None = None) -> StoreAddress:
+    """The parts of an address; one that holds a password or names no database is refused with what is allowed."""
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:
+        raise InvalidParameter(f"no address of a vector database; allowed: {_FORMS}") from None
+    scheme, _, tls = parts.scheme.partition("+")
+    if not scheme or "://" not in address:
+        raise InvalidParameter(f"{address!r} is no address of a vector database; allowed: {_FORMS}")
+    if scheme not in registry.names():
+        near = did_you_mean(scheme, registry.names())
+        known = ", ".join(registry.names())
+        raise InvalidParameter(
+            f"{scheme}:// is no vector database that is known{near}; there are: {known}"
+        )
+    if tls not in ("", "http", "https"):
+        raise InvalidParameter(
+            f"{parts.scheme}:// is none; allowed: {scheme}://, {scheme}+https://"
+        )
+    if "@" in parts.netloc or parts.query:
+        # Not the address itself: it may hold a password.
+        raise InvalidParameter(
+            f"the address of {scheme} has a user, a password or a query in it; put the key into "
+            f"{scheme.upper()}_API_KEY and leave it out"
+        )
+    if not parts.hostname:
+        if not parts.path.strip("/"):
+            raise InvalidParameter(
+                f"{scheme}:// names neither a server nor a folder; allowed: {_FORMS}"
+            )
+        return StoreAddress(scheme, Path(parts.path), collection=_collection(collection))
+    named = parts.path.strip("/")
+    if named and collection and named != collection:
+        raise InvalidParameter(
+            f"two collections are named: {named!r} in the address, and {collection!r}"
+        )
+    return StoreAddress(
+        scheme, None, parts.hostname, port, tls == "https", _collection(named or collection)
+    )
+
+
+_FORMS = (
+    "chroma:///folder, milvus:///file.db, qdrant:///folder on this machine; chroma://host:8000/NAME, "
+    "milvus://host:19530/NAME, qdrant://host:6333/NAME, weaviate://host:8080/NAME, pinecone://INDEX-HOST/NAMESPACE"
+)
+
+
+def _collection(name: str | None) -> str:
+    if name is None:
+        return COLLECTION
+    if not _NAME.fullmatch(name):
+        raise InvalidParameter(
+            f"{name!r} is no name of a collection; allowed: 3 to 63 letters, digits, _ and -, a letter first"
+        )
+    return name
+
+
+def open_store(address: StoreAddress) -> VectorStore:
+    """The database at this address; nothing is written yet."""
+    made = registry.get(address.scheme)(address)
+    store: VectorStore = registry.checked(made, address.scheme)
+    return store
+
+
+def check_dimensions(address: StoreAddress, there: int, dimensions: int) -> None:
+    """Vectors of another length cannot be compared with those that are there."""
+    if there != dimensions:
+        raise InvalidParameter(
+            f"{address} has vectors of {there} numbers, these have {dimensions}; name another collection, or the model "
+            "that made those"
+        )
+
+
+@contextmanager
+def telling(address: StoreAddress) -> Iterator[None]:
+    """What a library raises becomes one line that says where."""
+    try:
+        yield
+    except ChunkwiseError:
+        raise
+    except Exception as error:  # somebody else's code has errors of its own, by the dozen
+        said = " ".join(str(error).split())[:300] or type(error).__name__
+        raise ChunkwiseError(f"{address}: {said}") from None
+
+
+def row_uuid(id: str) -> str:
+    """For databases whose ids are UUIDs: the same for the same chunk, so that it is written once."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"chunkwise:{id}"))
+
+
+_MOST_WHOLE = 2**53
+"""Above it numbers in JSON lose their last digits in most databases."""
+
+
+def kept_fields(values: Mapping[str, object]) -> dict[str, FieldValue]:
+    """What every database can keep: texts, numbers, truth values, lists of texts; anything else as JSON."""
+    found = {}
+    for name, value in values.items():
+        kept = _kept(value)
+        if kept is not None:
+            found[without_half_characters(str(name))] = kept
+    return found
+
+
+def _kept(value: object) -> FieldValue | None:
+    if isinstance(value, str):
+        return without_half_characters(value) or None
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) <= _MOST_WHOLE else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, date | time):  # a datetime is a date
+        return value.isoformat()
+    if value is None:
+        return None
+    if isinstance(value, Sequence | Collection) and not isinstance(value, Mapping | bytes):
+        texts = [*value]
+        if not texts:
+            return None
+        if all(isinstance(each, str) for each in texts):
+            return [without_half_characters(each) for each in texts]
+    try:
+        return without_half_characters(json.dumps(value, ensure_ascii=False, default=str))
+    except (TypeError, ValueError, RecursionError):
+        return None

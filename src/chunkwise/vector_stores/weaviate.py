@@ -1,0 +1,125 @@
+"""Weaviate, by its REST interface: no package is needed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.models.http.client import Endpoint, JsonClient
+from chunkwise.models.http.error import EndpointError
+from chunkwise.vector_stores.store import PUSH, FieldValue, StoreAddress, StoredChunk, row_uuid
+
+KEY = "WEAVIATE_API_KEY"
+_TAKEN = 422
+_NO_NAME = re.compile(r"[^_0-9A-Za-z]")
+_OWN = ("id", "vector", "_id", "text")
+_TYPES = {str: "text", bool: "boolean", int: "int", float: "number", list: "text[]"}
+_KNOWN = {
+    "doc_id": str,
+    "chunk_id": str,
+    PUSH: str,
+    "start": int,
+    "end": int,
+    "index": int,
+    "token_count": int,
+}
+
+
+class WeaviateStore:
+    """A class of objects whose vectors are given; other properties are made by the server as they come."""
+
+    most = 200
+
+    def __init__(self, address: StoreAddress) -> None:
+        if address.path is not None:
+            raise InvalidParameter("Weaviate is a server; write weaviate://host:8080/NAME")
+        self._address = address
+        address.key(KEY)
+        name = address.collection.replace("-", "_")
+        self._class = name[0].upper() + name[1:]  # as its names begin
+
+    def _client(self, path: str, method: str = "POST") -> JsonClient:
+        port = "" if self._address.port else ":8080"
+        url = f"{self._address.url}{port}/v1/{path}"
+        return JsonClient(Endpoint(url, key_variable=KEY, method=method))
+
+    def open(self, dimensions: int) -> None:
+        """The server itself refuses vectors of another length with the first row."""
+        exact = [
+            # One token, whatever it holds: `prune` asks for it as it is.
+            {
+                "name": name,
+                "dataType": [_TYPES[kind]],
+                **({"tokenization": "field"} if kind is str else {}),
+            }
+            for name, kind in _KNOWN.items()
+        ]
+        wanted = {
+            "class": self._class,
+            "vectorizer": "none",
+            "vectorIndexConfig": {"distance": "cosine"},
+            "properties": [*exact, {"name": "text", "dataType": ["text"]}],
+        }
+        try:
+            self._client("schema").post(wanted)
+        except EndpointError as error:
+            if error.status != _TAKEN or "already exists" not in error.reason:
+                raise
+
+    def write(self, chunks: Sequence[StoredChunk]) -> None:
+        objects: list[dict[str, object]] = [
+            {
+                "class": self._class,
+                "id": row_uuid(each.id),
+                "vector": [*each.vector],
+                "properties": {**_named(each.fields), "text": each.text},
+            }
+            for each in chunks
+        ]
+        answers = self._client("batch/objects").post({"objects": objects})
+        for chunk, answer in zip(
+            chunks, answers if isinstance(answers, list) else [], strict=False
+        ):
+            if said := _refusal(answer):
+                raise ChunkwiseError(f"{self._address} refused the chunk {chunk.id!r}: {said}")
+        if not isinstance(answers, list) or len(answers) != len(chunks):
+            raise ChunkwiseError(
+                f"{self._address} did not say of each of {len(chunks)} objects what became of it"
+            )
+
+    def prune(self, doc_id: str, push: str) -> None:
+        own = {"path": ["doc_id"], "operator": "Equal", "valueText": doc_id}
+        other = {"path": [PUSH], "operator": "NotEqual", "valueText": push}
+        where = {"operator": "And", "operands": [own, other]}
+        match = {"class": self._class, "where": where}
+        while True:
+            answer = self._client("batch/objects", "DELETE").post(
+                {"match": match, "output": "minimal"}
+            )
+            counted = answer.get("results", {}) if isinstance(answer, dict) else {}
+            # It removes so many at a time.
+            if not counted.get("successful") or counted.get("matches", 0) <= counted.get(
+                "limit", 0
+            ):
+                return
+
+    def close(self) -> None:
+        """Every answer said what was written."""
+
+
+def _named(fields: Any) -> dict[str, FieldValue]:
+    """Names that GraphQL has: letters, digits and _."""
+    found = {}
+    for name, value in fields.items():
+        made = _NO_NAME.sub("_", name)
+        made = f"_{made}" if not made or made[0].isdigit() else made
+        found[f"{made}_" if made in _OWN else made] = value
+    return found
+
+
+def _refusal(answer: Any) -> str:
+    errors = ((answer or {}).get("result") or {}).get("errors") or {}
+    said = [str(each.get("message", each)) for each in errors.get("error", [])]
+    return "; ".join(said)[:300]

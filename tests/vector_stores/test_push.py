@@ -1,0 +1,213 @@
+"""Chunks pushed into vector databases: what every row holds, whatever comes, and what is refused beforehand."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import chunkwise
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.vector_stores.store import COLLECTION, kept_fields, parse_store
+from cli.in_process import Run, here
+from retrieval.tiny_embedder import Tiny
+from vector_stores.pushed_corpus import DOCUMENTS, STRATEGY, check_store
+from vector_stores.rest_stores import Pinecone, Weaviate, serving
+
+__all__ = ["here"]  # a fixture
+
+ROWS = [
+    {"id": f"d::{n}", "doc_id": "d", "start": n * 10, "end": n * 10 + 9, "text": f"text {n}", "vector": [1.0, n, 0.5]}
+    for n in range(5)
+]  # fmt: skip
+
+
+def chunk_file(folder: Path, rows: list[Any], name: str = "chunks.jsonl") -> str:
+    path = folder / name
+    path.write_text(
+        "".join(f"{json.dumps(row) if not isinstance(row, str) else row}\n" for row in rows),
+        "utf-8",
+    )
+    return str(path)
+
+
+def test_weaviate_keeps_what_the_index_has() -> None:
+    server = Weaviate()
+    with serving(server) as place:
+        check_store(f"weaviate://{place}/hand-book", server.rows)
+    assert server.classes == {"Hand_book"}
+
+
+def test_pinecone_keeps_what_the_index_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PINECONE_API_KEY", "pc-secret")
+    server = Pinecone(dimensions=Tiny().dimensions)
+    with serving(server) as place:
+        check_store(f"pinecone://{place}/team", server.rows)
+    _, _, headers, body = server.requests[-1]
+    assert headers["Api-Key"] == "pc-secret"
+    assert headers["X-Pinecone-Api-Version"]
+    assert body["namespace"] == "team"
+
+
+def test_vectors_of_another_length_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    server = Pinecone(dimensions=1536)
+    with (
+        serving(server) as place,
+        pytest.raises(InvalidParameter, match="1536 numbers, these have 3"),
+    ):
+        chunkwise.push(chunk_file(tmp_path, ROWS), f"pinecone://{place}")
+    assert server.kept == {}
+
+
+def test_a_server_that_is_busy_is_asked_again_and_one_that_refuses_a_row_is_told(
+    tmp_path: Path,
+) -> None:
+    server = Weaviate()
+    server.failing = [503]
+    with serving(server) as place:
+        chunkwise.push(chunk_file(tmp_path, ROWS), f"weaviate://{place}/Kb1")
+        assert len(server.rows()) == 5
+        wider = chunk_file(tmp_path, [{**ROWS[0], "vector": [1, 2]}], "wide.jsonl")
+        with pytest.raises(
+            ChunkwiseError, match="refused the chunk 'd::0': vector lengths don't match"
+        ):
+            chunkwise.push(wider, f"weaviate://{place}/Kb1")
+
+
+def test_rows_that_are_none_are_told_and_the_rest_goes_on(here: Run, tmp_path: Path) -> None:
+    rows = [
+        ROWS[0], "{broken", {"text": ""}, {**ROWS[0]}, {"text": "x", "vector": "no"}, {"text": "x", "metadata": 3},
+        {"id": "short", "text": "x", "vector": [1]}, {"id": "zero", "text": "x", "vector": [0, 0, 0]},
+        {"page_content": "theirs", "embedding": [1, 2, 3], "metadata": {"source": "a.txt"}}, ROWS[1],
+    ]  # fmt: skip
+    server = Weaviate()
+    with serving(server) as place:
+        done = here("push", chunk_file(tmp_path, rows), "--to", f"weaviate://{place}/Kb1", "--json")
+    assert done.returncode == 3, done.stderr
+    result = json.loads(done.stdout)
+    assert (result["chunks"], result["skipped"]) == (3, 7)
+    assert {row["text"] for row in server.rows().values()} == {"text 0", "text 1", "theirs"}
+    for told in (
+        "was there before",
+        "no text",
+        "no list of numbers",
+        "its vector has 1 numbers",
+        "all zeros",
+    ):
+        assert told in done.stderr
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".jsonl", ".csv"])
+def test_a_file_that_we_wrote_is_pushed_as_the_index_is(tmp_path: Path, suffix: str) -> None:
+    index = chunkwise.index(DOCUMENTS, STRATEGY, embedder=Tiny())
+    index.export(tmp_path / f"chunks{suffix}")
+    both = []
+    for source in (index, tmp_path / f"chunks{suffix}"):
+        server = Weaviate()
+        with serving(server) as place:
+            chunkwise.push(source, f"weaviate://{place}/Kb1")
+        both.append({
+            id: (row["text"], row["doc_id"], row["start"], row.get("nested"), [round(x, 5) for x in row["vector"]])
+            for id, row in server.rows().items()
+        })  # fmt: skip
+    assert both[0] == both[1]
+
+
+def test_chunks_without_vectors_need_a_model(here: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Lamps\n\nThe lamp is lit at dusk.\n")
+    here("chunk", "a.md", "-o", "chunks.jsonl")
+    done = here("push", "chunks.jsonl", "--to", "weaviate://127.0.0.1:1/Kb1")
+    assert done.returncode == 2
+    assert "--embedder minilm" in done.stderr
+    server = Weaviate()
+    with serving(server) as place:
+        chunkwise.push(
+            chunkwise.chunk(tmp_path / "a.md"), f"weaviate://{place}/Kb1", embedder=Tiny()
+        )
+    (row,) = server.rows().values()
+    assert row["text"].endswith("The lamp is lit at dusk.")
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("kb", "is no address"),
+        ("chrom:///x", "did you mean chroma?"),
+        ("chroma://", "neither a server nor a folder"),
+        ("chroma://u:secret@host/kb1", "CHROMA_API_KEY"),
+        ("chroma://host:99999/kb1", "no address of a vector database"),
+        ("chroma+ftp://host/kb1", "allowed: chroma://, chroma+https://"),
+        ("weaviate:///folder", "is a server"),
+        ("pinecone:///folder", "is a service"),
+        ("weaviate://host/../../etc", "no name of a collection"),
+    ],
+)
+def test_an_address_that_is_none_is_refused_without_its_secrets(
+    tmp_path: Path, address: str, told: str
+) -> None:
+    with pytest.raises(InvalidParameter) as error:
+        chunkwise.push(chunk_file(tmp_path, ROWS), address)
+    assert told in str(error.value).lower().replace("chroma_api_key", "CHROMA_API_KEY")
+    assert "secret" not in str(error.value)
+
+
+def test_a_key_does_not_travel_in_the_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEAVIATE_API_KEY", "secret")
+    with pytest.raises(InvalidParameter, match=r"unencrypted; write weaviate\+https") as error:
+        chunkwise.push(chunk_file(tmp_path, ROWS), "weaviate://db.example.com/Kb1")
+    assert "secret" not in str(error.value)
+
+
+def test_addresses_have_their_parts() -> None:
+    local = parse_store("chroma:///srv/my folder/x", "notes")
+    assert (local.path, local.collection) == (Path("/srv/my folder/x"), "notes")
+    server = parse_store("qdrant+https://[::1]:6334")
+    assert (server.url, server.collection) == ("https://[::1]:6334", COLLECTION)
+
+
+def test_nothing_to_push_is_no_success(here: Run, tmp_path: Path) -> None:
+    done = here("push", chunk_file(tmp_path, []), "--to", "weaviate://127.0.0.1:1/Kb1")
+    assert done.returncode == 1
+    assert "there are no chunks" in done.stderr
+
+
+def test_a_chunk_larger_than_a_row_may_be_is_told(tmp_path: Path) -> None:
+    large = chunk_file(tmp_path, [{"id": "large", "text": "x " * 30_000, "vector": [1, 2, 3]}])
+    with (
+        serving(Pinecone()) as place,
+        pytest.raises(ChunkwiseError, match=r"'large' has 60,\d+ bytes"),
+    ):
+        chunkwise.push(large, f"pinecone://{place}")
+
+
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.dates()
+    | st.just(b"x"),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+@given(st.dictionaries(st.text(), values, max_size=5))
+def test_whatever_metadata_holds_becomes_what_databases_keep(metadata: dict[str, Any]) -> None:
+    for name, value in kept_fields(metadata).items():
+        name.encode()
+        json.dumps(value, allow_nan=False)
+        assert isinstance(value, str | int | float) or all(isinstance(each, str) for each in value)
+        assert not isinstance(value, int) or abs(value) <= 2**53
+
+
+def test_dates_are_kept_as_they_are_written() -> None:
+    assert kept_fields({"day": date(2024, 5, 3)}) == {"day": "2024-05-03"}
