@@ -56,6 +56,7 @@ function go(place, focus = true) {
   shown = performance.now();
   [...list.children].forEach((each, index) => each.classList.toggle("here", index === at));
   const here = list.children[at];
+  list.style.setProperty("--asked", `${document.querySelector(".asked-card").offsetHeight}px`); // it stays above the passage
   here.scrollIntoView({ block: "start" });
   if (focus) here.focus({ preventScroll: true });
 }
