@@ -137,7 +137,8 @@ class Browser:
 
     def press(self, key: str) -> None:
         for kind in ("keyDown", "keyUp"):
-            text = {"text": key} if len(key) == 1 and kind == "keyDown" else {}
+            typed = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
+            text = {"text": typed} if typed and kind == "keyDown" else {}
             self.send("Input.dispatchKeyEvent", type=kind, key=key, **text)
 
     def axe_findings(self) -> list[str]:

@@ -107,15 +107,18 @@ class LabellingView(View):
 def labelling(project: Project, request: LabellingRequest) -> LabellingView:
     check_name(request.who)
     store = project.labels()
-    queries = list(project.queries.values())
-    labels = {each.query_id: each for each in labels_of(store)}
-    since = time_text(datetime.now(UTC) - _AT_IT)
-    waiting = next_questions(
-        queries, labels, request.who, share=request.share,
-        informative=_informative(project, labels), opened=store.openings(since),
-    )  # fmt: skip
-    id = request.id or (waiting[0] if waiting else "")
-    query = project.queries.get(id)
+    # Two people who ask at the same moment are given two questions: one chooses and notes it, then the other.
+    with store.alone():
+        labels = {each.query_id: each for each in labels_of(store)}
+        since = time_text(datetime.now(UTC) - _AT_IT)
+        waiting = next_questions(
+            list(project.queries.values()), labels, request.who, share=request.share,
+            informative=_informative(project, labels), opened=store.openings(since),
+        )  # fmt: skip
+        id = request.id or (waiting[0] if waiting else "")
+        query = project.queries.get(id)
+        if query is not None:
+            store.opened_by(id, request.who)
     if query is None:
         if request.id:
             raise NotFound(f"there is no question {request.id!r:.80} to label")
@@ -123,7 +126,6 @@ def labelling(project: Project, request: LabellingRequest) -> LabellingView:
             request.who, "", "", (), "", "", 0, 0, (), (), "", _last(store, request.who), (), tuple(GRADES.values())
         )  # fmt: skip
     pool = _pool(project, store, query, request.depth)
-    store.opened_by(id, request.who)
     own = next(iter(question_labels(store.events(id), store.pools(id))), None)
     return LabellingView(
         request.who, id, query.text, query.types, query.answer or "", pool.key, pool.depth,
