@@ -66,6 +66,7 @@ def test_pages_are_whole_narrow_and_wide_light_and_dark(studio: BrowsedStudio) -
                 ".map((each) => each.outerHTML.slice(0, 120))"
             )
             assert unnamed == []
+            assert browser.axe_findings() == [], path
     assert browser.faults == []
     foreign = [each for each in browser.requests if not each.startswith((studio.address, "about:"))]
     assert foreign == []

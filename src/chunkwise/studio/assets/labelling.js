@@ -58,7 +58,7 @@ function go(place, focus = true) {
   [...list.children].forEach((each, index) => each.classList.toggle("here", index === at));
   const here = list.children[at];
   list.style.setProperty("--asked", `${document.querySelector(".asked-card").offsetHeight}px`); // it stays above the passage
-  here.scrollIntoView({ block: "start" });
+  here.scrollIntoView({ block: "start", behavior: "instant" }); // whoever labels fast does not wait for it
   if (focus) here.focus({ preventScroll: true });
 }
 

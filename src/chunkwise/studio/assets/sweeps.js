@@ -42,7 +42,7 @@ function show(found) {
     if (!form[name].options.length) form[name].append(...choices.map((each) => element("option", { value: each, selected: each === "5 min" }, each || "no limit")));
   }
   form.questions.options[1].disabled = !found.labelled;
-  form.questions.options[1].textContent = found.labelled ? `labels of ${counted(found.labelled, "question")}` : "people’s labels: none yet";
+  form.questions.options[1].textContent = found.labelled ? `labels (${number(found.labelled)})` : "labels: none yet";
   rows.replaceChildren(...found.rows.map((each) => row(each, found.into)));
   startButton.disabled = !estimated || found.rows.some((each) => each.state === "running");
 }
