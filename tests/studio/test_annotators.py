@@ -10,13 +10,15 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from chunkwise.labels.assign import people_needed
+from chunkwise.labels.event import LabelEvent, LabelProblem
+from chunkwise.labels.store import LabelStore
 from chunkwise.studio.project import ProjectSources
 from studio.browser import BrowsedStudio, Browser, needs_browser, opened_browser
 from studio.made_studio import TOKEN, read_project, write_harbours
@@ -138,6 +140,27 @@ def test_kill_9_between_two_labels_loses_neither(tmp_path: Path) -> None:
             browser.wait_for(SENT)
             browser.wait_for(f"{refused}.hidden")
             assert said(labels, "ada") == [3, 1, 2]
+
+
+def test_a_full_disk_keeps_labels_in_the_browser_until_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = write_sources(tmp_path, 2)
+    adds = LabelStore.add
+
+    def full(store: LabelStore, events: LabelEvent | Iterable[LabelEvent]) -> int:
+        raise LabelProblem("the file of labels cannot be used: No space left on device")
+
+    with browsed(sources) as studio, opened_browser(tmp_path) as browser:
+        sign_in(browser, f"{studio.address}/labelling?token={TOKEN}", "ada")
+        monkeypatch.setattr(LabelStore, "add", full)
+        judge(browser, 3)
+        refused = "document.querySelector('#refused')"
+        browser.wait_for(f"{refused}.textContent.includes('No space left on device')")
+        assert "wait in this browser" in browser.run(f"{refused}.textContent")
+        monkeypatch.setattr(LabelStore, "add", adds)
+        browser.wait_for(f"{SENT} && {refused}.hidden")
+        assert said(tmp_path / "labels.db", "ada") == [3]
 
 
 def test_two_annotators_in_two_browsers_share_some_questions_and_are_adjudicated(

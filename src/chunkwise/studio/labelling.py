@@ -11,14 +11,14 @@ from chunkwise.base.parameters import param
 from chunkwise.core import Passage, Query
 from chunkwise.labels.agreement import disputed_passages
 from chunkwise.labels.assign import SHARE, next_questions, people_needed, tells_apart
-from chunkwise.labels.event import GRADES, KINDS, LabelEvent, check_name
+from chunkwise.labels.event import GRADES, KINDS, LabelEvent, LabelProblem, check_name
 from chunkwise.labels.judged import QuestionLabels, labels_of, question_labels
 from chunkwise.labels.pool import DEPTH, MOST_DEPTH, pool_of, shuffled
 from chunkwise.labels.progress import LabelProgress, label_progress
 from chunkwise.labels.store import LabelStore, Pool
 from chunkwise.report.views.view import View
 from chunkwise.studio.documents import NoParameters
-from chunkwise.studio.endpoint import NotFound
+from chunkwise.studio.endpoint import NotFound, NotReady
 from chunkwise.studio.project import Project
 from chunkwise.tracking.origin import time_text, utc_now
 
@@ -292,7 +292,11 @@ def keep_label(project: Project, request: LabelRequest) -> LabelKept:
         when=utc_now(), doc_id=str(request.doc_id), start=request.start, end=request.end, text=text,
         grade=request.grade, seconds=request.seconds, pool=str(request.pool), undoes=str(request.undoes),
     )  # fmt: skip
-    new = store.add(event)
+    try:
+        new = store.add(event)
+    except LabelProblem as error:
+        # The disk is full or the file is locked: a label that is sent again later is kept, so that none is given up.
+        raise NotReady(str(error)) from error
     return LabelKept(event.key, bool(new), _last(store, event.who, query.id))
 
 
