@@ -202,7 +202,7 @@ if (left--) requestAnimationFrame(step); else done(frames.slice(1)); }; requestA
 def painted() -> str:
     """In Debian's Chromium, driven as the tests drive it."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-    from studio.browser import opened_browser  # type: ignore[import-untyped]
+    from studio.browser import opened_browser
 
     paragraph = (CORPUS / "glossary.md").read_text("utf-8")
     rows, scrolled = [], []
@@ -215,7 +215,8 @@ def painted() -> str:
             text = f"# Note {number}\n\nLamp {number % 977} and boat {number % 83}.\n"
             (documents / f"note-{number:05}.md").write_text(text, "utf-8")
         with studio(str(documents)) as made, opened_browser(Path(folder)) as browser:
-            made.wait()
+            while not made.ask("/api/state")["can_search"]:  # counting issues goes on meanwhile
+                time.sleep(0.5)
             browser.size(1400)
             browser.open(made.address.replace("/documents?", "/search?"))
             numbers = {
@@ -240,9 +241,10 @@ def painted() -> str:
                         scrolled.append([what, *(f"{frames[each]:,.0f}" for each in at)])
     heads = ["page", "first paint, ms", "what it is about, ms"]
     return (
-        "The best of three loads: the first contentful paint (wanted: under 500 ms), and until the rows or the text "
-        f"are there.\n\n{table(heads, rows)}\n\nScrolled through at once, milliseconds between two frames (16.7 is the "
-        f"screen's own):\n\n{table(['page', 'median', '95 %', 'longest'], scrolled)}"
+        "The best of three loads, while sections and issues are still counted: the first contentful paint (wanted: "
+        f"under 500 ms), and until the rows or the text are there.\n\n{table(heads, rows)}\n\nScrolled through at "
+        "once, milliseconds between two frames (16.7 is the screen's own):\n\n"
+        + table(["page", "median", "95 %", "longest"], scrolled)
     )
 
 
