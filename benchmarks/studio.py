@@ -241,10 +241,10 @@ def painted() -> str:
                         scrolled.append([what, *(f"{frames[each]:,.0f}" for each in at)])
     heads = ["page", "first paint, ms", "what it is about, ms"]
     return (
-        f"{DOCUMENTS:,} documents and two of 10 MB. The best of three loads, while sections and issues are still counted: the first "
-        f"contentful paint (wanted: under 500 ms), and until the rows or the text are there.\n\n{table(heads, rows)}\n\nScrolled through at "
-        "once, milliseconds between two frames (16.7 is the screen's own):\n\n"
-        + table(["page", "median", "95 %", "longest"], scrolled)
+        f"{DOCUMENTS:,} documents and two of 10 MB. The best of three loads, while sections and issues are still "
+        "counted: the first contentful paint (wanted: under 500 ms), and until the rows or the text are there.\n\n"
+        f"{table(heads, rows)}\n\nScrolled through at once, milliseconds between two frames (16.7 is the screen's "
+        f"own):\n\n{table(['page', 'median', '95 %', 'longest'], scrolled)}"
     )
 
 
