@@ -1,11 +1,13 @@
-"""How soon the studio is there, how fast a document is cut anew, and what 20,000 documents and one of 10 MB cost it."""
+"""How soon the studio is there and paints, how fast it cuts anew, what 20,000 documents and 50 readers cost it."""
 
 from __future__ import annotations
 
+import http.client
 import json
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +21,9 @@ from benchmarks.tables import table
 
 CORPUS = Path(__file__).resolve().parents[1] / "src" / "chunkwise" / "corpus"
 DOCUMENTS = 20_000
+READERS, SECONDS = 50, 60
 STRATEGIES = (
+    "sentences(max_tokens=50)",
     "structure(max_tokens=210)", "structure(max_tokens=390)", "sentences(max_tokens=190)", "sentences(max_tokens=390)",
     "recursive(max_tokens=250)", "tokens(max_tokens=250)",
 )  # fmt: skip
@@ -180,10 +184,130 @@ def many() -> str:
     return f"{DOCUMENTS:,} documents in a folder, {told}\n\n{table(['', 'ms', 'ms of processor time'], rows)}"
 
 
+PAINTED = (
+    ("the list", "/documents", "document.querySelector('#space .line')"),
+    ("a document of 10 MB", "/documents/{long}", "document.querySelector('.band')"),
+    ("the same, from the middle", "/documents/{long}#at=5000000-5000080", "document.querySelector('.marked')"),
+    ("a line of 10 MB", "/documents/{line}", "document.querySelector('.band')"),
+    ("a search", "/search?q=lamp+199&retriever=bm25", "document.querySelector('.side .found')"),
+)  # fmt: skip
+PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+SCROLLED = """new Promise((done) => { const box = document.querySelector(%r), frames = [];
+let last = performance.now(), left = 120;
+const step = (now) => { frames.push(now - last); last = now; box.scrollTop += box.scrollHeight / 150;
+if (left--) requestAnimationFrame(step); else done(frames.slice(1)); }; requestAnimationFrame(step); })"""
+"""The milliseconds of 120 frames while a list or a text is scrolled from its beginning to four fifths."""
+
+
+def painted() -> str:
+    """In Debian's Chromium, driven as the tests drive it."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+    from studio.browser import opened_browser
+
+    paragraph = (CORPUS / "glossary.md").read_text("utf-8")
+    rows, scrolled = [], []
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        documents = Path(folder, "documents")
+        documents.mkdir()
+        (documents / "long.md").write_text((paragraph * 2_000)[:10_000_000], "utf-8")
+        (documents / "line.txt").write_text(("lamps and boats " * 625_000)[:10_000_000], "utf-8")
+        for number in range(DOCUMENTS):
+            text = f"# Note {number}\n\nLamp {number % 977} and boat {number % 83}.\n"
+            (documents / f"note-{number:05}.md").write_text(text, "utf-8")
+        with studio(str(documents)) as made, opened_browser(Path(folder)) as browser:
+            while not made.ask("/api/state")["can_search"]:  # counting issues goes on meanwhile
+                time.sleep(0.5)
+            browser.size(1400)
+            browser.open(made.address.replace("/documents?", "/search?"))
+            numbers = {
+                name: made.ask("/api/documents", find=f"{name}.")["rows"][0]["number"]
+                for name in ("long", "line")
+            }
+            for what, path, ready in PAINTED:
+                found = []
+                for _ in range(3):
+                    browser.open("about:blank")
+                    began = time.perf_counter()
+                    browser.open(made.root + path.format(**numbers), f"{ready} && {PAINT} > 0")
+                    found.append((browser.run(PAINT), (time.perf_counter() - began) * 1000))
+                first, whole = min(found)[0], min(each[1] for each in found)
+                rows.append([what, f"{first:,.0f}", f"{whole:,.0f}"])
+                for box in ("#rows", "#pages"):
+                    if "middle" not in what and browser.run(
+                        f"Boolean(document.querySelector('{box}'))"
+                    ):
+                        frames = sorted(browser.run(SCROLLED % box))
+                        at = len(frames) // 2, -1 - len(frames) // 20, -1
+                        scrolled.append([what, *(f"{frames[each]:,.0f}" for each in at)])
+    heads = ["page", "first paint, ms", "what it is about, ms"]
+    return (
+        f"{DOCUMENTS:,} documents and two of 10 MB. The best of three loads, while sections and issues are still "
+        "counted: the first contentful paint (wanted: under 500 ms), and until the rows or the text are there.\n\n"
+        f"{table(heads, rows)}\n\nScrolled through at once, milliseconds between two frames (16.7 is the screen's "
+        f"own):\n\n{table(['page', 'median', '95 %', 'longest'], scrolled)}"
+    )
+
+
+def load() -> str:
+    questions = json.loads((CORPUS.parent / "corpus_questions.json").read_text("utf-8"))
+    asked = [str(each["query"]) for each in questions]
+    times: dict[str, list[float]] = {}
+    failed: list[int] = []
+    with studio("--demo", "--rate", "1000000") as made:
+        made.wait()
+        host, token = made.root.removeprefix("http://"), made.address.rpartition("token=")[2]
+        headers = {"authorization": f"Bearer {token}"}
+        until = time.perf_counter() + SECONDS
+
+        def read(reader: int) -> None:
+            connection = http.client.HTTPConnection(host)
+            turn = reader
+            while time.perf_counter() < until:
+                turn += 1
+                question = {"q": asked[turn % len(asked)], "retriever": "bm25"}
+                what, path, values = (
+                    ("a search", "/api/search", {**question, "explain": "false"}),
+                    ("a search with reasons", "/api/search", question),
+                    ("rows of documents", "/api/documents", {"count": 100}),
+                    ("a document cut", f"/api/documents/{turn % 13}/cuts", {"strategy": "sentences(max_tokens=200)"}),
+                )[turn % 4]  # fmt: skip
+                began = time.perf_counter()
+                connection.request("GET", f"{path}?{urlencode(values)}", headers=headers)
+                answer = connection.getresponse()
+                answer.read()
+                times.setdefault(what, []).append((time.perf_counter() - began) * 1000)
+                if answer.status != 200:
+                    failed.append(answer.status)
+
+        before = made.processor()
+        threads = [threading.Thread(target=read, args=(number,)) for number in range(READERS)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        spent, memory = made.processor() - before, made.memory()
+    rows = []
+    for what, own in sorted(times.items()):
+        own.sort()
+        at = [f"{own[int(share * (len(own) - 1))]:,.0f}" for share in (0.5, 0.95, 0.99, 1.0)]
+        rows.append([what, f"{len(own):,}", *at])
+    count = sum(len(own) for own in times.values())
+    return (
+        f"{READERS} readers at once for {SECONDS} seconds, each with a connection of its own and without a pause, on "
+        f"the same two cores as the server: {count:,} answers, {count / SECONDS:,.0f} a second, {len(failed)} of them "
+        f"refused; {spent:,.0f} s of processor time, {memory:,.0f} MB of memory.\n\n"
+        + table(["", "answers", "median, ms", "95 %", "99 %", "slowest"], rows)
+        + "\n\nPages of promptfoo and Phoenix over as many runs are not beside it: neither could be installed within a "
+        "quarter of an hour on the machine that this was measured on."
+    )
+
+
 PARTS = {
     "start": ("Start", start),
+    "paint": ("First paint and scrolling", painted),
     "cuts": ("Cutting anew", cuts),
     "many": ("20,000 documents", many),
+    "load": ("50 readers", load),
 }
 
 if __name__ == "__main__":

@@ -2,10 +2,12 @@
 
 import io
 
+import pytest
 from rich.console import Console
 
 from chunkwise.core import Document, Hit
 from chunkwise.report.terminal.hits import render_hits
+from chunkwise.report.views import hits
 from chunkwise.report.views.hits import hits_view
 
 TEXT = "# Leave\n\nAsk for leave in writing.\nIt is paid.\n"
@@ -49,6 +51,27 @@ def test_words_are_marked_in_every_form() -> None:
     shown = drawn([hit("The lamps were lit. A lamp is lit.")], "lighting the lamp", color=True)
     assert shown.count("\x1b[1;33mlamp") == 2
     assert "\x1b[1;33mThe" not in shown
+
+
+def test_words_are_found_once_a_question_and_once_a_hit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many languages an index was read in."""
+    counts = {"query_terms": 0, "words_of": 0}
+
+    def counted(name: str) -> None:
+        work = getattr(hits, name)
+
+        def counting(*values: object) -> object:
+            counts[name] += 1
+            return work(*values)
+
+        monkeypatch.setattr(hits, name, counting)
+
+    for name in counts:
+        counted(name)
+    found = [hit(rank=rank) for rank in range(1, 6)]
+    view = hits_view(found, "who decides on leave?", languages=("en", "de", "none"))
+    assert all(card.marks for card in view.hits)
+    assert counts == {"query_terms": 1, "words_of": 5}
 
 
 def test_of_a_long_text_the_part_that_answers_is_shown() -> None:

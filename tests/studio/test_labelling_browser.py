@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import json
 import threading
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import uvicorn
 
-from chunkwise.studio.app import studio_app
-from chunkwise.studio.project import Project
-from chunkwise.studio.server import bound_socket
-from studio.browser import Browser, needs_browser, opened_browser
+from studio.browser import BrowsedStudio, needs_browser, opened_browser
 from studio.made_studio import HOSTILE, TOKEN, read_project, write_harbours, write_project
 
 pytestmark = [needs_browser, pytest.mark.unwatched]
@@ -27,62 +20,15 @@ HERE = "[...document.querySelectorAll('#passages > li')].findIndex((each) => eac
 IDLE = "localStorage.getItem('chunkwise-pending') in {null: 1, '[]': 1}"
 
 
-class LabellingStudio:
-    """A studio that can go and come back at the same address, and the browser that looks at it."""
-
-    def __init__(self, project: Project) -> None:
-        self.project = project
-        self.port = 0
-        self.browser: Browser
-
-    def start(self) -> None:
-        listening = bound_socket("127.0.0.1", self.port or None)
-        self.port = listening.getsockname()[1]
-        config = uvicorn.Config(
-            studio_app(self.project, token=TOKEN, port=self.port), log_level="critical", lifespan="off", ws="none"
-        )  # fmt: skip
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, args=([listening],), daemon=True)
-        self._thread.start()
-        while not self._server.started:
-            time.sleep(0.01)
-        self._listening = listening
-
-    def stop(self) -> None:
-        self._server.should_exit = self._server.force_exit = True
-        self._thread.join()
-        self._listening.close()
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def open(self, path: str, ready: str) -> None:
-        self.browser.open("about:blank")
-        self.browser.open(self.address + path, ready)
-
-    def as_person(self, who: str, path: str = "/labelling") -> None:
-        self.browser.run(f"localStorage.setItem('chunkwise-name', {json.dumps(who)})")
-        self.open(path, "document.querySelector('#passages > li.here')")
-
-    def api(self, path: str, body: dict[str, Any] | None = None) -> Any:
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(
-            self.address + path, data, {"authorization": f"Bearer {TOKEN}", "content-type": "application/json"}
-        )  # fmt: skip
-        with urllib.request.urlopen(request) as answer:
-            return json.loads(answer.read())
-
-
 @pytest.fixture(scope="module")
-def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabellingStudio]:
+def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowsedStudio]:
     folder = tmp_path_factory.mktemp("labelling-browser")
     sources = write_project(folder)
     write_harbours(folder / "docs")
     asked = ("How is leave asked for?", "Who decides on lamps?", "Der Leuchtturm?", HOSTILE)
     questions = [{"id": f"q{at:02}", "query": f"{asked[at % 4]} {at}"} for at in range(24)]
     (folder / "questions.json").write_text(json.dumps(questions), "utf-8")
-    made = LabellingStudio(read_project(sources))
+    made = BrowsedStudio(read_project(sources))
     made.start()
     try:
         with opened_browser(folder) as browser:
@@ -95,7 +41,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabellingStudio
         made.stop()
 
 
-def test_pages_are_whole_narrow_and_wide_light_and_dark(studio: LabellingStudio) -> None:
+def test_pages_are_whole_narrow_and_wide_light_and_dark(studio: BrowsedStudio) -> None:
     browser = studio.browser
     browser.faults.clear()
     browser.requests.clear()
@@ -120,12 +66,13 @@ def test_pages_are_whole_narrow_and_wide_light_and_dark(studio: LabellingStudio)
                 ".map((each) => each.outerHTML.slice(0, 120))"
             )
             assert unnamed == []
+            assert browser.axe_findings() == [], path
     assert browser.faults == []
     foreign = [each for each in browser.requests if not each.startswith((studio.address, "about:"))]
     assert foreign == []
 
 
-def test_labels_by_the_keyboard_alone_while_another_person_labels(studio: LabellingStudio) -> None:
+def test_labels_by_the_keyboard_alone_while_another_person_labels(studio: BrowsedStudio) -> None:
     browser, store = studio.browser, studio.project.labels()
     browser.size(1280)
     studio.as_person("ada")
@@ -170,7 +117,7 @@ def test_labels_by_the_keyboard_alone_while_another_person_labels(studio: Labell
     assert browser.faults == []
 
 
-def test_every_key_does_what_the_help_says(studio: LabellingStudio) -> None:
+def test_every_key_does_what_the_help_says(studio: BrowsedStudio) -> None:
     browser, store = studio.browser, studio.project.labels()
     studio.as_person("eve", "/labelling?id=q01")
     count = browser.run("document.querySelectorAll('#passages > li.passage-card').length")
@@ -207,7 +154,7 @@ def test_every_key_does_what_the_help_says(studio: LabellingStudio) -> None:
     assert browser.faults == []
 
 
-def test_a_studio_that_goes_between_two_labels_loses_none(studio: LabellingStudio) -> None:
+def test_a_studio_that_goes_between_two_labels_loses_none(studio: BrowsedStudio) -> None:
     browser, store = studio.browser, studio.project.labels()
     studio.as_person("joan", "/labelling?id=q02")
     browser.press("2")
@@ -225,7 +172,7 @@ def test_a_studio_that_goes_between_two_labels_loses_none(studio: LabellingStudi
     browser.faults.clear()  # the browser tells of every request that nobody answered
 
 
-def test_hostile_text_is_shown_to_the_letter_and_obeyed_in_nothing(studio: LabellingStudio) -> None:
+def test_hostile_text_is_shown_to_the_letter_and_obeyed_in_nothing(studio: BrowsedStudio) -> None:
     browser = studio.browser
     studio.as_person("<b>ada</b>", "/labelling?id=q03")
     view = studio.api("/api/labelling?who=%3Cb%3Eada%3C/b%3E&id=q03")
@@ -245,7 +192,7 @@ def test_hostile_text_is_shown_to_the_letter_and_obeyed_in_nothing(studio: Label
     assert browser.faults == []
 
 
-def test_two_tabs_on_one_question_lose_nothing_that_was_typed(studio: LabellingStudio) -> None:
+def test_two_tabs_on_one_question_lose_nothing_that_was_typed(studio: BrowsedStudio) -> None:
     browser = studio.browser
     studio.open("/edit?id=q05", "document.querySelector('textarea').value")
     other = studio.api("/api/edit?id=q05")
@@ -279,7 +226,7 @@ def test_two_tabs_on_one_question_lose_nothing_that_was_typed(studio: LabellingS
     browser.faults.clear()  # a refusal is an answer that the browser tells of
 
 
-def test_disagreements_are_decided_by_the_keyboard(studio: LabellingStudio, tmp_path: Path) -> None:
+def test_disagreements_are_decided_by_the_keyboard(studio: BrowsedStudio, tmp_path: Path) -> None:
     browser = studio.browser
     browser.faults.clear()
     view = studio.api("/api/labelling?who=ada&id=q06")

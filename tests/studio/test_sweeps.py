@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -18,7 +19,7 @@ from chunkwise.tracking.alerts import Alert, WatchedFigure, write_alert
 from chunkwise.tracking.store import History
 from chunkwise.tuning.sweep_result import write_sweep_result
 from report.made_tuning import made_tuning
-from studio.made_studio import client_of
+from studio.made_studio import client_of, read_project
 from tracking.made_runs import kept_run
 from untimed import HANG
 
@@ -83,6 +84,34 @@ def test_a_sweep_is_the_command_of_the_terminal(client: TestClient, commands: Co
          "--objective", "recall@500t", "--time", "1 min"]
     ]  # fmt: skip
     assert [(row["name"], row["state"]) for row in found["rows"]] == [("first", "running")]
+
+
+def test_questions_made_in_the_studio_are_swept_without_naming_a_file(
+    commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("A lamp at the end of the mole.", "utf-8")
+    project = read_project(ProjectSources(documents=("a.txt",), labels="labels.db"))
+    client = client_of(project)
+    place = {"doc_id": "a.txt", "start": 0, "end": 6}
+    client.post("/api/edit/save", json={"text": "What is at the end?", "gold": [place]})
+    assert client.get("/api/sweeps").json()["why_not"] == ""
+    commands.script = ENDS
+    client.post("/api/sweeps/estimate", json={})
+    assert commands.asked[-1][3] == str(Path(".chunkwise") / "questions.json")
+    refused = client.post("/api/sweeps/estimate", json={"questions": "labels"})
+    assert refused.status_code == 400
+    assert "no question has labels yet" in refused.json()["error"]
+    (id,) = project.queries
+    label = {"key": "k", "kind": "grade", "who": "ada", "id": id, "grade": 3, **place}
+    assert client.post("/api/label", json=label).status_code == 200
+    assert client.get("/api/sweeps").json()["labelled"] == 1
+    client.post("/api/sweeps/estimate", json={"questions": "labels"})
+    file = Path(commands.asked[-1][3])
+    (row,) = json.loads(file.read_text("utf-8"))
+    assert [(each["doc_id"], each["start"], each["end"]) for each in row["references"]] == [
+        ("a.txt", 0, 6)
+    ]
 
 
 def test_an_estimate_is_what_a_dry_run_says(client: TestClient, commands: Commands) -> None:

@@ -33,7 +33,8 @@ Examples:
   chunkwise studio handbook/ --port 9000 --no-browser
   chunkwise studio kb --host 0.0.0.0 --users users.json --tls-cert cert.pem --tls-key key.pem   # for a team
 \b
-Ctrl-C ends it. Nothing is written; what is indexed here is in memory. docs/studio.md is a tour.
+Ctrl-C ends it. Only questions and labels that you make are written, and what you sweep; the index is in memory.
+docs/studio.md is a tour.
 """
 
 

@@ -10,6 +10,7 @@ from chunkwise.report.views.history import MetricHistoryView
 from chunkwise.studio import (
     asking,
     documents,
+    drafting,
     editing,
     labelling,
     page_pictures,
@@ -139,6 +140,22 @@ ENDPOINTS = (
     ApiEndpoint(
         "/api/edit/save", "Makes, changes, accepts or drops a question, unless somebody else changed it.",
         editing.save, editing.SaveRequest, editing.EditView, method="POST", role="owner",
+    ),
+    ApiEndpoint(
+        "/api/drafts", "How far drafting questions is, and what waits for a review.", drafting.drafts, NoParameters,
+        drafting.DraftsView,
+    ),
+    ApiEndpoint(
+        "/api/drafts/estimate", "What drafting questions would take; nothing is sent.", drafting.estimate,
+        drafting.DraftForm, drafting.DraftEstimate, method="POST", role="owner", units=10,
+    ),
+    ApiEndpoint(
+        "/api/drafts/start", "Draft questions from the documents, by rules or the language model.", drafting.start,
+        drafting.DraftForm, drafting.DraftsView, method="POST", role="owner", units=30,
+    ),
+    ApiEndpoint(
+        "/api/drafts/stop", "Stop drafting; what was drafted is kept.", drafting.stop, NoParameters,
+        drafting.DraftsView, method="POST", role="owner",
     ),
     ApiEndpoint(
         "/api/evidence", "Places with words of a question near each other, found without any retriever.",

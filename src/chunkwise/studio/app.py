@@ -230,7 +230,10 @@ def _app(
         Route("/api/openapi.json", answering(partial(_described, server), "/api/openapi.json")),
         Route("/api/events", partial(_events, project, _state_of)),
         *(
-            [Route("/api/sweeps/events", partial(_events, project, _sweeps_of))]
+            [
+                Route("/api/sweeps/events", partial(_events, project, _sweeps_of)),
+                Route("/api/drafts/events", partial(_events, project, _drafts_of)),
+            ]
             if server.has_pages
             else []
         ),
@@ -459,6 +462,17 @@ def _sweeps_of(project: Project) -> Told:
     def told() -> tuple[str, bool]:
         running = is_running(project)
         return json_text(sweeps(project, NoParameters())), running
+
+    return told
+
+
+def _drafts_of(project: Project) -> Told:
+    from chunkwise.studio.documents import NoParameters
+    from chunkwise.studio.drafting import drafts, is_running
+
+    def told() -> tuple[str, bool]:
+        running = is_running(project)
+        return json_text(drafts(project, NoParameters())), running
 
     return told
 

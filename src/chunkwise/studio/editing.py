@@ -163,7 +163,7 @@ def save(project: Project, request: SaveRequest) -> EditView:
     path = _file(project)
     _check(project, request)
     with project.labels().alone():
-        _begin(project, path)
+        begin_file(project, path)
         id = str(request.id)
         told: list[str] = []
         if not id:
@@ -211,7 +211,7 @@ def _check(project: Project, request: SaveRequest) -> None:
             )
 
 
-def _begin(project: Project, path: Path) -> None:
+def begin_file(project: Project, path: Path) -> None:
     """A file with all questions, each with an id: by its number alone one would be another after the first drop."""
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = _rows(project, path)

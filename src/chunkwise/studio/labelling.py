@@ -11,14 +11,14 @@ from chunkwise.base.parameters import param
 from chunkwise.core import Passage, Query
 from chunkwise.labels.agreement import disputed_passages
 from chunkwise.labels.assign import SHARE, next_questions, people_needed, tells_apart
-from chunkwise.labels.event import GRADES, KINDS, LabelEvent, check_name
+from chunkwise.labels.event import GRADES, KINDS, LabelEvent, LabelProblem, check_name
 from chunkwise.labels.judged import QuestionLabels, labels_of, question_labels
 from chunkwise.labels.pool import DEPTH, MOST_DEPTH, pool_of, shuffled
 from chunkwise.labels.progress import LabelProgress, label_progress
 from chunkwise.labels.store import LabelStore, Pool
 from chunkwise.report.views.view import View
 from chunkwise.studio.documents import NoParameters
-from chunkwise.studio.endpoint import NotFound
+from chunkwise.studio.endpoint import NotFound, NotReady
 from chunkwise.studio.project import Project
 from chunkwise.tracking.origin import time_text, utc_now
 
@@ -107,15 +107,18 @@ class LabellingView(View):
 def labelling(project: Project, request: LabellingRequest) -> LabellingView:
     check_name(request.who)
     store = project.labels()
-    queries = list(project.queries.values())
-    labels = {each.query_id: each for each in labels_of(store)}
-    since = time_text(datetime.now(UTC) - _AT_IT)
-    waiting = next_questions(
-        queries, labels, request.who, share=request.share,
-        informative=_informative(project, labels), opened=store.openings(since),
-    )  # fmt: skip
-    id = request.id or (waiting[0] if waiting else "")
-    query = project.queries.get(id)
+    # Two people who ask at the same moment are given two questions: one chooses and notes it, then the other.
+    with store.alone():
+        labels = {each.query_id: each for each in labels_of(store)}
+        since = time_text(datetime.now(UTC) - _AT_IT)
+        waiting = next_questions(
+            list(project.queries.values()), labels, request.who, share=request.share,
+            informative=_informative(project, labels), opened=store.openings(since),
+        )  # fmt: skip
+        id = request.id or (waiting[0] if waiting else "")
+        query = project.queries.get(id)
+        if query is not None:
+            store.opened_by(id, request.who)
     if query is None:
         if request.id:
             raise NotFound(f"there is no question {request.id!r:.80} to label")
@@ -123,7 +126,6 @@ def labelling(project: Project, request: LabellingRequest) -> LabellingView:
             request.who, "", "", (), "", "", 0, 0, (), (), "", _last(store, request.who), (), tuple(GRADES.values())
         )  # fmt: skip
     pool = _pool(project, store, query, request.depth)
-    store.opened_by(id, request.who)
     own = next(iter(question_labels(store.events(id), store.pools(id))), None)
     return LabellingView(
         request.who, id, query.text, query.types, query.answer or "", pool.key, pool.depth,
@@ -290,7 +292,11 @@ def keep_label(project: Project, request: LabelRequest) -> LabelKept:
         when=utc_now(), doc_id=str(request.doc_id), start=request.start, end=request.end, text=text,
         grade=request.grade, seconds=request.seconds, pool=str(request.pool), undoes=str(request.undoes),
     )  # fmt: skip
-    new = store.add(event)
+    try:
+        new = store.add(event)
+    except LabelProblem as error:
+        # The disk is full or the file is locked: a label that is sent again later is kept, so that none is given up.
+        raise NotReady(str(error)) from error
     return LabelKept(event.key, bool(new), _last(store, event.who, query.id))
 
 

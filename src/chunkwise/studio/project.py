@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from chunkwise.models.llm.client import LlmClient
     from chunkwise.retrieval import Index
     from chunkwise.studio.corpus import StudioCorpus
+    from chunkwise.studio.drafting import DraftJob
     from chunkwise.studio.sweeps import Job
     from chunkwise.tracking.store import History
     from chunkwise.tuning.sweep_result import SweepResult
@@ -136,6 +137,8 @@ class Project:
         self.sweeps: dict[str, Job] = {}
         """Those that were started here, by the names of their folders."""
         self.applied: dict[str, Job] = {}
+        self.drafting: DraftJob | None = None
+        """Questions that are being drafted, or were last."""
         self._files: dict[tuple[str, int], int] = {}
         self.pictures: RecentlyUsed[Any] = RecentlyUsed(12)
         """Of pages of PDFs."""
@@ -165,6 +168,8 @@ class Project:
     def stop(self) -> None:
         """What is being made here is left where it is: nothing of it is on disk. A sweep keeps what it has."""
         self._stopping.set()
+        if self.drafting is not None:
+            self.drafting.stopping.set()
         for job in (*self.sweeps.values(), *self.applied.values()):
             job.stop()
 

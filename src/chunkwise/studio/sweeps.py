@@ -30,6 +30,9 @@ _CONFIGURATIONS = re.compile(r"([\d,]+) configurations?\b")
 _LINES = 12
 """Last lines of a process that are kept."""
 EMBEDDERS = ("none", "minilm", "bge-small")
+QUESTIONS = ("file", "labels")
+LABELLED = Path(".chunkwise") / "labelled-questions.json"
+"""What `chunkwise testset from-labels` would write, for a sweep by people's labels."""
 _TIMES = ("", "1 min", "5 min", "10 min", "30 min", "2 h")
 
 State = Literal["running", "stopped", "done", "failed"]
@@ -43,6 +46,9 @@ class SweepForm:
     objective: str = param("", "metric that the best is chosen by; empty: recall@1000t")
     embedder: str = param("none", "model of the vectors; none: words alone", choices=EMBEDDERS)
     time: str = param("5 min", "what may be spent; empty: no limit", choices=_TIMES)
+    questions: str = param(
+        "file", "file: the questions with their references; labels: people's labels as references", choices=QUESTIONS
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +94,8 @@ class SweepsView(View):
     """Why none can be started; empty: it can."""
     embedders: tuple[str, ...]
     times: tuple[str, ...]
+    labelled: int
+    """Questions that people have labelled."""
     into: str
     """Where a recommendation is applied."""
     rows: tuple[SweepRow, ...]
@@ -161,16 +169,40 @@ def _why_not(project: Project) -> str:
             "a sweep reads the documents themselves, and the studio shows an index: start it with the documents, "
             "chunkwise studio handbook/ --test-queries queries.json"
         )
-    if not project.sources.questions:
-        return "a sweep needs questions with their references: start the studio with --test-queries FILE"
+    if not project.sources.questions and not project.queries:
+        return (
+            "a sweep needs questions with their references: draft some on the page of questions, label passages, or "
+            "start the studio with --test-queries FILE"
+        )
     return ""
+
+
+def _questions(project: Project, form: SweepForm) -> str:
+    """The file of the questions; that of labels is written anew, so that it says what people say now."""
+    if form.questions == "file":
+        own = project.questions_file()
+        return str(own) if own.is_file() else project.sources.questions
+    from chunkwise.labels.judged import labels_of
+    from chunkwise.labels.to_testset import questions_from_labels, write_questions
+
+    store = project.labels()
+    labels = labels_of(store) if store.exists() else []
+    made = questions_from_labels(labels, project.queries)
+    if not made.queries:
+        raise InvalidParameter(
+            f"no question has labels yet in {store.place}; label some, or choose the questions' own references"
+        )
+    LABELLED.parent.mkdir(parents=True, exist_ok=True)
+    write_questions(made, LABELLED, project.corpus.documents(), labels)
+    return str(LABELLED)
 
 
 def _command(project: Project, form: SweepForm) -> list[str]:
     if why := _why_not(project):
         raise InvalidParameter(why)
     folder = _folder(form.name)
-    command = ["tune", *project.sources.documents, "--test-queries", project.sources.questions]
+    questions = _questions(project, form)
+    command = ["tune", *project.sources.documents, "--test-queries", questions]
     command += ["--embedder", str(form.embedder), "-o", str(folder)]
     if form.objective:
         command += ["--objective", str(form.objective)]
@@ -245,7 +277,9 @@ def sweeps(project: Project, _: NoParameters) -> SweepsView:
         {*project.sweeps, *(path.parent.name for path in Path().glob(f"*/{SWEEP_RECORD}"))}
     )
     rows = tuple(_row(project, name) for name in there if _NAME.fullmatch(name))
-    return SweepsView(_why_not(project), EMBEDDERS, _TIMES, project.into, rows)
+    store = project.labels()
+    labelled = len({each.query_id for each in store.events()}) if store.exists() else 0
+    return SweepsView(_why_not(project), EMBEDDERS, _TIMES, labelled, project.into, rows)
 
 
 def _row(project: Project, name: str) -> SweepRow:

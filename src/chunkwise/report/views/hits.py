@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chunkwise.base.wording import counted
 from chunkwise.core import SECTION_SEPARATOR, Hit
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.view import View
 from chunkwise.retrieval.search.chains import ChainHop, HitChain
-from chunkwise.text.terms import query_terms, text_terms
+from chunkwise.text.characters import CharacterArrays
+from chunkwise.text.terms import query_terms, terms_of_words, words_of
 
 _PROSE = ("text", "markdown", "pdf", "rst", "tex", "asciidoc", "org")
 _FULL_LINE = 60
@@ -123,7 +125,8 @@ def hits_view(
     best = max((hit.score for hit in hits), default=0.0)
     known: Sequence[HitChain | None] = chains or [None] * len(hits)
     ordered = sorted(zip(hits, known, strict=True), key=lambda pair: pair[0].rank)
-    cards = (_card(hit, best, question, languages, chain) for hit, chain in ordered)
+    terms = query_terms(question, languages) if question and hits else None
+    cards = (_card(hit, best, terms, languages, chain) for hit, chain in ordered)
     return HitsView(question, tuple(cards))
 
 
@@ -139,7 +142,11 @@ def _hop(hop: ChainHop) -> HopLine:
 
 
 def _card(
-    hit: Hit, best: float, question: str, languages: Sequence[str], chain: HitChain | None
+    hit: Hit,
+    best: float,
+    terms: NDArray[np.uint64] | None,
+    languages: Sequence[str],
+    chain: HitChain | None,
 ) -> HitCard:
     below = hit.section[1:] if hit.section[:1] == (hit.document.title,) else hit.section
     text = _flowing(hit)
@@ -158,7 +165,7 @@ def _card(
         hit.level,
         len(hit.spans),
         text,
-        _marks(text, question, languages) if question else (),
+        _marks(text, terms, languages) if terms is not None else (),
         tuple(map(_hop, chain.hops)) if chain else (),
         chain.graph_share if chain else 0.0,
     )
@@ -183,12 +190,14 @@ def _indentation(line: str) -> int:
     return min(len(wide) - len(wide.lstrip()), _DEEPEST)
 
 
-def _marks(text: str, question: str, languages: Sequence[str]) -> tuple[tuple[int, int], ...]:
+def _marks(
+    text: str, terms_of_question: NDArray[np.uint64], languages: Sequence[str]
+) -> tuple[tuple[int, int], ...]:
     """Where words of the question stand, in whatever form word search takes for the same, names also in parts."""
-    terms_of_question = query_terms(question, languages)
     places: set[tuple[int, int]] = set()
+    words = words_of(CharacterArrays(text))  # the same in every language
     for language in languages:
-        terms = text_terms(text, language)
+        terms = terms_of_words(words, language)
         same = np.isin(terms.hash, terms_of_question)
         places |= set(zip(terms.start[same].tolist(), terms.end[same].tolist(), strict=True))
     return tuple(sorted(places))

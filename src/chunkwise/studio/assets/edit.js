@@ -1,6 +1,6 @@
 // One question: made, changed, accepted or dropped. What is typed stays in this browser until the studio has it.
 import { $, Refused, ask, counted, element, number, plain, tell } from "./shared.js";
-import { send } from "./labels.js";
+import { isTyping, send } from "./labels.js";
 
 const form = $("#edit"), box = $("#refused"), note = $("#note"), mine = $("#mine");
 const wanted = new URLSearchParams(location.search).get("id") ?? "";
@@ -52,6 +52,15 @@ async function save(action, revision) {
     const found = await send("/api/edit/save", sent);
     localStorage.removeItem(draft());
     tell(box, null);
+    // A review goes on with the next question that nobody has looked at.
+    const next = view.following, was = { accept: "Accepted.", drop: "Dropped." }[action];
+    if (was && next && next !== view.id) {
+      history.pushState(null, "", `/edit?id=${encodeURIComponent(next)}`);
+      await open(next);
+      note.textContent = `${was} This is the next to review.`;
+      form.elements.text.blur();
+      return;
+    }
     if (action === "drop") { location.assign("/questions"); return; }
     view = found;
     history.replaceState(null, "", `/edit?id=${encodeURIComponent(view.id)}`);
@@ -80,4 +89,13 @@ $("#find").addEventListener("click", async () => {
     element("p", { className: "passage-text", dir: "auto" }, each.text))));
   if (!found.places.length) $("#evidence").append(element("li", { className: "none" }, "No document has words of this question near each other."));
 });
+// As in the terminal: keys while nothing is typed.
+const press = (value) => form.querySelector(`button[value=${value}]:not([hidden])`)?.click();
+addEventListener("keydown", (event) => {
+  if (isTyping(event) || !view) return;
+  const work = { a: () => press("accept"), d: () => press("drop"), e: () => form.elements.text.focus(), s: () => $("#following").click() }[event.key];
+  if (work) { event.preventDefault(); work(); }
+});
+addEventListener("keydown", (event) => { if (event.key === "Escape" && event.target.form === form) event.target.blur(); });
+addEventListener("popstate", () => open(new URLSearchParams(location.search).get("id") ?? ""));
 open(wanted);

@@ -1,5 +1,5 @@
 // A question with its passages, judged by the keyboard; every label leaves at once, and the next passage is there.
-import { $, ask, counted, element, number, plain, tell } from "./shared.js";
+import { $, ask, counted, element, later, number, plain, tell } from "./shared.js";
 import { flush, isTyping, label, newKey, signed, unsent, whenSent } from "./labels.js";
 
 let who = "", view = null, at = 0, shown = 0, gold = null;
@@ -38,7 +38,8 @@ function row(passage, place) {
   const made = element("li", { className: "card passage-card", tabIndex: -1, "aria-label": `Passage ${place + 1} of ${view.passages.length}` },
     element("p", { className: "where" }, passage.document === null ? plain(passage.title) : element("a", { href: `/documents/${passage.document}#at=${passage.start}-${passage.end}`, target: "_blank" }, element("bdi", {}, plain(passage.title))), ` ${number(passage.start)}–${number(passage.end)}`),
     text(passage, place),
-    element("div", { className: "grades", role: "group", "aria-label": "Grade" }, ...grades));
+    element("div", { className: "grades", role: "group", "aria-label": "Grade" }, ...grades,
+      element("button", { type: "button", className: "grade keep-gold", onclick: () => { if (gold) keepGold(); } }, element("kbd", {}, "Enter"), " keep as gold")));
   made.addEventListener("click", () => { if (at !== place) go(place, false); });
   return made;
 }
@@ -56,7 +57,8 @@ function go(place, focus = true) {
   shown = performance.now();
   [...list.children].forEach((each, index) => each.classList.toggle("here", index === at));
   const here = list.children[at];
-  here.scrollIntoView({ block: "start" });
+  list.style.setProperty("--asked", `${document.querySelector(".asked-card").offsetHeight}px`); // it stays above the passage
+  here.scrollIntoView({ block: "start", behavior: "instant" }); // whoever labels fast does not wait for it
   if (focus) here.focus({ preventScroll: true });
 }
 
@@ -72,7 +74,7 @@ function judge(grade) {
   if (!passage) return;
   say({ kind: "grade", grade, doc_id: passage.doc_id, start: passage.start, end: passage.end });
   passage.grade = grade;
-  [...list.children[at].querySelectorAll(".grade")].forEach((each, index) => each.setAttribute("aria-pressed", String(index === grade)));
+  [...list.children[at].querySelectorAll(".grade[aria-pressed]")].forEach((each, index) => each.setAttribute("aria-pressed", String(index === grade)));
   $("#said").textContent = `Passage ${at + 1}: ${grade}, ${view.grades[grade]}`;
   const later = view.passages.findIndex((each, index) => index > at && each.grade === null);
   const open = later >= 0 ? later : view.passages.findIndex((each) => each.grade === null);
@@ -114,10 +116,12 @@ function paint() {
     each.classList.toggle("gold", index >= gold.first && index <= gold.last);
     each.classList.toggle("edge", index === gold[gold.edge]);
   });
+  list.children[gold.place].classList.add("with-gold");
   spans[gold[gold.edge]].scrollIntoView({ block: "nearest" });
   $("#said").textContent = `Gold: ${counted(gold.last - gold.first + 1, "sentence")}; the ${gold.edge === "last" ? "end" : "beginning"} moves. Enter keeps it.`;
 }
 function pick(place, index) {
+  if (!getSelection().isCollapsed) return; // what was dragged over is selected already
   if (gold?.place === place && gold.clicked) {
     gold.first = Math.min(gold.anchor, index);
     gold.last = Math.max(gold.anchor, index);
@@ -127,6 +131,20 @@ function pick(place, index) {
   }
   paint();
 }
+// What is selected with the mouse or a finger, as whole sentences.
+const selected = later(() => {
+  const range = getSelection();
+  if (!view || busy || range.isCollapsed || !range.rangeCount) return;
+  const sentence = (node) => (node.nodeType === Node.TEXT_NODE ? node.parentElement : node).closest?.(".passage-text > span");
+  const ends = [range.anchorNode, range.focusNode].map(sentence);
+  const box = ends[0]?.parentElement, place = [...list.children].findIndex((each) => each.contains(box));
+  if (!box || ends[1]?.parentElement !== box || place < 0) return;
+  const [first, last] = ends.map((each) => [...box.children].indexOf(each)).sort((a, b) => a - b);
+  if (at !== place) go(place, false);
+  gold = { place, first, last, edge: "last" };
+  paint();
+}, 200);
+document.addEventListener("selectionchange", selected);
 function beginGold() {
   const sentences = view.passages[at]?.sentences ?? [];
   const inside = sentences.findIndex((each) => each.is_inside);
@@ -145,6 +163,8 @@ function move(by) {
 }
 function leaveGold() {
   gold = null;
+  getSelection().removeAllRanges();
+  for (const each of list.children) each.classList.remove("with-gold");
   for (const each of list.querySelectorAll(".passage-text > .gold, .passage-text > .edge")) each.classList.remove("gold", "edge");
 }
 async function more() {

@@ -2,7 +2,7 @@
 import { $, ask, counted, element, number, send, tell } from "./shared.js";
 
 const form = $("#sweep-form"), startButton = $("#sweep-start"), refused = $("#sweep-refused"), rows = $("#sweep-rows");
-const values = () => ({ name: form.name.value.trim(), objective: form.objective.value.trim(), embedder: form.embedder.value, time: form.time.value });
+const values = () => ({ name: form.name.value.trim(), objective: form.objective.value.trim(), embedder: form.embedder.value, time: form.time.value, questions: form.questions.value });
 
 function button(label, work) {
   const made = element("button", { type: "button" }, label);
@@ -41,6 +41,8 @@ function show(found) {
   for (const [name, choices] of [["embedder", found.embedders], ["time", found.times]]) {
     if (!form[name].options.length) form[name].append(...choices.map((each) => element("option", { value: each, selected: each === "5 min" }, each || "no limit")));
   }
+  form.questions.options[1].disabled = !found.labelled;
+  form.questions.options[1].textContent = found.labelled ? `labels (${number(found.labelled)})` : "labels: none yet";
   rows.replaceChildren(...found.rows.map((each) => row(each, found.into)));
   startButton.disabled = !estimated || found.rows.some((each) => each.state === "running");
 }

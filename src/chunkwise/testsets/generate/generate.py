@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.parameters import takes
@@ -140,6 +140,19 @@ GENERATED = "generated"
 """The field that says who wrote a question, and by which prompt."""
 
 
+class DraftStore(Protocol):
+    """Where questions are kept as they are made."""
+
+    queries: list[Query]
+    """Those that are there: no other asks the same again."""
+
+    def knows(self, id: str) -> bool:
+        """Whether it is there, or was and a person dropped it."""
+
+    def add(self, query: Query, made: Mapping[str, str]) -> None:
+        """Kept when this returns; `made` says by whom."""
+
+
 class QuestionsStore:
     """Of a file, or of none: then nothing is written.
 
@@ -244,7 +257,7 @@ class GenerationRun:
         documents: Sequence[Document],
         n: int,
         *,
-        into: Path | None = None,
+        into: Path | DraftStore | None = None,
         types: Mapping[QuestionType, float] = SHARES,
         seed: int = 0,
         advance: OnProgress | None = None,
@@ -255,7 +268,9 @@ class GenerationRun:
         self._shares = check_shares(types)
         self._seed = seed
         self._advance: OnProgress = advance or (lambda amount, note: None)
-        self._store = QuestionsStore(into, documents)
+        self._store: DraftStore = (
+            QuestionsStore(into, documents) if into is None or isinstance(into, Path) else into
+        )
         self._found_before = len(self._store.queries)
         self.source_passages: SourcePassages = find_source_passages(documents, self._note)
         self._tally = QuestionTally()

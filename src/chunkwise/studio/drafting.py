@@ -1,0 +1,260 @@
+"""Questions drafted from the documents, by rules or a language model; each waits in the file for a review."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.parameters import param
+from chunkwise.report.plain_text import one_line
+from chunkwise.report.views.view import View
+from chunkwise.studio.documents import NoParameters
+from chunkwise.studio.editing import begin_file
+from chunkwise.studio.endpoint import NotReady
+from chunkwise.studio.project import Project
+from chunkwise.testsets.formats.chunkwise import QuestionsFile, dropped_file, id_of_row, is_there
+
+if TYPE_CHECKING:
+    from chunkwise.core import Query
+    from chunkwise.models.llm.client import LlmClient
+    from chunkwise.testsets.generate.candidate import GeneratedQuestions
+    from chunkwise.testsets.generate.generate import GenerationRun
+
+MOST_DRAFTS = 500
+_ENDINGS = {
+    "enough": "",
+    "rules": "The rules find no more in these documents.",
+    "cost": "The limit of cost is reached.",
+    "passages": "No passage is left to ask about.",
+    "calls": "Three calls a question were made, and no more are.",
+    "silence": "The model did not answer several times in a row.",
+}
+
+DraftState = Literal["", "running", "stopping", "stopped", "done", "failed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DraftForm:
+    """How many questions, and who writes them."""
+
+    count: int = param(20, "questions to add", low=1, high=MOST_DRAFTS)
+    by: str = param("rules", "who writes them; model: the one of --llm", choices=("rules", "model"))
+
+
+@dataclass(frozen=True, slots=True)
+class DraftEstimate(View):
+    """What drafting would take at most; nothing is sent for it."""
+
+    calls: int
+    kept: int
+    """Answers that are known already, and not asked for again."""
+    prompt_tokens: int
+    output_tokens: int
+    money: float | None
+    """US dollars; None: the price of the model is not known."""
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedDrafts:
+    """Why drafts were not kept, and how many."""
+
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class DraftsView(View):
+    """How far drafting is, and what waits for a review."""
+
+    model: str
+    """That of --llm; empty: none is set."""
+    state: DraftState
+    by: str
+    wanted: int
+    made: int
+    note: str
+    """What is done now, how it ended, or what went wrong."""
+    dropped: tuple[DroppedDrafts, ...]
+    file: str
+    unreviewed: int
+    following: str
+    """The first question that nobody has reviewed; empty: there is none."""
+
+
+@dataclass(slots=True)
+class DraftJob:
+    """Drafting beside the server; what is kept is on disk at once."""
+
+    form: DraftForm
+    store: ProjectDrafts
+    before: int
+    note: str = ""
+    problem: str = ""
+    result: GeneratedQuestions | None = None
+    stopping: threading.Event = field(default_factory=threading.Event)
+    thread: threading.Thread | None = None
+
+    @property
+    def is_running(self) -> bool:
+        return self.thread is not None and self.thread.is_alive()
+
+    @property
+    def state(self) -> DraftState:
+        if self.is_running:
+            return "stopping" if self.stopping.is_set() else "running"
+        if self.problem:
+            return "failed"
+        return "done" if self.result is not None else "stopped"
+
+    def advance(self, amount: int, note: str) -> None:
+        self.note = note
+        if self.stopping.is_set():
+            raise _Stopped
+
+
+class _Stopped(Exception):
+    """Somebody pressed stop."""
+
+
+class ProjectDrafts:
+    """Adds to the file of questions, whoever wrote the others; what is there is not asked again."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._path = project.questions_file()
+        self.queries: list[Query] = list(project.queries.values())
+        self._known = {query.id for query in self.queries}
+        if is_there(gone := dropped_file(self._path)):
+            self._known |= {id_of_row(row) for row in QuestionsFile.read(gone).rows}
+
+    def knows(self, id: str) -> bool:
+        return id in self._known
+
+    def add(self, query: Query, made: Mapping[str, str]) -> None:
+        from chunkwise.testsets.generate.generate import row_of
+
+        project = self._project
+        places = [place.doc_id for each in query.references for place in each.places]
+        row = row_of(query, project.document_texts(places), made)
+        with project.labels().alone():
+            begin_file(project, self._path)
+            file = (
+                QuestionsFile.read(self._path)
+                if is_there(self._path)
+                else QuestionsFile.new(self._path)
+            )
+            file.rows.append(row)
+            file.write()
+            project.queries = {**project.queries, query.id: query}
+        self.queries.append(query)
+        self._known.add(query.id)
+
+
+def drafts(project: Project, _: NoParameters) -> DraftsView:
+    states = project.question_states()
+    waiting = [
+        id for id, state in states.items() if state == "unreviewed" and id in project.queries
+    ]
+    model = project.llm.identity if project.llm is not None else ""
+    file, following = str(project.questions_file()), waiting[0] if waiting else ""
+    job = project.drafting
+    if job is None:
+        return DraftsView(model, "", "", 0, 0, "", (), file, len(waiting), following)
+    note = job.problem or (_ENDINGS[job.result.ending] if job.result is not None else job.note)
+    if job.state == "stopped":
+        note = "Stopped; what was drafted is kept."
+    dropped = job.result.dropped.items() if job.result is not None else ()
+    return DraftsView(
+        model, job.state, str(job.form.by), job.form.count, len(job.store.queries) - job.before,
+        one_line(note, 400), tuple(DroppedDrafts(reason, count) for reason, count in dropped), file, len(waiting),
+        following,
+    )  # fmt: skip
+
+
+def estimate(project: Project, form: DraftForm) -> DraftEstimate:
+    from chunkwise.testsets.generate.generate import CALLS_A_QUESTION, request_for
+
+    client = _client(project, form)
+    if client is None:
+        return DraftEstimate(0, 0, 0, 0, 0.0, None)
+    store = ProjectDrafts(project)
+    planned = _run(project, store, form, None).planned(CALLS_A_QUESTION * form.count)
+    found = client.estimate([request_for(task) for task in planned])
+    return DraftEstimate(
+        found.calls, found.kept, found.prompt_tokens, found.output_tokens, found.money, found.seconds
+    )  # fmt: skip
+
+
+def start(project: Project, form: DraftForm) -> DraftsView:
+    client = _client(project, form)
+    with project.jobs_lock:
+        if project.drafting is not None and project.drafting.is_running:
+            raise NotReady(
+                "questions are being drafted already; stop that, or wait until it is done"
+            )
+        store = ProjectDrafts(project)
+        job = DraftJob(form, store, len(store.queries))
+        job.thread = threading.Thread(
+            target=_work, args=(project, job, client), name="chunkwise-drafting", daemon=True
+        )
+        project.drafting = job
+        job.thread.start()
+    return drafts(project, NoParameters())
+
+
+def stop(project: Project, _: NoParameters) -> DraftsView:
+    if project.drafting is not None:
+        project.drafting.stopping.set()
+    return drafts(project, NoParameters())
+
+
+def is_running(project: Project) -> bool:
+    return project.drafting is not None and project.drafting.is_running
+
+
+def _client(project: Project, form: DraftForm) -> LlmClient | None:
+    if not len(project.corpus):
+        raise NotReady("no document is read yet; draft questions in a moment")
+    if form.by == "rules":
+        return None
+    if project.llm is None:
+        raise InvalidParameter(
+            "no language model is set; start the studio with one, --llm local, or have questions drafted by rules"
+        )
+    return project.llm
+
+
+def _run(
+    project: Project, store: ProjectDrafts, form: DraftForm, job: DraftJob | None
+) -> GenerationRun:
+    from chunkwise.testsets.generate.generate import GenerationRun
+
+    return GenerationRun(
+        project.corpus.documents(),
+        len(store.queries) + form.count,
+        into=store,
+        seed=len(store.queries),  # other passages come first than those that were asked about
+        advance=job.advance if job is not None else None,
+    )
+
+
+def _work(project: Project, job: DraftJob, client: LlmClient | None) -> None:
+    from chunkwise.testsets.generate.generate import CALLS_A_QUESTION
+
+    try:
+        making = _run(project, job.store, job.form, job)
+        if client is None:
+            job.result = making.by_rules()
+        else:
+            job.result = making.by_model(client, CALLS_A_QUESTION * max(job.form.count, 2))
+    except _Stopped:
+        return
+    except ChunkwiseError as error:
+        job.problem = str(error)
+    except Exception as error:
+        # A fault of ours is told on the page; what was kept stays.
+        job.problem = f"this went wrong: {type(error).__name__}: {error}"
