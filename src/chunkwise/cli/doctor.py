@@ -35,6 +35,8 @@ EXTRAS = {
     "code": "code cut at functions and classes",
     "tokenizers": "sizes in a model's own tokens",
     "postgres": "indexes in PostgreSQL",
+    "lancedb": "indexes in LanceDB",
+    "qdrant": "indexes in Qdrant",
     "llm": "language models: contexts, judges, answers, questions",
     "charts": "charts in the HTML pages; without it they have tables",
     "studio": "the same in a browser: chunkwise studio",

@@ -71,7 +71,8 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, JobsOption, So
 
     into: str | None = option(
         "--into", metavar="PLACE",
-        help="Where the index is: a folder, new or old, or postgresql://user@host/database?kb=name.",
+        help="Where the index is: a folder, new or old, or an engine: postgresql://user@host/database?kb=name, "
+        "lancedb:///path, qdrant://host:6333/collection.",
     )  # fmt: skip
     chunks: str | None = option(
         "--chunks", metavar="FILE",
@@ -194,7 +195,7 @@ def _verify(place: str, options: IndexCommandOptions) -> None:
 
     if "://" in place:
         raise click.UsageError(
-            "--verify reads a folder; a server keeps watch over its own files: see pg_amcheck"
+            "--verify reads a folder; an engine keeps watch over its own files (PostgreSQL: see pg_amcheck)"
         )
     opened = open_index(place)
     opened.verify()

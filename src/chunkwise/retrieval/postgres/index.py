@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,49 +34,9 @@ from chunkwise.retrieval.postgres.session import (
     read_stats,
 )
 from chunkwise.retrieval.ranking import Ranking
+from chunkwise.retrieval.recall import Recall, recall_of
 from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import IndexStats, Settings
-
-if TYPE_CHECKING:
-    pass
-
-
-class Recall(NamedTuple):
-    """Share of the truly nearest chunks that the index found, over all questions."""
-
-    share: float
-    questions: int
-    depth: int
-
-    def __str__(self) -> str:
-        return f"{self.share:.1%} of the {self.depth} nearest chunks found ({self.questions} questions)"
-
-
-class Nearest(Protocol):
-    """An index that can be asked either way."""
-
-    def nearest(
-        self,
-        vectors: NDArray[np.float32],
-        depth: int,
-        only: Filter = EVERYTHING,
-        *,
-        exact: bool | None = None,
-    ) -> list[Ranking]: ...
-
-
-def recall_of(index: Nearest, questions: NDArray[np.float32], depth: int) -> Recall:
-    """A chunk as near as the last of the true ones counts as true: ties have no right order."""
-    found = index.nearest(questions, depth, exact=False)
-    truth = index.nearest(questions, depth, exact=True)
-    wanted = sum(len(one.numbers) for one in truth)
-    right = sum(
-        int((near.scores >= true.scores[-1]).sum())
-        for near, true in zip(found, truth, strict=True)
-        if len(true.numbers)
-    )
-    return Recall(right / wanted if wanted else 1.0, len(questions), depth)
-
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
-from chunkwise.retrieval.indexed_document import record_of
+from chunkwise.retrieval.indexed_document import readable, record_of
 from chunkwise.retrieval.indexing.resolve import (
     RequestedSettings,
     resolve_for_rebuild,
@@ -32,7 +32,6 @@ from chunkwise.retrieval.postgres.loading import (
     NumberedDocument,
     key_of,
     load,
-    readable,
     remove,
     text_of,
 )
@@ -337,3 +336,24 @@ def server_settings(url: str, *, of_any_version: bool = False) -> Settings | Non
     if found and not of_any_version:
         check_format(found, address)
     return found.settings if found else None
+
+
+class PostgresEngine:
+    """A knowledge base on a PostgreSQL server."""
+
+    def into(
+        self,
+        place: str,
+        reading: Reading,
+        requested: RequestedSettings,
+        *,
+        rebuild: bool,
+        wait: float,
+    ) -> BuiltIndex[PostgresIndex]:
+        return into_postgres(place, reading, requested, rebuild=rebuild, wait=wait)
+
+    def open(self, place: str) -> PostgresIndex:
+        return PostgresIndex(parse_address(place))
+
+    def settings(self, place: str, *, of_any_version: bool) -> Settings | None:
+        return server_settings(place, of_any_version=of_any_version)
