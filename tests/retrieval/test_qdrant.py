@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from chunkwise.retrieval.qdrant import QdrantStore, _check_version
 from chunkwise.retrieval.stored import StoredIndex
 from chunkwise.testkit import check_engine
 from chunkwise.testkit.sample_run import HashedWords
-from retrieval.test_lancedb import documents, found, made
+from retrieval.test_lancedb import STRATEGY, documents, found, made
 
 pytest.importorskip("qdrant_client")
 
@@ -31,6 +32,36 @@ def place(tmp_path: Path) -> str:
 def test_qdrant_keeps_the_contract(tmp_path: Path) -> None:
     numbers = itertools.count()
     check_engine(lambda: f"qdrant+local://{tmp_path}/kb{next(numbers)}")
+
+
+def test_over_http_the_same_hits_updates_and_locks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In front of the local mode: what is sent and read is the client's own, what answers is no real server."""
+    from retrieval.qdrant_endpoint import qdrant_endpoint
+
+    monkeypatch.setenv("QDRANT_API_KEY", "k3y")
+    with qdrant_endpoint() as (address, asked), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a key over plain HTTP
+        place = f"{address}/kb"
+        made(place, documents(4))
+        first = chunkwise.open_index(place, embedder=HashedWords())
+        memory = chunkwise.index(documents(4), STRATEGY, embedder=HashedWords(), vectors="own")
+        for retriever in ("bm25", "dense", "hybrid", "multiscale"):
+            mine, theirs = (
+                [
+                    (hit.doc_id, hit.start, round(hit.score, 4))
+                    for hit in each.search("pier 3", budget=40, retriever=retriever)
+                ]
+                for each in (first, memory)
+            )
+            assert sorted(mine) == sorted(theirs)
+        made(place, documents(5))
+        assert len(first) == 5
+        store: Any = first.source.store  # type: ignore[attr-defined]
+        with store.locked(0.0), pytest.raises(ChunkwiseError, match="is being written by process"):
+            made(place, documents(2), wait=0.0)
+        assert first.stats().bytes > 0
+        assert {each.rpartition(" ")[2] for each in asked} == {"k3y"}
+        assert "k3y" not in repr(first)
 
 
 class _Stops(ChunkwiseError):
