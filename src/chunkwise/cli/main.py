@@ -25,7 +25,6 @@ _COMMANDS = {
     "index": "Make an index that can be searched, or bring it up to date.",
     "search": "Search an index: the best chunks, or the best sentences within a budget of tokens.",
     "graph": "Look at the names of an index: which link most, where each stands, what stands beside it.",
-    "push": "Send chunks, vectors and metadata to a database that you run already.",
     "ask": "Answer a question from your documents, every claim with its source.",
     "lint": "Find the places where cuts hurt; no questions needed.",
     "evaluate": "Measure a chunking and a search with questions, and say how sure the figures are.",
