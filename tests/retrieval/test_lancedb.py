@@ -16,6 +16,7 @@ import pytest
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.cli.index import _say_recall
 from chunkwise.core import Document
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.filters import Filter
@@ -193,6 +194,8 @@ def test_filters_that_take_many_chunks_find_what_all_compared_do(
     monkeypatch.setattr("chunkwise.retrieval.lancedb._LISTED", 3)
     given = documents(60)
     source = made(place, given).source
+    assert isinstance(source, StoredIndex)
+    assert source.is_exact
     memory = chunkwise.index(given, STRATEGY, embedder=HashedWords(), vectors="own").source
     asked = HashedWords().embed(["the lamp of pier 3", "pier 41", "it is lit"])
     for only in (Filter(), Filter(documents=("1*",)), Filter(documents=("5?.md",))):
@@ -202,8 +205,8 @@ def test_filters_that_take_many_chunks_find_what_all_compared_do(
             assert np.allclose(mine.scores, theirs.scores, atol=1e-6)
 
 
-def test_what_its_own_index_of_vectors_misses_is_measured(
-    place: str, monkeypatch: pytest.MonkeyPatch
+def test_what_its_own_index_of_vectors_misses_is_measured_and_told(
+    place: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("chunkwise.retrieval.lancedb.MANY", 150)
     made(place, documents(200))
@@ -211,6 +214,9 @@ def test_what_its_own_index_of_vectors_misses_is_measured(
     assert isinstance(index.source, StoredIndex)
     tables: Any = index.source.store
     assert [each.columns for each in tables._tables["chunks"].list_indices()] == [["vector"]]
+    assert not index.source.is_exact
+    _say_recall(index)
+    assert "of the 10 nearest chunks found (20 questions)" in capsys.readouterr().err
     told = index.source.recall(sample=20, depth=5)
     assert told.questions == 20
     assert told.share > 0.9

@@ -214,6 +214,10 @@ class LanceStore:
         scores = 1 - found["_distance"].to_numpy().astype(np.float64)
         return Ranking(found["number"].to_numpy().astype(np.int64), scores.astype(np.float32))
 
+    def is_exact(self) -> bool:
+        with self._explained():
+            return not self._tables["chunks"].list_indices()
+
     def size(self) -> int:
         """All files of its tables, with the versions that are still kept."""
         homes = [self._folder / f"{self._table_name(each)}.lance" for each in _TABLES]

@@ -183,6 +183,10 @@ class QdrantStore:
         numbers = np.array([int(point.id) for point in found], np.int64)
         return Ranking(numbers, np.array([point.score for point in found], np.float32))
 
+    def is_exact(self) -> bool:
+        """A server makes an index of vectors by itself, once there are enough."""
+        return self._address.variant == "local"
+
     def size(self) -> int:
         """Of a local folder its files; a server tells how many points it has, and not what they take."""
         if self._address.variant == "local":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,3 +46,15 @@ def recall_of(index: Nearest, questions: NDArray[np.float32], depth: int) -> Rec
         if len(true.numbers)
     )
     return Recall(right / wanted if wanted else 1.0, len(questions), depth)
+
+
+@runtime_checkable
+class MeasuredRecall(Protocol):
+    """An index that may look for vectors in an engine's own way."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all chunks are compared all the same."""
+
+    def recall(self, sample: int = 50, depth: int = 10) -> Recall:
+        """Measured on chunks of the index itself."""

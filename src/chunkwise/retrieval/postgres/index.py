@@ -16,13 +16,11 @@ from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.filters import EVERYTHING, Filter, RowKind
 from chunkwise.retrieval.fusion import Fusion
 from chunkwise.retrieval.indexed_document import DocumentsCache, document_of
-from chunkwise.retrieval.postgres.connection import Address, parse_address
+from chunkwise.retrieval.postgres.connection import Address, has_index, parse_address
 from chunkwise.retrieval.postgres.loading import CHUNK_BITS, text_of, unpacked
 from chunkwise.retrieval.postgres.ranking import PostgresRanking, ServerMetadata
 from chunkwise.retrieval.postgres.schema import IndexState
-from chunkwise.retrieval.postgres.search_sql import (
-    FusionSettings,
-)
+from chunkwise.retrieval.postgres.search_sql import FEW, FusionSettings
 from chunkwise.retrieval.postgres.session import (
     KnownAtoms,
     Session,
@@ -206,6 +204,13 @@ class PostgresIndex:
                 self._session.names("select exact_id, fingerprint from {documents} order by number")
             )
             return {text_of(id): fingerprint for id, fingerprint in rows}
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all chunks are compared: there are few, or more dimensions than an index takes."""
+        about = self._about()
+        indexed = has_index(about.settings.dimensions, self._session.version)
+        return not indexed or about.chunks <= FEW
 
     def recall(self, sample: int = 50, depth: int = 10) -> Recall:
         """How many of the truly nearest chunks the HNSW index finds, measured on chunks of the index itself."""

@@ -235,6 +235,12 @@ class StoredIndex(LocalIndex):
     def count_context_tokens(self) -> int:
         return sum(each.context_tokens for each in self._fetched.about)
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the engine compares all chunks."""
+        with self.snapshot():
+            return not self.settings.dimensions or self.store.is_exact()
+
     def recall(self, sample: int = 50, depth: int = 10) -> Recall:
         """How many of the truly nearest chunks the engine finds, measured on chunks of the index itself."""
         with self.snapshot():

@@ -86,6 +86,9 @@ class Store(Protocol):
         `among`: only these chunks; `exact`: whether all are compared, None leaves it to the engine.
         """
 
+    def is_exact(self) -> bool:
+        """Whether `nearest` compares all chunks where it is not said."""
+
     def size(self) -> int:
         """Bytes it takes, as far as the engine knows."""
 
