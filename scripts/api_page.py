@@ -38,7 +38,7 @@ MEANS = {
     "format": '"text", "markdown" or "auto"',
     "hits": "a file of another system's hits, which are evaluated instead of a search",
     "id": "of the document that the text becomes",
-    "into": "where the index is: a folder, or postgresql://user@host/database; memory, where it is not said",
+    "into": "where the index is: a folder, or an address of an engine (docs/engines.md); memory, where it is not said",
     "jobs": "processes that read and cut documents",
     "judge": '"llm", the name of another judge, a `Judge`, or several',
     "k": "the most hits for a question",
@@ -104,7 +104,7 @@ MEANS = {
 """What a parameter means, wherever it occurs."""
 
 MEANS_HERE = {
-    "chunkwise.open_index.source": "where the index is: a folder, or postgresql://user@host/database",
+    "chunkwise.open_index.source": "where the index is: a folder, or an address of an engine (docs/engines.md)",
     "chunkwise.history.path": "a file, or postgresql://user@host/database; that of the project, where it is not said",
     "chunkwise.Index.export.output": "the file: .parquet, .jsonl or .csv",
     "chunkwise.tune.source": "files, folders, globs, archives, `Document`s, or a plan: `sweep.toml`",

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from chunkwise.testsets.generate.generate import generate_questions
     from chunkwise.text.analyzed import Analyzed
     from chunkwise.tracking.store import History, history
-    from chunkwise.vector_stores.push import push
+    from chunkwise.vector_databases.push import push
 
 # Imported when first used: `import chunkwise` itself costs next to nothing.
 _HOMES = {
@@ -96,7 +96,7 @@ _HOMES = {
     "lint": "chunkwise.evaluation.lint",
     "open_index": "chunkwise.retrieval.indexes",
     "profile": "chunkwise.profiling",
-    "push": "chunkwise.vector_stores.push",
+    "push": "chunkwise.vector_databases.push",
     "read": "chunkwise.documents",
     "read_results": "chunkwise.evaluation.results",
     "strategies": "chunkwise.chunkers:describe_all",

@@ -82,9 +82,9 @@ def test_where_everything_is_here_the_status_is_0(
     assert "384 numbers in" in found["embedding"]["detail"]
     assert found["weights of minilm"]["detail"].startswith("whole")
     assert {name for name, check in found.items() if check["group"] == "extras"} == {
-        "search", "parquet", "code", "tokenizers", "postgres", "llm", "charts", "sentence-transformers", "fastembed",
-        "studio", "mcp", "mlflow", "otel", "langchain", "llamaindex", "haystack", "dspy", "chroma", "milvus",
-        "qdrant",
+        "search", "parquet", "code", "tokenizers", "postgres", "lancedb", "qdrant", "llm", "charts",
+        "sentence-transformers", "fastembed", "studio", "mcp", "mlflow", "otel", "langchain", "llamaindex",
+        "haystack", "dspy", "chroma", "milvus",
     }  # fmt: skip
     assert found["weights of smollm2"]["detail"].startswith("whole")
     assert found["answering"]["state"] == "works"

@@ -253,7 +253,7 @@ def test_vectors_of_another_size_are_refused(index: Index) -> None:
         ({"into": "a\0b"}, "name a folder"),
         (
             {"into": "mysql://ada:secret@host/db"},
-            r"'mysql://ada:\*\*\*@host/db', no folder and no server; name a folder, or",
+            r"'mysql://ada:\*\*\*@host/db', no folder and no engine's address; name a folder, or",
         ),
         ({"source": [DOCUMENTS[0], 5]}, "among the sources is int; needed: the path of a file"),
         ({"jobs": 0, "source": "."}, "jobs is 0"),

@@ -82,7 +82,7 @@ class AskOptions(
 def command(options: AskOptions) -> None:
     """Answer a question from your documents, in their sentences or a model's; every claim has its place in them.
 
-    SOURCE is an index that `chunkwise index` made (a folder, or postgresql://…), or a file, folder, glob or archive,
+    SOURCE is an index that `chunkwise index` made (a folder, or an address), or a file, folder, glob or archive,
     which is indexed in memory. Every claim is checked: is its quote in the document, and does the quote have the words
     of the claim? What is not supported is marked. Supported means that the words are there; who did what to whom is
     not checked. Without --llm no word is written: the sentences that answer best are quoted, up to three.

@@ -35,6 +35,8 @@ EXTRAS = {
     "code": "code cut at functions and classes",
     "tokenizers": "sizes in a model's own tokens",
     "postgres": "indexes in PostgreSQL",
+    "lancedb": "indexes in LanceDB",
+    "qdrant": "indexes in Qdrant, and chunks pushed into it",
     "llm": "language models: contexts, judges, answers, questions",
     "charts": "charts in the HTML pages; without it they have tables",
     "studio": "the same in a browser: chunkwise studio",
@@ -47,7 +49,6 @@ EXTRAS = {
     "dspy": "inside DSPy: chunkwise.dspy",
     "chroma": "chunks pushed into Chroma",
     "milvus": "chunks pushed into Milvus",
-    "qdrant": "chunks pushed into Qdrant",
     "sentence-transformers": "models of that library",
     "fastembed": "models of that library",
 }

@@ -71,7 +71,8 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, JobsOption, So
 
     into: str | None = option(
         "--into", metavar="PLACE",
-        help="Where the index is: a folder, new or old, or postgresql://user@host/database?kb=name.",
+        help="Where the index is: a folder, new or old, or an engine: postgresql://user@host/database?kb=name, "
+        "lancedb:///path, qdrant://host:6333/collection.",
     )  # fmt: skip
     chunks: str | None = option(
         "--chunks", metavar="FILE",
@@ -166,6 +167,7 @@ def command(options: IndexCommandOptions) -> None:
         for note in summary.notes:
             say(note)
         click.echo(_summary_text(summary, usable_place(options.into)), err=True)
+        _say_recall(built)
         for client in clients.used:
             show_spent(client.spent)
     if options.as_json:
@@ -175,6 +177,15 @@ def command(options: IndexCommandOptions) -> None:
     fell_short = clients.fell_short or summary.without_context
     if summary.skipped or bad_rows.any or not summary.documents or fell_short:
         sys.exit(SKIPPED)
+
+
+def _say_recall(built: Index) -> None:
+    """Where an engine looks for vectors in its own way: what it finds of those that are nearest."""
+    from chunkwise.retrieval.recall import MeasuredRecall
+
+    source = built.source
+    if isinstance(source, MeasuredRecall) and not source.is_exact:
+        say(f"vectors are looked for by the engine's own index: {source.recall(sample=20)}")
 
 
 class _BadRows:
@@ -194,7 +205,7 @@ def _verify(place: str, options: IndexCommandOptions) -> None:
 
     if "://" in place:
         raise click.UsageError(
-            "--verify reads a folder; a server keeps watch over its own files: see pg_amcheck"
+            "--verify reads a folder; an engine keeps watch over its own files (PostgreSQL: see pg_amcheck)"
         )
     opened = open_index(place)
     opened.verify()

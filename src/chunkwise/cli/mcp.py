@@ -76,7 +76,7 @@ class McpOptions(ServedSourceOptions):
 def command(options: McpOptions) -> None:
     """Give assistants tools for an index, by the Model Context Protocol: search, read, chunk, lint, evaluate, compare.
 
-    SOURCE is an index that `chunkwise index` made (a folder, or postgresql://…), or documents, which are indexed in
+    SOURCE is an index that `chunkwise index` made (a folder, or an address), or documents, which are indexed in
     memory. Nothing is written without --allow-write, and no file outside of --project is opened.
     """
     from chunkwise.mcp_server.server import CallsAtWork, check_installed, serve_http, serve_stdio

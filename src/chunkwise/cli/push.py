@@ -60,7 +60,7 @@ def command(options: PushOptions) -> None:
     (CHROMA_API_KEY, MILVUS_API_KEY, PINECONE_API_KEY, QDRANT_API_KEY, WEAVIATE_API_KEY).
     """
     from chunkwise.retrieval.indexes import is_index
-    from chunkwise.vector_stores.push import push, summary
+    from chunkwise.vector_databases.push import push, summary
 
     fetch_weights(options.embedder, options.quiet)
     total = 0 if is_index(options.source) else bytes_of([options.source])

@@ -102,7 +102,7 @@ class IndexSearchOptions(SearchOptions, WhereOption, QuestionsOption, ConfigOpti
 def command(options: IndexSearchOptions) -> None:
     """Search an index; hits are exact places in your documents.
 
-    SOURCE is an index that `chunkwise index` made: a folder, or postgresql://…. The words of the QUESTION need no
+    SOURCE is an index that `chunkwise index` made: a folder, or an engine's address. The words of the QUESTION need no
     quotes.
     """
     skipped: list[str] = []

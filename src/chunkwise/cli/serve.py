@@ -50,7 +50,7 @@ class ServeOptions(ListeningOptions, LlmOptions, ServedSourceOptions):
 def command(options: ServeOptions) -> None:
     """Answer programs over HTTP: chunk, search, ask and evaluate, with keys, limits and metrics; no pages.
 
-    SOURCE is an index that `chunkwise index` made (a folder, or postgresql://…), or documents, which are indexed in
+    SOURCE is an index that `chunkwise index` made (a folder, or an address), or documents, which are indexed in
     memory. Every request needs a key; one for this run is printed where neither --users nor CHUNKWISE_KEYS has any.
     """
     from chunkwise.studio.project import ProjectSources

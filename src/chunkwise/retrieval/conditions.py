@@ -414,7 +414,7 @@ class MetadataTable:
     """What is known of each document; the keys of a record inside a record are joined by dots: `author.name`."""
 
     def __init__(self, documents: Iterable[Mapping[str, object]]) -> None:
-        self._rows = [_flat(each) for each in documents]
+        self._rows = [flat_metadata(each) for each in documents]
         self._keys = set().union(*self._rows) if self._rows else set[str]()
 
     def mask(self, where: Iterable[Clause]) -> NDArray[np.bool_]:
@@ -480,7 +480,7 @@ def _each_held(condition: Condition, found: Iterable[object]) -> Iterator[bool]:
         yield holds
 
 
-def _flat(record: Mapping[str, object]) -> dict[str, object]:
+def flat_metadata(record: Mapping[str, object]) -> dict[str, object]:
     """Level by level: a key that is spelled with a dot itself goes before."""
     if not any(isinstance(value, dict) for value in record.values()):
         return dict(record)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import zlib
 from array import array
 from collections import OrderedDict
@@ -180,6 +181,14 @@ def _written(value: object) -> object:
     if type(value).__str__ is object.__str__ and type(value).__repr__ is object.__repr__:
         raise TypeError("its text would be another in every run")
     return str(value)
+
+
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+def readable(text: str) -> str:
+    """For columns that people and patterns read: one stand-in for each character a database cannot hold."""
+    return _UNSTORABLE.sub("\ufffd", text)
 
 
 _CHARACTERS = 1 << 24

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
-from chunkwise.base.errors import InvalidParameter, UnreadableDocument, names_server
+from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import grouped, renamed, warn_renamed
 from chunkwise.chunkers.chunk import StrategyLike
@@ -27,6 +27,7 @@ from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.records.read import OnBadRow
 from chunkwise.retrieval.conditions import Where
+from chunkwise.retrieval.engine import EngineIndex, engine_at, index_place, shown_place
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.export import (
     ChunkVectors,
@@ -41,25 +42,19 @@ from chunkwise.retrieval.indexing.update import Changes, Reading
 from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local import update as update_module
 from chunkwise.retrieval.local.folder import verify_folder
-from chunkwise.retrieval.local.index import LocalIndex, stats_of
+from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.search.search import search
 from chunkwise.retrieval.settings import Context, IndexStats, Settings, Vectors
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
-if TYPE_CHECKING:
-    from chunkwise.retrieval.postgres import PostgresIndex
-
-
-"""How the address of a server begins, also with too few slashes: no folder is to have a password in its name."""
-
 
 class Index:
-    """Documents that can be asked; lives in memory, in a folder or on a server."""
+    """Documents that can be asked; lives in memory, in a folder or with an engine."""
 
     def __init__(
         self,
-        source: LocalIndex | PostgresIndex,
+        source: EngineIndex,
         embedder: LazyEmbedder | None,
         place: Path | str | None = None,
         strategy: StrategyLike | None = None,
@@ -70,7 +65,7 @@ class Index:
         self.source = source
         """What retrievers work on."""
         self.place = place
-        """A folder, or the address of a server; None: memory."""
+        """A folder, or the address of an engine; None: memory."""
         self.changes = changes
         """What the last update did; None: the index was only opened."""
         self._embedder = embedder
@@ -188,11 +183,8 @@ class Index:
 
     def stats(self) -> IndexStats:
         """How much is in it, and how large it is."""
-        source = self.source
-        if not isinstance(source, LocalIndex):
-            return source.stats()
-        with reporting_damage(source):
-            return stats_of(source)
+        with reporting_damage(self.source):
+            return self.source.stats()
 
     def verify(self) -> None:
         """Reads an index in a folder byte by byte; an error says what is damaged."""
@@ -205,8 +197,8 @@ class Index:
 
     def __repr__(self) -> str:
         where = f"in {self.place or 'memory'}"
-        if not isinstance(self.source, LocalIndex):
-            where = f"at {self.source.address.shown}"  # without the password
+        if isinstance(self.place, str):
+            where = f"at {shown_place(self.place)}"
         return (
             f"<Index {where}: {len(self):,} documents, {self.source.chunk_count:,} chunks, "
             f"{self.settings.strategy}, {self.settings.embedder or 'words alone'}>"
@@ -239,8 +231,9 @@ def index(
     keep_others: bool = False,
     wait: float = folder_module.LOCK_WAIT,
 ) -> Index:
-    """An index of files, folders, globs, archives and `Document`s: in memory, in a folder, on a server.
+    """An index of files, folders, globs, archives and `Document`s: in memory, in a folder, with an engine.
 
+    `into` is a folder, or an address: postgresql://user@host/database, lancedb:///path, qdrant://host:6333/collection.
     With `chunks` nothing is cut: they are `Chunk`s, rows with a document and start and end or a text, or a file of such
     rows (.jsonl, .csv, .parquet; ours or another tool's). A row that has no place in the documents is left out with a
     line to `on_bad` (a warning, without one).
@@ -281,7 +274,7 @@ def index(
             resolved.llm,
             resolved.token_encoder,
         )
-    place = _place(into)
+    place = index_place(into)
     found, resolved, changes = _into(place, reading, requested, rebuild, wait)
     return Index(
         found,
@@ -322,21 +315,15 @@ def open_index(
     llm: Llm | None = None,
     maxsim: str | TokenEncoder | None = None,
 ) -> Index:
-    """An index that is there, in a folder or on a server.
+    """An index that is there, in a folder or with an engine.
 
     `embedder` and `maxsim` are needed where it was made with one of your own; so are `strategy` and `llm`, to bring
     it up to date.
     What others write to a folder meanwhile is seen once it is opened again; an index on a server sees it with the
     next question.
     """
-    where = _place(source)
-    opened: LocalIndex | PostgresIndex
-    if isinstance(where, Path):
-        opened = update_module.open_local_index(where)
-    else:
-        from chunkwise.retrieval.postgres import open_postgres
-
-        opened = open_postgres(where)
+    where = index_place(source)
+    opened = engine_at(where).open(os.fspath(where))
     settings = opened.settings
     lazy = None
     if settings.vectors != "none":
@@ -352,47 +339,15 @@ def settings_at(place: str | os.PathLike[str], *, of_any_version: bool = False) 
 
     `of_any_version`: it will be made anew, so one that this version cannot read is no error.
     """
-    where = _place(place)
-    if isinstance(where, Path):
-        return update_module.folder_settings(where, of_any_version=of_any_version)
-    from chunkwise.retrieval.postgres import server_settings
-
-    return server_settings(where, of_any_version=of_any_version)
+    where = index_place(place)
+    return engine_at(where).settings(os.fspath(where), of_any_version=of_any_version)
 
 
 def _into(
     place: Path | str, reading: Reading, requested: RequestedSettings, rebuild: bool, wait: float
-) -> tuple[LocalIndex | PostgresIndex, ResolvedSettings, Changes]:
-    if isinstance(place, Path):
-        return update_module.into_folder(place, reading, requested, rebuild=rebuild, wait=wait)
-    from chunkwise.retrieval.postgres import into_postgres
-
-    return into_postgres(place, reading, requested, rebuild=rebuild, wait=wait)
-
-
-def _place(requested: str | os.PathLike[str]) -> Path | str:
-    name = os.fspath(requested)
-    if not name or "\0" in name:
-        raise InvalidParameter(f"the place of the index is {name!r}; name a folder")
-    if not names_server(name):
-        return Path(name)
-    from chunkwise.retrieval.postgres.connection import is_postgres, masked
-
-    if not is_postgres(name):
-        raise InvalidParameter(
-            f"the place of the index is {masked(name)!r}, no folder and no server; name a folder, or a server: "
-            "postgresql://user@host/database"
-        )
-    return name
-
-
-def _shown(place: str) -> str:
-    """Without the password that the address of a server can hold."""
-    if not names_server(place):
-        return place
-    from chunkwise.retrieval.postgres.connection import masked
-
-    return masked(place)
+) -> tuple[EngineIndex, ResolvedSettings, Changes]:
+    engine = engine_at(place)
+    return engine.into(os.fspath(place), reading, requested, rebuild=rebuild, wait=wait)
 
 
 def is_index(place: str) -> bool:
@@ -414,7 +369,7 @@ def named_index(source: Inputs | Index) -> Index | None:
     indexes = [place for place in places if is_index(place)]
     if indexes and len(given) > 1:
         raise InvalidParameter(
-            f"{_shown(indexes[0])} is an index, and others are named, too; name the index alone, or its documents"
+            f"{shown_place(indexes[0])} is an index, and others are named, too; name the index alone, or its documents"
         )
     return open_index(indexes[0]) if indexes else None
 

@@ -297,6 +297,10 @@ class LocalIndex:
         count = get_tokenizer(self.settings.tokenizer).count
         return sum(count(text) * times for text, times in Counter(self.contexts()).items() if text)
 
+    def stats(self) -> IndexStats:
+        """How much is in it, and how large its arrays are."""
+        return stats_of(self)
+
     def ids(self) -> list[str]:
         """The ids of all documents, in order."""
         return self._strings("id").all()

@@ -249,5 +249,26 @@ def folder_settings(folder: Path, *, of_any_version: bool = False) -> Settings |
     return files.read_manifest(folder).settings
 
 
+class FolderEngine:
+    """An index in a folder."""
+
+    def into(
+        self,
+        place: str,
+        reading: Reading,
+        requested: RequestedSettings,
+        *,
+        rebuild: bool,
+        wait: float,
+    ) -> BuiltIndex[LocalIndex]:
+        return into_folder(Path(place), reading, requested, rebuild=rebuild, wait=wait)
+
+    def open(self, place: str) -> LocalIndex:
+        return open_local_index(Path(place))
+
+    def settings(self, place: str, *, of_any_version: bool) -> Settings | None:
+        return folder_settings(Path(place), of_any_version=of_any_version)
+
+
 def _collector(sink: ColumnSink, settings: Settings) -> Collector:
     return Collector(sink, settings)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from chunkwise.retrieval.postgres.connection import is_postgres
-from chunkwise.retrieval.postgres.index import PostgresIndex, Recall, open_postgres
+from chunkwise.retrieval.postgres.index import PostgresIndex, open_postgres
 from chunkwise.retrieval.postgres.update import into_postgres, server_settings, writing
 
 __all__ = [
     "PostgresIndex",
-    "Recall",
     "into_postgres",
     "is_postgres",
     "open_postgres",

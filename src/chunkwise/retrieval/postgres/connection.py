@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SCHEMES = ("postgresql", "postgres")
 DEFAULT_NAME = "chunkwise"
+_OURS = ("kb", "tenants")
 LONGEST_NAME = 63
 """Bytes; PostgreSQL cuts longer names off without a word."""
 
@@ -31,6 +32,8 @@ class Address:
     """The schema that holds the tables: one a knowledge base."""
     shown: str
     """The address as it may be printed."""
+    tenants: str = ""
+    """The key of the documents' metadata by which tenants are kept apart; empty: as it was."""
 
 
 def is_postgres(into: object) -> bool:
@@ -57,9 +60,10 @@ def parse_address(url: str) -> Address:
     names = [value for key, value in options if key == "kb"]
     name = names[-1] if names else DEFAULT_NAME
     _check_name(name)
-    rest = urlencode([pair for pair in options if pair[0] != "kb"], quote_via=quote)
+    keys = [value for key, value in options if key == "tenants"]
+    rest = urlencode([pair for pair in options if pair[0] not in _OURS], quote_via=quote)
     plain = urlunsplit(("postgresql", parts.netloc, parts.path, rest, ""))
-    return Address(plain, name, masked(url))
+    return Address(plain, name, masked(url), keys[-1] if keys else "")
 
 
 def masked(url: str) -> str:

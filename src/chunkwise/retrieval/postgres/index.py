@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,11 @@ from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.filters import EVERYTHING, Filter, RowKind
 from chunkwise.retrieval.fusion import Fusion
 from chunkwise.retrieval.indexed_document import DocumentsCache, document_of
-from chunkwise.retrieval.postgres.connection import Address, parse_address
+from chunkwise.retrieval.postgres.connection import Address, has_index, parse_address
 from chunkwise.retrieval.postgres.loading import CHUNK_BITS, text_of, unpacked
 from chunkwise.retrieval.postgres.ranking import PostgresRanking, ServerMetadata
 from chunkwise.retrieval.postgres.schema import IndexState
-from chunkwise.retrieval.postgres.search_sql import (
-    FusionSettings,
-)
+from chunkwise.retrieval.postgres.search_sql import FEW, FusionSettings
 from chunkwise.retrieval.postgres.session import (
     KnownAtoms,
     Session,
@@ -34,49 +32,9 @@ from chunkwise.retrieval.postgres.session import (
     read_stats,
 )
 from chunkwise.retrieval.ranking import Ranking
+from chunkwise.retrieval.recall import Recall, recall_of
 from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import IndexStats, Settings
-
-if TYPE_CHECKING:
-    pass
-
-
-class Recall(NamedTuple):
-    """Share of the truly nearest chunks that the index found, over all questions."""
-
-    share: float
-    questions: int
-    depth: int
-
-    def __str__(self) -> str:
-        return f"{self.share:.1%} of the {self.depth} nearest chunks found ({self.questions} questions)"
-
-
-class Nearest(Protocol):
-    """An index that can be asked either way."""
-
-    def nearest(
-        self,
-        vectors: NDArray[np.float32],
-        depth: int,
-        only: Filter = EVERYTHING,
-        *,
-        exact: bool | None = None,
-    ) -> list[Ranking]: ...
-
-
-def recall_of(index: Nearest, questions: NDArray[np.float32], depth: int) -> Recall:
-    """A chunk as near as the last of the true ones counts as true: ties have no right order."""
-    found = index.nearest(questions, depth, exact=False)
-    truth = index.nearest(questions, depth, exact=True)
-    wanted = sum(len(one.numbers) for one in truth)
-    right = sum(
-        int((near.scores >= true.scores[-1]).sum())
-        for near, true in zip(found, truth, strict=True)
-        if len(true.numbers)
-    )
-    return Recall(right / wanted if wanted else 1.0, len(questions), depth)
-
 
 T = TypeVar("T")
 
@@ -246,6 +204,13 @@ class PostgresIndex:
                 self._session.names("select exact_id, fingerprint from {documents} order by number")
             )
             return {text_of(id): fingerprint for id, fingerprint in rows}
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all chunks are compared: there are few, or more dimensions than an index takes."""
+        about = self._about()
+        indexed = has_index(about.settings.dimensions, self._session.version)
+        return not indexed or about.chunks <= FEW
 
     def recall(self, sample: int = 50, depth: int = 10) -> Recall:
         """How many of the truly nearest chunks the HNSW index finds, measured on chunks of the index itself."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +15,7 @@ from chunkwise.retrieval.indexed_document import (
     IndexedDocument,
     SpanRows,
     Summaries,
+    readable,
     record_of,
     touched_atoms,
 )
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
-
-
 def exact(text: str) -> bytes:
     """UTF-8: PostgreSQL's own type for text has no NUL and no half surrogate pairs."""
     return text.encode("utf-8", "surrogatepass")
@@ -36,11 +33,6 @@ def exact(text: str) -> bytes:
 
 def text_of(stored: bytes) -> str:
     return stored.decode("utf-8", "surrogatepass")
-
-
-def readable(text: str) -> str:
-    """For columns that people and patterns read: one stand-in for each character the server cannot hold."""
-    return _UNSTORABLE.sub("\ufffd", text)
 
 
 def packed(values: NDArray[Any], kind: str) -> bytes:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 FORMAT = 5
-TABLES = ("postings", "atoms", "chunks", "sections", "documents", "about")
+TABLES = ("document_tenants", "postings", "atoms", "chunks", "sections", "documents", "about")
 """In the order in which they may be dropped."""
 
 _MAKE = """
@@ -86,6 +86,11 @@ create table {atoms} (
     times bytea not null,
     vectors bytea,
     scale bytea
+);
+create table {document_tenants} (
+    document integer not null references {documents} on delete cascade,
+    tenant text not null,
+    primary key (document, tenant)
 );
 create table {postings} (
     term bigint not null,

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.fusion import Fusion
+from chunkwise.retrieval.indexed_document import readable
 from chunkwise.retrieval.postgres.connection import ITERATIVE, Version
-from chunkwise.retrieval.postgres.loading import key_of, readable
+from chunkwise.retrieval.postgres.loading import key_of
 from chunkwise.retrieval.postgres.schema import IndexState, indexed_vector
 
 if TYPE_CHECKING:

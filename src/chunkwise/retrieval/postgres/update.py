@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
-from chunkwise.retrieval.indexed_document import record_of
+from chunkwise.retrieval.indexed_document import readable, record_of
 from chunkwise.retrieval.indexing.resolve import (
     RequestedSettings,
     resolve_for_rebuild,
@@ -32,7 +32,6 @@ from chunkwise.retrieval.postgres.loading import (
     NumberedDocument,
     key_of,
     load,
-    readable,
     remove,
     text_of,
 )
@@ -47,6 +46,7 @@ from chunkwise.retrieval.postgres.schema import (
     read_state,
     write_about,
 )
+from chunkwise.retrieval.postgres.tenants import drop_policies, remembered_key, separate_tenants
 from chunkwise.retrieval.settings import Settings
 
 if TYPE_CHECKING:
@@ -81,11 +81,13 @@ class PostgresUpdate:
         before: IndexState | None,
         fresh: TableNames | None,
         version: Version,
+        tenants: str = "",
     ) -> None:
         self._connection = connection
         self._target = target
         self._fresh = fresh
         self._version = version
+        self._tenants = tenants
         self._names = fresh or target
         self._settings = settings
         # Numbers go on where the last update stopped: none ever means another document.
@@ -158,7 +160,10 @@ class PostgresUpdate:
         if self.changed:
             write_about(self._connection, self._names, self._about())
         if self._fresh:
+            drop_policies(self._connection, self._target)
             move(self._connection, self._fresh, self._target)
+        if self._tenants:
+            separate_tenants(self._connection, self._target, self._tenants)
 
     def _read_known(self) -> None:
         rows = self._connection.cursor(binary=True).execute(
@@ -235,8 +240,15 @@ class PostgresWriter:
         reused = self.settings == settings and not anew
         target = TableNames(self._address.name)
         fresh = TableNames(f"chunkwise_new_{_key(self._address.name):016x}")
+        tenants = self._address.tenants or remembered_key(self._connection, target)
         self.update = PostgresUpdate(
-            self._connection, target, settings, self._before, None if reused else fresh, version
+            self._connection,
+            target,
+            settings,
+            self._before,
+            None if reused else fresh,
+            version,
+            tenants,
         )
         return self.update
 
@@ -337,3 +349,24 @@ def server_settings(url: str, *, of_any_version: bool = False) -> Settings | Non
     if found and not of_any_version:
         check_format(found, address)
     return found.settings if found else None
+
+
+class PostgresEngine:
+    """A knowledge base on a PostgreSQL server."""
+
+    def into(
+        self,
+        place: str,
+        reading: Reading,
+        requested: RequestedSettings,
+        *,
+        rebuild: bool,
+        wait: float,
+    ) -> BuiltIndex[PostgresIndex]:
+        return into_postgres(place, reading, requested, rebuild=rebuild, wait=wait)
+
+    def open(self, place: str) -> PostgresIndex:
+        return PostgresIndex(parse_address(place))
+
+    def settings(self, place: str, *, of_any_version: bool) -> Settings | None:
+        return server_settings(place, of_any_version=of_any_version)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from chunkwise.base.errors import InvalidParameter, MissingExtra
-from chunkwise.vector_stores.store import (
+from chunkwise.vector_databases.database import (
     PUSH,
-    StoreAddress,
+    DatabaseAddress,
     StoredChunk,
     check_dimensions,
     row_uuid,
@@ -18,12 +18,12 @@ from chunkwise.vector_stores.store import (
 KEY = "QDRANT_API_KEY"
 
 
-class QdrantStore:
+class QdrantDatabase:
     """A collection with one vector a point, by cosine; its ids are UUIDs made of the chunks' own."""
 
     most = 500
 
-    def __init__(self, address: StoreAddress) -> None:
+    def __init__(self, address: DatabaseAddress) -> None:
         try:
             from qdrant_client import QdrantClient
         except ImportError:

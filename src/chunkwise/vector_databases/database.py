@@ -36,7 +36,7 @@ class StoredChunk(NamedTuple):
     fields: Mapping[str, FieldValue]
 
 
-class VectorStore(Protocol):
+class VectorDatabase(Protocol):
     """A collection of a vector database; what it raises of its own is told with its place."""
 
     most: int
@@ -57,13 +57,13 @@ class VectorStore(Protocol):
 
 registry = Registry(
     "vector database",
-    "chunkwise.vector_stores",
+    "chunkwise.vector_databases",
     {
-        "chroma": "chunkwise.vector_stores.chroma:ChromaStore",
-        "milvus": "chunkwise.vector_stores.milvus:MilvusStore",
-        "pinecone": "chunkwise.vector_stores.pinecone:PineconeStore",
-        "qdrant": "chunkwise.vector_stores.qdrant:QdrantStore",
-        "weaviate": "chunkwise.vector_stores.weaviate:WeaviateStore",
+        "chroma": "chunkwise.vector_databases.chroma:ChromaDatabase",
+        "milvus": "chunkwise.vector_databases.milvus:MilvusDatabase",
+        "pinecone": "chunkwise.vector_databases.pinecone:PineconeDatabase",
+        "qdrant": "chunkwise.vector_databases.qdrant:QdrantDatabase",
+        "weaviate": "chunkwise.vector_databases.weaviate:WeaviateDatabase",
     },
     needs=("write", "open", "prune", "close"),
     example="chroma:///home/you/chroma",
@@ -76,7 +76,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
-class StoreAddress:
+class DatabaseAddress:
     """`scheme:///path` on this machine, `scheme://host:port/collection` elsewhere, `scheme+https://…` over TLS."""
 
     scheme: str
@@ -108,7 +108,7 @@ class StoreAddress:
         return key
 
 
-def parse_store(address: str, collection: str | None = None) -> StoreAddress:
+def parse_database(address: str, collection: str | None = None) -> DatabaseAddress:
     """The parts of an address; one that holds a password or names no database is refused with what is allowed."""
     try:
         parts = urlsplit(address)
@@ -139,13 +139,13 @@ def parse_store(address: str, collection: str | None = None) -> StoreAddress:
             raise InvalidParameter(
                 f"{scheme}:// names neither a server nor a folder; allowed: {_FORMS}"
             )
-        return StoreAddress(scheme, Path(parts.path), collection=_collection(collection))
+        return DatabaseAddress(scheme, Path(parts.path), collection=_collection(collection))
     named = parts.path.strip("/")
     if named and collection and named != collection:
         raise InvalidParameter(
             f"two collections are named: {named!r} in the address, and {collection!r}"
         )
-    return StoreAddress(
+    return DatabaseAddress(
         scheme, None, parts.hostname, port, tls == "https", _collection(named or collection)
     )
 
@@ -166,14 +166,14 @@ def _collection(name: str | None) -> str:
     return name
 
 
-def open_store(address: StoreAddress) -> VectorStore:
+def open_database(address: DatabaseAddress) -> VectorDatabase:
     """The database at this address; nothing is written yet."""
     made = registry.get(address.scheme)(address)
-    store: VectorStore = registry.checked(made, address.scheme)
-    return store
+    database: VectorDatabase = registry.checked(made, address.scheme)
+    return database
 
 
-def check_dimensions(address: StoreAddress, there: int, dimensions: int) -> None:
+def check_dimensions(address: DatabaseAddress, there: int, dimensions: int) -> None:
     """Vectors of another length cannot be compared with those that are there."""
     if there != dimensions:
         raise InvalidParameter(
@@ -183,7 +183,7 @@ def check_dimensions(address: StoreAddress, there: int, dimensions: int) -> None
 
 
 @contextmanager
-def telling(address: StoreAddress) -> Iterator[None]:
+def telling(address: DatabaseAddress) -> Iterator[None]:
     """What a library raises becomes one line that says where."""
     try:
         yield

@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.http.client import Endpoint, JsonClient
-from chunkwise.vector_stores.store import (
+from chunkwise.vector_databases.database import (
     COLLECTION,
     PUSH,
-    StoreAddress,
+    DatabaseAddress,
     StoredChunk,
     check_dimensions,
 )
@@ -23,12 +23,12 @@ _MOST_METADATA = 40_960
 """Bytes of one row's metadata, its text among them."""
 
 
-class PineconeStore:
+class PineconeDatabase:
     """A namespace of an index that is there: its host is on its page, `NAME-abc123.svc.REGION.pinecone.io`."""
 
     most = 100
 
-    def __init__(self, address: StoreAddress) -> None:
+    def __init__(self, address: DatabaseAddress) -> None:
         if address.path is not None:
             raise InvalidParameter("Pinecone is a service; write pinecone://INDEX-HOST/NAMESPACE")
         self._address = address

@@ -26,12 +26,12 @@ from chunkwise.records.json import without_half_characters
 from chunkwise.records.read import rows
 from chunkwise.retrieval.export import chunks_with_vectors
 from chunkwise.retrieval.indexes import Index, is_index, open_index
-from chunkwise.vector_stores.store import (
+from chunkwise.vector_databases.database import (
     PUSH,
     StoredChunk,
     kept_fields,
-    open_store,
-    parse_store,
+    open_database,
+    parse_database,
 )
 
 OnBadRow = Callable[[str], None]
@@ -89,7 +89,7 @@ def push(
     `to` is `chroma:///folder`, `qdrant://host:6333/NAME` and the like. Rows without a vector are read by `embedder`.
     With `prune`, what an earlier push wrote of these documents, and this one has no longer, goes.
     """
-    address = parse_store(to, collection)
+    address = parse_database(to, collection)
     bad = 0
 
     def told(problem: str) -> None:
@@ -112,12 +112,12 @@ def push(
     documents: dict[str, None] = {}
     names: dict[str, None] = {}
     every = chain([first], every)
-    with closing(open_store(address)) as store:
-        store.open(dimensions)
-        while batch := [*islice(every, store.most)]:
+    with closing(open_database(address)) as database:
+        database.open(dimensions)
+        while batch := [*islice(every, database.most)]:
             made = [*_stored(batch, model, dimensions, mark, told)]
             if made:
-                store.write(made)
+                database.write(made)
             written += len(made)
             for each in made:
                 names |= dict.fromkeys(each.fields)
@@ -131,7 +131,7 @@ def push(
                 )
         if prune:
             for doc_id in documents:
-                store.prune(doc_id, mark)
+                database.prune(doc_id, mark)
     return PushResult(
         str(address), mark, written, len(documents), dimensions, prune, bad, tuple(names)
     )

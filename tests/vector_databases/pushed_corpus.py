@@ -29,7 +29,7 @@ SHORTER = [
 ReadRows = Callable[[], Mapping[str, Mapping[str, Any]]]
 
 
-def check_store(to: str, rows: ReadRows, **settings: Any) -> None:
+def check_database(to: str, rows: ReadRows, **settings: Any) -> None:
     """Every chunk is there once with its text, place, metadata and vector; `prune` removes what is no more."""
     index = chunkwise.index(DOCUMENTS, STRATEGY, embedder=Tiny())
     vectors = dict(zip(*index.vectors(), strict=True))

@@ -9,7 +9,13 @@ from typing import Any
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.http.client import Endpoint, JsonClient
 from chunkwise.models.http.error import EndpointError
-from chunkwise.vector_stores.store import PUSH, FieldValue, StoreAddress, StoredChunk, row_uuid
+from chunkwise.vector_databases.database import (
+    PUSH,
+    DatabaseAddress,
+    FieldValue,
+    StoredChunk,
+    row_uuid,
+)
 
 KEY = "WEAVIATE_API_KEY"
 _TAKEN = 422
@@ -27,12 +33,12 @@ _KNOWN = {
 }
 
 
-class WeaviateStore:
+class WeaviateDatabase:
     """A class of objects whose vectors are given; other properties are made by the server as they come."""
 
     most = 200
 
-    def __init__(self, address: StoreAddress) -> None:
+    def __init__(self, address: DatabaseAddress) -> None:
         if address.path is not None:
             raise InvalidParameter("Weaviate is a server; write weaviate://host:8080/NAME")
         self._address = address

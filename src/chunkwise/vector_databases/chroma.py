@@ -6,17 +6,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from chunkwise.base.errors import MissingExtra
-from chunkwise.vector_stores.store import PUSH, StoreAddress, StoredChunk, check_dimensions, telling
+from chunkwise.vector_databases.database import (
+    PUSH,
+    DatabaseAddress,
+    StoredChunk,
+    check_dimensions,
+    telling,
+)
 
 KEY = "CHROMA_API_KEY"
 
 
-class ChromaStore:
+class ChromaDatabase:
     """A collection that compares by cosine; texts are its documents, fields its metadata."""
 
     most = 1000
 
-    def __init__(self, address: StoreAddress) -> None:
+    def __init__(self, address: DatabaseAddress) -> None:
         try:
             import chromadb
         except ImportError:

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.vector_stores.store import COLLECTION, kept_fields, parse_store
+from chunkwise.vector_databases.database import COLLECTION, kept_fields, parse_database
 from cli.in_process import Run, here
 from retrieval.tiny_embedder import Tiny
-from vector_stores.pushed_corpus import DOCUMENTS, STRATEGY, check_store
-from vector_stores.rest_stores import Pinecone, Weaviate, serving
+from vector_databases.pushed_corpus import DOCUMENTS, STRATEGY, check_database
+from vector_databases.rest_databases import Pinecone, Weaviate, serving
 
 __all__ = ["here"]  # a fixture
 
@@ -39,7 +39,7 @@ def chunk_file(folder: Path, rows: list[Any], name: str = "chunks.jsonl") -> str
 def test_weaviate_keeps_what_the_index_has() -> None:
     server = Weaviate()
     with serving(server) as place:
-        check_store(f"weaviate://{place}/hand-book", server.rows)
+        check_database(f"weaviate://{place}/hand-book", server.rows)
     assert server.classes == {"Hand_book"}
 
 
@@ -47,7 +47,7 @@ def test_pinecone_keeps_what_the_index_has(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("PINECONE_API_KEY", "pc-secret")
     server = Pinecone(dimensions=Tiny().dimensions)
     with serving(server) as place:
-        check_store(f"pinecone://{place}/team", server.rows)
+        check_database(f"pinecone://{place}/team", server.rows)
     _, _, headers, body = server.requests[-1]
     assert headers["Api-Key"] == "pc-secret"
     assert headers["X-Pinecone-Api-Version"]
@@ -164,9 +164,9 @@ def test_a_key_does_not_travel_in_the_open(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_addresses_have_their_parts() -> None:
-    local = parse_store("chroma:///srv/my folder/x", "notes")
+    local = parse_database("chroma:///srv/my folder/x", "notes")
     assert (local.path, local.collection) == (Path("/srv/my folder/x"), "notes")
-    server = parse_store("qdrant+https://[::1]:6334")
+    server = parse_database("qdrant+https://[::1]:6334")
     assert (server.url, server.collection) == ("https://[::1]:6334", COLLECTION)
 
 

@@ -16,7 +16,7 @@ import chunkwise
 from chunkwise.base.errors import InvalidParameter
 from retrieval.tiny_embedder import Tiny
 from untimed import HANG
-from vector_stores.pushed_corpus import DOCUMENTS, STRATEGY, check_store
+from vector_databases.pushed_corpus import DOCUMENTS, STRATEGY, check_database
 
 
 def chroma_rows(client: Any, name: str) -> dict[str, dict[str, Any]]:
@@ -32,7 +32,7 @@ def chroma_rows(client: Any, name: str) -> dict[str, dict[str, Any]]:
 def test_chroma_in_a_folder(tmp_path: Path) -> None:
     chromadb = pytest.importorskip("chromadb")
     place = f"chroma://{tmp_path}/chroma db"
-    check_store(
+    check_database(
         place, lambda: chroma_rows(chromadb.PersistentClient(str(tmp_path / "chroma db")), "handbook"),
         collection="handbook",
     )  # fmt: skip
@@ -84,7 +84,7 @@ def test_chroma_behind_a_server(chroma_server: str) -> None:
 
     host, port = chroma_server.split(":")
     client = chromadb.HttpClient(host, int(port))
-    check_store(f"chroma://{chroma_server}/handbook", lambda: chroma_rows(client, "handbook"))
+    check_database(f"chroma://{chroma_server}/handbook", lambda: chroma_rows(client, "handbook"))
 
 
 def test_milvus_in_a_file(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_milvus_in_a_file(tmp_path: Path) -> None:
             client.close()
 
     place = f"milvus://{tmp_path}/kb.db"
-    check_store(place, rows, collection="hand-book")
+    check_database(place, rows, collection="hand-book")
     narrow = chunkwise.index(DOCUMENTS, STRATEGY, embedder=Tiny(8))
     with pytest.raises(InvalidParameter, match="has vectors of 16 numbers, these have 8"):
         chunkwise.push(narrow, place, collection="hand-book")
@@ -123,7 +123,7 @@ def test_qdrant_in_a_folder(tmp_path: Path) -> None:
             client.close()
 
     place = f"qdrant://{tmp_path}/qd"
-    check_store(place, rows, collection="handbook")
+    check_database(place, rows, collection="handbook")
     narrow = chunkwise.index(DOCUMENTS, STRATEGY, embedder=Tiny(8))
     with pytest.raises(InvalidParameter, match="has vectors of 16 numbers, these have 8"):
         chunkwise.push(narrow, place, collection="handbook")

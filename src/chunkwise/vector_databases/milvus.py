@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.vector_stores.store import PUSH, StoreAddress, StoredChunk, check_dimensions, telling
+from chunkwise.vector_databases.database import (
+    PUSH,
+    DatabaseAddress,
+    StoredChunk,
+    check_dimensions,
+    telling,
+)
 
 KEY = "MILVUS_API_KEY"
 _LONGEST_ID = 4096
@@ -15,12 +21,12 @@ _LONGEST_ID = 4096
 _OWN = ("id", "vector", "text")
 
 
-class MilvusStore:
+class MilvusDatabase:
     """A collection with a text as its key, a vector by cosine, and dynamic fields for the rest."""
 
     most = 500
 
-    def __init__(self, address: StoreAddress) -> None:
+    def __init__(self, address: DatabaseAddress) -> None:
         try:
             from pymilvus import MilvusClient
         except ImportError:

@@ -1,0 +1,130 @@
+"""Where an index lives: what an engine does, and those there are, by the first word of an address."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, names_server
+from chunkwise.base.registry import Registry
+from chunkwise.base.wording import did_you_mean
+from chunkwise.retrieval.export import ListedIndex
+from chunkwise.retrieval.indexing.resolve import RequestedSettings
+from chunkwise.retrieval.indexing.update import BuiltIndex, Reading
+from chunkwise.retrieval.postgres.connection import masked
+from chunkwise.retrieval.searchable import AtomSource, ChunkTable
+from chunkwise.retrieval.settings import IndexStats, Settings
+
+FOLDER = "folder"
+"""The engine of what is no address."""
+_SCHEME = re.compile(r"([a-z][a-z0-9.-]*)(?:\+[a-z0-9+.-]*)?://", re.IGNORECASE)
+
+
+class EngineIndex(ListedIndex, AtomSource, Protocol):
+    """An index that is open, wherever it lives: what is asked of it beside what retrievers ask."""
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """What the documents were read as: a question is read as each of them."""
+
+    @property
+    def document_count(self) -> int: ...
+
+    @property
+    def chunk_count(self) -> int: ...
+
+    @property
+    def has_summaries(self) -> bool: ...
+
+    def ids(self) -> list[str]:
+        """The ids of all documents, in the order of `document_numbers`."""
+
+    def chunk_table(self) -> ChunkTable: ...
+
+    def stats(self) -> IndexStats: ...
+
+
+class Engine(Protocol):
+    """Makes, opens and updates indexes at places of one kind; `testkit.check_engine` says what must hold.
+
+    A place is a folder, or an address whose first word is the engine's name: `name://…`, or `name+more://…`.
+    """
+
+    def into(
+        self,
+        place: str,
+        reading: Reading,
+        requested: RequestedSettings,
+        *,
+        rebuild: bool,
+        wait: float,
+    ) -> BuiltIndex[EngineIndex]:
+        """Makes an index, or brings the one that is there up to date: all of it, or nothing.
+
+        `wait` is for how many seconds another writer is waited for.
+        """
+
+    def open(self, place: str) -> EngineIndex:
+        """The index that is there; an error says that there is none, and how one is made."""
+
+    def settings(self, place: str, *, of_any_version: bool) -> Settings | None:
+        """What the index there was made with; None: there is none yet."""
+
+
+registry = Registry(
+    "engine",
+    "chunkwise.engines",
+    {
+        FOLDER: "chunkwise.retrieval.local.update:FolderEngine",
+        "postgresql": "chunkwise.retrieval.postgres.update:PostgresEngine",
+        "postgres": "chunkwise.retrieval.postgres.update:PostgresEngine",
+        "lancedb": "chunkwise.retrieval.lancedb:LanceEngine",
+        "qdrant": "chunkwise.retrieval.qdrant:QdrantEngine",
+    },
+    needs=("into", "open", "settings"),
+    example="lancedb:///path",
+)
+
+EXAMPLES = "postgresql://user@host/database, lancedb:///path or qdrant://host:6333/collection"
+
+
+def index_place(requested: str | os.PathLike[str]) -> Path | str:
+    """A folder, or the address of an engine that there is."""
+    name = os.fspath(requested)
+    if not name or "\0" in name:
+        raise InvalidParameter(f"the place of the index is {name!r}; name a folder")
+    if not names_server(name):
+        return Path(name)
+    found = _SCHEME.match(name)
+    if found is None or found[1].lower() == FOLDER or found[1].lower() not in registry.names():
+        raise _no_engine(name, found[1].lower() if found else "")
+    return name
+
+
+def engine_at(place: Path | str) -> Engine:
+    """What keeps the index of a place."""
+    if isinstance(place, Path):
+        name = FOLDER
+    else:
+        found = _SCHEME.match(place)
+        assert found is not None
+        name = found[1].lower()
+    made: Engine = registry.build(name, registry.get(name), {})
+    return made
+
+
+def shown_place(place: str) -> str:
+    """Without the password that an address can hold."""
+    return masked(place) if names_server(place) else place
+
+
+def _no_engine(place: str, scheme: str) -> ChunkwiseError:
+    known: Sequence[str] = [name for name in registry.names() if name not in (FOLDER, "postgres")]
+    hint = did_you_mean(scheme, known, "") if scheme else ""
+    return InvalidParameter(
+        f"the place of the index is {masked(place)!r}, no folder and no engine's address; "
+        f"{f'{hint} ' if hint else ''}name a folder, or an address: {EXAMPLES}"
+    )

@@ -1,0 +1,93 @@
+"""Engines by the first word of an address: ours, those of packages, and what is no engine."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import chunkwise
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.core import Document
+from chunkwise.retrieval.engine import engine_at, index_place, registry
+
+DOCUMENTS = [Document("lamp.md", "# Lamp\n\nThe lamp is lit at dusk. It is red.")]
+
+
+@pytest.mark.parametrize(
+    ("place", "engine"),
+    [
+        ("kb", "FolderEngine"),
+        ("a b/kb", "FolderEngine"),
+        ("postgresql://h/d", "PostgresEngine"),
+        ("POSTGRES://h/d", "PostgresEngine"),
+        ("lancedb:///kb", "LanceEngine"),
+        ("qdrant://h:6333/kb", "QdrantEngine"),
+        ("qdrant+local:///kb", "QdrantEngine"),
+        ("qdrant+https://h/kb", "QdrantEngine"),
+    ],
+)
+def test_the_first_word_names_the_engine(place: str, engine: str) -> None:
+    assert type(engine_at(index_place(place))).__name__ == engine
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("lancdb:///kb", "did you mean lancedb"),
+        ("folder:///kb", "no engine's address"),
+        ("mysql://ada:secret@host/db", r"'mysql://ada:\*\*\*@host/db', no folder and no engine"),
+        ("", "name a folder"),
+    ],
+)
+def test_what_is_no_engine_is_told_without_the_password(place: str, said: str) -> None:
+    with pytest.raises(InvalidParameter, match=said):
+        index_place(place)
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("lancedb+s3://bucket/kb", "lives in a folder"),
+        ("lancedb://", "name a folder"),
+        ("lancedb:///kb?nmae=x", "option 'nmae'; known: kb"),
+        ("lancedb:///kb?kb=a/../b", "letters, digits"),
+        ("qdrant+grpc://h/kb", "qdrant://, qdrant\\+https:// and qdrant\\+local:// are known"),
+        ("qdrant:///kb", "name a server"),
+        ("qdrant://h/a__b", "two _ in a row"),
+        ("qdrant+local://?kb=x", "name a folder"),
+    ],
+)
+def test_addresses_that_say_too_little_or_too_much(place: str, said: str) -> None:
+    with pytest.raises(InvalidParameter, match=said):
+        chunkwise.open_index(place)
+
+
+@pytest.mark.parametrize(
+    ("place", "module", "extra"),
+    [
+        ("lancedb://{}/kb", "lancedb", "lancedb"),
+        ("qdrant+local://{}/kb", "qdrant_client", "qdrant"),
+    ],
+)
+def test_a_package_that_is_not_there_is_named_with_the_command_that_installs_it(
+    place: str, module: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtra, match=re.escape(f"pip install 'chunkwise[{extra}]'")):
+        chunkwise.index(DOCUMENTS, into=place.format(tmp_path), vectors="none")
+
+
+@pytest.mark.parametrize("place", ["lancedb://{}/kb", "qdrant+local://{}/kb"])
+def test_looking_for_an_index_makes_nothing(place: str, tmp_path: Path) -> None:
+    with pytest.raises(ChunkwiseError, match="no index here yet"):
+        chunkwise.open_index(place.format(tmp_path))
+    if place.startswith("lancedb"):
+        assert not list(tmp_path.iterdir())
+
+
+def test_every_engine_has_what_one_needs() -> None:
+    for name in registry.builtin:
+        assert registry.build(name, registry.get(name), {})
