@@ -297,8 +297,8 @@ def load() -> str:
         f"the same two cores as the server: {count:,} answers, {count / SECONDS:,.0f} a second, {len(failed)} of them "
         f"refused; {spent:,.0f} s of processor time, {memory:,.0f} MB of memory.\n\n"
         + table(["", "answers", "median, ms", "95 %", "99 %", "slowest"], rows)
-        + "\n\nPages of promptfoo and Phoenix over as many runs are not beside it: neither could be installed within a "
-        "quarter of an hour on the machine that this was measured on."
+        + "\n\nPages of promptfoo and Phoenix over as many runs are not beside it: neither had finished installing "
+        "after the ten (promptfoo) and fifteen (Phoenix) minutes it was given on this busy machine."
     )
 
 
