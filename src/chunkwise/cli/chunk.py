@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from chunkwise.base.atomic import shown_path
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import FAILED
 from chunkwise.cli.llm import (
@@ -56,6 +57,7 @@ Examples:
   chunkwise chunk handbook/ -o chunks.parquet                  # or .jsonl, .csv
   chunkwise chunk paper.pdf -s recursive --page cuts.html      # the document with its cuts drawn on it
   chunkwise chunk "docs/**/*.md" -s "sections(max_tokens=800, overlap_sentences=2)" -o out.jsonl
+  chunkwise chunk s3://bucket/docs/ -o s3://bucket/chunks.parquet
   chunkwise chunk corpus.jsonl --text-field body --json | head -3
   chunkwise chunk code/ -s ./mine.py:Mine                      # a strategy of your own
   chunkwise chunk kb -o chunks.parquet --with-vectors          # what an index holds, each chunk with its vector
@@ -97,9 +99,9 @@ class ChunkOptions(LlmOptions, ConfigOption, JobsOption, SourceOptions):
 def command(options: ChunkOptions) -> None:
     """Cut documents into chunks, every one an exact span of its source.
 
-    SOURCE is any number of files, folders, globs or archives (.zip, .tar.gz), or '-' for standard input: text,
-    Markdown and other markup, HTML, XML, PDF, Office files, EPUB, notebooks, mail, CSV, JSON and JSONL corpora, source
-    code. Or an index, whose chunks are handed out as they are.
+    SOURCE is any number of files, folders, globs, archives (.zip, .tar.gz) or addresses (s3://bucket/docs/,
+    https://…), or '-' for standard input: text, Markdown and other markup, HTML, XML, PDF, Office files, EPUB,
+    notebooks, mail, CSV, JSON and JSONL corpora, source code. Or an index, whose chunks are handed out as they are.
     """
     from chunkwise.chunkers import get_strategy
     from chunkwise.cli.chunked import ChunkSummary
@@ -169,18 +171,18 @@ def command(options: ChunkOptions) -> None:
         click.echo(summary.line(), err=True)
         for written in (options.output, options.page):
             if written:
-                click.echo(f"written: {written}", err=True)
+                click.echo(f"written: {shown_path(written)}", err=True)
     if summary.skipped or clients.fell_short or (writer and writer.tally.without):
         sys.exit(SKIPPED)
 
 
 def _names_index(names: Sequence[str]) -> bool:
     """Told without what it takes to open one."""
-    from chunkwise.documents.inputs import is_web_address
+    from chunkwise.base.remote import address_of
     from chunkwise.documents.own_files import is_index_folder
 
     return any(
-        ("://" in name and not is_web_address(name)) or is_index_folder(name) for name in names
+        ("://" in name and address_of(name) is None) or is_index_folder(name) for name in names
     )
 
 
@@ -209,7 +211,7 @@ def _from_index(options: ChunkOptions) -> None:
         count = index.export(options.output)
         if not options.quiet:
             click.echo(f"{count:,} chunks with their vectors", err=True)
-            click.echo(f"written: {options.output}", err=True)
+            click.echo(f"written: {shown_path(options.output)}", err=True)
         return
     strategy = KnownStrategy(index.settings.strategy)
     summary = ChunkSummary(strategy)
@@ -227,7 +229,7 @@ def _from_index(options: ChunkOptions) -> None:
         click.echo(summary.line(), err=True)
         for written in (options.output, options.page):
             if written:
-                click.echo(f"written: {written}", err=True)
+                click.echo(f"written: {shown_path(written)}", err=True)
 
 
 def _documents(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, overload
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument, names_server
 from chunkwise.base.parameters import takes
+from chunkwise.base.remote import address_of
 from chunkwise.base.renamed import grouped, renamed, warn_renamed
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.contextual import WrittenContext
@@ -22,7 +23,6 @@ from chunkwise.chunkers.read_chunks import (
 )
 from chunkwise.core import Chunk, Document, Hit, OnProgress, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input, leaving_out, read
-from chunkwise.documents.inputs import is_web_address
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.records.read import OnBadRow
@@ -239,20 +239,20 @@ def index(
     keep_others: bool = False,
     wait: float = folder_module.LOCK_WAIT,
 ) -> Index:
-    """An index of files, folders, globs, archives and `Document`s: in memory, in a folder, on a server.
+    """An index of files, folders, globs, archives, addresses and `Document`s: in memory, in a folder, on a server.
 
     With `chunks` nothing is cut: they are `Chunk`s, rows with a document and start and end or a text, or a file of such
     rows (.jsonl, .csv, .parquet; ours or another tool's). A row that has no place in the documents is left out with a
     line to `on_bad` (a warning, without one).
     What is not said is as the index was made before, or as usual: strategy "structure", embedder "minilm", vectors
     "late", context "none", language "auto". An index that is there is brought up to date: new and changed documents
-    are read, those no longer among the inputs removed, or kept with `keep_others`; with `rebuild` it is made anew.
-    What cannot be read is a warning, or what `on_unreadable` makes of it; the documents the index has of it stay.
-    `wait` is for how many seconds another writer is waited for. With context "neighbours" or "document" the language
-    model `llm` writes a few sentences about each chunk's place, which are indexed beside it; without one the headings
-    context is taken. With `maxsim` ("colbert-small") the vectors of single tokens are kept, too, and `multiscale`
-    compares them with those of the question (late interaction). With `graph` it is kept where names stand, and the
-    retriever `graph` walks along them.
+    are read (of stores, by ETag or size and time), those no longer among the inputs removed, or kept with
+    `keep_others`; with `rebuild` it is made anew. What cannot be read is a warning, or what `on_unreadable` makes
+    of it; the documents the index has of it stay. `wait` is for how many seconds another writer is waited for. With
+    context "neighbours" or "document" the language model `llm` writes a few sentences about each chunk's place,
+    which are indexed beside it; without one the headings context is taken. With `maxsim` ("colbert-small") the
+    vectors of single tokens are kept, too, and `multiscale` compares them with those of the question (late
+    interaction). With `graph` it is kept where names stand, and the retriever `graph` walks along them.
     """
     if rebuild and keep_others:
         raise InvalidParameter(
@@ -397,7 +397,7 @@ def _shown(place: str) -> str:
 
 def is_index(place: str) -> bool:
     """Whether an index is there; the address of a server is taken for one, and refused when it is opened."""
-    if is_web_address(place):
+    if address_of(place):
         return False
     return "://" in place or (Path(place).is_dir() and settings_at(place) is not None)
 
