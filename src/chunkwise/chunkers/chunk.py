@@ -115,7 +115,7 @@ def chunk(
     jobs: int = 1,
     on_unreadable: WhenUnreadable = "warn",
 ) -> Iterator[Chunk]:
-    """The chunks of files, folders, globs, archives, addresses and `Document`s, one document after the other.
+    """The chunks of files, folders, globs, archives, addresses, tables and `Document`s, one document after the other.
 
     What cannot be read is a warning, or what `on_unreadable` makes of it; where nothing at all can be read and nobody
     was told ("warn"), the first problem is raised. Several `jobs` are processes, each of which imports the script that

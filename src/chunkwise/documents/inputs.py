@@ -19,6 +19,7 @@ from chunkwise.base.user_warning import warn_user
 from chunkwise.core import Document
 from chunkwise.documents.archive import is_archive, members
 from chunkwise.documents.distinct_ids import Ids
+from chunkwise.documents.formats.arrow import Table, TableLike, is_table
 from chunkwise.documents.loader import LoadOptions, OnUnreadable
 from chunkwise.documents.own_files import is_index_folder, is_results_file, may_be_results
 from chunkwise.documents.passed_over import LEFT_OUT, Choice, in_words
@@ -37,8 +38,8 @@ STDIN = "-"
 _STDIN_LIMIT = 4 << 30
 
 Input = str | os.PathLike[str] | Document
-"""One path, pattern or `-`, or a document that is there already."""
-Inputs = Input | Iterable[Input]
+"""One path, pattern, address or `-`, or a document that is there already."""
+Inputs = Input | TableLike | Iterable[Input | TableLike]
 """The first argument, `source`, of every verb that reads documents."""
 
 WhenUnreadable = OnUnreadable | Literal["warn", "raise", "ignore"]
@@ -46,7 +47,7 @@ WhenUnreadable = OnUnreadable | Literal["warn", "raise", "ignore"]
 
 _Read = TypeVar("_Read")
 _NEEDED = (
-    "needed: the path of a file, folder or archive, a pattern, an address, '-', a Document, or a list of them "
+    "needed: the path of a file, folder or archive, a pattern, an address, '-', a Document, a table, or a list of them "
     "(chunk_text takes a text)"
 )
 _INDEX = "an index made by chunkwise, not a folder of documents; name the documents themselves"
@@ -120,8 +121,13 @@ def _is_prose(name: str) -> bool:
 
 
 def each_input(source: Inputs) -> Iterator[Input]:
-    """Every input by itself; what can be none is refused, of several when its turn comes."""
-    if isinstance(source, str | os.PathLike | Document):
+    """Every input by itself; what can be none is refused, of several when its turn comes. Tables are for `read`."""
+    return map(_no_table, each_input_or_table(source))
+
+
+def each_input_or_table(source: Inputs) -> Iterator[Input | TableLike]:
+    """The same with tables among them."""
+    if isinstance(source, str | os.PathLike | Document) or is_table(source):
         return iter((source,))
     # Of a mapping the keys would be taken for paths, and the texts be lost.
     if isinstance(source, bytes | Mapping) or not isinstance(source, Iterable):
@@ -129,8 +135,16 @@ def each_input(source: Inputs) -> Iterator[Input]:
     return map(_checked, source)
 
 
-def _checked(given: Input) -> Input:
+def _no_table(given: Input | TableLike) -> Input:
     if isinstance(given, str | os.PathLike | Document):
+        return given
+    raise InvalidParameter(
+        f"source is a table ({type(given).__name__}); make documents of its rows first: list(chunkwise.read(table))"
+    )
+
+
+def _checked(given: Input | TableLike) -> Input | TableLike:
+    if isinstance(given, str | os.PathLike | Document) or is_table(given):
         return given
     raise InvalidParameter(f"among the sources is {type(given).__name__}; {_NEEDED}")
 
@@ -154,7 +168,8 @@ def sources(
     nobody means in a folder is counted and told in one line at the end.
     """
     found = changed_sources(source, on_unreadable, options)
-    return (each for each in found if not isinstance(each, UnchangedSource))  # none is known
+    # None is known, and the rows of a table are read from memory.
+    return (each for each in found if not isinstance(each, UnchangedSource | Table))
 
 
 def changed_sources(
@@ -162,24 +177,27 @@ def changed_sources(
     on_unreadable: OnUnreadable,
     options: LoadOptions | None = None,
     is_known: IsKnown = lambda source: False,
-) -> Iterator[Source | Document | UnchangedSource]:
-    """The same; of stores only the names of files that are known."""
+) -> Iterator[Source | Document | UnchangedSource | Table]:
+    """The same, and tables as they are; of stores only the names of files that are known."""
     options = options or LoadOptions()
     names = _Names(options)
     told = options.on_passed_over or warn_user
-    return _sources(each_input(source), names, on_unreadable, told, is_known)
+    return _sources(each_input_or_table(source), names, on_unreadable, told, is_known)
 
 
 def _sources(
-    inputs: Iterator[Input],
+    inputs: Iterator[Input | TableLike],
     names: _Names,
     on_unreadable: OnUnreadable,
     on_passed_over: Callable[[str], None],
     is_known: IsKnown,
-) -> Iterator[Source | Document | UnchangedSource]:
+) -> Iterator[Source | Document | UnchangedSource | Table]:
     for given in inputs:
         if isinstance(given, Document):
             yield given
+            continue
+        if not isinstance(given, str | os.PathLike):
+            yield Table(names.distinct(Source("table", "table")).id, given)
             continue
         text = os.fspath(given)
         address = address_of(text)

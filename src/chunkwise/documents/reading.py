@@ -30,6 +30,7 @@ from chunkwise.base.user_warning import warn_user
 from chunkwise.core import Document
 from chunkwise.documents.distinct_ids import Ids
 from chunkwise.documents.fields import is_blank
+from chunkwise.documents.formats.arrow import Table
 from chunkwise.documents.formats.corpus import NoText
 from chunkwise.documents.inputs import (
     Inputs,
@@ -293,6 +294,9 @@ class InputReader:
                 found = found.source  # a record of another file has its id now
             if isinstance(found, Document):
                 yield found
+                continue
+            if isinstance(found, Table):
+                yield from found.documents(self._options, self._problems.append)
                 continue
             self._files[found.origin] = found.id
             if is_stream(found, self._options):

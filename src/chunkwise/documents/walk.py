@@ -16,6 +16,8 @@ SWEEP_RECORD = ".chunkwise-sweep"
 """Lies beside what a sweep has written."""
 PACKAGES_HERE = "pyvenv.cfg"
 """Lies in a folder of installed packages."""
+DATASET_RECORDS = ("state.json", "dataset_info.json")
+"""What Hugging Face writes beside the rows of a data set."""
 SWEEP_FILES = ("sweep.toml", "recommendation.toml", "results.json", "report.html")
 
 
@@ -59,6 +61,8 @@ def names_meant(names: Collection[str], head: Head) -> set[str]:
     """Of the files and folders of one folder those that somebody means: nothing hidden, installed, asked or swept."""
     asking = no_documents_among(names, head)
     swept = SWEEP_FILES if SWEEP_RECORD in names else ()
+    if DATASET_RECORDS[0] in names and any(name.endswith(".arrow") for name in names):
+        swept = (*swept, *DATASET_RECORDS)
     return {
         name for name in names if not is_left_out(name) and name not in swept and name not in asking
     }

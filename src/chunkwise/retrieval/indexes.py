@@ -22,7 +22,8 @@ from chunkwise.chunkers.read_chunks import (
     read_chunks,
 )
 from chunkwise.core import Chunk, Document, Hit, OnProgress, Query
-from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input, leaving_out, read
+from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, leaving_out, read
+from chunkwise.documents.inputs import each_input_or_table
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.records.read import OnBadRow
@@ -239,7 +240,7 @@ def index(
     keep_others: bool = False,
     wait: float = folder_module.LOCK_WAIT,
 ) -> Index:
-    """An index of files, folders, globs, archives, addresses and `Document`s: in memory, in a folder, on a server.
+    """An index of files, folders, globs, archives, addresses, tables, `Document`s: in memory, in a folder, on a server.
 
     With `chunks` nothing is cut: they are `Chunk`s, rows with a document and start and end or a text, or a file of such
     rows (.jsonl, .csv, .parquet; ours or another tool's). A row that has no place in the documents is left out with a
@@ -301,7 +302,7 @@ def _with_chunks(
     on_bad: OnBadRow | None,
 ) -> tuple[Inputs, FileChunks]:
     """The documents, and the strategy that cuts them as these chunks say."""
-    inputs = list(each_input(source))
+    inputs = list(each_input_or_table(source))
     problems: list[UnreadableDocument] = []
     documents = list(read(inputs, options, problems.append))
     with few_bad_rows(chunks_name(chunks), on_bad) as bad:
@@ -309,7 +310,7 @@ def _with_chunks(
     if documents:  # that there are none is told with the reason
         given.check_usable()
     # What cannot be read is for the index to tell: documents that it has of it stay.
-    again = problems and "-" not in inputs
+    again = problems and not any(isinstance(each, str) and each == "-" for each in inputs)
     return inputs if again else documents, given.strategy(parents=True)
 
 
