@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.parameters import takes
@@ -75,6 +76,7 @@ class Chunked:
 
 ChunkOutcome = Chunked | UnreadableDocument
 _Unit = InputItem | UnchangedSource
+_U = TypeVar("_U", bound=InputItem | UnchangedSource)
 _Outcome = ChunkOutcome | UnchangedSource
 
 
@@ -208,7 +210,7 @@ def _in_workers(
     waiting: deque[tuple[list[_Unit], Future[list[_Outcome]]]] = deque()
     workers = Workers(jobs, partial(_work, strategy, options))
     try:
-        for batch in _batches(work):
+        for batch in batches(work):
             waiting.append((batch, workers.submit(batch)))
             if len(waiting) >= jobs * _AHEAD:
                 yield from _results(workers, *waiting.popleft())
@@ -243,8 +245,17 @@ def _work(strategy: StrategyLike, options: LoadOptions, batch: list[_Unit]) -> l
     return [outcome for unit in batch for outcome in _outcomes(unit, made, options, parsing)]
 
 
-def _batches(work: Iterator[_Unit]) -> Iterator[list[_Unit]]:
-    batch: list[_Unit] = []
+def cut_batch(
+    strategy: StrategyLike, options: LoadOptions, batch: list[InputItem]
+) -> list[ChunkOutcome]:
+    """Every document of a batch with its chunks, and what could not be read."""
+    found = _work(strategy, options, list(batch))
+    return [each for each in found if not isinstance(each, UnchangedSource)]  # none is known
+
+
+def batches(work: Iterator[_U]) -> Iterator[list[_U]]:
+    """What is cut together: code is parsed as long as enough of a batch is code."""
+    batch: list[_U] = []
     size = 0
     for unit in work:
         batch.append(unit)

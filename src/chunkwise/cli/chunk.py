@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -36,15 +37,16 @@ from chunkwise.cli.options import (
     SourceOptions,
     check_outputs,
     json_flag,
-    output_file,
     page_file,
 )
 from chunkwise.cli.progress import bytes_of, progress
-from chunkwise.cli.streams import say, shown_place
+from chunkwise.cli.streams import say, say_skipped, shown_place
 
 if TYPE_CHECKING:
+    from chunkwise.base.errors import UnreadableDocument
     from chunkwise.chunkers import Strategy
     from chunkwise.chunkers.chunk import Chunked
+    from chunkwise.chunkers.chunk_parts import PartRecord, PartWork
     from chunkwise.chunkers.contextual.writer import ContextWriter
     from chunkwise.cli.chunked import ChunkSummary, Cutter
     from chunkwise.cli.llm import AskingStrategy
@@ -58,6 +60,7 @@ Examples:
   chunkwise chunk paper.pdf -s recursive --page cuts.html      # the document with its cuts drawn on it
   chunkwise chunk "docs/**/*.md" -s "sections(max_tokens=800, overlap_sentences=2)" -o out.jsonl
   chunkwise chunk s3://bucket/docs/ -o s3://bucket/chunks.parquet
+  chunkwise chunk s3://bucket/docs/ -o s3://bucket/chunks/ --engine ray   # a data set, made by a cluster
   chunkwise chunk corpus.jsonl --text-field body --json | head -3
   chunkwise chunk code/ -s ./mine.py:Mine                      # a strategy of your own
   chunkwise chunk kb -o chunks.parquet --with-vectors          # what an index holds, each chunk with its vector
@@ -77,7 +80,19 @@ class ChunkOptions(LlmOptions, ConfigOption, JobsOption, SourceOptions):
         "-s", "--strategy", default="structure", metavar="SPEC", show_default=True,
         help='How documents are cut: "name(parameter=value, …)". List: `chunkwise strategies`.',
     )  # fmt: skip
-    output: Path | None = output_file("Write the chunks to this file: .jsonl, .parquet or .csv.")
+    output: Path | None = option(
+        "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
+        help="Write the chunks to this file: .jsonl, .parquet or .csv. A name without ending is a data set: a folder "
+        "of Parquet files, which a run that was stopped goes on with.",
+    )  # fmt: skip
+    engine: Literal["local", "ray"] = option(
+        "--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
+        help="Who cuts, of a data set: processes of this machine (-j), or a Ray cluster. The files are the same.",
+    )  # fmt: skip
+    address: str | None = option(
+        "--address", metavar="ADDRESS", show_default="a cluster begun on this machine",
+        help="With --engine ray: the cluster, such as auto (the one this machine is a node of) or HOST:6379.",
+    )  # fmt: skip
     with_vectors: bool = option(
         "--with-vectors", is_flag=True,
         help="Of an index, with -o: write the vector of each chunk, too, as the column vector.",
@@ -113,7 +128,16 @@ def command(options: ChunkOptions) -> None:
         raise click.UsageError(
             "--with-vectors: only an index has vectors; make one (chunkwise index … --into kb) and name it"
         )
+    if options.address and options.engine != "ray":
+        raise click.UsageError("--address names a Ray cluster: it goes with --engine ray")
+    if options.engine == "ray" and not _is_dataset(options.output):
+        raise click.UsageError(
+            "--engine ray writes a data set: name a folder for it, -o chunks/ or -o s3://bucket/chunks/"
+        )
     strategy = get_strategy(options.strategy)
+    if options.output is not None and _is_dataset(options.output):
+        _write_dataset(options, strategy, options.output)
+        return
     check_contextual(
         options, options.context, options.contextual,
         is_writing=bool(options.contextual), is_asking=strategy.asks_a_model,
@@ -174,6 +198,62 @@ def command(options: ChunkOptions) -> None:
                 click.echo(f"written: {shown_path(written)}", err=True)
     if summary.skipped or clients.fell_short or (writer and writer.tally.without):
         sys.exit(SKIPPED)
+
+
+def _is_dataset(output: Path | None) -> bool:
+    return output is not None and not output.suffix
+
+
+def _write_dataset(options: ChunkOptions, strategy: Strategy, output: Path) -> None:
+    """Chunks as Parquet files of a folder, by processes of this machine or by a cluster."""
+    from chunkwise.base.ray_workers import RayWorkers
+    from chunkwise.base.remote import address_of
+    from chunkwise.base.wording import counted
+    from chunkwise.base.workers import Workers
+    from chunkwise.chunkers.chunk_parts import PartRecipe, write_dataset
+
+    unfit = {
+        "--contextual": options.contextual, "--page": options.page, "--json": options.as_json,
+        "--dry-run": options.dry_run, f"the strategy {strategy.name}, which asks a model": strategy.asks_a_model,
+    }  # fmt: skip
+    for name, is_given in unfit.items():
+        if is_given:
+            raise click.UsageError(
+                f"a data set (-o {shown_path(output)}) goes without {name}; name a file to write: -o chunks.parquet"
+            )
+    paths = options.sources()
+    total, began = bytes_of(paths), time.monotonic()
+    place = output if address_of(output) else output.absolute()  # workers stand elsewhere
+    recipe = PartRecipe(options.strategy, options.loading([output]), options.context, place)
+    workers: Workers[PartWork, PartRecord] | RayWorkers[PartWork, PartRecord]
+    if options.engine == "ray":
+        workers = RayWorkers(options.address, recipe, "chunkwise: cut")
+        at_once = workers.at_once
+    else:
+        jobs = options.workers(total)
+        workers, at_once = Workers(jobs, recipe), 2 * jobs
+    try:
+        with progress("chunking", total, options.quiet) as advance:
+            told = _raise if options.strict else say_skipped
+            made = write_dataset(paths, recipe, workers, at_once, told, advance)
+    finally:
+        workers.stop()
+    if not made.documents:
+        say("no document was read; nothing is written")
+        sys.exit(FAILED)
+    if not options.quiet:
+        parts = counted(made.parts, "file") + (f" ({made.reused:,} reused)" if made.reused else "")
+        counts = f"{counted(made.documents, 'document')}, {counted(made.chunks, 'chunk')}, {parts}"
+        skipped = f"; {made.skipped:,} skipped" if made.skipped else ""
+        seconds = time.monotonic() - began
+        click.echo(f"{strategy.label}: {counts}{skipped}; {seconds:.1f} s", err=True)
+        click.echo(f"written: {shown_path(output)}", err=True)
+    if made.skipped:
+        sys.exit(SKIPPED)
+
+
+def _raise(problem: UnreadableDocument) -> None:
+    raise problem
 
 
 def _names_index(names: Sequence[str]) -> bool:

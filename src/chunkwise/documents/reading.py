@@ -318,8 +318,12 @@ class InputReader:
 
     def own_id(self, document: Document) -> str:
         """An id no other document has, since chunk ids build on it; a taken one is named after its file, too."""
+        return self.distinct_id(document.id, document.source)
+
+    def distinct_id(self, id: str, source: str) -> str:
+        """The same by id and source alone."""
         # After the id of the file: its path may be spelled in many ways.
-        return self._ids.distinct(document.id, self._files.get(document.source, document.source))
+        return self._ids.distinct(id, self._files.get(source, source))
 
 
 def _drained(problems: deque[UnreadableDocument]) -> Iterator[UnreadableDocument]:
