@@ -128,6 +128,14 @@ def test_what_is_there_is_not_made_again(docs: Path, tmp_path: Path) -> None:
     assert _rows(tmp_path / "out") == _expected(docs)
     _, workers, _ = _write(docs, tmp_path / "out", strategy="sentences(max_tokens=50)")
     assert len(workers.made) == 4
+    mine = tmp_path / "mine.py"
+    for limit in (40, 60):  # a strategy of one's own, and the same with other code
+        mine.write_text(
+            "from chunkwise.chunkers.sentences import SentenceChunker\n"
+            f"class Mine(SentenceChunker):\n    LIMIT = {limit}\n"
+        )
+        _, workers, _ = _write(docs, tmp_path / "out", strategy=f"{mine}:Mine")
+        assert len(workers.made) == 4
 
 
 def test_a_run_that_was_stopped_goes_on_and_shows_nothing_before_its_end(

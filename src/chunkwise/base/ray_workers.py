@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
@@ -12,6 +13,8 @@ from chunkwise.base.workers import WorkerDied
 
 _RETRIES = 3
 """Of a task whose process or node was lost: most come back on another."""
+_SECONDS = 10.0
+"""After which nobody answers at an address."""
 _AHEAD = 2
 """Tasks a core has waiting."""
 
@@ -68,11 +71,14 @@ class RayWorkers(Generic[Given, Found]):
 def _connect(ray: Any, address: str | None) -> None:
     # Its own variable may name a cluster; else one is begun here, with no page that nobody asked for.
     own = {} if address or os.environ.get("RAY_ADDRESS") else {"include_dashboard": False}
+    where = f"the Ray cluster at {address}" if address else "a Ray cluster of this machine"
+    host, _, port = (address or "").rpartition(":")
     try:
+        if host and port.isdigit():  # Ray itself asks for minutes
+            socket.create_connection((host, int(port)), _SECONDS).close()
         ray.init(address=address, log_to_driver=False, logging_level="error", **own)
     except Exception as error:  # a wrong address, a cluster of another version: in Ray's own words
         words = " ".join(str(error).split())[:300]
-        where = f"the Ray cluster at {address}" if address else "a Ray cluster of this machine"
         raise ChunkwiseError(
             f"{where} cannot be reached: {words}; start one with: ray start --head"
         ) from error

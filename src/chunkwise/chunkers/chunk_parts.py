@@ -6,6 +6,7 @@ what is there already is not made again.
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import secrets
@@ -23,6 +24,7 @@ from chunkwise.base.atomic import replacing, shown_path
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.base.remote import address_of, asked, store
 from chunkwise.base.workers import WorkerDied
+from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import Chunked, StrategyLike, batches, cut_batch, under_id, weight
 from chunkwise.chunkers.contextual import with_headings
 from chunkwise.chunkers.write_chunks import chunk_file
@@ -140,14 +142,28 @@ class PartRecipe:
             temporary.write_text(json.dumps(asdict(record)), encoding="utf-8")
         return record
 
-    def key(self, units: list[list[InputItem]]) -> str:
+    def how(self) -> str:
+        """What makes the same documents the same chunks: strategy, its code where it is not ours, options, version."""
+        made = get_strategy(self.strategy)
+        kind = type(made.chunker)
+        code = "" if kind.__module__.startswith("chunkwise.") else _code(kind)
+        known = (made.label, code, self.context, sys.modules["chunkwise"].__version__)
+        return repr((known, sorted(options_given(self.options).items())))
+
+    def key(self, units: list[list[InputItem]], how: str) -> str:
         """The same for the same documents, cut in the same way by the same version."""
-        found = blake2b(digest_size=10)
-        how = (str(self.strategy), self.context, sys.modules["chunkwise"].__version__)
-        found.update(repr((how, sorted(options_given(self.options).items()))).encode())
+        found = blake2b(how.encode("utf-8", "surrogatepass"), digest_size=10)
         for batch in units:
             found.update(repr([_state(unit) for unit in batch]).encode("utf-8", "surrogatepass"))
         return found.hexdigest()
+
+
+def _code(kind: type) -> str:
+    """The file of a strategy of one's own; what has none is made anew each time."""
+    try:
+        return _hash(Path(inspect.getfile(kind)).read_bytes())
+    except (OSError, TypeError):
+        return secrets.token_hex(8)
 
 
 def _state(unit: InputItem) -> tuple[object, ...]:
@@ -236,7 +252,7 @@ def write_dataset(
         advance(work.size, f"{documents:,} documents, {chunks:,} chunks")
     if documents:
         manifest = {
-            "format": _FORMAT, "version": 1, "strategy": str(recipe.strategy), "documents": documents,
+            "format": _FORMAT, "version": 1, "strategy": get_strategy(recipe.strategy).label, "documents": documents,
             "chunks": chunks, "parts": recipe_parts,
         }  # fmt: skip
         made.commit(manifest)
@@ -272,8 +288,9 @@ class _DatasetRun:
     def parts(self, at_once: int) -> Iterator[tuple[PartWork, PartRecord]]:
         """Every part with its record, in order, a few being made ahead."""
         waiting: deque[tuple[PartWork, Callable[[], PartRecord]]] = deque()
+        how = self._recipe.how()
         for number, units in enumerate(_grouped(batches(self._reader.units()), _BATCHES)):
-            work = PartWork(f"part-{number:06}-{self._recipe.key(units)}", units)
+            work = PartWork(f"part-{number:06}-{self._recipe.key(units, how)}", units)
             waiting.append((work, self._begun(work)))
             if len(waiting) >= at_once:
                 yield self._finished(*waiting.popleft())
