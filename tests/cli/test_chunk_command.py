@@ -411,6 +411,11 @@ def test_every_command_reads_an_address_as_it_reads_the_folder(here: Run) -> Non
     assert '"memory://docs"' in plan
     again = here("tune", "there.out/sweep.toml", "-o", "again", "-q")
     assert again.returncode == 0, again.stderr
+    # Whoever names a folder alone has not named what a file in it does.
+    resumed = here("tune", "--resume", "-o", "there.out", "-q")
+    assert "names a store that would be read with your credentials, memory://docs" in resumed.stderr
+    resumed = here("tune", "--resume", "-o", "there.out", "-q", "--allow", "memory://docs")
+    assert resumed.returncode == 0, resumed.stderr
     written = here("chunk", "memory://docs", "-o", "memory://out/chunks.jsonl")
     assert "written: memory://out/chunks.jsonl" in written.stderr
     refused = here("chunk", "memory://docs", "-o", "memory://docs/a.md.jsonl")

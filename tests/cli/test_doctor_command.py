@@ -83,7 +83,7 @@ def test_where_everything_is_here_the_status_is_0(
     assert found["weights of minilm"]["detail"].startswith("whole")
     assert {name for name, check in found.items() if check["group"] == "extras"} == {
         "search", "parquet", "code", "tokenizers", "postgres", "llm", "charts", "sentence-transformers", "fastembed",
-        "studio", "mcp", "mlflow", "otel", "langchain", "llamaindex", "haystack", "dspy",
+        "remote", "ray", "studio", "mcp", "mlflow", "otel", "langchain", "llamaindex", "haystack", "dspy",
     }  # fmt: skip
     assert found["weights of smollm2"]["detail"].startswith("whole")
     assert found["answering"]["state"] == "works"
