@@ -16,7 +16,7 @@ TOGETHER := -n 3 --dist worksteal
 pages suite thorough torture: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: coverage help demo test checks types style compiled pages wheel suite thorough torture docs exporters test-adapters test-adapters-oldest bench clean
+.PHONY: coverage help demo test checks types style compiled pages wheel suite thorough torture docs exporters test-adapters test-adapters-oldest test-scale bench clean
 
 ##@ For a fresh clone
 
@@ -110,6 +110,19 @@ $(VENV)-adapters-oldest/.tried: pyproject.toml | $(STAMP)
 		> $(VENV)-adapters-oldest/pip.log 2>&1 && : > $@ \
 		|| echo 'adapters: their oldest versions do not install here ($(VENV)-adapters-oldest/pip.log)' > $@
 
+# A server of S3, frames of other libraries and Ray: nothing for the environment of every test, either.
+SCALE_TESTS := tests/documents/test_object_store.py tests/documents/test_tables_of_others.py tests/chunkers/test_ray_engine.py
+
+test-scale: $(VENV)-scale/.tried ## object stores, tables of other libraries, a Ray cluster of two nodes
+	@if [ -s $< ]; then cat $<; else PYTHONPATH=tests $(VENV)-scale/bin/python -m pytest -rs -W default -o addopts=-q $(SCALE_TESTS); fi
+
+$(VENV)-scale/.tried: pyproject.toml | $(STAMP)
+	@$(PYTHON) -m venv $(VENV)-scale
+	@$(VENV)-scale/bin/python -m pip install --quiet --editable '.[search,parquet,remote,ray]' 'moto[server]' s3fs pandas polars \
+		duckdb datasets 'ray[data]' pytest hypothesis > $(VENV)-scale/pip.log 2>&1 && : > $@ \
+		|| echo 'scale: not tested, its packages do not install here ($(VENV)-scale/pip.log)' > $@
+	@$(VENV)-scale/bin/python -m pip install --quiet pyspark > /dev/null 2>&1 || true # tried where there is Java, too
+
 bench: $(VENV)-bench/.installed ## speed, conformance and recall beside other libraries: docs/benchmarks/
 	$(VENV)-bench/bin/python -m benchmarks.run
 	$(VENV)-bench/bin/python -m benchmarks.conformance
@@ -150,7 +163,7 @@ $(LLM_STAMP): $(STAMP)
 	@touch $@
 
 clean: ## remove everything that make has made
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-exporters $(VENV)-adapters $(VENV)-adapters-oldest build dist out .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-exporters $(VENV)-adapters $(VENV)-adapters-oldest $(VENV)-scale build dist out .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 help: ## this list
 	@echo 'chunkwise: find the chunking that works for your documents, and prove it.'

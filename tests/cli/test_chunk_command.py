@@ -377,3 +377,51 @@ def test_quiet_shows_chunks_without_a_summary(here: Run, handbook: Path) -> None
     assert quiet.stdout
     assert told.stdout.startswith(quiet.stdout)
     assert quiet.stderr == ""
+
+
+def test_every_command_reads_an_address_as_it_reads_the_folder(here: Run) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    files = fsspec.filesystem("memory")
+    text = "# Leave\n\nEvery employee has thirty days of leave.\n\n# Hours\n\nThe house opens at ten.\n"
+    Path("docs").mkdir()
+    Path("docs/a.md").write_text(text)
+    files.pipe_file("/docs/a.md", text.encode())
+    Path("q.json").write_text(
+        '[{"query": "How many days?", "relevant_text": "thirty days of leave"}]'
+    )
+    asked = ("--test-queries", "q.json", "--retriever", "bm25")
+    for words in (
+        ("chunk", "{}", "--json"),
+        ("profile", "{}", "--json"),
+        ("lint", "{}", "--json"),
+        ("evaluate", "{}", *asked, "--json"),
+        ("tune", "{}", *asked[:2], "--embedder", "none", "-o", "{}.out", "-q"),
+        ("index", "{}", "--into", "{}.kb", "--vectors", "none", "-q"),
+    ):
+        runs = []
+        for place in ("docs", "memory://docs"):
+            name = place.replace("memory://docs", "there")
+            named = [word.replace("{}.", f"{name}.").replace("{}", place) for word in words]
+            runs.append(here(*named))
+        assert runs[0].returncode == runs[1].returncode == 0, (words, runs[1].stderr)
+        if words[0] == "chunk":
+            assert runs[1].stdout == runs[0].stdout.replace("docs/a.md", "memory://docs/a.md")
+    # The plan that a sweep leaves names the address, and is read again.
+    plan = Path("there.out/sweep.toml").read_text()
+    assert '"memory://docs"' in plan
+    again = here("tune", "there.out/sweep.toml", "-o", "again", "-q")
+    assert again.returncode == 0, again.stderr
+    # Whoever names a folder alone has not named what a file in it does.
+    resumed = here("tune", "--resume", "-o", "there.out", "-q")
+    assert "names a store that would be read with your credentials, memory://docs" in resumed.stderr
+    resumed = here("tune", "--resume", "-o", "there.out", "-q", "--allow", "memory://docs")
+    assert resumed.returncode == 0, resumed.stderr
+    written = here("chunk", "memory://docs", "-o", "memory://out/chunks.jsonl")
+    assert "written: memory://out/chunks.jsonl" in written.stderr
+    refused = here("chunk", "memory://docs", "-o", "memory://docs/a.md.jsonl")
+    assert refused.returncode == 0, refused.stderr
+    files.pipe_file("/docs/b.jsonl", b'{"text": "Mine."}\n')
+    refused = here("chunk", "memory://docs", "-o", "memory://docs/b.jsonl")
+    assert refused.returncode == 2
+    assert "would be overwritten" in refused.stderr
+    files.store.clear()

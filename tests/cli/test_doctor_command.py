@@ -84,7 +84,7 @@ def test_where_everything_is_here_the_status_is_0(
     assert {name for name, check in found.items() if check["group"] == "extras"} == {
         "search", "parquet", "code", "tokenizers", "postgres", "lancedb", "qdrant", "llm", "charts",
         "sentence-transformers", "fastembed", "studio", "mcp", "mlflow", "otel", "langchain", "llamaindex",
-        "haystack", "dspy", "chroma", "milvus",
+        "haystack", "dspy", "chroma", "milvus", "remote", "ray",
     }  # fmt: skip
     assert found["weights of smollm2"]["detail"].startswith("whole")
     assert found["answering"]["state"] == "works"

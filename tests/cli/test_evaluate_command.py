@@ -551,10 +551,9 @@ def test_options_that_cannot_be_are_told_before_anything_is_read(
     assert (done.returncode, told in done.stderr) == (2, True), done.stderr
 
 
-def test_an_address_is_no_document(here: Run) -> None:
-    done = here("chunk", "https://example.org/a.html")
+def test_an_address_whose_package_is_missing_is_told_what_to_install(here: Run) -> None:
+    done = here("chunk", "gs://bucket/docs")
     assert done.returncode == 1
     assert done.stderr.splitlines()[0] == (
-        "chunkwise: skipped https://example.org/a.html: an address, and nothing is fetched; save what is there, and "
-        "name the file (curl -o page.html ADDRESS)"
+        "chunkwise: skipped gs://bucket/docs: gs:// needs a package of its own: pip install 'chunkwise[remote]' gcsfs"
     )

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.remote import address_of, shown_address, store, upload
 
 _FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 """Errors that nothing but writing meets: a full disk, or a full share of it."""
@@ -26,7 +27,15 @@ def says_what_it_writes(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ChunkwiseError(f"cannot write {path}: {error.strerror or error}") from error
+        raise ChunkwiseError(
+            f"cannot write {shown_path(path)}: {error.strerror or error}"
+        ) from error
+
+
+def shown_path(path: Path) -> str:
+    """As a user wrote it: of an address `pathlib` keeps one slash."""
+    address = address_of(path)
+    return str(path) if address is None else shown_address(address)
 
 
 @contextmanager
@@ -34,8 +43,16 @@ def replacing(path: Path) -> Iterator[Path]:
     """A temporary file that takes the name of `path` at the end, and vanishes on any error.
 
     Behind a link, what it leads to is replaced. What was there before leaves its rights. A device or a pipe is written
-    itself: it has no place to move into.
+    itself: it has no place to move into. What has an address is written here, and sent there when it is whole.
     """
+    if (address := address_of(path)) is not None:
+        with scratch_folder() as folder:
+            temporary = folder / path.name
+            with _write_errors(temporary, _FULL):
+                yield temporary
+            with says_what_it_writes(path):
+                upload(temporary, address)
+        return
     with says_what_it_writes(path):
         mode = _mode(path)
         if mode is not None and stat.S_ISDIR(mode):
@@ -167,6 +184,10 @@ def refuse_links(paths: Iterable[Path]) -> None:
 
 def check_writable(path: Path) -> None:
     """Raises what writing to this path would raise, before the work; nothing is left behind."""
+    if (address := address_of(path)) is not None:
+        with says_what_it_writes(path):
+            store(address)
+        return
     with says_what_it_writes(path):
         mode = _mode(path)
         if mode is not None and stat.S_ISDIR(mode):

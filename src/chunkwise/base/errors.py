@@ -6,7 +6,7 @@ import re
 _WORD = re.compile(r"[^\s'\"]+")
 _USER = re.compile(r"(?:[\w+.-]:/+|\bpostgres\w*(?::|/+))[^:@/?]*(?=:)")
 _BARE_USER = re.compile(r"[(\[{<,;=]*(?!(?:mailto|acct|sips?|xmpp):)[\w.+%-]+(?=:(?!/))")
-_SECRET = "passw|pwd|secret|token|key"
+_SECRET = "passw|pwd|secret|token|key|signature|credential|sig(?==)"
 _OPTION = re.compile(
     rf"([?&](?:(?!{_SECRET})[^=&\s])*+(?:{_SECRET})[^=&\s]*+=)[^&\s'\"]*+|[?&][^=&\s]*+",
     re.IGNORECASE,

@@ -167,6 +167,17 @@ def check_allowed(value: object) -> None:
                 )
 
 
+def check_store(text: str, address: str) -> None:
+    """Refuses to read from a store that a recorded text names, unless CHUNKWISE_ALLOW has it."""
+    scheme, _, rest = address.partition("://")
+    name = f"{scheme}://{rest.partition('/')[0].rpartition('@')[2]}"
+    if isinstance(text, Recorded) and not _is_allowed(name):
+        raise NotAllowed(
+            f"{text.where} names a store that would be read with your credentials, {name}; what is written there is "
+            f"data, and is not followed unless you allow it: --allow {quote(name)} ({ALLOW} in the environment)"
+        )
+
+
 def _lost_mark(name: str) -> str:
     """Who named it, where only files have and a command is at work; else empty."""
     place = _place(name)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.parameters import takes
@@ -21,7 +22,9 @@ from chunkwise.documents import (
     InputItem,
     InputReader,
     Inputs,
+    IsKnown,
     LoadOptions,
+    UnchangedSource,
     Unreadables,
     WhenUnreadable,
     loaded,
@@ -72,6 +75,9 @@ class Chunked:
 
 
 ChunkOutcome = Chunked | UnreadableDocument
+_Unit = InputItem | UnchangedSource
+_U = TypeVar("_U", bound=InputItem | UnchangedSource)
+_Outcome = ChunkOutcome | UnchangedSource
 
 
 def chunk_text(
@@ -111,7 +117,7 @@ def chunk(
     jobs: int = 1,
     on_unreadable: WhenUnreadable = "warn",
 ) -> Iterator[Chunk]:
-    """The chunks of files, folders, globs, archives and `Document`s, one document after the other.
+    """The chunks of files, folders, globs, archives, addresses, tables and `Document`s, one document after the other.
 
     What cannot be read is a warning, or what `on_unreadable` makes of it; where nothing at all can be read and nobody
     was told ("warn"), the first problem is raised. Several `jobs` are processes, each of which imports the script that
@@ -134,14 +140,26 @@ def chunk_each(
     jobs: int = 1,
 ) -> Iterator[ChunkOutcome]:
     """Every document with its chunks, and every source that could not be read, in the order of the inputs."""
+    outcomes = chunk_changed(source, strategy, lambda source: False, options, jobs)
+    return (each for each in outcomes if not isinstance(each, UnchangedSource))  # none is known
+
+
+def chunk_changed(
+    source: Inputs,
+    strategy: StrategyLike,
+    is_known: IsKnown,
+    options: LoadOptions | None = None,
+    jobs: int = 1,
+) -> Iterator[ChunkOutcome | UnchangedSource]:
+    """The same; a file of a store that is known is neither read nor cut, and comes in its place."""
     options = options or LoadOptions()
     made = get_strategy(strategy)  # a wrong parameter is an error now, not after the first file
     if jobs < 1:
         raise InvalidParameter(f"jobs is {jobs}; the least allowed is 1")
-    reader = InputReader(source, options)
+    reader = InputReader(source, options, is_known)
     # A language model answers several at once by itself, and what it may cost is counted in one process.
     alone = jobs == 1 or made.asks_a_model
-    work = reader.units()
+    work = reader.changed_units()
     found = (
         _in_this_process(work, made, options)
         if alone
@@ -151,9 +169,9 @@ def chunk_each(
 
 
 def _outcomes(
-    unit: InputItem, strategy: Strategy, options: LoadOptions, parsing: ParsingBudget
-) -> Iterator[ChunkOutcome]:
-    if isinstance(unit, UnreadableDocument):
+    unit: _Unit, strategy: Strategy, options: LoadOptions, parsing: ParsingBudget
+) -> Iterator[_Outcome]:
+    if isinstance(unit, UnreadableDocument | UnchangedSource):
         yield unit
     elif isinstance(unit, Document):
         yield _chunked(unit, strategy, parsing)
@@ -169,8 +187,8 @@ def _chunked(document: Document, strategy: Strategy, parsing: ParsingBudget) -> 
 
 
 def _in_this_process(
-    work: Iterator[InputItem], strategy: StrategyLike, options: LoadOptions
-) -> Iterator[ChunkOutcome]:
+    work: Iterator[_Unit], strategy: StrategyLike, options: LoadOptions
+) -> Iterator[_Outcome]:
     made, parsing = get_strategy(strategy), ParsingBudget()
     items = size = 0
     for unit in work:
@@ -181,18 +199,18 @@ def _in_this_process(
 
 
 def _in_workers(
-    work: Iterator[InputItem], strategy: StrategyLike, options: LoadOptions, jobs: int
-) -> Iterator[ChunkOutcome]:
+    work: Iterator[_Unit], strategy: StrategyLike, options: LoadOptions, jobs: int
+) -> Iterator[_Outcome]:
     try:
         pickle.dumps(strategy)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InvalidParameter(
             f"the strategy cannot be sent to another process ({error}); name it in a text, or use jobs=1"
         ) from error
-    waiting: deque[tuple[list[InputItem], Future[list[ChunkOutcome]]]] = deque()
+    waiting: deque[tuple[list[_Unit], Future[list[_Outcome]]]] = deque()
     workers = Workers(jobs, partial(_work, strategy, options))
     try:
-        for batch in _batches(work):
+        for batch in batches(work):
             waiting.append((batch, workers.submit(batch)))
             if len(waiting) >= jobs * _AHEAD:
                 yield from _results(workers, *waiting.popleft())
@@ -204,10 +222,10 @@ def _in_workers(
 
 
 def _results(
-    workers: Workers[list[InputItem], list[ChunkOutcome]],
-    batch: list[InputItem],
-    found: Future[list[ChunkOutcome]],
-) -> Iterator[ChunkOutcome]:
+    workers: Workers[list[_Unit], list[_Outcome]],
+    batch: list[_Unit],
+    found: Future[list[_Outcome]],
+) -> Iterator[_Outcome]:
     """What comes of a batch; where a process died at it, each is tried by itself, and one of them is unreadable."""
     try:
         yield from found.result()
@@ -222,15 +240,22 @@ def _results(
         yield from _results(workers, [unit], workers.submit([unit]))
 
 
-def _work(
-    strategy: StrategyLike, options: LoadOptions, batch: list[InputItem]
-) -> list[ChunkOutcome]:
+def _work(strategy: StrategyLike, options: LoadOptions, batch: list[_Unit]) -> list[_Outcome]:
     made, parsing = get_strategy(strategy), ParsingBudget()
     return [outcome for unit in batch for outcome in _outcomes(unit, made, options, parsing)]
 
 
-def _batches(work: Iterator[InputItem]) -> Iterator[list[InputItem]]:
-    batch: list[InputItem] = []
+def cut_batch(
+    strategy: StrategyLike, options: LoadOptions, batch: list[InputItem]
+) -> list[ChunkOutcome]:
+    """Every document of a batch with its chunks, and what could not be read."""
+    found = _work(strategy, options, list(batch))
+    return [each for each in found if not isinstance(each, UnchangedSource)]  # none is known
+
+
+def batches(work: Iterator[_U]) -> Iterator[list[_U]]:
+    """What is cut together: code is parsed as long as enough of a batch is code."""
+    batch: list[_U] = []
     size = 0
     for unit in work:
         batch.append(unit)
@@ -246,16 +271,16 @@ def _is_full(items: int, size: int) -> bool:
     return size >= _BATCH_BYTES or items >= _BATCH_ITEMS
 
 
-def weight(unit: InputItem) -> int:
+def weight(unit: _Unit) -> int:
     """About the bytes there are to work on."""
     if isinstance(unit, Document):
         return len(unit.text)
-    if isinstance(unit, UnreadableDocument):
+    if isinstance(unit, UnreadableDocument | UnchangedSource):
         return 0
     return unit.size
 
 
-def _distinct(outcomes: Iterator[ChunkOutcome], reader: InputReader) -> Iterator[ChunkOutcome]:
+def _distinct(outcomes: Iterator[_Outcome], reader: InputReader) -> Iterator[_Outcome]:
     unparsed = 0
     for outcome in outcomes:
         if isinstance(outcome, Chunked):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from chunkwise.base.atomic import shown_path
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import FAILED
 from chunkwise.cli.llm import (
@@ -35,15 +37,16 @@ from chunkwise.cli.options import (
     SourceOptions,
     check_outputs,
     json_flag,
-    output_file,
     page_file,
 )
 from chunkwise.cli.progress import bytes_of, progress
-from chunkwise.cli.streams import say, shown_place
+from chunkwise.cli.streams import say, say_skipped, shown_place
 
 if TYPE_CHECKING:
+    from chunkwise.base.errors import UnreadableDocument
     from chunkwise.chunkers import Strategy
     from chunkwise.chunkers.chunk import Chunked
+    from chunkwise.chunkers.chunk_parts import PartRecord, PartWork
     from chunkwise.chunkers.contextual.writer import ContextWriter
     from chunkwise.cli.chunked import ChunkSummary, Cutter
     from chunkwise.cli.llm import AskingStrategy
@@ -56,6 +59,8 @@ Examples:
   chunkwise chunk handbook/ -o chunks.parquet                  # or .jsonl, .csv
   chunkwise chunk paper.pdf -s recursive --page cuts.html      # the document with its cuts drawn on it
   chunkwise chunk "docs/**/*.md" -s "sections(max_tokens=800, overlap_sentences=2)" -o out.jsonl
+  chunkwise chunk s3://bucket/docs/ -o s3://bucket/chunks.parquet
+  chunkwise chunk s3://bucket/docs/ -o s3://bucket/chunks/ --engine ray   # a data set, made by a cluster
   chunkwise chunk corpus.jsonl --text-field body --json | head -3
   chunkwise chunk code/ -s ./mine.py:Mine                      # a strategy of your own
   chunkwise chunk kb -o chunks.parquet --with-vectors          # what an index holds, each chunk with its vector
@@ -75,7 +80,19 @@ class ChunkOptions(LlmOptions, ConfigOption, JobsOption, SourceOptions):
         "-s", "--strategy", default="structure", metavar="SPEC", show_default=True,
         help='How documents are cut: "name(parameter=value, …)". List: `chunkwise strategies`.',
     )  # fmt: skip
-    output: Path | None = output_file("Write the chunks to this file: .jsonl, .parquet or .csv.")
+    output: Path | None = option(
+        "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
+        help="Write the chunks to this file: .jsonl, .parquet or .csv. A name without ending is a data set: a folder "
+        "of Parquet files, which a run that was stopped goes on with.",
+    )  # fmt: skip
+    engine: Literal["local", "ray"] = option(
+        "--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
+        help="Who cuts, of a data set: processes of this machine (-j), or a Ray cluster. The files are the same.",
+    )  # fmt: skip
+    address: str | None = option(
+        "--address", metavar="ADDRESS", show_default="a cluster begun on this machine",
+        help="With --engine ray: the cluster, such as auto (the one this machine is a node of) or HOST:6379.",
+    )  # fmt: skip
     with_vectors: bool = option(
         "--with-vectors", is_flag=True,
         help="Of an index, with -o: write the vector of each chunk, too, as the column vector.",
@@ -97,9 +114,9 @@ class ChunkOptions(LlmOptions, ConfigOption, JobsOption, SourceOptions):
 def command(options: ChunkOptions) -> None:
     """Cut documents into chunks, every one an exact span of its source.
 
-    SOURCE is any number of files, folders, globs or archives (.zip, .tar.gz), or '-' for standard input: text,
-    Markdown and other markup, HTML, XML, PDF, Office files, EPUB, notebooks, mail, CSV, JSON and JSONL corpora, source
-    code. Or an index, whose chunks are handed out as they are.
+    SOURCE is any number of files, folders, globs, archives (.zip, .tar.gz) or addresses (s3://bucket/docs/,
+    https://…), or '-' for standard input: text, Markdown and other markup, HTML, XML, PDF, Office files, EPUB,
+    notebooks, mail, CSV, JSON and JSONL corpora, source code. Or an index, whose chunks are handed out as they are.
     """
     from chunkwise.chunkers import get_strategy
     from chunkwise.cli.chunked import ChunkSummary
@@ -111,7 +128,16 @@ def command(options: ChunkOptions) -> None:
         raise click.UsageError(
             "--with-vectors: only an index has vectors; make one (chunkwise index … --into kb) and name it"
         )
+    if options.address and options.engine != "ray":
+        raise click.UsageError("--address names a Ray cluster: it goes with --engine ray")
+    if options.engine == "ray" and not _is_dataset(options.output):
+        raise click.UsageError(
+            "--engine ray writes a data set: name a folder for it, -o chunks/ or -o s3://bucket/chunks/"
+        )
     strategy = get_strategy(options.strategy)
+    if options.output is not None and _is_dataset(options.output):
+        _write_dataset(options, strategy, options.output)
+        return
     check_contextual(
         options, options.context, options.contextual,
         is_writing=bool(options.contextual), is_asking=strategy.asks_a_model,
@@ -169,18 +195,74 @@ def command(options: ChunkOptions) -> None:
         click.echo(summary.line(), err=True)
         for written in (options.output, options.page):
             if written:
-                click.echo(f"written: {written}", err=True)
+                click.echo(f"written: {shown_path(written)}", err=True)
     if summary.skipped or clients.fell_short or (writer and writer.tally.without):
         sys.exit(SKIPPED)
 
 
+def _is_dataset(output: Path | None) -> bool:
+    return output is not None and not output.suffix
+
+
+def _write_dataset(options: ChunkOptions, strategy: Strategy, output: Path) -> None:
+    """Chunks as Parquet files of a folder, by processes of this machine or by a cluster."""
+    from chunkwise.base.ray_workers import RayWorkers
+    from chunkwise.base.remote import address_of
+    from chunkwise.base.wording import counted
+    from chunkwise.base.workers import Workers
+    from chunkwise.chunkers.chunk_parts import PartRecipe, write_dataset
+
+    unfit = {
+        "--contextual": options.contextual, "--page": options.page, "--json": options.as_json,
+        "--dry-run": options.dry_run, f"the strategy {strategy.name}, which asks a model": strategy.asks_a_model,
+    }  # fmt: skip
+    for name, is_given in unfit.items():
+        if is_given:
+            raise click.UsageError(
+                f"a data set (-o {shown_path(output)}) goes without {name}; name a file to write: -o chunks.parquet"
+            )
+    paths = options.sources()
+    total, began = bytes_of(paths), time.monotonic()
+    place = output if address_of(output) else output.absolute()  # workers stand elsewhere
+    recipe = PartRecipe(options.strategy, options.loading([output]), options.context, place)
+    workers: Workers[PartWork, PartRecord] | RayWorkers[PartWork, PartRecord]
+    if options.engine == "ray":
+        workers = RayWorkers(options.address, recipe, "chunkwise: cut")
+        at_once = workers.at_once
+    else:
+        jobs = options.workers(total)
+        workers, at_once = Workers(jobs, recipe), 2 * jobs
+    try:
+        with progress("chunking", total, options.quiet) as advance:
+            told = _raise if options.strict else say_skipped
+            made = write_dataset(paths, recipe, workers, at_once, told, advance)
+    finally:
+        workers.stop()
+    if not made.documents:
+        say("no document was read; nothing is written")
+        sys.exit(FAILED)
+    if not options.quiet:
+        parts = counted(made.parts, "file") + (f" ({made.reused:,} reused)" if made.reused else "")
+        counts = f"{counted(made.documents, 'document')}, {counted(made.chunks, 'chunk')}, {parts}"
+        skipped = f"; {made.skipped:,} skipped" if made.skipped else ""
+        seconds = time.monotonic() - began
+        click.echo(f"{strategy.label}: {counts}{skipped}; {seconds:.1f} s", err=True)
+        click.echo(f"written: {shown_path(output)}", err=True)
+    if made.skipped:
+        sys.exit(SKIPPED)
+
+
+def _raise(problem: UnreadableDocument) -> None:
+    raise problem
+
+
 def _names_index(names: Sequence[str]) -> bool:
     """Told without what it takes to open one."""
-    from chunkwise.documents.inputs import is_web_address
+    from chunkwise.base.remote import address_of
     from chunkwise.documents.own_files import is_index_folder
 
     return any(
-        ("://" in name and not is_web_address(name)) or is_index_folder(name) for name in names
+        ("://" in name and address_of(name) is None) or is_index_folder(name) for name in names
     )
 
 
@@ -209,7 +291,7 @@ def _from_index(options: ChunkOptions) -> None:
         count = index.export(options.output)
         if not options.quiet:
             click.echo(f"{count:,} chunks with their vectors", err=True)
-            click.echo(f"written: {options.output}", err=True)
+            click.echo(f"written: {shown_path(options.output)}", err=True)
         return
     strategy = KnownStrategy(index.settings.strategy)
     summary = ChunkSummary(strategy)
@@ -227,7 +309,7 @@ def _from_index(options: ChunkOptions) -> None:
         click.echo(summary.line(), err=True)
         for written in (options.output, options.page):
             if written:
-                click.echo(f"written: {written}", err=True)
+                click.echo(f"written: {shown_path(written)}", err=True)
 
 
 def _documents(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from chunkwise.base.atomic import shown_path
 from chunkwise.cli.dataclass_options import RealRange, argument, dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import NOT_COMPARABLE
 from chunkwise.cli.keep import KeepOptions, RunKeeper
@@ -290,7 +291,7 @@ def _write(path: Path, save: Callable[[Path], None], *, told: bool = True) -> bo
         say(error)
         return False
     if told:
-        click.echo(f"written: {path}", err=True)
+        click.echo(f"written: {shown_path(path)}", err=True)
     return True
 
 

@@ -39,6 +39,8 @@ EXTRAS = {
     "qdrant": "indexes in Qdrant, and chunks pushed into it",
     "llm": "language models: contexts, judges, answers, questions",
     "charts": "charts in the HTML pages; without it they have tables",
+    "remote": "addresses, with the package of each store: s3://, https:// …",
+    "ray": "a cluster that cuts: chunkwise chunk --engine ray",
     "studio": "the same in a browser: chunkwise studio",
     "mcp": "tools for assistants: chunkwise mcp",
     "mlflow": "figures handed to MLflow: --mlflow",

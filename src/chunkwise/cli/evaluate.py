@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chunkwise.base.atomic import shown_path
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.evaluation import (
     EvaluationOptions,
@@ -85,7 +86,7 @@ def command(options: EvaluateOptions) -> None:
         keeper.keep(lambda: kept_run(found, options.keep_text))
     for file in written:
         if not options.quiet:
-            click.echo(f"written: {file}", err=True)
+            click.echo(f"written: {shown_path(file)}", err=True)
     missed = prepared.missed(results)
     if len(written) < (options.output is not None) + (options.page is not None):
         sys.exit(1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chunkwise.base.atomic import shown_path
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import AllowOption, QuietOption, check_outputs, json_flag, page_file
 from chunkwise.cli.streams import print_json, shown_place, stdout_console
@@ -69,7 +70,7 @@ def command(options: GraphOptions) -> None:
 
         write_page(_view(lookup, options, name), options.page)
         if not options.quiet:
-            click.echo(f"written: {options.page}", err=True)
+            click.echo(f"written: {shown_path(options.page)}", err=True)
     if not (options.as_json or options.page):
         from chunkwise.report.terminal.names import render_name, render_overview
         from chunkwise.retrieval.name_lookup import NameDetails

@@ -115,9 +115,10 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, JobsOption, So
 def command(options: IndexCommandOptions) -> None:
     """Make an index that can be searched, or bring it up to date.
 
-    SOURCE is any number of files, folders, globs or archives, or '-', as for `chunkwise chunk`. The index then holds
-    exactly these documents: new and changed ones are read, unchanged ones kept, missing ones removed (none with
-    --add). Settings that you do not give stay as they were when the index was made.
+    SOURCE is any number of files, folders, globs, archives or addresses (s3://bucket/docs/), or '-', as for
+    `chunkwise chunk`. The index then holds exactly these documents: new and changed ones are read, unchanged ones
+    kept, missing ones removed (none with --add). Settings that you do not give stay as they were when the index was
+    made.
     """
     if not options.into:
         raise click.UsageError("where to? name a folder for the index: --into kb")

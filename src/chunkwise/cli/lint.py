@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
+from chunkwise.base.atomic import shown_path
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, option
 from chunkwise.cli.exit_status import FAILED
@@ -154,7 +155,7 @@ def _tell(
         click.echo(_line(summary, tally), err=True)
         for written in (options.output, options.page):
             if written:
-                click.echo(f"written: {written}", err=True)
+                click.echo(f"written: {shown_path(written)}", err=True)
 
 
 def _checked(output: Path | None) -> Path | None:

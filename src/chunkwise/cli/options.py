@@ -434,6 +434,7 @@ def check_outputs(
 ) -> list[Path]:
     """The files a command will write: none of them may be one of its inputs, and all of them can be written."""
     from chunkwise.base.atomic import check_writable
+    from chunkwise.base.remote import address_of, is_there
 
     if page is not None and page.suffix.lower() not in (".html", ".htm"):
         raise click.UsageError(f"{page} is to be a page: its name must end in .html")
@@ -447,7 +448,8 @@ def check_outputs(
                 f"{name} is read and would be overwritten; write to another file"
             )
     for path, place in zip(given, outputs, strict=True):
-        if _holds_something(place):
+        address = address_of(path)
+        if is_there(address) if address else _holds_something(place):
             _refuse_if_read(path, place, inputs)
         if not place.is_dir():
             check_writable(path)
@@ -470,9 +472,10 @@ def _refuse_if_read(path: Path, place: Path, inputs: Sequence[str]) -> None:
 
 def _is_read(path: Path, name: str) -> bool:
     """Whether a path lies in a folder that is read, or fits a pattern."""
+    from chunkwise.base.remote import address_of
     from chunkwise.documents.patterns import is_pattern, split_pattern, to_regex
 
-    if os.path.isdir(name):
+    if os.path.isdir(name) or (address_of(name) and not is_pattern(name)):
         return path.is_relative_to(_place(name))
     if not is_pattern(name) or os.path.lexists(name):
         return False

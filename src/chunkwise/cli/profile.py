@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chunkwise.base.atomic import shown_path
 from chunkwise.cli.dataclass_options import dataclass_command, option
 from chunkwise.cli.exit_status import FAILED
 from chunkwise.cli.keep import KeepOptions, RunKeeper
@@ -79,7 +80,7 @@ def _show(profile: Profile, paths: list[str], options: ProfileOptions) -> None:
 
         write_page(profile_view(profile, ", ".join(paths)), options.page)
         if not options.quiet:
-            click.echo(f"written: {options.page}", err=True)
+            click.echo(f"written: {shown_path(options.page)}", err=True)
     if not (options.as_json or options.page):
         from chunkwise.report.terminal.profile import render_profile
         from chunkwise.report.views.profile import profile_view

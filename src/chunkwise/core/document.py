@@ -60,6 +60,8 @@ class Document:
     """Offset at which each page starts, the first page first."""
     boxes: PageBoxes | None = field(default=None, repr=False, hash=False)
     """Where each line stands on its page; None: the format does not say."""
+    revision: str = field(default="", repr=False, compare=False)
+    """Of which state of its source it was read, where a store says: an index reads only what has another by now."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str):

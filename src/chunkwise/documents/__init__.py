@@ -1,4 +1,4 @@
-"""Documents from files, folders, patterns, archives and standard input; one loader a format."""
+"""Documents from files, folders, patterns, archives, addresses and standard input; one loader a format."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from chunkwise.documents.distinct_ids import Ids, distinct_documents
 from chunkwise.documents.inputs import (
     Input,
     Inputs,
+    IsKnown,
+    UnchangedSource,
     Unreadables,
     WhenUnreadable,
     each_input,
@@ -19,7 +21,15 @@ from chunkwise.documents.loader import (
     loaders,
     options_given,
 )
-from chunkwise.documents.reading import InputItem, InputReader, is_stream, load, loaded, read
+from chunkwise.documents.reading import (
+    InputItem,
+    InputReader,
+    is_stream,
+    load,
+    loaded,
+    read,
+    revision_of,
+)
 from chunkwise.documents.source import Source
 
 __all__ = [
@@ -28,10 +38,12 @@ __all__ = [
     "InputItem",
     "InputReader",
     "Inputs",
+    "IsKnown",
     "LoadOptions",
     "Loader",
     "OnUnreadable",
     "Source",
+    "UnchangedSource",
     "Unreadables",
     "WhenUnreadable",
     "distinct_documents",
@@ -43,5 +55,6 @@ __all__ = [
     "loaders",
     "options_given",
     "read",
+    "revision_of",
     "sources",
 ]

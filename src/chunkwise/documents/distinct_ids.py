@@ -15,6 +15,9 @@ class Ids:
         self._taken: set[str] = set()
         self._last: dict[str, int] = {}
 
+    def __contains__(self, id: str) -> bool:
+        return id in self._taken
+
     def distinct(self, id: str, source: str) -> str:
         """The id if it is free, else `source/id`, else that with `~2`, `~3` …"""
         if id in self._taken and source:

@@ -1,5 +1,5 @@
-"""What a verb is given: files, folders, patterns, archives, standard input and `Document`s, as one stream of sources;
-and the one rule for what cannot be read."""
+"""What a verb is given: files, folders, patterns, archives, addresses, standard input and `Document`s, as one stream of
+sources; and the one rule for what cannot be read."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePath
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
-from chunkwise.base.errors import InvalidParameter, UnreadableDocument
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
+from chunkwise.base.remote import StoredFile, address_of, local_name, shown_address
 from chunkwise.base.user_warning import warn_user
 from chunkwise.core import Document
 from chunkwise.documents.archive import is_archive, members
 from chunkwise.documents.distinct_ids import Ids
+from chunkwise.documents.formats.arrow import Table, TableLike, is_table
 from chunkwise.documents.loader import LoadOptions, OnUnreadable
-from chunkwise.documents.own_files import is_index_folder, is_results_file
+from chunkwise.documents.own_files import is_index_folder, is_results_file, may_be_results
 from chunkwise.documents.passed_over import LEFT_OUT, Choice, in_words
 from chunkwise.documents.patterns import depth_of, is_pattern, names_a_kind, split_pattern, to_regex
+from chunkwise.documents.remote import StoreEntry, look_up, read_ahead, walk_store
 from chunkwise.documents.source import NO_SUCH_FILE, TOO_LONG_A_PATH, Source, os_reason, printable
 from chunkwise.documents.testset_files import (
     file_head,
@@ -35,8 +38,8 @@ STDIN = "-"
 _STDIN_LIMIT = 4 << 30
 
 Input = str | os.PathLike[str] | Document
-"""One path, pattern or `-`, or a document that is there already."""
-Inputs = Input | Iterable[Input]
+"""One path, pattern, address or `-`, or a document that is there already."""
+Inputs = Input | TableLike | Iterable[Input | TableLike]
 """The first argument, `source`, of every verb that reads documents."""
 
 WhenUnreadable = OnUnreadable | Literal["warn", "raise", "ignore"]
@@ -44,7 +47,7 @@ WhenUnreadable = OnUnreadable | Literal["warn", "raise", "ignore"]
 
 _Read = TypeVar("_Read")
 _NEEDED = (
-    "needed: the path of a file, folder or archive, a pattern, '-', a Document, or a list of them "
+    "needed: the path of a file, folder or archive, a pattern, an address, '-', a Document, a table, or a list of them "
     "(chunk_text takes a text)"
 )
 _INDEX = "an index made by chunkwise, not a folder of documents; name the documents themselves"
@@ -118,8 +121,13 @@ def _is_prose(name: str) -> bool:
 
 
 def each_input(source: Inputs) -> Iterator[Input]:
-    """Every input by itself; what can be none is refused, of several when its turn comes."""
-    if isinstance(source, str | os.PathLike | Document):
+    """Every input by itself; what can be none is refused, of several when its turn comes. Tables are for `read`."""
+    return map(_no_table, each_input_or_table(source))
+
+
+def each_input_or_table(source: Inputs) -> Iterator[Input | TableLike]:
+    """The same with tables among them."""
+    if isinstance(source, str | os.PathLike | Document) or is_table(source):
         return iter((source,))
     # Of a mapping the keys would be taken for paths, and the texts be lost.
     if isinstance(source, bytes | Mapping) or not isinstance(source, Iterable):
@@ -127,10 +135,28 @@ def each_input(source: Inputs) -> Iterator[Input]:
     return map(_checked, source)
 
 
-def _checked(given: Input) -> Input:
+def _no_table(given: Input | TableLike) -> Input:
     if isinstance(given, str | os.PathLike | Document):
         return given
+    raise InvalidParameter(
+        f"source is a table ({type(given).__name__}); make documents of its rows first: list(chunkwise.read(table))"
+    )
+
+
+def _checked(given: Input | TableLike) -> Input | TableLike:
+    if isinstance(given, str | os.PathLike | Document) or is_table(given):
+        return given
     raise InvalidParameter(f"among the sources is {type(given).__name__}; {_NEEDED}")
+
+
+IsKnown = Callable[[Source], bool]
+"""Whether a file of a store is read already in the state it is in."""
+
+
+class UnchangedSource(NamedTuple):
+    """A file of a store that `IsKnown` spoke for, and that is not read."""
+
+    source: Source
 
 
 def sources(
@@ -141,23 +167,49 @@ def sources(
     What cannot be reached goes to `on_unreadable`; files in `leave_out` of the options are passed over in silence. What
     nobody means in a folder is counted and told in one line at the end.
     """
+    found = changed_sources(source, on_unreadable, options)
+    # None is known, and the rows of a table are read from memory.
+    return (each for each in found if not isinstance(each, UnchangedSource | Table))
+
+
+def changed_sources(
+    source: Inputs,
+    on_unreadable: OnUnreadable,
+    options: LoadOptions | None = None,
+    is_known: IsKnown = lambda source: False,
+) -> Iterator[Source | Document | UnchangedSource | Table]:
+    """The same, and tables as they are; of stores only the names of files that are known."""
     options = options or LoadOptions()
     names = _Names(options)
-    return _sources(each_input(source), names, on_unreadable, options.on_passed_over or warn_user)
+    told = options.on_passed_over or warn_user
+    return _sources(each_input_or_table(source), names, on_unreadable, told, is_known)
 
 
 def _sources(
-    inputs: Iterator[Input],
+    inputs: Iterator[Input | TableLike],
     names: _Names,
     on_unreadable: OnUnreadable,
     on_passed_over: Callable[[str], None],
-) -> Iterator[Source | Document]:
+    is_known: IsKnown,
+) -> Iterator[Source | Document | UnchangedSource | Table]:
     for given in inputs:
         if isinstance(given, Document):
             yield given
             continue
+        if not isinstance(given, str | os.PathLike):
+            yield Table(names.distinct(Source("table", "table")).id, given)
+            continue
         text = os.fspath(given)
-        for found in _of_input(text, names, on_unreadable):
+        address = address_of(text)
+        of_input = (
+            _of_input(local_name(text), names, on_unreadable)
+            if address is None
+            else _of_address(address, names, on_unreadable, is_known)
+        )
+        for found in of_input:
+            if isinstance(found, UnchangedSource):
+                yield found
+                continue
             try:
                 if is_archive(found.head(512)):
                     yield from _of_archive(found, names, on_unreadable)
@@ -181,7 +233,7 @@ class _Names:
         self._left_out = {os.path.realpath(path) for path in options.leave_out}
 
     def is_new(self, path: str) -> bool:
-        absolute = os.path.abspath(path)
+        absolute = path if "://" in path else os.path.abspath(path)
         new = absolute not in self._paths
         self._paths.add(absolute)
         return new
@@ -198,27 +250,16 @@ class _Names:
 
 def _folder_above(source: Source) -> str:
     """`two` of the file `a/b.md` in the folder `one/two`; nothing of what is no file."""
+    if source.stored is not None:
+        return source.origin.removesuffix(f"/{source.id}").rpartition("/")[2]
     if source.path is None:
         return ""
     path = PurePath(printable(os.path.abspath(source.path)))
     return path.parents[source.id.count("/")].name
 
 
-def is_web_address(text: str) -> bool:
-    return _WEB.match(text) is not None
-
-
-_WEB = re.compile(r"(?:https?|ftps?|file|s3|gs):/", re.IGNORECASE)
-_NOT_FETCHED = (
-    "an address, and nothing is fetched; save what is there, and name the file "
-    "(curl -o page.html ADDRESS)"
-)
-
-
 def _of_input(text: str, names: _Names, on_unreadable: OnUnreadable) -> Iterator[Source]:
     try:
-        if is_web_address(text) and not os.path.lexists(text):
-            raise UnreadableDocument(printable(text), _NOT_FETCHED)
         if text == STDIN:
             yield names.distinct(_stdin(names))
         elif os.path.isdir(text):
@@ -338,10 +379,7 @@ def _of_folder(folder: str, names: _Names, on_unreadable: OnUnreadable) -> Itera
 
 def _of_pattern(pattern: str, names: _Names, on_unreadable: OnUnreadable) -> Iterator[Source]:
     folder, rest = split_pattern(pattern)
-    try:
-        fits = to_regex(rest).fullmatch
-    except re.error as error:
-        raise UnreadableDocument(printable(pattern), f"not a valid pattern: {error}") from error
+    fits = _fitting(rest, pattern)
     found = _Found(names, named=names_a_kind(rest))
     if os.path.isdir(folder):
         # Folders the pattern only passes by are nobody's business, as in a shell.
@@ -352,6 +390,79 @@ def _of_pattern(pattern: str, names: _Names, on_unreadable: OnUnreadable) -> Ite
                 yield from _file(below, path, names)
     if why := found.end("no file matches this pattern"):
         on_unreadable(UnreadableDocument(printable(pattern), why))
+
+
+def _fitting(rest: str, pattern: str) -> Callable[[str], re.Match[str] | None]:
+    try:
+        return to_regex(rest).fullmatch
+    except re.error as error:
+        raise UnreadableDocument(printable(pattern), f"not a valid pattern: {error}") from error
+
+
+def _of_address(
+    address: str, names: _Names, on_unreadable: OnUnreadable, is_known: IsKnown
+) -> Iterator[Source | UnchangedSource]:
+    """The files at an address: one, those below a folder, or those that fit a pattern."""
+    shown = printable(shown_address(address))
+    try:
+        for source, problem in read_ahead(
+            _listed(address, shown, names, on_unreadable), lambda source: not is_known(source)
+        ):
+            if problem is not None:
+                on_unreadable(problem)
+            elif source.data is None and source.opening is None:
+                yield UnchangedSource(source)
+            elif source.origin == shown or not may_be_results(source.name, source.head()):
+                yield source
+    except OSError as error:
+        on_unreadable(UnreadableDocument(shown, os_reason(error)))
+    except UnreadableDocument as error:
+        on_unreadable(error)
+    except ChunkwiseError as error:  # a package that is to be installed
+        on_unreadable(UnreadableDocument(shown, str(error)))
+
+
+def _listed(
+    address: str, shown: str, names: _Names, on_unreadable: OnUnreadable
+) -> Iterator[Source]:
+    folder, rest = address, ""
+    is_web = address.startswith(("http://", "https://"))  # there a question mark begins a query
+    if is_pattern(address.replace("?", "") if is_web else address):
+        scheme, _, tail = address.partition("://")
+        folder, rest = split_pattern(tail)
+        folder = f"{scheme}://{folder.removeprefix('.')}"
+    else:
+        stored, is_folder = look_up(address)
+        if not is_folder:
+            if names.is_new(shown):
+                yield names.distinct(Source(_file_name(shown), shown, stored=stored))
+            return
+    fits = _fitting(rest, address) if rest else None
+    found = _Found(names, named=bool(rest) and names_a_kind(rest))
+    root = printable(shown_address(folder))
+    path, is_folder = look_up(folder)
+    depth = depth_of(rest) if rest else None
+    for entry in walk_store(folder, path.path, on_unreadable, depth) if is_folder or is_web else ():
+        if fits is not None and not fits(entry.below):
+            continue
+        source = _of_entry(entry, folder, root)
+        if found.takes(entry.below, source) and names.is_new(source.origin):
+            yield names.distinct(source)
+    nothing = "no file matches this pattern" if rest else "no files in this folder"
+    if why := found.end(nothing):
+        on_unreadable(UnreadableDocument(shown, why))
+
+
+def _of_entry(entry: StoreEntry, folder: str, root: str) -> Source:
+    stored = StoredFile(folder, entry.path, entry.size, entry.version)
+    below = printable(entry.below)
+    return Source(below, f"{root}{'' if root.endswith('/') else '/'}{below}", stored=stored)
+
+
+def _file_name(address: str) -> str:
+    """The last part of an address, or its host."""
+    path = address.partition("?")[0] if address.startswith("http") else address
+    return path.rstrip("/").rpartition("/")[2]
 
 
 def _stdin(names: _Names) -> Source:

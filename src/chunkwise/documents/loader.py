@@ -175,6 +175,7 @@ loaders = Registry(
         "rtf": f"{_HERE}.rtf:RtfLoader",
         "picture": f"{_HERE}.picture:PictureLoader",
         "parquet": f"{_HERE}.parquet:ParquetLoader",
+        "arrow": f"{_HERE}.arrow:ArrowLoader",
         "eml": f"{_HERE}.eml:EmlLoader",
         "html": f"{_HERE}.html.loader:HtmlLoader",
         "xml": f"{_HERE}.xml:XmlLoader",

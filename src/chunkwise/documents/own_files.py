@@ -40,6 +40,11 @@ def is_results_file(path: str) -> bool:
         return False
 
 
+def may_be_results(name: str, head: bytes) -> bool:
+    """The same by name and first bytes."""
+    return name.lower().endswith(".json") and _RESULTS.match(head) is not None
+
+
 def is_index_folder(folder: str) -> bool:
     """Whether an index of ours lies there; all its files are hidden ones."""
     return os.path.isfile(os.path.join(folder, INDEX_FILE))

@@ -16,7 +16,7 @@ _KINDS = {
     "font": "ttf otf woff woff2 eot pfb ttc",
     "program or compiled file": "exe dll so dylib a o obj lib class jar war pyc pyo pyd wasm beam elc rlib pdb bin app "
     "msi deb rpm apk dmg iso img",
-    "data dump": "npy npz pkl pickle feather arrow h5 hdf5 hdf mat rdata rds sqlite sqlite3 db mdb dump pt pth "
+    "data dump": "npy npz pkl pickle h5 hdf5 hdf mat rdata rds sqlite sqlite3 db mdb dump pt pth "
     "onnx safetensors gguf ckpt tfrecord bson idx pack lmdb",
 }
 _BY_SUFFIX = {f".{end}": kind for kind, ends in _KINDS.items() for end in ends.split()}

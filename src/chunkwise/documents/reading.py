@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+import tempfile
 from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
+from hashlib import blake2b
 from itertools import islice
 from typing import cast
 
@@ -25,8 +30,16 @@ from chunkwise.base.user_warning import warn_user
 from chunkwise.core import Document
 from chunkwise.documents.distinct_ids import Ids
 from chunkwise.documents.fields import is_blank
+from chunkwise.documents.formats.arrow import Table
 from chunkwise.documents.formats.corpus import NoText
-from chunkwise.documents.inputs import Inputs, Unreadables, WhenUnreadable, sources
+from chunkwise.documents.inputs import (
+    Inputs,
+    IsKnown,
+    UnchangedSource,
+    Unreadables,
+    WhenUnreadable,
+    changed_sources,
+)
 from chunkwise.documents.loader import (
     Loader,
     LoadOptions,
@@ -34,9 +47,10 @@ from chunkwise.documents.loader import (
     choose_loader,
     crash_is_unreadable,
     get_loader,
+    options_given,
 )
 from chunkwise.documents.ocr import Ocr
-from chunkwise.documents.source import Source
+from chunkwise.documents.source import Source, os_reason
 from chunkwise.documents.testset_files import NO_DOCUMENT, is_no_document
 
 InputItem = Source | Document | UnreadableDocument
@@ -47,6 +61,7 @@ _DEFAULTS = LoadOptions()
 
 _SMALL = 16 << 20
 """Bytes of a file that a loader without surprises reads in this process: they come to twenty times as much at most."""
+_COPIED = 1 << 20
 _HERE = "chunkwise.documents.reading:outcomes_for_another"
 _stay_here: set[type] = set()
 """Third parties' loaders that were found not to be fit for another process."""
@@ -66,6 +81,54 @@ def load(source: Source, options: LoadOptions, on_unreadable: OnUnreadable) -> I
 
 def loaded(source: Source, options: LoadOptions) -> Iterator[Document | UnreadableDocument]:
     """The same with the problems in their places."""
+    if source.stored is None:
+        yield from _loaded(source, options)
+        return
+    revision = revision_of(source, options)
+    try:
+        with _fetched(source, options) as fetched:
+            for outcome in _loaded(fetched, options):
+                if isinstance(outcome, Document):
+                    outcome = replace(outcome, revision=revision)
+                yield outcome
+    except UnreadableDocument as error:
+        yield error
+
+
+def revision_of(source: Source, options: LoadOptions) -> str:
+    """The state of a file of a store, and how it is read; empty where the store does not tell one from the next."""
+    version = source.stored.version if source.stored else ""
+    if not version:
+        return ""
+    made_by = sys.modules["chunkwise"].__version__  # another may read the same file otherwise
+    how = repr((made_by, sorted(options_given(options).items())))
+    return f"{version} {blake2b(how.encode(), digest_size=8).hexdigest()}"
+
+
+@contextmanager
+def _fetched(source: Source, options: LoadOptions) -> Iterator[Source]:
+    """The file here, unless it is one that is read in ranges: parsers seek, and work in processes with limits."""
+    if source.data is not None:
+        yield source
+        return
+    loader = choose_loader(source, options)[1]
+    if getattr(loader, "stream", False) and not getattr(loader, "guarded", True):
+        yield source
+    elif source.size <= _SMALL:
+        yield replace(source, data=source.read(options.max_bytes))
+    elif source.size > options.max_bytes:
+        raise UnreadableDocument(source.origin, f"larger than {options.max_bytes:,} bytes")
+    else:
+        with tempfile.NamedTemporaryFile(prefix="chunkwise-") as file, source.open() as handle:
+            try:
+                shutil.copyfileobj(handle, file, _COPIED)
+                file.flush()
+            except OSError as error:
+                raise UnreadableDocument(source.origin, os_reason(error)) from error
+            yield replace(source, path=file.name, stored=None, opening=None)
+
+
+def _loaded(source: Source, options: LoadOptions) -> Iterator[Document | UnreadableDocument]:
     try:
         if options.text_field is None and options.loader is None and is_no_document(source):
             raise UnreadableDocument(source.origin, NO_DOCUMENT)
@@ -201,20 +264,39 @@ def is_stream(source: Source, options: LoadOptions = _DEFAULTS) -> bool:
 class InputReader:
     """The inputs of a verb, one after the other, and the ids of the documents in them."""
 
-    def __init__(self, source: Inputs, options: LoadOptions | None = None) -> None:
+    def __init__(
+        self,
+        source: Inputs,
+        options: LoadOptions | None = None,
+        is_known: IsKnown = lambda source: False,
+    ) -> None:
         self._options = options or _DEFAULTS
         self._problems: deque[UnreadableDocument] = deque()
-        self._sources = sources(source, self._problems.append, self._options)
+        self._sources = changed_sources(source, self._problems.append, self._options, is_known)
         self._files: dict[str, str] = {}
         """Ids of files by their origins."""
         self._ids = Ids()
 
     def units(self) -> Iterator[InputItem]:
         """Files that another process may open by itself; files of many records are read here."""
+        units = self.changed_units()
+        return (each for each in units if not isinstance(each, UnchangedSource))  # none is known
+
+    def changed_units(self) -> Iterator[InputItem | UnchangedSource]:
+        """The same; files of stores that are known come by their names."""
         for found in self._sources:
             yield from _drained(self._problems)
+            if isinstance(found, UnchangedSource):
+                if found.source.id not in self._ids:
+                    self._ids.distinct(found.source.id, "")
+                    yield found
+                    continue
+                found = found.source  # a record of another file has its id now
             if isinstance(found, Document):
                 yield found
+                continue
+            if isinstance(found, Table):
+                yield from found.documents(self._options, self._problems.append)
                 continue
             self._files[found.origin] = found.id
             if is_stream(found, self._options):
@@ -236,8 +318,12 @@ class InputReader:
 
     def own_id(self, document: Document) -> str:
         """An id no other document has, since chunk ids build on it; a taken one is named after its file, too."""
+        return self.distinct_id(document.id, document.source)
+
+    def distinct_id(self, id: str, source: str) -> str:
+        """The same by id and source alone."""
         # After the id of the file: its path may be spelled in many ways.
-        return self._ids.distinct(document.id, self._files.get(document.source, document.source))
+        return self._ids.distinct(id, self._files.get(source, source))
 
 
 def _drained(problems: deque[UnreadableDocument]) -> Iterator[UnreadableDocument]:

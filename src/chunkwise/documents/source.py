@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import BinaryIO
 
 from chunkwise.base.errors import UnreadableDocument
+from chunkwise.base.remote import StoredFile
 
 HEAD = 8192
 """Bytes a loader sees when it decides whether a file is its own."""
@@ -31,8 +32,11 @@ _REASONS = {
 
 def os_reason(error: OSError) -> str:
     """Why the operating system refused, in words."""
-    default = (error.strerror or type(error).__name__).lower()
-    return _REASONS.get(error.errno or 0, default)
+    words = error.strerror or type(error).__name__
+    # Words of the system begin with a capital; names of errors have several.
+    if words.partition(" ")[0][1:].islower():
+        words = words[:1].lower() + words[1:]
+    return _REASONS.get(error.errno or 0, words)
 
 
 def printable(name: str) -> str:
@@ -64,16 +68,23 @@ class Source:
     """What the user calls it: in messages, and as `Document.source`."""
     path: str | None = None
     data: bytes | None = field(default=None, repr=False)
+    stored: StoredFile | None = None
+    """Of a file elsewhere: where."""
+    opening: bytes | None = field(default=None, repr=False)
+    """The first bytes of a file elsewhere, once they have been read."""
 
     @property
     def name(self) -> str:
-        return PurePath(self.origin).name
+        name = PurePath(self.origin).name
+        return name.partition("?")[0] if self.origin.startswith(("http://", "https://")) else name
 
     @property
     def size(self) -> int:
         """In bytes; of what cannot be looked at 0."""
         if self.data is not None:
             return len(self.data)
+        if self.stored is not None:
+            return self.stored.size or 0
         try:
             return os.path.getsize(self.path or "")
         except (OSError, ValueError):
@@ -81,6 +92,11 @@ class Source:
 
     def open(self) -> BinaryIO:
         """The bytes as a stream; a FIFO or device is refused and never waited for."""
+        if self.data is None and self.stored is not None:
+            try:
+                return self.stored.open()
+            except OSError as error:
+                raise UnreadableDocument(self.origin, os_reason(error)) from error
         if self.path is None:
             return io.BytesIO(self.data or b"")
         try:
@@ -112,7 +128,11 @@ class Source:
     def _read(self, size: int) -> bytes:
         if self.data is not None:
             return self.data if size < 0 else self.data[:size]
+        if self.opening is not None and 0 <= size <= len(self.opening):
+            return self.opening[:size]
         try:
+            if self.stored is not None:
+                return self.stored.read(0, None if size < 0 else size)
             with self.open() as handle:
                 # No more is asked for than there is: room is made for all of it at once.
                 there = os.fstat(handle.fileno()).st_size + 1

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.documents.loader import OnUnreadable
 from chunkwise.documents.passed_over import is_built, is_left_out
 from chunkwise.documents.source import os_reason, printable
-from chunkwise.documents.testset_files import file_head, no_documents_among
+from chunkwise.documents.testset_files import Head, file_head, no_documents_among
 
 SWEEP_RECORD = ".chunkwise-sweep"
 """Lies beside what a sweep has written."""
+PACKAGES_HERE = "pyvenv.cfg"
+"""Lies in a folder of installed packages."""
+DATASET_RECORDS = ("state.json", "dataset_info.json")
+"""What Hugging Face writes beside the rows of a data set."""
 SWEEP_FILES = ("sweep.toml", "recommendation.toml", "results.json", "report.html")
 
 
@@ -35,15 +39,12 @@ def walk(folder: str, on_unreadable: OnUnreadable, depth: int | None = None) -> 
             on_unreadable(UnreadableDocument(printable(path), os_reason(error)))
             continue
         names = {entry.name for entry in entries}
-        if below and "pyvenv.cfg" in names:
+        if below and PACKAGES_HERE in names:
             continue
         children = []
-        swept = SWEEP_RECORD in names
-        asking = no_documents_among(names, partial(file_head, path))
+        meant = names_meant(names, partial(file_head, path))
         for entry in entries:
-            if entry.name in asking:
-                continue
-            if is_left_out(entry.name) or (swept and entry.name in SWEEP_FILES):
+            if entry.name not in meant:
                 continue
             if not _is_folder(entry):
                 children.append((below + entry.name, level))
@@ -54,6 +55,17 @@ def walk(folder: str, on_unreadable: OnUnreadable, depth: int | None = None) -> 
                 children.append((below + entry.name + "/", level + 1))
         # A folder sorts with its slash, so that all paths come in the order of their ids.
         pending.extend(sorted(children, reverse=True))
+
+
+def names_meant(names: Collection[str], head: Head) -> set[str]:
+    """Of the files and folders of one folder those that somebody means: nothing hidden, installed, asked or swept."""
+    asking = no_documents_among(names, head)
+    swept = SWEEP_FILES if SWEEP_RECORD in names else ()
+    if DATASET_RECORDS[0] in names and any(name.endswith(".arrow") for name in names):
+        swept = (*swept, *DATASET_RECORDS)
+    return {
+        name for name in names if not is_left_out(name) and name not in swept and name not in asking
+    }
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -101,6 +101,8 @@ def record_of(document: Document) -> str:
     }
     metadata = {key: _plain(document, key, value) for key, value in document.metadata.items()}
     layout: dict[str, object] = {}
+    if document.revision:
+        layout["revision"] = document.revision
     if document.blocks is not None:
         layout["blocks"] = _numbers(document.blocks)
     if document.boxes is not None:

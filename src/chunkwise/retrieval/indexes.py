@@ -9,6 +9,7 @@ from typing import overload
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.parameters import takes
+from chunkwise.base.remote import address_of
 from chunkwise.base.renamed import grouped, renamed, warn_renamed
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.contextual import WrittenContext
@@ -21,8 +22,8 @@ from chunkwise.chunkers.read_chunks import (
     read_chunks,
 )
 from chunkwise.core import Chunk, Document, Hit, OnProgress, Query
-from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input, leaving_out, read
-from chunkwise.documents.inputs import is_web_address
+from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, leaving_out, read
+from chunkwise.documents.inputs import each_input_or_table
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.records.read import OnBadRow
@@ -231,7 +232,7 @@ def index(
     keep_others: bool = False,
     wait: float = folder_module.LOCK_WAIT,
 ) -> Index:
-    """An index of files, folders, globs, archives and `Document`s: in memory, in a folder, with an engine.
+    """An index of files, folders, globs, archives, addresses, tables, `Document`s: in memory or with an engine.
 
     `into` is a folder, or an address: postgresql://user@host/database, lancedb:///path, qdrant://host:6333/collection.
     With `chunks` nothing is cut: they are `Chunk`s, rows with a document and start and end or a text, or a file of such
@@ -239,13 +240,13 @@ def index(
     line to `on_bad` (a warning, without one).
     What is not said is as the index was made before, or as usual: strategy "structure", embedder "minilm", vectors
     "late", context "none", language "auto". An index that is there is brought up to date: new and changed documents
-    are read, those no longer among the inputs removed, or kept with `keep_others`; with `rebuild` it is made anew.
-    What cannot be read is a warning, or what `on_unreadable` makes of it; the documents the index has of it stay.
-    `wait` is for how many seconds another writer is waited for. With context "neighbours" or "document" the language
-    model `llm` writes a few sentences about each chunk's place, which are indexed beside it; without one the headings
-    context is taken. With `maxsim` ("colbert-small") the vectors of single tokens are kept, too, and `multiscale`
-    compares them with those of the question (late interaction). With `graph` it is kept where names stand, and the
-    retriever `graph` walks along them.
+    are read (of stores, by ETag or size and time), those no longer among the inputs removed, or kept with
+    `keep_others`; with `rebuild` it is made anew. What cannot be read is a warning, or what `on_unreadable` makes
+    of it; the documents the index has of it stay. `wait` is for how many seconds another writer is waited for. With
+    context "neighbours" or "document" the language model `llm` writes a few sentences about each chunk's place,
+    which are indexed beside it; without one the headings context is taken. With `maxsim` ("colbert-small") the
+    vectors of single tokens are kept, too, and `multiscale` compares them with those of the question (late
+    interaction). With `graph` it is kept where names stand, and the retriever `graph` walks along them.
     """
     if rebuild and keep_others:
         raise InvalidParameter(
@@ -294,7 +295,7 @@ def _with_chunks(
     on_bad: OnBadRow | None,
 ) -> tuple[Inputs, FileChunks]:
     """The documents, and the strategy that cuts them as these chunks say."""
-    inputs = list(each_input(source))
+    inputs = list(each_input_or_table(source))
     problems: list[UnreadableDocument] = []
     documents = list(read(inputs, options, problems.append))
     with few_bad_rows(chunks_name(chunks), on_bad) as bad:
@@ -302,7 +303,7 @@ def _with_chunks(
     if documents:  # that there are none is told with the reason
         given.check_usable()
     # What cannot be read is for the index to tell: documents that it has of it stay.
-    again = problems and "-" not in inputs
+    again = problems and not any(isinstance(each, str) and each == "-" for each in inputs)
     return inputs if again else documents, given.strategy(parents=True)
 
 
@@ -352,7 +353,7 @@ def _into(
 
 def is_index(place: str) -> bool:
     """Whether an index is there; the address of a server is taken for one, and refused when it is opened."""
-    if is_web_address(place):
+    if address_of(place):
         return False
     return "://" in place or (Path(place).is_dir() and settings_at(place) is not None)
 

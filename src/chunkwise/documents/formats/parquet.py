@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date, time
+from typing import Any
 
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.core import Document
@@ -41,15 +42,15 @@ def _entries(source: Source) -> Iterator[CorpusEntry]:
     with source.open() as handle:
         for row in parquet_rows(source.origin, file=handle):
             empty = False
-            yield CorpusEntry(row.where, _plain(row.value))  # type: ignore[arg-type]
+            yield CorpusEntry(row.where, plain_values(row.value))
     if empty:
         raise UnreadableDocument(source.origin, "no records")
 
 
-def _plain(value: object) -> object:
+def plain_values(value: Any) -> Any:
     """As JSON has it: dates and times in ISO's form, which sorts as they do."""
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
+        return {name: plain_values(each) for name, each in value.items()}
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [plain_values(each) for each in value]
     return value.isoformat() if isinstance(value, date | time) else value

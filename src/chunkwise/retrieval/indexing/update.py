@@ -11,9 +11,17 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import counted
 from chunkwise.chunkers import Strategy
-from chunkwise.chunkers.chunk import Chunked, chunk_each, under_id
+from chunkwise.chunkers.chunk import Chunked, chunk_changed, under_id
 from chunkwise.core import Document, OnProgress
-from chunkwise.documents import Inputs, LoadOptions, Unreadables, WhenUnreadable
+from chunkwise.documents import (
+    Inputs,
+    LoadOptions,
+    Source,
+    UnchangedSource,
+    Unreadables,
+    WhenUnreadable,
+    revision_of,
+)
 from chunkwise.models.cache import CachedEmbedder
 from chunkwise.models.embed.embedder import Embedder, Windowed
 from chunkwise.retrieval.errors import REBUILD
@@ -260,6 +268,33 @@ _CHARACTERS = 100_000
 """Of documents that are read by the model together: enough for many cores, little to wait for."""
 
 
+class KnownFiles:
+    """Files of stores whose one document an index has, by where they are and in which state."""
+
+    def __init__(self, target: UpdateTarget, options: LoadOptions) -> None:
+        self._target = target
+        self._options = options
+
+    @cached_property
+    def _known(self) -> dict[str, tuple[str, str]]:
+        """Id and revision by source; of those that made several documents none: some may be missing."""
+        revisions = self._target.revisions()
+        if not revisions:
+            return {}
+        sources = self._target.sources()
+        single = Counter(sources.values())
+        return {
+            sources[id]: (id, revision)
+            for id, revision in revisions.items()
+            if single[sources[id]] == 1
+        }
+
+    def has(self, source: Source) -> bool:
+        """Whether what the index has of it would be read again word for word."""
+        revision = revision_of(source, self._options)
+        return bool(revision) and self._known.get(source.origin) == (source.id, revision)
+
+
 class UpdateTarget(Protocol):
     """What documents go into, wherever it lives; what it is not told of goes."""
 
@@ -268,6 +303,9 @@ class UpdateTarget(Protocol):
 
     def sources(self) -> dict[str, str]:
         """Where they came from, by id."""
+
+    def revisions(self) -> dict[str, str]:
+        """Of which states of their sources they were read, by id; those alone whose sources tell."""
 
     def knows(self, id: str, fingerprint: str) -> bool:
         """Whether it can do with what it has."""
@@ -313,8 +351,19 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
     group = _Group(target, resolved, tally, reading.advance)
     lost = LostSummaries(resolved.strategy)
     unreadables = Unreadables(reading.on_unreadable)
-    outcomes = chunk_each(reading.source, strategy, options=reading.options, jobs=reading.jobs)
+    known = KnownFiles(target, reading.options or LoadOptions()) if before else None
+    outcomes = chunk_changed(
+        reading.source,
+        strategy,
+        known.has if known else lambda source: False,
+        reading.options,
+        reading.jobs,
+    )
     for outcome in outcomes:
+        if isinstance(outcome, UnchangedSource):
+            unreadables.read()
+            group.leave(outcome.source.id, before[outcome.source.id])
+            continue
         if isinstance(outcome, Chunked):
             unreadables.read()
             if before and (reading.keep_others or unread):
@@ -357,6 +406,10 @@ class _Waiting(NamedTuple):
     is_known: bool
 
 
+class _Left(NamedTuple):
+    id: str
+
+
 class _Group:
     """Documents that go into the index together, in their order."""
 
@@ -371,7 +424,7 @@ class _Group:
         self._resolved = resolved
         self._tally = tally
         self._advance = advance
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[_Waiting | _Left] = []
         self._characters = 0
         self._chunks = 0
         self.long = LongTexts(resolved)
@@ -394,8 +447,14 @@ class _Group:
         ):
             self.flush()
 
+    def leave(self, id: str, fingerprint: str) -> None:
+        """A document that was not read again, in its place among the others."""
+        self._tally.add(id, fingerprint)
+        self._waiting.append(_Left(id))
+
     def flush(self) -> None:
-        new = [each.chunked for each in self._waiting if not each.is_known]
+        read = [each for each in self._waiting if isinstance(each, _Waiting)]
+        new = [each.chunked for each in read if not each.is_known]
         done = 0
 
         def told(characters: int) -> None:
@@ -422,13 +481,20 @@ class _Group:
         built = iter(
             build_documents(new, self._resolved.settings, embedder, on_done, encoder) if new else ()
         )
-        for chunked, found, is_known in self._waiting:
+        for each in self._waiting:
+            if isinstance(each, _Left):
+                self._target.leave(each.id)
+                continue
+            chunked, found, is_known = each
             if is_known:
                 self._target.keep(chunked.document, found)
             else:
                 made = next(built)
                 if not next(is_whole):
-                    part = replace(made.part, fingerprint=unfinished_fingerprint(found))
+                    # Without a revision, too: it is to be read again.
+                    document = replace(made.part.document, revision="")
+                    fingerprint = unfinished_fingerprint(found)
+                    part = replace(made.part, document=document, fingerprint=fingerprint)
                     made = made._replace(part=part)
                 self._chunks += len(made.part.chunks)
                 self.long.add(made.part, embedder)

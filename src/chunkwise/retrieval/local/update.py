@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -82,13 +82,18 @@ class LocalUpdate:
         return self._known.fingerprints
 
     def sources(self) -> dict[str, str]:
-        before = self._before
-        if before is None:
-            return {}
-        records = (
-            json.loads(before.text_of("record", number)) for number in self._known.own.values()
-        )
-        return {id: record["source"] for id, record in zip(self._known.own, records, strict=True)}
+        return {id: json.loads(record)["source"] for id, record in self._records()}
+
+    def revisions(self) -> dict[str, str]:
+        # Most have none, and what looks like one may stand in a text: parsed is what may have one.
+        marked = (each for each in self._records() if '"revision": "' in each[1])
+        parsed = ((id, json.loads(record).get("revision")) for id, record in marked)
+        return {id: revision for id, revision in parsed if revision}
+
+    def _records(self) -> Iterator[tuple[str, str]]:
+        if self._before is not None:
+            for id, number in self._known.own.items():
+                yield id, self._before.text_of("record", number)
 
     def knows(self, id: str, fingerprint: str) -> bool:
         return self._known.number(id, fingerprint) is not None

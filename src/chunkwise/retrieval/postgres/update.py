@@ -117,6 +117,13 @@ class PostgresUpdate:
         )
         return {text_of(id): json.loads(record)["source"] for id, record in rows}
 
+    def revisions(self) -> dict[str, str]:
+        rows = self._connection.cursor(binary=True).execute(
+            self._names("select exact_id, record from {documents} order by number")
+        )
+        found = ((text_of(id), json.loads(record).get("revision")) for id, record in rows)
+        return {id: revision for id, revision in found if revision}
+
     def knows(self, id: str, fingerprint: str) -> bool:
         known = self._known.get(key_of(id))
         return known is not None and known.fingerprint == fingerprint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -68,6 +69,13 @@ class StoredUpdate:
 
     def sources(self) -> dict[str, str]:
         return {id: known.about.source for id, known in self._known.items()}
+
+    def revisions(self) -> dict[str, str]:
+        every = (
+            (id, json.loads(known.about.record).get("revision"))
+            for id, known in self._known.items()
+        )
+        return {id: revision for id, revision in every if revision}
 
     def knows(self, id: str, fingerprint: str) -> bool:
         return id in self._known and self._known[id].about.fingerprint == fingerprint

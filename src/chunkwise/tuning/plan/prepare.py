@@ -9,6 +9,7 @@ from pathlib import Path
 
 from chunkwise.base import spec
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.remote import address_of
 from chunkwise.core import Document
 from chunkwise.documents import Inputs, LoadOptions, each_input
 from chunkwise.documents.walk import SWEEP_FILES
@@ -286,6 +287,8 @@ def _why_not_late(name: str, model: Embedder) -> str:
 
 def shortest_path(path: str) -> str:
     """The same however it is written: below the current folder from there, elsewhere from the root."""
+    if (address := address_of(path)) is not None:
+        return address
     whole = os.path.abspath(path)
     try:
         return str(Path(whole).relative_to(os.getcwd()))

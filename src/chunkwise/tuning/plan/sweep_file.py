@@ -12,7 +12,14 @@ from chunkwise import chunkers
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.registry import Registry
-from chunkwise.base.untrusted_names import add_named_by_user, check_allowed, like, recorded
+from chunkwise.base.remote import address_of
+from chunkwise.base.untrusted_names import (
+    add_named_by_user,
+    check_allowed,
+    check_store,
+    like,
+    recorded,
+)
 from chunkwise.base.wording import did_you_mean
 from chunkwise.chunkers.packing.overlap import overlap_tokens
 from chunkwise.documents import LoadOptions, options_given
@@ -102,7 +109,9 @@ def is_path(name: str) -> bool:
 
 
 def _from(folder: Path, path: str) -> str:
-    """Below the folder as seen from it; elsewhere from the root, whatever lies between."""
+    """Below the folder as seen from it; elsewhere from the root, whatever lies between; an address as it is."""
+    if address := address_of(path):
+        return address
     try:
         return str(Path(path).relative_to(folder))
     except ValueError:
@@ -250,7 +259,7 @@ def read_sweep(path: str | os.PathLike[str], *, as_record: bool = False) -> Swee
     model, *others = _models(table, folder)
     budget, price = _money(table)
     needed = 'a file or folder is needed, or a list of them: documents = "handbook/"'
-    documents = tuple(str(folder / name) for name in table.texts("documents", needed))
+    documents = tuple(_source(name, folder) for name in table.texts("documents", needed))
     test_queries = None
     if "test_queries" in table.values:
         test_queries = str(
@@ -278,6 +287,15 @@ def read_sweep(path: str | os.PathLike[str], *, as_record: bool = False) -> Swee
         tuple(others),
         _rerankers(table, folder),
     )
+
+
+def _source(name: str, folder: Path) -> str:
+    """A path is meant from the folder of the file; an address stays as it is."""
+    address = address_of(name)
+    if address is None:
+        return str(folder / name)
+    check_store(name, address)
+    return address
 
 
 def _sweep_table(file: str, as_record: bool) -> TomlTable:

@@ -1,0 +1,268 @@
+"""Files elsewhere, by their addresses (`s3://…`, `https://…`), through fsspec and with the user's own credentials."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import random
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, TypeVar
+from urllib.parse import unquote
+
+from chunkwise.base.errors import ChunkwiseError, MissingExtra, without_passwords
+
+PACKAGES = {
+    "s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs",
+    "abfss": "adlfs", "adl": "adlfs", "http": "aiohttp requests", "https": "aiohttp requests",
+    "ftp": "", "ftps": "", "sftp": "paramiko", "ssh": "paramiko", "hdfs": "pyarrow", "webhdfs": "requests",
+    "memory": "", "hf": "huggingface_hub", "oss": "ossfs", "oci": "ocifs", "smb": "smbprotocol",
+    "webdav": "webdav4", "github": "requests", "dbfs": "requests",
+}  # fmt: skip
+"""By scheme, what must be installed beside fsspec itself."""
+
+ATTEMPTS = 6
+"""Of one request that a store is too busy for, or that the network loses."""
+_BLOCK = 4 << 20
+"""Bytes that are asked for at once of a file that is read in ranges."""
+
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):/+", re.IGNORECASE)
+_BUSY = frozenset((408, 425, 429, 500, 502, 503, 504, 509))
+"""Statuses of servers that may answer a moment later."""
+_LOST = frozenset(
+    (errno.EBUSY, errno.EAGAIN, errno.ETIMEDOUT, errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE,
+     errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH)
+)  # fmt: skip
+_REFUSED = {
+    401: errno.EACCES, 403: errno.EACCES, 404: errno.ENOENT, 410: errno.ENOENT, 416: errno.EINVAL,
+}  # fmt: skip
+_FIRST_WAIT = 0.25
+"""Seconds, doubled each time, and a random part of that."""
+
+T = TypeVar("T")
+
+
+def address_of(name: str | os.PathLike[str]) -> str | None:
+    """`s3://bucket/a` of what begins so, also with the one slash `pathlib` leaves; None: a name on this machine."""
+    text = os.fspath(name)
+    found = _SCHEME.match(text)
+    if found is None or os.path.lexists(text):
+        return None
+    scheme = found[1].lower()
+    if scheme not in PACKAGES and scheme not in _registered():
+        return None
+    return f"{scheme}://{text[found.end() :]}"
+
+
+def local_name(name: str) -> str:
+    """`/docs` of `file:///docs`; every other name as it is."""
+    found = _SCHEME.match(name)
+    if found is None or found[1].lower() != "file" or os.path.lexists(name):
+        return name
+    return unquote(f"/{name[found.end() :]}")
+
+
+def _registered() -> frozenset[str]:
+    """Schemes that somebody has told fsspec of; not those of this machine, and not those that wrap others."""
+    try:
+        from fsspec.registry import known_implementations, registry
+    except ImportError:
+        return frozenset()
+    return frozenset((*known_implementations, *registry)) - _NOT_STORES
+
+
+_NOT_STORES = frozenset(
+    "file local asynclocal asyncwrapper blockcache cached filecache simplecache dir generic reference root zip tar "
+    "libarchive data dask pyscript".split()
+)
+
+
+def shown_address(address: str) -> str:
+    """As it may be written down: without a password, a token or a signature."""
+    return without_passwords(address)
+
+
+def store(address: str) -> tuple[Any, str]:
+    """The file system of fsspec that an address belongs to, and the path in it."""
+    scheme = address.partition(":")[0]
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise MissingExtra(f"{scheme}://", "remote") from None
+    try:
+        found: tuple[Any, str] = url_to_fs(address)
+    except ImportError as error:
+        package = PACKAGES.get(scheme)
+        install = f"pip install 'chunkwise[remote]' {package}" if package else str(error)
+        raise ChunkwiseError(f"{scheme}:// needs a package of its own: {install}") from error
+    except Exception as error:  # credentials, a host that is no host: in each library's own words
+        raise as_os_error(error) from error
+    return found
+
+
+def asked(call: Callable[[], T]) -> T:
+    """What a request answers: asked again, later each time, where the store is busy or the network fails.
+
+    Whatever a library raises comes out as an `OSError` that says why.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return call()
+        except Exception as error:
+            if attempt == ATTEMPTS or not may_pass(error):
+                raise as_os_error(error) from error
+            sleep(_FIRST_WAIT * 2 ** (attempt - 1) * (1 + random.random()))
+    raise AssertionError  # the last attempt returns or raises
+
+
+sleep = time.sleep
+
+
+def may_pass(error: BaseException) -> bool:
+    """Whether the same request may be answered a moment later."""
+    for each in _causes(error):
+        status = _status(each)
+        if status is not None:
+            return status in _BUSY
+        if isinstance(each, OSError) and each.errno in _LOST:
+            return True
+        if isinstance(each, TimeoutError | ConnectionError | EOFError):
+            return True
+        if type(each).__module__.partition(".")[0] == "aiohttp" and not isinstance(each, OSError):
+            return "Payload" in type(each).__name__ or "Disconnected" in type(each).__name__
+    return False
+
+
+def as_os_error(error: BaseException) -> OSError:
+    """The same with a number where there is one for it, and in one line."""
+    status = next(filter(None, map(_status, _causes(error))), None)
+    number = error.errno if isinstance(error, OSError) else None
+    number = number or (_REFUSED.get(status) if status else None)
+    if isinstance(error, FileNotFoundError):
+        number = errno.ENOENT
+    if isinstance(error, PermissionError):
+        number = errno.EACCES
+    words = " ".join(str(error).split())[:200] or type(error).__name__
+    if status in _BUSY:
+        words = f"the server answered {status} {ATTEMPTS} times: {words}"
+    elif not isinstance(error, OSError):
+        words = f"{type(error).__name__}: {words}"
+    return OSError(number or errno.EIO, without_passwords(words))
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: list[BaseException] = []
+    each: BaseException | None = error
+    while each is not None and each not in seen:
+        seen.append(each)
+        yield each
+        each = each.__cause__
+
+
+def _status(error: BaseException) -> int | None:
+    """Of an answer of HTTP, wherever a library keeps it."""
+    for name in ("status", "status_code", "code", "http_status"):
+        status = getattr(error, name, None)
+        if isinstance(status, int) and not isinstance(status, bool) and 300 <= status < 600:
+            return status
+    answer = getattr(error, "response", None)
+    if isinstance(answer, dict):  # botocore's
+        status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode")
+        return status if isinstance(status, int) else None
+    status = getattr(answer, "status_code", None)
+    return status if isinstance(status, int) else None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file in a store: named, not yet read; cheap to make and to send to another process."""
+
+    root: str = field(repr=False)
+    """The address the user named, with whatever password stands in it."""
+    path: str
+    """Inside the store, as it lists it: never taken for an address, since others choose it."""
+    size: int | None
+    """In bytes; None: a server that does not say."""
+    version: str = ""
+    """What tells whether it has changed: its ETag or its number, or size and time; empty where a store has none."""
+
+    def read(self, start: int = 0, end: int | None = None) -> bytes:
+        """These bytes, or all; a web server that knows no ranges sends all, and the rest is thrown away."""
+        files = store(self.root)[0]
+        if end is None:
+            whole: bytes = asked(lambda: files.cat_file(self.path))
+            return whole[start:]
+        data: bytes = asked(lambda: files.cat_file(self.path, start=start, end=end))
+        return data[start:end] if len(data) > end - start else data
+
+    def open(self) -> BinaryIO:
+        """Read in ranges, each asked for again where it fails."""
+        if self.size is None:
+            return io.BytesIO(self.read())
+        return io.BufferedReader(_Ranges(self, self.size), _BLOCK)
+
+
+class _Ranges(io.RawIOBase):
+    def __init__(self, file: StoredFile, size: int) -> None:
+        self._file = file
+        self._size = size
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._at = max(0, offset + (0, self._at, self._size)[whence])
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        end = min(self._at + len(buffer), self._size)
+        if end <= self._at:
+            return 0
+        data = self._file.read(self._at, end)
+        if not data:
+            raise OSError(errno.EIO, "shorter than it was when it was listed")
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+
+def is_there(address: str) -> bool:
+    """Whether there is a file at an address; what cannot be looked at may be one."""
+    try:
+        files, path = store(address)
+        return bool(asked(lambda: files.isfile(path)))
+    except OSError:
+        return True
+
+
+_RENAMES = ("sftp", "ssh", "ftp", "ftps", "hdfs", "webhdfs", "smb", "webdav")
+"""Where a file can be seen while it is written; elsewhere an object is there once its last byte has come."""
+
+
+def upload(local: str | os.PathLike[str], address: str) -> None:
+    """A file under this address, whole or not at all."""
+    files, path = store(address)
+    if address.partition(":")[0] not in _RENAMES:
+        asked(lambda: files.put_file(os.fspath(local), path))
+        return
+    folder, _, name = path.rpartition("/")
+    staged = f"{folder}/.{name[:40]}.{secrets.token_hex(8)}"
+    try:
+        asked(lambda: files.put_file(os.fspath(local), staged))
+        asked(lambda: files.mv(staged, path))
+    except OSError:
+        with suppress(Exception):  # that it was not written is what is told
+            files.rm_file(staged)
+        raise

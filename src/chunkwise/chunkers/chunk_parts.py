@@ -1,0 +1,392 @@
+"""Chunks as a data set: Parquet files, each of a part of the documents, made by workers of any kind, and one commit.
+
+A part is made of its documents and of how they are cut, and of nothing else: whoever makes it makes the same bytes, and
+what is there already is not made again.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import secrets
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from chunkwise.base.atomic import replacing, shown_path
+from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
+from chunkwise.base.remote import address_of, asked, store
+from chunkwise.base.workers import WorkerDied
+from chunkwise.chunkers import get_strategy
+from chunkwise.chunkers.chunk import Chunked, StrategyLike, batches, cut_batch, under_id, weight
+from chunkwise.chunkers.contextual import with_headings
+from chunkwise.chunkers.write_chunks import chunk_file
+from chunkwise.core import Document, OnProgress
+from chunkwise.documents import (
+    InputItem,
+    InputReader,
+    Inputs,
+    LoadOptions,
+    OnUnreadable,
+    options_given,
+)
+from chunkwise.documents.source import Source
+from chunkwise.records.json import parse_json
+
+MANIFEST = "_chunkwise.json"
+"""Says which files make the data set: written last. Readers of Parquet pass by what begins with `_`."""
+_STAGED, _RECORDS = "_staged", "_parts"
+_FORMAT = "chunkwise chunks"
+_BATCHES = 16
+"""In a part: up to 16 MB of files, or a thousand of them."""
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PartWork:
+    """What a worker is sent."""
+
+    name: str
+    batches: list[list[InputItem]]
+    new_ids: Mapping[int, str] = field(default_factory=dict)
+    """Of documents whose id another one has, by their number in the part."""
+    is_trial: bool = False
+    """Cut, and write nothing: to find out which document ends the process."""
+
+    @property
+    def size(self) -> int:
+        return sum(weight(unit) for batch in self.batches for unit in batch)
+
+
+@dataclass(frozen=True, slots=True)
+class PartRecord:
+    """What is in a part; lies beside it."""
+
+    documents: list[list[str]] = field(default_factory=list)
+    """Id and source of each."""
+    chunks: int = 0
+    problems: list[list[str]] = field(default_factory=list)
+    """Source and reason of what could not be read."""
+    own_ids: list[list[Any]] = field(default_factory=list)
+    """Number and own id of each document that was given another."""
+
+    def as_read(self) -> PartRecord:
+        """With the ids that the documents have of themselves."""
+        documents = [list(each) for each in self.documents]
+        for number, id in self.own_ids:
+            documents[number][0] = id
+        return PartRecord(documents, self.chunks, self.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkDataset:
+    """What was written."""
+
+    documents: int
+    chunks: int
+    skipped: int
+    parts: int
+    reused: int
+    """Parts that were there already."""
+
+
+class PartWorkers(Protocol):
+    """`Workers` of this machine, or those of a cluster."""
+
+    def submit(self, given: PartWork) -> Future[PartRecord]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PartRecipe:
+    """How documents become a part: sent to every worker once."""
+
+    strategy: StrategyLike
+    options: LoadOptions
+    context: Literal["none", "headings"]
+    output: Path
+
+    def __call__(self, work: PartWork) -> PartRecord:
+        """Makes a part, beside the others that are not yet part of the data set."""
+        if work.is_trial:
+            for batch in work.batches:
+                cut_batch(self.strategy, self.options, batch)
+            return PartRecord()
+        documents: list[list[str]] = []
+        problems: list[list[str]] = []
+        own_ids: list[list[Any]] = []
+        chunks = 0
+        with chunk_file(self.output / _STAGED / f"{work.name}.parquet") as write:
+            for batch in work.batches:
+                for outcome in cut_batch(self.strategy, self.options, batch):
+                    if not isinstance(outcome, Chunked):
+                        problems.append([outcome.source, outcome.reason])
+                        continue
+                    if (id := work.new_ids.get(len(documents))) is not None:
+                        own_ids.append([len(documents), outcome.document.id])
+                        outcome = under_id(outcome, id)
+                    cut = outcome.chunks
+                    if self.context == "headings":
+                        cut = with_headings(cut, outcome.analyzed)
+                    documents.append([outcome.document.id, outcome.document.source])
+                    chunks += len(cut)
+                    write(cut)
+        record = PartRecord(documents, chunks, problems, own_ids)
+        with replacing(self.output / _STAGED / f"{work.name}.json") as temporary:
+            temporary.write_text(json.dumps(asdict(record)), encoding="utf-8")
+        return record
+
+    def how(self) -> str:
+        """What makes the same documents the same chunks: strategy, its code where it is not ours, options, version."""
+        made = get_strategy(self.strategy)
+        kind = type(made.chunker)
+        code = "" if kind.__module__.startswith("chunkwise.") else _code(kind)
+        known = (made.label, code, self.context, sys.modules["chunkwise"].__version__)
+        return repr((known, sorted(options_given(self.options).items())))
+
+    def key(self, units: list[list[InputItem]], how: str) -> str:
+        """The same for the same documents, cut in the same way by the same version."""
+        found = blake2b(how.encode("utf-8", "surrogatepass"), digest_size=10)
+        for batch in units:
+            found.update(repr([_state(unit) for unit in batch]).encode("utf-8", "surrogatepass"))
+        return found.hexdigest()
+
+
+def _code(kind: type) -> str:
+    """The file of a strategy of one's own; what has none is made anew each time."""
+    try:
+        return _hash(Path(inspect.getfile(kind)).read_bytes())
+    except (OSError, TypeError):
+        return secrets.token_hex(8)
+
+
+def _state(unit: InputItem) -> tuple[object, ...]:
+    """What tells a unit of work from what it was before."""
+    if isinstance(unit, UnreadableDocument):
+        return (unit.source, unit.reason)
+    if isinstance(unit, Document):
+        return (unit.id, unit.source, _hash(repr((unit, unit.text, unit.blocks, unit.pages))))
+    state: object = unit.stored.version if unit.stored else ""
+    if not state and unit.data is not None:
+        state = _hash(unit.data)
+    elif not state and unit.path is not None:
+        try:
+            there = os.stat(unit.path)
+            state = (there.st_size, there.st_mtime_ns)
+        except OSError:
+            state = None
+    return (unit.id, unit.origin, state or secrets.token_hex(8))  # what cannot be told is made anew
+
+
+def _hash(value: str | bytes) -> str:
+    data = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+class _Folder:
+    """Where the data set lies: on this machine, or in a store."""
+
+    def __init__(self, path: Path) -> None:
+        address = address_of(path) or f"file://{os.path.abspath(path)}"
+        self._files, self._root = store(address)
+        self.shown = shown_path(path)
+
+    def names(self, folder: str = "") -> set[str]:
+        place = f"{self._root}/{folder}".rstrip("/")
+        try:
+            found = asked(lambda: self._files.ls(place, detail=False, refresh=True))
+        except FileNotFoundError:
+            return set()
+        return {each.rstrip("/").rpartition("/")[2] for each in found}
+
+    def json(self, name: str) -> Any:
+        """None: it is not there, or cannot be read."""
+        try:
+            data: bytes = asked(lambda: self._files.cat_file(f"{self._root}/{name}"))
+            return parse_json(data.decode("utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return None
+
+    def move(self, name: str, to: str) -> None:
+        target = f"{self._root}/{to}"
+        asked(lambda: self._files.makedirs(target.rpartition("/")[0], exist_ok=True))
+        asked(lambda: self._files.mv(f"{self._root}/{name}", target))
+
+    def remove(self, name: str) -> None:
+        asked(lambda: self._files.rm(f"{self._root}/{name}", recursive=True))
+
+
+def write_dataset(
+    source: Inputs,
+    recipe: PartRecipe,
+    workers: PartWorkers,
+    at_once: int,
+    on_unreadable: OnUnreadable,
+    advance: OnProgress = lambda amount, note: None,
+) -> ChunkDataset:
+    """Cuts documents into a data set; what an earlier run has made of the same documents is taken as it is."""
+    folder = _Folder(recipe.output)
+    _check(folder)
+    made = _DatasetRun(folder, recipe, workers, InputReader(source, recipe.options))
+    recipe_parts: list[dict[str, object]] = []
+    documents = chunks = skipped = 0
+    for work, record in made.parts(at_once):
+        for origin, reason in record.problems:
+            skipped += 1
+            on_unreadable(UnreadableDocument(origin, reason))
+        documents += len(record.documents)
+        chunks += record.chunks
+        recipe_parts.append(
+            {
+                "name": f"{work.name}.parquet",
+                "documents": len(record.documents),
+                "chunks": record.chunks,
+            }
+        )
+        advance(work.size, f"{documents:,} documents, {chunks:,} chunks")
+    if documents:
+        manifest = {
+            "format": _FORMAT, "version": 1, "strategy": get_strategy(recipe.strategy).label, "documents": documents,
+            "chunks": chunks, "parts": recipe_parts,
+        }  # fmt: skip
+        made.commit(manifest)
+    return ChunkDataset(documents, chunks, skipped, len(recipe_parts), made.reused)
+
+
+def _check(folder: _Folder) -> None:
+    foreign = {name for name in folder.names() if not name.startswith((".", "_"))}
+    known = folder.json(MANIFEST)
+    ours = isinstance(known, dict) and known.get("format") == _FORMAT
+    if foreign and not ours and _STAGED not in folder.names():
+        shown = ", ".join(map(repr, sorted(foreign)[:3]))
+        raise ChunkwiseError(
+            f"{folder.shown} is no data set of chunks and is not empty ({shown}): nothing is written into it; name a "
+            "new folder"
+        )
+
+
+class _DatasetRun:
+    def __init__(
+        self, folder: _Folder, recipe: PartRecipe, workers: PartWorkers, reader: InputReader
+    ) -> None:
+        self._folder, self._recipe, self._workers, self._reader = folder, recipe, workers, reader
+        self._there = folder.names(_RECORDS) & {
+            f"{name.removesuffix('.parquet')}.json" for name in folder.names()
+        }
+        self._staged = folder.names(_STAGED)
+        files = (name.removesuffix(".json") for name in self._there | self._staged)
+        self._under_other_ids = {each.rpartition("-")[0]: each for each in files}
+        """By the name of a part, that of the same part in which documents were given other ids."""
+        self.reused = 0
+
+    def parts(self, at_once: int) -> Iterator[tuple[PartWork, PartRecord]]:
+        """Every part with its record, in order, a few being made ahead."""
+        waiting: deque[tuple[PartWork, Callable[[], PartRecord]]] = deque()
+        how = self._recipe.how()
+        for number, units in enumerate(_grouped(batches(self._reader.units()), _BATCHES)):
+            work = PartWork(f"part-{number:06}-{self._recipe.key(units, how)}", units)
+            waiting.append((work, self._begun(work)))
+            if len(waiting) >= at_once:
+                yield self._finished(*waiting.popleft())
+        while waiting:
+            yield self._finished(*waiting.popleft())
+
+    def _begun(self, work: PartWork) -> Callable[[], PartRecord]:
+        known = self._known(work.name)
+        if known is not None:
+            self.reused += 1
+            return lambda: known
+        return partial(self._result, work, self._workers.submit(work))
+
+    def _known(self, name: str) -> PartRecord | None:
+        """The record of a part that was made before: in the data set, or by a run that did not end."""
+        for each in (name, self._under_other_ids.get(name, "")):
+            file = f"{each}.json"
+            place = _RECORDS if file in self._there else _STAGED
+            if file in self._there or {file, f"{each}.parquet"} <= self._staged:
+                try:
+                    record = PartRecord(**self._folder.json(f"{place}/{file}"))
+                except TypeError:  # damaged: it is made again
+                    continue
+                return record if each == name else record.as_read()
+        return None
+
+    def _finished(
+        self, work: PartWork, record: Callable[[], PartRecord]
+    ) -> tuple[PartWork, PartRecord]:
+        """Ids are those of the whole, so a document whose id was taken is given another, and its part made again."""
+        found = record()
+        new_ids = {}
+        for number, (id, origin) in enumerate(found.documents):
+            own = self._reader.distinct_id(id, origin)
+            if own != id:
+                new_ids[number] = own
+        if not new_ids:
+            return work, found
+        again = replace(work, name=f"{work.name}-{_hash(repr(new_ids))[:8]}", new_ids=new_ids)
+        return again, self._begun(again)()
+
+    def _result(self, work: PartWork, future: Future[PartRecord], tries: int = 1) -> PartRecord:
+        try:
+            return future.result()
+        except WorkerDied:
+            if tries == _TRIES:
+                raise
+        alive = [self._without_deadly(batch) for batch in work.batches]
+        work = replace(work, batches=alive)
+        return self._result(work, self._workers.submit(work), tries + 1)
+
+    def _without_deadly(self, batch: list[InputItem]) -> list[InputItem]:
+        """Each is tried by itself; one that ends its process is unreadable, and said to be."""
+        tried = [
+            None
+            if isinstance(unit, UnreadableDocument)
+            else self._workers.submit(PartWork("", [[unit]], is_trial=True))
+            for unit in batch
+        ]
+        return [_survivor(unit, future) for unit, future in zip(batch, tried, strict=True)]
+
+    def commit(self, manifest: Mapping[str, Any]) -> None:
+        """What was made takes its place, the manifest says so, and what it does not name goes."""
+        names = {each["name"].removesuffix(".parquet") for each in manifest["parts"]}
+        for name in sorted(names):
+            if f"{name}.json" not in self._there:
+                self._folder.move(f"{_STAGED}/{name}.parquet", f"{name}.parquet")
+                self._folder.move(f"{_STAGED}/{name}.json", f"{_RECORDS}/{name}.json")
+        with replacing(self._recipe.output / MANIFEST) as temporary:
+            temporary.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+        for each in self._folder.names():
+            if each.startswith("part-") and each.removesuffix(".parquet") not in names:
+                self._folder.remove(each)
+        for each in self._folder.names(_RECORDS):
+            if each.removesuffix(".json") not in names:
+                self._folder.remove(f"{_RECORDS}/{each}")
+        if _STAGED in self._folder.names():
+            self._folder.remove(_STAGED)
+
+
+def _survivor(unit: InputItem, future: Future[PartRecord] | None) -> InputItem:
+    try:
+        if future is not None:
+            future.result()
+        return unit
+    except WorkerDied as error:
+        name = unit.origin if isinstance(unit, Source) else str(unit.source)
+        return UnreadableDocument(name, f"{error} while it was cut, perhaps for lack of memory")
+
+
+def _grouped(found: Iterator[list[InputItem]], count: int) -> Iterator[list[list[InputItem]]]:
+    group: list[list[InputItem]] = []
+    for each in found:
+        group.append(each)
+        if len(group) == count:
+            yield group
+            group = []
+    if group:
+        yield group

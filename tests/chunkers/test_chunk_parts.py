@@ -1,0 +1,273 @@
+"""A data set of chunks is the same whoever makes its parts, made once, and whole or not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import pyarrow.dataset as arrow_dataset
+import pytest
+
+pytest.importorskip("fsspec")
+
+import chunkwise
+from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
+from chunkwise.base.workers import WorkerDied, Workers
+from chunkwise.chunkers import chunk_parts
+from chunkwise.chunkers.chunk_parts import (
+    ChunkDataset,
+    PartRecipe,
+    PartRecord,
+    PartWork,
+    write_dataset,
+)
+from chunkwise.chunkers.write_chunks import row_of
+from chunkwise.documents import LoadOptions
+
+
+class Here:
+    """Workers in this process, which die as a test wants."""
+
+    def __init__(
+        self, recipe: PartRecipe, dies: Callable[[PartWork], bool] = lambda work: False
+    ) -> None:
+        self._recipe, self._dies = recipe, dies
+        self.made: list[str] = []
+        self.trials = 0
+
+    def submit(self, given: PartWork) -> Future[PartRecord]:
+        future: Future[PartRecord] = Future()
+        self.trials += given.is_trial
+        if self._dies(given):
+            future.set_exception(WorkerDied("a worker process died (SIGKILL)"))
+        else:
+            if not given.is_trial:
+                self.made.append(given.name)
+            future.set_result(self._recipe(given))
+        return future
+
+
+@pytest.fixture(autouse=True)
+def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunk_parts, "_BATCHES", 1)
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for number in range(200):
+        (folder / f"{number:03}.md").write_text(f"# Title {number}\n\nText of number {number}.\n")
+    (folder / "empty.txt").write_text("")
+    return folder
+
+
+def _recipe(output: Path, strategy: str = "structure") -> PartRecipe:
+    return PartRecipe(strategy, LoadOptions(), "none", output)
+
+
+def _write(
+    docs: Any, output: Path, dies: Callable[[PartWork], bool] = lambda work: False, **more: Any
+) -> tuple[ChunkDataset, Here, list[str]]:
+    recipe = _recipe(output, **more)
+    workers = Here(recipe, dies)
+    problems: list[str] = []
+    made = write_dataset(docs, recipe, workers, 2, lambda each: problems.append(str(each)))
+    return made, workers, problems
+
+
+def _rows(output: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = (
+        arrow_dataset.dataset(output, format="parquet").to_table().to_pylist()
+    )
+    return rows
+
+
+def _expected(docs: Any) -> list[dict[str, Any]]:
+    return [dict(row_of(each)) for each in chunkwise.chunk(docs, on_unreadable="ignore")]
+
+
+def _files(output: Path) -> dict[str, bytes]:
+    found = (each for each in output.rglob("*") if each.is_file())
+    return {each.relative_to(output).as_posix(): each.read_bytes() for each in found}
+
+
+def test_its_rows_are_those_of_one_file_in_the_same_order(docs: Path, tmp_path: Path) -> None:
+    made, workers, problems = _write(docs, tmp_path / "out")
+    assert (made.documents, made.chunks, made.skipped, made.parts) == (200, 200, 1, 4)
+    assert len(workers.made) == 4
+    assert problems == [f"{docs}/empty.txt: empty"]
+    assert _rows(tmp_path / "out") == _expected(docs)
+    assert not (tmp_path / "out/_staged").exists()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_processes_make_the_same_files(docs: Path, tmp_path: Path, jobs: int) -> None:
+    _write(docs, tmp_path / "one")
+    recipe = _recipe(tmp_path / "two")
+    workers = Workers(jobs, recipe)
+    try:
+        write_dataset(docs, recipe, workers, 4, lambda each: None)
+    finally:
+        workers.stop()
+    assert _files(tmp_path / "one") == _files(tmp_path / "two")
+
+
+def test_what_is_there_is_not_made_again(docs: Path, tmp_path: Path) -> None:
+    _write(docs, tmp_path / "out")
+    before = _files(tmp_path / "out")
+    made, workers, problems = _write(docs, tmp_path / "out")
+    assert workers.made == []
+    assert (made.reused, len(problems)) == (4, 1)
+    assert _files(tmp_path / "out") == before
+    (docs / "150.md").write_text("Another text.")
+    made, workers, _ = _write(docs, tmp_path / "out")
+    assert (made.reused, len(workers.made)) == (3, 1)
+    assert _rows(tmp_path / "out") == _expected(docs)
+    _, workers, _ = _write(docs, tmp_path / "out", strategy="sentences(max_tokens=50)")
+    assert len(workers.made) == 4
+    mine = tmp_path / "mine.py"
+    for limit in (40, 60):  # a strategy of one's own, and the same with other code
+        mine.write_text(
+            "from chunkwise.chunkers.sentences import SentenceChunker\n"
+            f"class Mine(SentenceChunker):\n    LIMIT = {limit}\n"
+        )
+        _, workers, _ = _write(docs, tmp_path / "out", strategy=f"{mine}:Mine")
+        assert len(workers.made) == 4
+
+
+def test_a_run_that_was_stopped_goes_on_and_shows_nothing_before_its_end(
+    docs: Path, tmp_path: Path
+) -> None:
+    class Stopped(Exception):
+        pass
+
+    def stop(work: PartWork) -> bool:
+        if work.name.startswith("part-000002"):
+            raise Stopped
+        return False
+
+    with pytest.raises(Stopped):
+        _write(docs, tmp_path / "out", stop)
+    assert not list((tmp_path / "out").glob("*.parquet"))
+    made, workers, _ = _write(docs, tmp_path / "out")
+    assert (made.reused, len(workers.made)) == (2, 2)
+    assert _rows(tmp_path / "out") == _expected(docs)
+
+
+def test_a_commit_that_was_interrupted_is_made_by_the_next_run(
+    docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moves = 0
+    real = chunk_parts._Folder.move
+    for last in range(9):
+        output = tmp_path / f"out{last}"
+        moves = 0
+
+        def move(folder: Any, name: str, to: str, last: int = last) -> None:
+            nonlocal moves
+            moves += 1
+            if moves > last:
+                raise KeyboardInterrupt
+            real(folder, name, to)
+
+        monkeypatch.setattr(chunk_parts._Folder, "move", move)
+        if last < 8:
+            with pytest.raises(KeyboardInterrupt):
+                _write(docs, output)
+            assert not (output / "_chunkwise.json").exists()
+        monkeypatch.setattr(chunk_parts._Folder, "move", real)
+        _write(docs, output)
+        assert _rows(output) == _expected(docs)
+
+
+def _has(work: PartWork, name: str) -> bool:
+    return any(getattr(unit, "id", "") == name for batch in work.batches for unit in batch)
+
+
+def test_a_document_that_ends_its_process_is_set_aside_by_its_name(
+    docs: Path, tmp_path: Path
+) -> None:
+    made, workers, problems = _write(docs, tmp_path / "out", lambda work: _has(work, "070.md"))
+    assert (made.documents, made.skipped) == (199, 2)
+    why = "a worker process died (SIGKILL) while it was cut, perhaps for lack of memory"
+    assert problems == [f"{docs}/070.md: {why}", f"{docs}/empty.txt: empty"]
+    assert workers.trials == 64
+    assert [row["doc_id"] for row in _rows(tmp_path / "out")] == [
+        f"{number:03}.md" for number in range(200) if number != 70
+    ]
+
+
+def test_a_process_that_was_ended_once_costs_no_document(docs: Path, tmp_path: Path) -> None:
+    died: list[str] = []
+
+    def once(work: PartWork) -> bool:
+        is_first = work.name.startswith("part-000001") and not died
+        died.extend([work.name] * is_first)
+        return is_first
+
+    made, _, problems = _write(docs, tmp_path / "out", once)
+    assert (made.documents, len(problems)) == (200, 1)
+    _write(docs, tmp_path / "other")
+    assert _files(tmp_path / "out") == _files(tmp_path / "other")
+
+
+def test_ids_are_those_of_the_whole(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for name in ("a", "b"):
+        lines = (
+            f'{{"id": "{number}", "text": "Record {number} of {name}."}}\n' for number in range(70)
+        )
+        (folder / f"{name}.jsonl").write_text("".join(lines))
+    made, _, problems = _write(folder, tmp_path / "out")
+    assert (made.documents, problems) == (140, [])
+    assert _rows(tmp_path / "out") == _expected(folder)
+    ids = [row["doc_id"] for row in _rows(tmp_path / "out")]
+    assert len(set(ids)) == 140
+    made, workers, _ = _write(folder, tmp_path / "out")
+    assert workers.made == []
+
+
+def test_a_folder_of_something_else_is_left_alone(docs: Path, tmp_path: Path) -> None:
+    with pytest.raises(
+        ChunkwiseError, match=r"is no data set of chunks and is not empty \('000.md'"
+    ):
+        _write(docs, docs)
+    assert len(list(docs.iterdir())) == 201
+
+
+def test_nothing_is_written_where_nothing_is_read(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_text("")
+    made, _, problems = _write(tmp_path / "empty.txt", tmp_path / "out")
+    assert (made.documents, len(problems)) == (0, 1)
+    assert not (tmp_path / "out/_chunkwise.json").exists()
+
+
+def test_a_data_set_in_a_store_is_the_same(docs: Path, tmp_path: Path) -> None:
+    import fsspec
+
+    files = fsspec.filesystem("memory")
+    for path in docs.iterdir():
+        files.pipe_file(f"/docs/{path.name}", path.read_bytes())
+    made, _, _ = _write("memory://docs", Path("memory://out"))
+    assert made.parts == 4
+    names = sorted(files.ls("/out", detail=False))
+    parts = [name for name in names if name.endswith(".parquet")]
+    assert len(parts) == 4
+    assert "/out/_chunkwise.json" in names
+    assert "/out/_staged" not in names
+    made, workers, _ = _write("memory://docs", Path("memory://out"))
+    assert (made.reused, workers.made) == (4, [])
+    files.store.clear()
+
+
+def test_a_problem_may_end_the_run(docs: Path, tmp_path: Path) -> None:
+    def refuse(problem: UnreadableDocument) -> None:
+        raise problem
+
+    recipe = _recipe(tmp_path / "out")
+    with pytest.raises(UnreadableDocument):
+        write_dataset(docs, recipe, Here(recipe), 2, refuse)

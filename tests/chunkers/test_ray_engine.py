@@ -1,0 +1,190 @@
+"""Two nodes of Ray on this machine: the same files as processes make, through kills and deadly documents.
+
+Run by `make test-scale`, in an environment of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.dataset as arrow_dataset
+import pytest
+
+ray = pytest.importorskip("ray", reason="Ray is not installed: make test-scale")
+
+from ray.cluster_utils import Cluster  # noqa: E402
+
+from chunkwise.base.ray_workers import RayWorkers  # noqa: E402
+from chunkwise.base.workers import Workers  # noqa: E402
+from chunkwise.chunkers import chunk_parts  # noqa: E402
+from chunkwise.chunkers.chunk_parts import ChunkDataset, PartRecipe, write_dataset  # noqa: E402
+from chunkwise.documents import LoadOptions  # noqa: E402
+
+DEADLY = """
+import os, time
+from chunkwise.chunkers.structure import StructureChunker
+
+
+class Deadly(StructureChunker):
+    def split(self, document):
+        text = document.document.text
+        if "poison" in text:
+            os.kill(os.getpid(), 9)
+        if "slow" in text:
+            time.sleep(0.05)
+        return super().split(document)
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    made.add_node(num_cpus=1)
+    ray.init(address=made.address, log_to_driver=False, logging_level="error")
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunk_parts, "_BATCHES", 1)
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for number in range(320):
+        (folder / f"{number:03}.md").write_text(f"# Title {number}\n\nText, slow, of {number}.\n")
+    return folder
+
+
+def _by_ray(
+    docs: Path, output: Path, strategy: str = "structure", on_part: Any = lambda amount, note: None
+) -> tuple[ChunkDataset, list[str]]:
+    recipe = PartRecipe(strategy, LoadOptions(), "none", output)
+    workers: RayWorkers[Any, Any] = RayWorkers(None, recipe, "chunkwise: cut")
+    problems: list[str] = []
+    try:
+        made = write_dataset(
+            docs, recipe, workers, workers.at_once, lambda each: problems.append(str(each)), on_part
+        )
+    finally:
+        workers.stop()
+    return made, problems
+
+
+def _by_processes(docs: Path, output: Path, strategy: str = "structure") -> None:
+    recipe = PartRecipe(strategy, LoadOptions(), "none", output)
+    workers = Workers(1, recipe)
+    try:
+        write_dataset(docs, recipe, workers, 2, lambda each: None)
+    finally:
+        workers.stop()
+
+
+def _files(output: Path) -> dict[str, bytes]:
+    found = (each for each in output.rglob("*") if each.is_file())
+    return {each.relative_to(output).as_posix(): each.read_bytes() for each in found}
+
+
+def _ids(output: Path) -> list[str]:
+    column = arrow_dataset.dataset(output, format="parquet").to_table().column("doc_id")
+    ids: list[str] = column.to_pylist()
+    return ids
+
+
+def _strategy(tmp_path: Path) -> str:
+    path = tmp_path / "deadly.py"
+    path.write_text(DEADLY)
+    return f"{path}:Deadly"
+
+
+def test_a_cluster_makes_the_files_that_processes_make(
+    cluster: Any, docs: Path, tmp_path: Path
+) -> None:
+    made, problems = _by_ray(docs, tmp_path / "ray")
+    _by_processes(docs, tmp_path / "local")
+    assert (made.documents, made.parts, problems) == (320, 5, [])
+    assert _files(tmp_path / "ray") == _files(tmp_path / "local")
+    made, _ = _by_ray(docs, tmp_path / "ray")
+    assert made.reused == 5
+
+
+def test_a_deadly_document_is_set_aside_and_the_rest_goes_on(
+    cluster: Any, docs: Path, tmp_path: Path
+) -> None:
+    (docs / "100.md").write_text("This is poison.")
+    made, problems = _by_ray(docs, tmp_path / "out", _strategy(tmp_path))
+    assert made.documents == 319
+    assert problems == [
+        f"{docs}/100.md: a worker process died 4 times while it was cut, perhaps for lack of memory"
+    ]
+    assert _ids(tmp_path / "out") == [f"{number:03}.md" for number in range(320) if number != 100]
+
+
+def test_a_node_that_is_killed_costs_no_document(cluster: Any, docs: Path, tmp_path: Path) -> None:
+    node = cluster.add_node(num_cpus=1)
+    killed = threading.Event()
+
+    def kill(amount: int, note: str) -> None:
+        if not killed.is_set():  # with the first part that is done: others are under way
+            killed.set()
+            cluster.remove_node(node, allow_graceful=False)
+
+    strategy = _strategy(tmp_path)
+    made, problems = _by_ray(docs, tmp_path / "out", strategy, kill)
+    assert killed.is_set()
+    assert (made.documents, problems) == (320, [])
+    assert _ids(tmp_path / "out") == [f"{number:03}.md" for number in range(320)]
+    _by_processes(docs, tmp_path / "local", strategy)
+    assert _files(tmp_path / "out") == _files(tmp_path / "local")
+
+
+def test_a_driver_that_is_killed_leaves_parts_that_the_next_run_takes(
+    cluster: Any, docs: Path, tmp_path: Path
+) -> None:
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from chunkwise.base.ray_workers import RayWorkers\n"
+        "from chunkwise.chunkers import chunk_parts\n"
+        "from chunkwise.documents import LoadOptions\n"
+        "chunk_parts._BATCHES = 1\n"
+        "recipe = chunk_parts.PartRecipe(sys.argv[3], LoadOptions(), 'none', Path(sys.argv[2]))\n"
+        "workers = RayWorkers(sys.argv[4], recipe, 'cut')\n"
+        "def advance(amount, note):\n"
+        "    if note.startswith('128'):\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "chunk_parts.write_dataset(sys.argv[1], recipe, workers, 2, print, advance)\n"
+    )
+    strategy = _strategy(tmp_path)
+    words = [str(docs), str(tmp_path / "out"), strategy, cluster.address]
+    done = subprocess.run(
+        [sys.executable, str(script), *words], env=os.environ, capture_output=True, text=True
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
+    assert not list((tmp_path / "out").glob("*.parquet"))
+    made, _ = _by_ray(docs, tmp_path / "out", strategy)
+    assert made.reused >= 2
+    assert _ids(tmp_path / "out") == [f"{number:03}.md" for number in range(320)]
+
+
+def test_a_cluster_that_is_not_there_is_told(docs: Path, tmp_path: Path) -> None:
+    words = ["chunk", str(docs), "-o", str(tmp_path / "out")]
+    words += ["--engine", "ray", "--address", "127.0.0.1:1"]
+    done = subprocess.run(
+        [sys.executable, "-m", "chunkwise", *words], capture_output=True, text=True, env=os.environ
+    )
+    assert done.returncode != 0
+    assert "the Ray cluster at 127.0.0.1:1 cannot be reached" in done.stderr
+    assert "Traceback" not in done.stderr
