@@ -13,6 +13,7 @@ _PACKAGES = (
     "semantic-text-splitter", "semchunk", "docling-core", "unstructured", "tiktoken",
     "lxml", "trafilatura", "resiliparse", "readability-lxml", "justext", "boilerpy3",
     "onnxruntime", "tokenizers", "scipy", "bm25s", "torch", "sentence-transformers",
+    "lancedb", "qdrant-client", "psycopg",
 )  # fmt: skip
 
 

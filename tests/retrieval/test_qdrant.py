@@ -21,7 +21,7 @@ from chunkwise.testkit import check_engine
 from chunkwise.testkit.sample_run import HashedWords
 from retrieval.test_lancedb import STRATEGY, documents, found, made
 
-pytest.importorskip("qdrant_client")
+qdrant_client = pytest.importorskip("qdrant_client")
 
 
 @pytest.fixture
@@ -161,6 +161,23 @@ def test_chunks_are_points_that_other_tools_read(place: str) -> None:
     ).points  # fmt: skip
     assert near.payload["metadata"] == {"year": 2024}
     assert given.text[near.payload["start"] : near.payload["end"]] == near.payload["text"]
+
+
+def test_an_index_that_goes_while_another_is_opened_stops_nobody(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As garbage is collected at any line, also where a client is being made."""
+    going: Any = made(place, documents(2)).source
+
+    class Interrupted(qdrant_client.QdrantClient):  # type: ignore[misc, name-defined]
+        def __init__(self, *given: Any, **named: Any) -> None:
+            going.close()
+            super().__init__(*given, **named)
+
+    monkeypatch.setattr("qdrant_client.QdrantClient", Interrupted)
+    made(f"{place}2", documents(3))
+    assert len(chunkwise.open_index(f"{place}2", embedder=HashedWords())) == 3
+    assert len(chunkwise.open_index(place, embedder=HashedWords())) == 2
 
 
 def test_a_large_document_goes_in_pieces(place: str, monkeypatch: pytest.MonkeyPatch) -> None:

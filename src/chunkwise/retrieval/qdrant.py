@@ -448,9 +448,17 @@ def _check_version(version: str, shown: str) -> None:
         )
 
 
-_local: dict[str, tuple[Any, int]] = {}
-"""Clients by folder, and how many hold each: a folder can be opened only once."""
-_local_lock = threading.Lock()
+class _Shared:
+    """The client of a folder, and how many hold it: a folder can be opened only once."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.holders = 0
+
+
+_local: dict[str, _Shared] = {}
+# Who holds it may be interrupted, at any line, by an index that goes and lets its own client go.
+_local_lock = threading.RLock()
 
 
 def _connected(address: StoreAddress) -> Any:
@@ -459,11 +467,15 @@ def _connected(address: StoreAddress) -> Any:
     if address.variant == "local":
         folder = os.path.realpath(address.host + address.path)
         with _local_lock:
-            client, holders = _local.get(folder, (None, 0))
-            if client is None:
-                client = QdrantClient(path=folder, force_disable_check_same_thread=True)
-            _local[folder] = client, holders + 1
-        return client
+            while True:
+                shared = _local.get(folder)
+                if shared is None:
+                    shared = _local[folder] = _Shared(
+                        QdrantClient(path=folder, force_disable_check_same_thread=True)
+                    )
+                shared.holders += 1
+                if _local.get(folder) is shared:  # nobody let it go in between
+                    return shared.client
     host, _, port = address.host.partition(":")
     return QdrantClient(
         host=host, port=int(port or 6333), https=address.variant == "https", timeout=60, prefer_grpc=False,
@@ -477,12 +489,12 @@ def _let_go(address: StoreAddress, client: Any) -> None:
         return
     folder = os.path.realpath(address.host + address.path)
     with _local_lock:
-        known, holders = _local[folder]
-        if holders > 1:
-            _local[folder] = known, holders - 1
+        shared = _local[folder]
+        shared.holders -= 1
+        if shared.holders:
             return
         del _local[folder]
-    client.close()
+        client.close()
 
 
 class QdrantEngine(StoredEngine):
