@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.retrieval.errors import no_graph_error, reporting_damage
 from chunkwise.retrieval.graph import NamePlace, Walk, place_of
-from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.retrievers import graph_of
-from chunkwise.retrieval.searchable import MentionTable, Searchable
+from chunkwise.retrieval.searchable import DocumentSource, MentionTable, Searchable
 from chunkwise.text.names import MENTION, name_hash, name_key, name_spans
 
 COMMON = Walk.common
@@ -118,11 +117,12 @@ class NameLookup:
     """Looks up names of an index; what is the same for all of them is made once, in time linear in the mentions."""
 
     def __init__(self, source: Searchable) -> None:
-        if not isinstance(source, LocalIndex):
+        if not isinstance(source, DocumentSource):
             raise no_graph_error()
         self._source = source
         with reporting_damage(source):
-            self._atoms, self._graph = source.atom_table(), graph_of(source)
+            self._graph = graph_of(source)
+            self._atoms = source.atom_table()
             assert self._atoms.mentions is not None
             self._table: MentionTable = self._atoms.mentions
             name = self._graph.names.searchsorted(self._table.name)

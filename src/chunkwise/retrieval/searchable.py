@@ -16,6 +16,7 @@ from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Settings
+from chunkwise.text.names import Mentions
 
 
 class TokenTable(NamedTuple):
@@ -28,6 +29,7 @@ class TokenTable(NamedTuple):
 
 LONGEST_NAME = (1 << 14) - 1
 """Characters."""
+_FURTHEST = (1 << 16) - 1
 
 
 class MentionTable(NamedTuple):
@@ -40,6 +42,21 @@ class MentionTable(NamedTuple):
     """Where the name begins, counted from the start of its atom."""
     packed: NDArray[np.uint16]
     """How long it is, and in the two highest bits what kind of place: a byte of an index less a name."""
+
+    @classmethod
+    def of(cls, mentions: Mentions, starts: NDArray[np.int64]) -> MentionTable:
+        """Of one document, whose atoms begin at `starts`; what stands too far on in an atom is left out."""
+        atom = starts.searchsorted(mentions.start, "right") - 1
+        offset, length = mentions.start - starts[atom], mentions.end - mentions.start
+        kept = (atom >= 0) & (offset <= _FURTHEST) & (length <= LONGEST_NAME)
+        first = np.append(0, np.cumsum(np.bincount(atom[kept], minlength=len(starts))))
+        packed = length[kept] | mentions.kind[kept].astype(np.int64) << 14
+        return cls(
+            first.astype(np.int64),
+            mentions.name[kept],
+            offset[kept].astype(np.uint16),
+            packed.astype(np.uint16),
+        )
 
     @property
     def length(self) -> NDArray[np.uint16]:
@@ -163,6 +180,20 @@ class AtomSource(Protocol):
 
     def section_path(self, number: int) -> tuple[str, ...]:
         """The path behind a section number of the atom table."""
+
+
+@runtime_checkable
+class DocumentSource(AtomSource, Searchable, Protocol):
+    """An index whose documents can be listed: what a graph of names is told from."""
+
+    @property
+    def document_count(self) -> int: ...
+
+    def ids(self) -> list[str]:
+        """Of all documents, in order."""
+
+    def document_numbers(self) -> Sequence[int]:
+        """Of all documents, in the order of `ids`."""
 
 
 @runtime_checkable

@@ -281,8 +281,7 @@ class PostgresIndex:
         with self._session.reading() as connection:
             self._about()
             if self._atoms is None:
-                names, dimensions = self._session.names, self.settings.dimensions
-                self._atoms = read_atoms(connection, names, dimensions)
+                self._atoms = read_atoms(connection, self._session.names, self.settings)
             return self._atoms
 
     def _read_document(self, number: int) -> Document:

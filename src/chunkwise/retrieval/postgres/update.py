@@ -101,7 +101,7 @@ class PostgresUpdate:
         """Whether there is anything to commit."""
         if fresh:
             connection.execute(fresh("create schema {schema}"))
-            make_tables(connection, fresh, settings.dimensions)
+            make_tables(connection, fresh, settings)
         else:
             self._read_known()
 
@@ -154,7 +154,7 @@ class PostgresUpdate:
         self.changed |= bool(self._doomed)
         self._flush()
         if self._fresh:
-            make_indexes(self._connection, self._names, self._settings.dimensions, self._version)
+            make_indexes(self._connection, self._names, self._settings, self._version)
         if self.changed:
             write_about(self._connection, self._names, self._about())
         if self._fresh:
@@ -181,10 +181,10 @@ class PostgresUpdate:
         return key
 
     def _flush(self) -> None:
-        remove(self._connection, self._names, self._doomed)
+        remove(self._connection, self._names, self._doomed, self._settings)
         self._doomed.clear()
         if self._waiting:
-            load(self._connection, self._names, self._waiting, self._settings.dimensions > 0)
+            load(self._connection, self._names, self._waiting, self._settings)
             self._waiting.clear()
 
     def _about(self) -> IndexState:
@@ -294,7 +294,7 @@ def _tidy(connection: Connection[Any], names: TableNames) -> None:
     """After the commit: plans need figures, and scans of an index alone need the map of visible rows."""
     from psycopg import Error
 
-    for table in ("documents", "sections", "chunks", "postings"):
+    for table in ("documents", "sections", "chunks", "postings", "mentions"):
         # All is written by now: the next writer may have put other tables there already.
         with suppress(Error):
             connection.execute(names(f"vacuum (analyze, skip_locked) {{{table}}}"))
@@ -313,10 +313,6 @@ def into_postgres(
         raise InvalidParameter(
             f"maxsim is {requested.maxsim!r}: token vectors are kept in folders and in memory, not on a server; "
             "leave it out, or name a folder"
-        )
-    if requested.graph:
-        raise InvalidParameter(
-            "graph is True: names are kept in folders and in memory, not on a server; leave it out, or name a folder"
         )
     address = parse_address(url)
     with writing(address, wait) as writer:
