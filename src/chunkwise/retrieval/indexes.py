@@ -44,7 +44,7 @@ from chunkwise.retrieval.local.folder import verify_folder
 from chunkwise.retrieval.local.index import LocalIndex, stats_of
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.search.search import search
-from chunkwise.retrieval.settings import Context, IndexStats, Settings, Vectors
+from chunkwise.retrieval.settings import Context, Graph, IndexStats, Settings, Vectors
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ def index(
     language: str | None = None,
     tokenizer: str | None = None,
     maxsim: str | TokenEncoder | None = None,
-    graph: bool | None = None,
+    graph: bool | Graph | None = None,
     options: LoadOptions | None = None,
     on_unreadable: WhenUnreadable = "warn",
     on_bad: OnBadRow | None = None,
@@ -252,7 +252,7 @@ def index(
     model `llm` writes a few sentences about each chunk's place, which are indexed beside it; without one the headings
     context is taken. With `maxsim` ("colbert-small") the vectors of single tokens are kept, too, and `multiscale`
     compares them with those of the question (late interaction). With `graph` it is kept where names stand, and the
-    retriever `graph` walks along them.
+    retriever `graph` walks along them; with `llm`, too, the model reads how they are related ("names": it does not).
     """
     if rebuild and keep_others:
         raise InvalidParameter(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from chunkwise.core import Document, Span
 from chunkwise.retrieval.bm25 import K1, B, TermTable
 from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.indexed_document import StatedRelations
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Settings
@@ -194,6 +195,9 @@ class DocumentSource(AtomSource, Searchable, Protocol):
 
     def document_numbers(self) -> Sequence[int]:
         """Of all documents, in the order of `ids`."""
+
+    def relations(self, number: int) -> StatedRelations:
+        """What a language model read in a document; nothing where none was asked."""
 
 
 @runtime_checkable

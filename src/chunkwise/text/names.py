@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -15,8 +15,9 @@ from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.sections import heading_title
 from chunkwise.text.terms import folded, stop_words, words_of
 
-MENTION, HEADING, TITLE = 0, 1, 2
-"""What a place is: a name in passing, what a section is about, what the whole document is about."""
+MENTION, HEADING, TITLE, STATED = 0, 1, 2, 3
+"""What a place is: a name in passing, what a section is about, what the whole document is about, what a statement
+that a language model found is about."""
 
 _MOST_WORDS = 12
 _WRAPPED = 40
@@ -155,9 +156,21 @@ def document_names(analyzed: Analyzed, starts: NDArray[np.int64], language: str)
             add(start, end, full, MENTION)
     for start, end, key, kind in subjects:
         add(start, end, key, kind)
+    return _mentions(rows)
+
+
+def _mentions(rows: Collection[tuple[int, int, int, int]]) -> Mentions:
     columns = zip(*sorted(rows), strict=True) if rows else ((), (), (), ())
     types = (np.int64, np.int64, np.uint64, np.uint8)
     return Mentions(*(np.array(each, type) for each, type in zip(columns, types, strict=True)))
+
+
+def with_statements(mentions: Mentions, stated: Iterable[tuple[int, int, str, bool]]) -> Mentions:
+    """With places that statements name: start, end, the key of the name, whether they are about it."""
+    rows = set(zip(*(column.tolist() for column in mentions), strict=True))
+    for start, end, key, is_about in stated:
+        rows.add((start, end, name_hash(key), STATED if is_about else MENTION))
+    return _mentions(rows)
 
 
 def _within_atoms(analyzed: Analyzed, starts: NDArray[np.int64]) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
 from dataclasses import astuple
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +19,11 @@ import chunkwise
 from chunkwise import Document, Query
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.cli.main import group
+from chunkwise.models.home import HOME_VARIABLE
+from chunkwise.models.llm.client import LlmClient
+from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.retrieval.filters import EVERYTHING, Filter
+from chunkwise.retrieval.indexed_document import StatedRelations
 from chunkwise.retrieval.name_lookup import NameLookup
 from chunkwise.retrieval.search.chains import chains_of_hits
 from how_many import examples
@@ -56,8 +63,32 @@ def _document(number: int) -> Document:
 DOCUMENTS = [_document(number) for number in range(20)]
 
 
+class Director:
+    """Says of every work who directed it, as its document does."""
+
+    identity, price_name, window, concurrency = "director", "local", None, 1
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+
+    def complete(self, request: Request, stop: object = None) -> Completion:
+        self.requests.append(request)
+        work = next((each for each in _WORKS if each in request.user), "")
+        found = re.search(r"It was directed by (\w+ \w+)", request.user)
+        rows = [
+            {"subject": work, "relation": "was directed by", "object": found[1], "quote": found[0]}
+        ] if found else []  # fmt: skip
+        names = [{"name": work, "description": "A \0 work."}] if found else []
+        return Completion(json.dumps({"names": names, "relations": rows}), 1, 1)
+
+
 def make(documents: list[Document], into: str | None = None) -> chunkwise.Index:
     return chunkwise.index(documents, into=into, vectors="none", graph=True)
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "home"))
 
 
 @cache
@@ -136,3 +167,23 @@ def test_the_commands_speak_of_names_on_a_server() -> None:
         done = CliRunner().invoke(group, shlex.split(line))
         assert done.exit_code == 0, done.output
         assert "Anna Orme" in done.output
+
+
+def test_relations_are_rows_and_come_and_go_with_their_document(tmp_path: Path) -> None:
+    """As in a folder: read once, kept, looked up, gone with the document."""
+    documents, url = DOCUMENTS[1:9], new_url()
+    model = Director()
+    there, here = (
+        chunkwise.index(documents, into=into, vectors="none", graph=True, llm=LlmClient(model))
+        for into in (url, tmp_path / "kb")
+    )
+    assert len(model.requests) == len(documents)  # the second index had them from the cache
+    _same_mentions(there, here)
+    stated = [there.source.relations(number) for number in there.source.document_numbers()]
+    assert stated == [here.source.relations(number) for number in here.source.document_numbers()]
+    assert sum(len(each.relations) for each in stated) == 4
+    names = [NameLookup(index.source).details("Anna Orme") for index in (there, here)]
+    assert names[0] == names[1]
+    assert there.source.relations(99) == StatedRelations()
+    there.update([DOCUMENTS[2]])
+    assert not any(there.source.relations(number).relations for number in range(20))

@@ -88,6 +88,11 @@ class NamesView(View):
     """The name that was asked for; empty: the overview."""
     note: str
 
+    @property
+    def is_read(self) -> bool:
+        """Whether a language model was asked about some of them."""
+        return any(own.relations or own.descriptions for own in self.names)
+
     def parts(self, mention: NameMention) -> list[tuple[str, bool]]:
         """The sentence in stretches, each with whether it is the name."""
         low = mention.sentence[0]

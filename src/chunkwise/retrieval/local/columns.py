@@ -128,6 +128,8 @@ def encode(part: IndexedDocument, language: str) -> Portion:
     if part.mentions is not None:
         sizes["mention"], rows = mention_rows(part.mentions, part.atoms.start)
         columns |= rows
+    if part.relations is not None:
+        sizes["relation"], columns["relation.bytes"] = encoded([part.relations.to_json()])
     sizes["page"] = _count(part.document.pages)
     sizes["atom"] = _count(part.atoms)
     return Portion(sizes, {name: _typed(name, each) for name, each in columns.items()})

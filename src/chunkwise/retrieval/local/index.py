@@ -17,7 +17,12 @@ from chunkwise.retrieval.bm25 import K1, B, Bm25
 from chunkwise.retrieval.conditions import MetadataTable
 from chunkwise.retrieval.errors import DamagedIndex, no_vectors_error, wrong_dimensions_error
 from chunkwise.retrieval.filters import Filter, RowKind
-from chunkwise.retrieval.indexed_document import DocumentsCache, document_of, metadata_of
+from chunkwise.retrieval.indexed_document import (
+    DocumentsCache,
+    StatedRelations,
+    document_of,
+    metadata_of,
+)
 from chunkwise.retrieval.local.arrays import COLUMNS, Array, Arrays, Strings, term_table
 from chunkwise.retrieval.local.columns import (
     document_mask,
@@ -280,6 +285,12 @@ class LocalIndex:
     def text_of(self, table: str, number: int) -> str:
         """The `id`, `record` or `text` of a document."""
         return self._strings(table)[number]
+
+    def relations(self, number: int) -> StatedRelations:
+        """What a language model read in a document; nothing where none was asked."""
+        if "relation.bytes" not in self.arrays:
+            return StatedRelations()
+        return StatedRelations.from_json(self.text_of("relation", number))
 
     def fingerprints(self) -> list[str]:
         """Of all documents, in order."""

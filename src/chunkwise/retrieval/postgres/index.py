@@ -15,9 +15,9 @@ from chunkwise.core import Document
 from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.filters import EVERYTHING, Filter, RowKind
 from chunkwise.retrieval.fusion import Fusion
-from chunkwise.retrieval.indexed_document import DocumentsCache, document_of
+from chunkwise.retrieval.indexed_document import DocumentsCache, StatedRelations, document_of
 from chunkwise.retrieval.postgres.connection import Address, parse_address
-from chunkwise.retrieval.postgres.loading import CHUNK_BITS, text_of, unpacked
+from chunkwise.retrieval.postgres.loading import CHUNK_BITS, read_relations, text_of, unpacked
 from chunkwise.retrieval.postgres.ranking import PostgresRanking, ServerMetadata
 from chunkwise.retrieval.postgres.schema import IndexState
 from chunkwise.retrieval.postgres.search_sql import (
@@ -238,6 +238,13 @@ class PostgresIndex:
     def chunk_table(self) -> ChunkTable:
         with self._session.reading() as connection:
             return read_chunk_table(connection, self._session.names, self.document_numbers())
+
+    def relations(self, number: int) -> StatedRelations:
+        """What a language model read in a document; nothing where none was asked."""
+        if self.settings.graph != "relations":
+            return StatedRelations()
+        with self._session.reading() as connection:
+            return read_relations(connection, self._session.names, number)
 
     def fingerprints(self) -> dict[str, str]:
         """Of all documents, by id."""

@@ -15,7 +15,10 @@ from numpy.typing import NDArray
 from chunkwise.core import SECTION_SEPARATOR, Document
 from chunkwise.retrieval.indexed_document import (
     IndexedDocument,
+    NameDescription,
+    Relation,
     SpanRows,
+    StatedRelations,
     Summaries,
     record_of,
     touched_atoms,
@@ -128,6 +131,36 @@ def load(
         _copy_rows(
             connection, names, "{mentions}", (_mentions(n, part) for n, part, _ in documents)
         )
+    if settings.graph == "relations":
+        columns = "integer integer text text text integer integer"
+        stated = (row for number, part, _ in documents for row in _relations(number, part))
+        _copy(connection, names, "{relations}", columns, stated)
+
+
+def _relations(number: int, part: IndexedDocument) -> Iterator[Sequence[object]]:
+    stated = part.relations or StatedRelations()
+    rows = [
+        *stated.relations,
+        *(Relation(each.name, "", *each[1:]) for each in stated.descriptions),
+    ]
+    for position, row in enumerate(rows):
+        yield number, position, *row
+
+
+def read_relations(
+    connection: Connection[Any], names: TableNames, document: int
+) -> StatedRelations:
+    rows = connection.execute(
+        names(
+            "select subject, relation, object, start, stop from {relations} where document = %s order by position"
+        ),
+        [document],
+    ).fetchall()
+    found = [Relation(*row) for row in rows]
+    return StatedRelations(
+        tuple(each for each in found if each.relation),
+        tuple(NameDescription(each.subject, *each[2:]) for each in found if not each.relation),
+    )
 
 
 def remove(

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 FORMAT = 5
-TABLES = ("mentions", "postings", "atoms", "chunks", "sections", "documents", "about")
-"""In the order in which they may be dropped; `mentions` is there where names are kept."""
+TABLES = ("relations", "mentions", "postings", "atoms", "chunks", "sections", "documents", "about")
+"""In the order in which they may be dropped; `mentions` and `relations` are there where they are kept."""
 
 _MAKE = """
 create table {about} (
@@ -105,6 +105,20 @@ create table {mentions} (
 );
 """
 
+# A row whose relation is empty tells what is said of its subject.
+_MAKE_RELATIONS = """
+create table {relations} (
+    document integer not null references {documents} on delete cascade,
+    position integer not null,
+    subject text not null,
+    relation text not null,
+    object text not null,
+    start integer not null,
+    stop integer not null,
+    primary key (document, position)
+);
+"""
+
 # Made after the rows where the tables are new: quicker, and a better graph.
 _INDEXES = """
 create index on {chunks} (document);
@@ -145,6 +159,8 @@ def make_tables(connection: Connection[Any], names: TableNames, settings: Settin
     connection.execute(names(_MAKE, vector_column=column if dimensions else sql.SQL("")))
     if settings.graph:
         connection.execute(names(_MAKE_MENTIONS))
+    if settings.graph == "relations":
+        connection.execute(names(_MAKE_RELATIONS))
 
 
 def make_indexes(

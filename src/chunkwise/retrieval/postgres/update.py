@@ -294,7 +294,7 @@ def _tidy(connection: Connection[Any], names: TableNames) -> None:
     """After the commit: plans need figures, and scans of an index alone need the map of visible rows."""
     from psycopg import Error
 
-    for table in ("documents", "sections", "chunks", "postings", "mentions"):
+    for table in ("documents", "sections", "chunks", "postings", "mentions", "relations"):
         # All is written by now: the next writer may have put other tables there already.
         with suppress(Error):
             connection.execute(names(f"vacuum (analyze, skip_locked) {{{table}}}"))
