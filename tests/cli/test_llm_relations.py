@@ -31,7 +31,9 @@ def films(tmp_path: Path) -> Path:
 
 
 def relations(payload: dict[str, Any]) -> str:
-    """One that is there, and one that is not."""
+    """One that is there, and one that is not; of passages together, what they are about."""
+    if "Summarise" in asked(payload):
+        return "It is about films."
     film = "Silent Harbour" in asked(payload)
     told = (
         ("Silent Harbour", "was directed by", "Anna Orme", "It was directed by Anna Orme.")
@@ -55,21 +57,21 @@ def test_relations_are_priced_asked_once_and_shown(here: Run, films: Path) -> No
         dry = here(*words(films, server.name(), "--dry-run", "--price", "1/2", "--json"))
         assert dry.returncode == 0, dry.stderr
         told = json.loads(dry.stdout)
-        assert told["calls"] == 2
+        assert told["calls"] == 3  # two documents, and both together
         assert told["money"] > 0
         assert not server.requests
         assert not Path("kb").exists()
         first = here(*words(films, server.name()))
         assert first.returncode == 0, first.stderr
         assert "2 relations of names, each with its quote; 2 more left out" in first.stderr
-        assert len(server.requests) == 2
+        assert len(server.requests) == 3
         again = here(*words(films, server.name()))
         assert "2 unchanged" in again.stderr
-        assert len(server.requests) == 2
+        assert len(server.requests) == 3
         rebuilt = here(*words(films, server.name(), "--rebuild"))
         assert rebuilt.returncode == 0, rebuilt.stderr
-        assert len(server.requests) == 2
-        assert "2 answered from earlier runs" in rebuilt.stderr
+        assert len(server.requests) == 3
+        assert "3 answered from earlier runs" in rebuilt.stderr
     shown = here("graph", "kb", "Anna Orme")
     assert "Silent Harbour — was directed by → Anna Orme" in shown.stdout
     assert "“It was directed by Anna Orme.”" in shown.stdout
@@ -89,8 +91,9 @@ def test_a_limit_of_cost_is_kept_and_what_is_missing_is_asked_for_again(
         assert done.returncode == 3
         assert "relations of 2 passages could not be had" in done.stderr
         assert not server.requests
+        assert "1 summary of a community could not be had" in done.stderr
         assert here(*words(films, server.name())).returncode == 0
-        assert len(server.requests) == 2
+        assert len(server.requests) == 3
 
 
 def test_a_model_of_the_environment_is_not_asked_unless_the_command_says_so(
@@ -122,3 +125,29 @@ def test_contexts_and_relations_together(here: Run, films: Path) -> None:
         assert len(server.requests) == calls > 2
     told = json.loads(done.stdout)
     assert (told["context"], told["graph"]) == ("neighbours", "relations")
+
+
+def test_a_question_about_the_whole(here: Run, films: Path) -> None:
+    with chat_server(relations) as server:
+        assert here(*words(films, server.name())).returncode == 0
+    done = here("search", "kb", "what are the main themes?", "--retriever", "communities")
+    assert done.returncode == 0, done.stderr
+    assert "It is about films." in done.stdout
+    assert "summary of 2 passages of 2 documents, level 1" in done.stdout
+    (row,) = map(
+        json.loads,
+        here("search", "kb", "themes?", "--retriever", "communities", "--json").stdout.splitlines(),
+    )
+    hits = row.get("hits", [row])
+    assert {hits[0]["doc_id"]} | {each["doc_id"] for each in hits[0]["elsewhere"]} == {
+        "film.md",
+        "orme.md",
+    }
+    assert "It is about films." in here("graph", "kb").stdout
+    here("graph", "kb", "--page", "graph.html")
+    assert "It is about films." in Path("graph.html").read_text()
+    plain = here("index", films, "--into", "plain", "--vectors", "none", "--graph")
+    assert plain.returncode == 0
+    refused = here("search", "plain", "themes?", "--retriever", "communities")
+    assert refused.returncode != 0
+    assert "--graph --llm NAME" in refused.stderr

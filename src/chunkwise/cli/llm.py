@@ -253,20 +253,29 @@ def estimate_documents(
     known: Collection[str] = (),
     reader: RelationReader | None = None,
 ) -> LlmEstimate:
-    """For summaries, contexts and relations together; `known` are fingerprints of documents that have theirs."""
+    """For summaries, contexts, relations and communities; `known` are fingerprints of documents that have theirs."""
     from chunkwise.models.llm.cost import LlmEstimate
+    from chunkwise.retrieval.communities import communities_estimate
+    from chunkwise.retrieval.graph import PASSAGE_TOKENS
     from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
 
     estimate = LlmEstimate()
+    passages, is_new = 0, False
     for chunked in documents:
+        if reader is not None:
+            tokens = len(chunked.analyzed.measure(reader.tokenizer).starts)
+            passages += -(-tokens // PASSAGE_TOKENS)
         if known and document_fingerprint(chunked.document) in known:
             continue
+        is_new = True
         if asking is not None and chunked.chunks:
             estimate += asking.estimate(chunked.analyzed)
         if writer is not None:
             estimate += writer.estimate([chunked])
         if reader is not None:
             estimate += reader.estimate(chunked.analyzed)
+    if reader is not None and is_new:
+        estimate += communities_estimate(reader.client, passages)
     return estimate
 
 

@@ -125,8 +125,9 @@ class Index:
     ) -> list[Hit] | list[list[Hit]]:
         """The best places for a question, or for each of several.
 
-        At most `k` hits, at most `budget` tokens in all; `retriever` is bm25, dense, hybrid or multiscale. `where` are
-        conditions on the metadata of documents: {"year": 2024, "lang": ["de", "en"], "price": {">=": 10}}. `tokenizer`
+        At most `k` hits, at most `budget` tokens in all; `retriever` is bm25, dense, hybrid, multiscale, graph or
+        communities. `where` are conditions on the metadata of documents:
+        {"year": 2024, "lang": ["de", "en"], "price": {">=": 10}}. `tokenizer`
         counts the budget (a name, a model's name, the path of a tokenizer.json or a function); None: the index's own.
         """
         found = search(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import Literal
@@ -10,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.retrieval.communities import CommunitySource
 from chunkwise.retrieval.errors import no_graph_error, reporting_damage
 from chunkwise.retrieval.graph import NamePlace, Walk, place_of
 from chunkwise.retrieval.retrievers import graph_of
-from chunkwise.retrieval.searchable import DocumentSource, MentionTable, Searchable
+from chunkwise.retrieval.searchable import MentionTable, NamedSource, Searchable
 from chunkwise.text.names import MENTION, STATED, name_hash, name_key, name_spans
 
 COMMON = Walk.common
@@ -128,6 +130,17 @@ class NameLink:
 
 
 @dataclass(frozen=True, slots=True)
+class CommunitySummary:
+    """What a language model says of passages that hang together by their names."""
+
+    level: int
+    summary: str
+    tokens: int
+    """Of what is summarised."""
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
 class NameOverview:
     """The names of an index."""
 
@@ -144,15 +157,17 @@ class NameOverview:
     """Between those, the strongest first."""
     statements: int = 0
     """Places that a language model says something is stated of a name."""
+    communities: tuple[CommunitySummary, ...] = ()
+    """Of the highest level first; none where no language model was asked."""
 
 
 class NameLookup:
     """Looks up names of an index; what is the same for all of them is made once, in time linear in the mentions."""
 
     def __init__(self, source: Searchable) -> None:
-        if not isinstance(source, DocumentSource):
+        if not isinstance(source, NamedSource) or not isinstance(source, CommunitySource):
             raise no_graph_error()
-        self._source = source
+        self._source: NamedSource = source
         with reporting_damage(source):
             self._graph = graph_of(source)
             self._atoms = source.atom_table()
@@ -189,7 +204,19 @@ class NameLookup:
                 tuple(counts),
                 self._links(shown),
                 int((self._table.kind == STATED).sum()),
+                self._communities(show),
             )
+
+    def _communities(self, show: int) -> tuple[CommunitySummary, ...]:
+        assert isinstance(self._source, CommunitySource)
+        found = reversed(self._source.communities().found)
+        return tuple(
+            CommunitySummary(
+                own.level, own.summary, sum(place.tokens for place in own.places),
+                len({place.document for place in own.places}),
+            )
+            for own in itertools.islice(found, show)
+        )  # fmt: skip
 
     def details(self, name: str, show: int = 20) -> NameDetails:
         """Of a name as it is written anywhere, articles and capitals aside; `show` entries of each list at most."""

@@ -184,7 +184,7 @@ class AtomSource(Protocol):
 
 
 @runtime_checkable
-class DocumentSource(AtomSource, Searchable, Protocol):
+class NamedSource(AtomSource, Searchable, Protocol):
     """An index whose documents can be listed: what a graph of names is told from."""
 
     @property
@@ -220,6 +220,14 @@ _AT_ONCE = 16
 """Chunks looked up together: most searches want no more than the first few."""
 
 
+class ElsewhereSpans(NamedTuple):
+    """Places in one other document."""
+
+    document: int
+    spans: tuple[Span, ...]
+    tokens: tuple[int, ...]
+
+
 class CandidateSpan(NamedTuple):
     """A span that may become a hit, by numbers without texts: most are dropped again."""
 
@@ -246,6 +254,8 @@ class CandidateSpan(NamedTuple):
     matched_span: Span | None = None
     parent: Span | None = None
     """The larger span that is handed out for the chunk that was found."""
+    elsewhere: tuple[ElsewhereSpans, ...] = ()
+    """Of a summary over several documents, its places in the others."""
 
 
 def chunk_spans(

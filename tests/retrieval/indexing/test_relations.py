@@ -54,6 +54,8 @@ class Scripted:
         self.identity = f"scripted {rows!r}"
 
     def complete(self, request: Request, stop: Any = None) -> Completion:
+        if request.schema is None:
+            return Completion("They hang together.", 10, 10)
         self.requests.append(request)
         if self.is_gone:
             return Completion("", 1, 1, refusal="closed")
@@ -218,8 +220,7 @@ def test_a_document_that_was_not_read_is_read_by_the_next_update(tmp_path: Path)
 def test_contexts_and_relations_are_one_configuration(tmp_path: Path) -> None:
     class Both(Scripted):
         def complete(self, request: Request, stop: Any = None) -> Completion:
-            if request.schema is None:
-                self.requests.append(request)
+            if request.schema is None and "Summarise" not in request.user:
                 return Completion("It is about the sea.", 10, 10)
             return super().complete(request, stop)
 

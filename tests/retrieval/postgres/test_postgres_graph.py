@@ -72,6 +72,8 @@ class Director:
         self.requests: list[Request] = []
 
     def complete(self, request: Request, stop: object = None) -> Completion:
+        if request.schema is None:
+            return Completion(f"They speak of {len(request.user)} things.", 1, 1)
         self.requests.append(request)
         work = next((each for each in _WORKS if each in request.user), "")
         found = re.search(r"It was directed by (\w+ \w+)", request.user)
@@ -182,8 +184,17 @@ def test_relations_are_rows_and_come_and_go_with_their_document(tmp_path: Path) 
     stated = [there.source.relations(number) for number in there.source.document_numbers()]
     assert stated == [here.source.relations(number) for number in here.source.document_numbers()]
     assert sum(len(each.relations) for each in stated) == 4
+    assert there.source.communities() == here.source.communities()
+    assert there.source.communities().found
+    question = "what are the main themes?"
+    hits = [index.search(question, retriever="communities", k=2) for index in (there, here)]
+    assert hits[0] == hits[1]
+    assert len({place.doc_id for place, _ in hits[0][0].places}) == len(documents)
     names = [NameLookup(index.source).details("Anna Orme") for index in (there, here)]
     assert names[0] == names[1]
     assert there.source.relations(99) == StatedRelations()
     there.update([DOCUMENTS[2]])
     assert not any(there.source.relations(number).relations for number in range(20))
+    assert {
+        place.document for own in there.source.communities().found for place in own.places
+    } == set(there.source.document_numbers())

@@ -47,6 +47,12 @@ def render_overview(found: NameOverview, console: Console) -> None:
             Text(f"{bar(each.passages / most, _BAR):<{_BAR}}", "cyan"), f"{each.mentions:,}", f"{each.documents:,}",
         )  # fmt: skip
     console.print(table)
+    if found.communities:
+        heading(console, "What hangs together, in a model's words")
+    for own in found.communities:
+        of = f"{counted(own.documents, 'document')}, {counted(own.tokens, 'token')}"
+        line(console, f"level {own.level} · {of}", "dim")
+        line(console, one_line(own.summary, 1000))
 
 
 def render_name(found: NameDetails, console: Console) -> None:

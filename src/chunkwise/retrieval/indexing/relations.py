@@ -119,7 +119,7 @@ class RelationReader:
     def __init__(self, client: LlmClient, tokenizer: str) -> None:
         self.client = client
         self.tally = RelationTally()
-        self._tokenizer = tokenizer
+        self.tokenizer = tokenizer
         self._prompt = load_prompt(PROMPT)
 
     def read(
@@ -129,7 +129,7 @@ class RelationReader:
         asked = [
             (number, each)
             for number, own in enumerate(documents)
-            for each in stretches(own, self._tokenizer)
+            for each in stretches(own, self.tokenizer)
         ]
         requests = [self._request(documents[number], stretch) for number, stretch in asked]
         answers: list[Mapping[str, Any] | None] = [None] * len(asked)
@@ -154,7 +154,7 @@ class RelationReader:
     def estimate(self, analyzed: Analyzed) -> LlmEstimate:
         """What `read` would ask about a document; nothing is sent."""
         found = LlmEstimate()
-        for stretch in stretches(analyzed, self._tokenizer):
+        for stretch in stretches(analyzed, self.tokenizer):
             found += self.client.estimate([self._request(analyzed, stretch)])
         return found
 

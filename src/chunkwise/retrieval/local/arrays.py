@@ -110,6 +110,9 @@ COLUMNS = {
 TERM_COLUMNS = {"hashes": "<u8", "first": "<i8", "row": "<i4", "times": "<i4", "length": "<i4"}
 """Of a table of terms (`chunk_terms`, `atom_terms`), which the finished index has in place of rows of terms."""
 
+COMMUNITIES = "community.bytes"
+"""Of an index whose graph has relations: what belongs to no document alone."""
+
 _TERM_TABLES = ("chunk", "atom")
 
 OF_CHUNKING = frozenset({"path", "title", "chunk", "context", "summary", "span", "chunk_terms"})
@@ -140,6 +143,8 @@ def expected(settings: Settings) -> dict[str, tuple[str, tuple[int, ...]]]:
             found[name] = column.dtype, column.shape(settings)
     for table in _TERM_TABLES:
         found |= {f"{table}_terms.{name}": (dtype, ()) for name, dtype in TERM_COLUMNS.items()}
+    if settings.graph == "relations":
+        found[COMMUNITIES] = "|u1", ()
     return found
 
 

@@ -17,8 +17,18 @@ if TYPE_CHECKING:
 
 
 FORMAT = 5
-TABLES = ("relations", "mentions", "postings", "atoms", "chunks", "sections", "documents", "about")
-"""In the order in which they may be dropped; `mentions` and `relations` are there where they are kept."""
+TABLES = (
+    "communities",
+    "relations",
+    "mentions",
+    "postings",
+    "atoms",
+    "chunks",
+    "sections",
+    "documents",
+    "about",
+)
+"""In the order in which they may be dropped; the first three are there where they are kept."""
 
 _MAKE = """
 create table {about} (
@@ -117,6 +127,7 @@ create table {relations} (
     stop integer not null,
     primary key (document, position)
 );
+create table {communities} (record text not null);
 """
 
 # Made after the rows where the tables are new: quicker, and a better graph.

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.core import Span
+from chunkwise.core import Document, Span
 from chunkwise.retrieval.bm25 import TermTable
+from chunkwise.retrieval.communities import Communities
 from chunkwise.retrieval.filters import Filter, page_mask
+from chunkwise.retrieval.indexed_document import document_of
 from chunkwise.retrieval.postgres.connection import (
     Address,
     Version,
@@ -195,6 +197,22 @@ def read_bounds(connection: Connection[Any], names: TableNames, document: int) -
     if row is None:
         return None
     return AtomBounds(unpacked(row[0], "<i8"), unpacked(row[1], "<i8"), unpacked(row[2], "<i4"))
+
+
+def read_document(connection: Connection[Any], names: TableNames, number: int) -> Document | None:
+    """None: it is gone."""
+    row = connection.cursor(binary=True).execute(
+        names("select exact_id, record, body, pages from {documents} where number = %s"), [number]
+    ).fetchone()  # fmt: skip
+    if row is None:
+        return None
+    id, record, body, pages = row
+    return document_of(text_of(id), record, text_of(body), tuple(unpacked(pages, "<i8").tolist()))
+
+
+def read_communities(connection: Connection[Any], names: TableNames) -> Communities:
+    row = connection.execute(names("select record from {communities}")).fetchone()
+    return Communities.from_json(row[0]) if row else Communities()
 
 
 class KnownAtoms(NamedTuple):

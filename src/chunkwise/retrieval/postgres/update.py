@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from hashlib import blake2b, sha256
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.core import Document
-from chunkwise.retrieval.indexed_document import record_of
+from chunkwise.core import Document, OnProgress
+from chunkwise.retrieval.communities import CommunityWriter, community_writer
+from chunkwise.retrieval.indexed_document import DocumentsCache, record_of
 from chunkwise.retrieval.indexing.resolve import (
     RequestedSettings,
     resolve_for_rebuild,
@@ -47,6 +49,7 @@ from chunkwise.retrieval.postgres.schema import (
     read_state,
     write_about,
 )
+from chunkwise.retrieval.postgres.session import read_atoms, read_communities, read_document
 from chunkwise.retrieval.settings import Settings
 
 if TYPE_CHECKING:
@@ -146,13 +149,36 @@ class PostgresUpdate:
             [readable(document.title), readable(document.source), record, known.number],
         )  # fmt: skip
 
-    def finish(self) -> None:
-        """Removes what was neither added nor kept, and puts new tables in their place."""
+    def summarise(self, writer: CommunityWriter, advance: OnProgress | None) -> None:
+        """Once all documents are there: what they have in common is of all of them."""
+        self._settle()
+        connection, names = self._connection, self._names
+        if not self.changed and not read_communities(connection, names).missing:
+            return
+
+        def document(number: int) -> Document:
+            found = read_document(connection, names, number)
+            assert found is not None
+            return found
+
+        atoms = read_atoms(connection, names, self._settings).table
+        found = writer.write(atoms, DocumentsCache(document).get, advance)
+        connection.execute(names("delete from {communities}"))
+        connection.execute(names("insert into {communities} values (%s)"), [found.to_json()])
+        self.changed = True
+
+    def _settle(self) -> None:
+        """Removes what was neither added nor kept."""
         self._doomed += [
             known.number for key, known in self._known.items() if key not in self._seen
         ]
+        self._known = {key: known for key, known in self._known.items() if key in self._seen}
         self.changed |= bool(self._doomed)
         self._flush()
+
+    def finish(self) -> None:
+        """Removes what was neither added nor kept, and puts new tables in their place."""
+        self._settle()
         if self._fresh:
             make_indexes(self._connection, self._names, self._settings, self._version)
         if self.changed:
@@ -321,7 +347,11 @@ def into_postgres(
         else:
             writer.check_format()
             resolved = resolve_settings(requested, writer.settings, reading.advance)
-        changes = update_documents(writer.start(resolved.settings, anew=rebuild), reading, resolved)
+        update = writer.start(resolved.settings, anew=rebuild)
+        changes = update_documents(update, reading, resolved)
+        if summaries := community_writer(resolved):
+            update.summarise(summaries, reading.advance)
+            changes = replace(changes, notes=changes.notes + summaries.notes())
     return BuiltIndex(PostgresIndex(address), resolved, changes)
 
 

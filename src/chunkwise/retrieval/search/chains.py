@@ -20,7 +20,7 @@ from chunkwise.retrieval.retrievers import (
     follows_names,
     get_retriever,
 )
-from chunkwise.retrieval.searchable import DocumentSource, Searchable
+from chunkwise.retrieval.searchable import NamedSource, Searchable
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def chains_of_hits(
     walker = get_retriever(retriever) if retriever else None
     check_walks(walker)
     assert isinstance(walker, MultiscaleRetriever)
-    if not isinstance(source, DocumentSource):
+    if not isinstance(source, NamedSource):
         raise no_graph_error()
     texts = [query.text for query in queries]
     batch = QueryBatch(texts, source.settings, embedder, token_encoder)
