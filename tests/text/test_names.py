@@ -51,6 +51,14 @@ def stands_for(text: str, name: str, **given: str) -> set[str]:
         ("قرأ «كتاب البحر» أمس.", {"كتاب البحر"}),
         ("Call `open_index` or see [the manual](manual.md).", {"open_index", "the manual"}),
         ('In this contract the "Supplier" delivers.', {"Supplier"}),
+        (
+            "The term 'covered worker' means all, ‘the yard’ a place.",
+            {"covered worker", "the yard"},
+        ),
+        ("first call get_user_id and then parseConfig there.", {"get_user_id", "parseConfig"}),
+        ("it is due on 2021-05-03 at noon.", {"2021-05-03"}),
+        ("رأى نجيب محفوظ البحر. ثم كتب نجيب محفوظ كتابا.", {"نجيب محفوظ"}),
+        ("the workers' hall and the boss' desk are shut.", set()),
     ],
 )
 def test_names_by_hand(text: str, expected: set[str]) -> None:
@@ -131,3 +139,41 @@ def test_twice_the_text_has_about_twice_the_names(piece: Callable[[int], str]) -
     one, two = (len(names(text, format="markdown")) for text in (small, large))
     assert two <= 2 * one + 20
     assert two <= len(large)
+
+
+def test_a_day_is_one_name_however_it_is_written() -> None:
+    text = "He came on 3 May 2021, on May 3rd, 2021, am 3. Mai 2021, 03.05.2021 and 2021-05-03; not on 2021-19-03."
+    assert stands_for(text, "2021-05-03") == {
+        "3 May 2021", "May 3rd, 2021", "3. Mai 2021", "03.05.2021", "2021-05-03",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [
+        ("leave-policy.md", "Leave policy"),
+        ("../rules/leave_policy.html#who", "Leave policy"),
+        ("leave%20policy", "Leave policy"),
+        ("leave-policy/README.md", "Leave policy"),
+        ("https://example.org/leave-policy", None),
+        ("#leave-policy", None),
+        ("mailto:leave-policy@example.org", None),
+        ("../", None),
+    ],
+)
+def test_a_link_speaks_of_the_document_it_leads_to(target: str, name: str | None) -> None:
+    text = f"See [how to ask]({target})."
+    assert stands_for(text, "Leave policy") == ({"how to ask"} if name else set())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'The European Central Bank ("ECB") met. ECB raised it.',
+        "The European Central Bank (the ECB) met. ECB raised it.",
+        "The ECB (European Central Bank) met. ECB raised it.",
+    ],
+)
+def test_an_acronym_stands_for_its_long_form_wherever_that_is(text: str) -> None:
+    assert "ECB" in stands_for(text, "European Central Bank")
+    assert "ECB" not in stands_for(text.replace("Central", "Civil"), "European Civil Ban")

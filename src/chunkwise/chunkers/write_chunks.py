@@ -201,6 +201,7 @@ class HitRow(TypedDict):
     closing: str
     level: int
     spans: list[list[int]]
+    elsewhere: list[dict[str, object]]
     boxes: list[list[float]]
     chunk_id: str | None
     matched_id: str | None

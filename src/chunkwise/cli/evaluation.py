@@ -116,7 +116,8 @@ class EvaluationOptions(
     )  # fmt: skip
     retriever: str | None = option(
         "--retriever", metavar="SPEC", show_default="multiscale with a budget, else hybrid",
-        help="Search method: bm25, dense, hybrid or multiscale, with parameters in brackets: hybrid(dense=1). Or your "
+        help="Search method: bm25, dense, hybrid, multiscale, graph or communities, with parameters in "
+        "brackets: hybrid(dense=1). Or your "
         "own pipeline, asked live: ./mine.py:search (a function of a question, a retriever of LangChain or LlamaIndex, "
         "or what makes one), http://localhost:8000/search, 'command:python mine.py'.",
     )  # fmt: skip

@@ -54,6 +54,7 @@ Examples:
   chunkwise index corpus.jsonl --into kb --vectors none   # words alone: no model, and fast
   chunkwise index handbook/ --into kb --maxsim colbert-small      # token vectors, too: late interaction
   chunkwise index handbook/ --into kb --graph                     # names, too: answers that stand in two places
+  chunkwise index handbook/ --into kb --graph --llm openai:gpt-4o-mini --dry-run   # what relations would cost
   chunkwise index new.md --into kb --add                  # add one document; the others stay
   chunkwise index handbook/ --into kb --rebuild -s sections
   chunkwise index handbook/ --chunks theirs.jsonl --into kb       # the chunks that another tool made of them
@@ -105,7 +106,7 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, JobsOption, So
     graph: bool = option(
         "--graph", is_flag=True,
         help="Keep where names stand, too, which the retriever graph walks along: for questions whose answer stands in "
-        "two places.",
+        "two places. With --llm a language model reads how names are related, too, each relation with its quote.",
     )  # fmt: skip
     tokenizer: str | None = tokenizer_name("o200k_base")
     as_json: bool = json_flag("Print the summary as JSON on stdout and nothing else.")
@@ -141,12 +142,14 @@ def command(options: IndexCommandOptions) -> None:
     known = settings_at(options.into, of_any_version=options.rebuild)
     clients = LlmClients(options, options.quiet or options.as_json)
     asking = None if options.chunks else _asking(options, known, clients)
-    context = _context(options, known, is_asking=asking is not None)
-    llm = _named_client(options, context, known, clients)
+    graph = _graph(options, known)
+    reads = (graph or (known.graph if known else "")) == "relations"
+    context = _context(options, known, is_asking=asking is not None or reads)
+    llm = _named_client(options, context, known, clients, reads=reads)
     if options.dry_run:
         if options.chunks:
             raise click.UsageError("--dry-run counts what a strategy cuts: leave --chunks out")
-        _dry_run(paths, options, context, known, llm, asking)
+        _dry_run(paths, options, context, known, llm, asking, reads=reads)
         return
     _say_weak(options, known, llm, asking)
     _fetch_weights(options, known)
@@ -159,7 +162,7 @@ def command(options: IndexCommandOptions) -> None:
         built = index(
             paths, strategy, chunks=options.chunks, into=options.into, embedder=options.embedder,
             vectors=options.vectors, context=context, llm=llm, language=options.language,
-            tokenizer=options.tokenizer, maxsim=options.maxsim, graph=options.graph or None, options=options.loading(),
+            tokenizer=options.tokenizer, maxsim=options.maxsim, graph=graph, options=options.loading(),
             on_unreadable="raise" if options.strict else say_skipped, on_bad=bad_rows.say, jobs=options.workers(total),
             advance=advance, rebuild=options.rebuild, keep_others=options.add,
         )  # fmt: skip
@@ -342,8 +345,9 @@ def _context(
     context = options.contextual or options.context
     is_writing = (context or (known.context if known else None)) in WRITTEN_CONTEXTS
     check_contextual(
-        options, options.context, options.contextual, is_writing=is_writing, is_asking=is_asking
-    )
+        options, options.context, options.contextual, is_writing=is_writing, is_asking=is_asking,
+        other=" or --graph",
+    )  # fmt: skip
     return context
 
 
@@ -365,10 +369,30 @@ def _asking(
     return asking_strategy(strategy_spec, options, clients, is_known=is_known)
 
 
+def _graph(
+    options: IndexCommandOptions, known: Settings | None
+) -> Literal["names", "relations"] | None:
+    """What of names is to be kept; None: as the index was made, or nothing.
+
+    A model that only the environment names is not asked for relations: nothing here says that it may cost.
+    """
+    if not options.graph:
+        return None
+    before = known.graph if known else ""
+    if before and (not is_typed("llm") or (known and known.llm and not options.rebuild)):
+        return before
+    return "relations" if is_typed("llm") else "names"
+
+
 def _named_client(
-    options: IndexCommandOptions, context: str | None, known: Settings | None, clients: LlmClients
+    options: IndexCommandOptions,
+    context: str | None,
+    known: Settings | None,
+    clients: LlmClients,
+    *,
+    reads: bool,
 ) -> NamedClient | None:
-    """What may write: the model named, or the one the index was made with; None: nobody is to be asked."""
+    """What may write, or read relations: the model named, or the one the index was made with; None: nobody is asked."""
     from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS
     from chunkwise.retrieval.indexing.lazy_models import NamedClient
 
@@ -377,7 +401,7 @@ def _named_client(
     if known is not None and not is_typed("llm") and name != known.llm:
         # Empty where it fell back to the headings context: it does so again, unless it is made anew.
         name = known.llm or (name if options.rebuild else "")
-    if not name or kind not in WRITTEN_CONTEXTS:
+    if not name or (kind not in WRITTEN_CONTEXTS and not reads):
         return None
     return NamedClient(name, partial(clients.of, name))
 
@@ -401,6 +425,8 @@ def _dry_run(
     known: Settings | None,
     llm: NamedClient | None,
     asking: AskingStrategy | None,
+    *,
+    reads: bool,
 ) -> None:
     """Says what the model would be asked about new and changed documents; nothing is sent and nothing is written."""
     from chunkwise.chunkers import get_strategy
@@ -409,6 +435,7 @@ def _dry_run(
     from chunkwise.chunkers.contextual.writer import ContextWriter
     from chunkwise.cli.chunked import ChunkSummary, readable
     from chunkwise.models.llm.cost import LlmEstimate
+    from chunkwise.retrieval.indexing.relations import RelationReader
 
     asking = asking if asking and asking.client else None
     kind: Any = context or (known.context if known else None)
@@ -417,7 +444,8 @@ def _dry_run(
     if llm is None and asking is None:
         show_estimate(LlmEstimate(), options.as_json)
         return
-    writer = ContextWriter(llm.client(), kind) if llm else None
+    writer = ContextWriter(llm.client(), kind) if llm and kind in WRITTEN_CONTEXTS else None
+    reader = RelationReader(llm.client(), _tokenizer(options, known)) if llm and reads else None
     strategy = asking.alone() if asking else _strategy(options, known)
     total = bytes_of(paths)
     summary = ChunkSummary(get_strategy(strategy))
@@ -426,7 +454,7 @@ def _dry_run(
         cut = readable(outcomes, options.strict, summary, advance)
         before = None if options.rebuild else known
         estimate = estimate_documents(
-            cut, asking, writer, _fingerprints(options.into or "", before)
+            cut, asking, writer, _fingerprints(options.into or "", before), reader
         )
     show_estimate(estimate, options.as_json)
     if summary.skipped:
@@ -440,6 +468,12 @@ def _fingerprints(place: str, known: Settings | None) -> frozenset[str]:
     from chunkwise.retrieval.local.update import open_local_index
 
     return frozenset(open_local_index(Path(place)).fingerprints())
+
+
+def _tokenizer(options: IndexCommandOptions, known: Settings | None) -> str:
+    from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
+
+    return options.tokenizer or (known.tokenizer if known else DEFAULT_TOKENIZER)
 
 
 def _strategy(options: IndexCommandOptions, known: Settings | None) -> str:

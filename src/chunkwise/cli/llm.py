@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from chunkwise.core import OnProgress
     from chunkwise.models.llm.client import LlmClient
     from chunkwise.models.llm.cost import LlmEstimate, LlmUsage
+    from chunkwise.retrieval.indexing.relations import RelationReader
     from chunkwise.text.analyzed import Analyzed
 
 Contextual = Literal["neighbours", "document"]
@@ -250,19 +251,31 @@ def estimate_documents(
     asking: AskingStrategy | None,
     writer: ContextWriter | None,
     known: Collection[str] = (),
+    reader: RelationReader | None = None,
 ) -> LlmEstimate:
-    """For summaries and contexts together; `known` are fingerprints of documents that have theirs."""
+    """For summaries, contexts, relations and communities; `known` are fingerprints of documents that have theirs."""
     from chunkwise.models.llm.cost import LlmEstimate
+    from chunkwise.retrieval.communities import communities_estimate
+    from chunkwise.retrieval.graph import PASSAGE_TOKENS
     from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
 
     estimate = LlmEstimate()
+    passages, is_new = 0, False
     for chunked in documents:
+        if reader is not None:
+            tokens = len(chunked.analyzed.measure(reader.tokenizer).starts)
+            passages += -(-tokens // PASSAGE_TOKENS)
         if known and document_fingerprint(chunked.document) in known:
             continue
+        is_new = True
         if asking is not None and chunked.chunks:
             estimate += asking.estimate(chunked.analyzed)
         if writer is not None:
             estimate += writer.estimate([chunked])
+        if reader is not None:
+            estimate += reader.estimate(chunked.analyzed)
+    if reader is not None and is_new:
+        estimate += communities_estimate(reader.client, passages)
     return estimate
 
 
@@ -282,8 +295,12 @@ def check_contextual(
     *,
     is_writing: bool,
     is_asking: bool = False,
+    other: str = "",
 ) -> None:
-    """Options that make no sense together; `is_writing`: contexts are written, `is_asking`: a model has other work."""
+    """Options that make no sense together; `is_writing`: contexts are written, `is_asking`: a model has other work.
+
+    `other`: what else could give it work.
+    """
     if contextual and context not in (None, contextual) and is_typed("context"):
         raise click.UsageError(
             f"--context {context} and --contextual are two contexts: give one of them"
@@ -292,10 +309,10 @@ def check_contextual(
         return
     if options.dry_run:
         raise click.UsageError(
-            "--dry-run says what a language model would take, and none is asked here: add --contextual"
+            f"--dry-run says what a language model would take, and none is asked here: add --contextual{other}"
         )
     if options.llm and is_typed("llm"):
-        raise click.UsageError("--llm names what writes contexts: add --contextual")
+        raise click.UsageError(f"--llm names what writes contexts: add --contextual{other}")
 
 
 def warn_of_weak(names: Collection[str | None], quiet: bool) -> None:

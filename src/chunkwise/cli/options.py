@@ -209,7 +209,8 @@ class SearchOptions:
 
     retriever: str | None = option(
         "--retriever", metavar="SPEC", show_default="multiscale with a budget, else hybrid",
-        help="Search method: bm25, dense, hybrid, multiscale or graph, with parameters in brackets: hybrid(dense=1).",
+        help="Search method: bm25, dense, hybrid, multiscale, graph or communities, with parameters in brackets: "
+        "hybrid(dense=1).",
     )  # fmt: skip
     reranker: str | None = option(
         "--reranker", old=("--rerank",), metavar="NAME",

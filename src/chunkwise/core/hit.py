@@ -9,6 +9,7 @@ from typing import Any
 from chunkwise.base.notebook import beginning, card
 from chunkwise.core.boxes import Box
 from chunkwise.core.document import SECTION_SEPARATOR, Document, Span
+from chunkwise.core.query import Passage
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -43,6 +44,8 @@ class Hit:
     """What is shown before its text where that begins inside a block: the fence of code, the header of a table."""
     closing: str = ""
     """What is shown behind it where it ends inside code: the fence that closes it."""
+    elsewhere: tuple[tuple[Passage, int], ...] = ()
+    """Of a summary over several documents, its places in the others, each with its tokens."""
 
     @property
     def chunk_id(self) -> str | None:
@@ -80,6 +83,12 @@ class Hit:
     def span_tokens(self) -> tuple[int, ...]:
         """Of each of `spans`."""
         return self.summarised_tokens or (self.token_count,)
+
+    @property
+    def places(self) -> tuple[tuple[Passage, int], ...]:
+        """All that it stands for, in whatever document, each place with its tokens."""
+        own = zip(self.spans, self.span_tokens, strict=True)
+        return (*((Passage(self.doc_id, *span), tokens) for span, tokens in own), *self.elsewhere)
 
     @property
     def section_path(self) -> str:
@@ -123,6 +132,7 @@ class Hit:
             "closing": self.closing,
             "level": self.level,
             "spans": [list(span) for span in self.spans],
+            "elsewhere": [place._asdict() for place, _ in self.elsewhere],
             "boxes": [list(box) for box in self.boxes],
             "chunk_id": self.chunk_id,
             "matched_id": self.matched_id,

@@ -65,7 +65,8 @@ def strategy_param() -> Any:
 
 def retriever_param() -> Any:
     return param(
-        "", "bm25, dense, hybrid, multiscale or graph; empty: what suits the index and the budget"
+        "",
+        "bm25, dense, hybrid, multiscale, graph or communities; empty: what suits the index and the budget",
     )
 
 

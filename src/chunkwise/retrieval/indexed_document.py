@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,43 @@ class Summaries:
         return cls(np.zeros(chunks, np.int8), ("",) * chunks, np.empty((0, 4), np.int64))
 
 
+class Relation(NamedTuple):
+    """What a model says the text states of two names; start and end are those of the quote it stands on."""
+
+    subject: str
+    relation: str
+    object: str
+    start: int
+    end: int
+
+
+class NameDescription(NamedTuple):
+    """What a model says the text tells of a name, and where the text first says the name there."""
+
+    name: str
+    text: str
+    start: int
+    end: int
+
+
+class StatedRelations(NamedTuple):
+    """What a model read in one document."""
+
+    relations: tuple[Relation, ...] = ()
+    descriptions: tuple[NameDescription, ...] = ()
+
+    def to_json(self) -> str:
+        return json.dumps([self.relations, self.descriptions], ensure_ascii=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> StatedRelations:
+        relations, descriptions = json.loads(text)
+        return cls(
+            tuple(Relation(*row) for row in relations),
+            tuple(NameDescription(*row) for row in descriptions),
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class IndexedDocument:
     """One document with its chunks and its atoms (sentences, list items, rows, lines: they tile the text)."""
@@ -89,6 +126,8 @@ class IndexedDocument:
     """The vectors of all tokens; None: an index without them."""
     mentions: Mentions | None = None
     """Where names stand; None: an index without a graph."""
+    relations: StatedRelations | None = None
+    """What a model read of names; None: none was asked."""
 
 
 def record_of(document: Document) -> str:

@@ -46,7 +46,7 @@ from chunkwise.retrieval.local.folder import verify_folder
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.search.search import search
-from chunkwise.retrieval.settings import Context, IndexStats, Settings, Vectors
+from chunkwise.retrieval.settings import Context, Graph, IndexStats, Settings, Vectors
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 
@@ -121,8 +121,9 @@ class Index:
     ) -> list[Hit] | list[list[Hit]]:
         """The best places for a question, or for each of several.
 
-        At most `k` hits, at most `budget` tokens in all; `retriever` is bm25, dense, hybrid or multiscale. `where` are
-        conditions on the metadata of documents: {"year": 2024, "lang": ["de", "en"], "price": {">=": 10}}. `tokenizer`
+        At most `k` hits, at most `budget` tokens in all; `retriever` is bm25, dense, hybrid, multiscale, graph or
+        communities. `where` are conditions on the metadata of documents:
+        {"year": 2024, "lang": ["de", "en"], "price": {">=": 10}}. `tokenizer`
         counts the budget (a name, a model's name, the path of a tokenizer.json or a function); None: the index's own.
         """
         found = search(
@@ -222,7 +223,7 @@ def index(
     language: str | None = None,
     tokenizer: str | None = None,
     maxsim: str | TokenEncoder | None = None,
-    graph: bool | None = None,
+    graph: bool | Graph | None = None,
     options: LoadOptions | None = None,
     on_unreadable: WhenUnreadable = "warn",
     on_bad: OnBadRow | None = None,
@@ -246,7 +247,8 @@ def index(
     context "neighbours" or "document" the language model `llm` writes a few sentences about each chunk's place,
     which are indexed beside it; without one the headings context is taken. With `maxsim` ("colbert-small") the
     vectors of single tokens are kept, too, and `multiscale` compares them with those of the question (late
-    interaction). With `graph` it is kept where names stand, and the retriever `graph` walks along them.
+    interaction). With `graph` it is kept where names stand, and the retriever `graph` walks along them; with
+    `llm`, too, the model reads how they are related ("names": it does not).
     """
     if rebuild and keep_others:
         raise InvalidParameter(

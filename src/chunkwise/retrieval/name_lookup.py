@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import Literal
@@ -10,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.retrieval.communities import CommunitySource
 from chunkwise.retrieval.errors import no_graph_error, reporting_damage
 from chunkwise.retrieval.graph import NamePlace, Walk, place_of
-from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.retrievers import graph_of
-from chunkwise.retrieval.searchable import MentionTable, Searchable
-from chunkwise.text.names import MENTION, name_hash, name_key, name_spans
+from chunkwise.retrieval.searchable import MentionTable, NamedSource, Searchable
+from chunkwise.text.names import MENTION, STATED, name_hash, name_key, name_spans
 
 COMMON = Walk.common
 """A name in more passages leads nowhere."""
@@ -24,8 +25,11 @@ _SPELLINGS = 32
 _RANKED = 4
 """Times as many neighbours are ranked as are shown: some turn out to be the same name in other words."""
 
-MentionKind = Literal["mention", "heading", "title"]
-_KINDS: tuple[MentionKind, ...] = ("mention", "heading", "title")
+_READ = 200
+"""Documents that name a name whose relations are looked through."""
+
+MentionKind = Literal["mention", "heading", "title", "statement"]
+_KINDS: tuple[MentionKind, ...] = ("mention", "heading", "title", "statement")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,31 @@ class NamePassage:
 
 
 @dataclass(frozen=True, slots=True)
+class NameRelation:
+    """What a language model says a document states of the name and another one."""
+
+    subject: str
+    relation: str
+    object: str
+    doc_id: str
+    start: int
+    end: int
+    quote: str
+    """What the document says there."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameTold:
+    """What a language model says a document tells of the name."""
+
+    text: str
+    doc_id: str
+    start: int
+    end: int
+    """Of the name, where the document says it first."""
+
+
+@dataclass(frozen=True, slots=True)
 class NameDetails:
     """One name: where it stands, and what stands beside it. Lists may be cut; the counts never are."""
 
@@ -86,6 +115,9 @@ class NameDetails:
     mentions: tuple[NameMention, ...]
     neighbours: tuple[NameNeighbour, ...]
     passages: tuple[NamePassage, ...]
+    relations: tuple[NameRelation, ...] = ()
+    """Empty where no language model was asked, as are descriptions."""
+    descriptions: tuple[NameTold, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +127,17 @@ class NameLink:
     one: int
     other: int
     shared: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommunitySummary:
+    """What a language model says of passages that hang together by their names."""
+
+    level: int
+    summary: str
+    tokens: int
+    """Of what is summarised."""
+    documents: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +155,22 @@ class NameOverview:
     most_linked: tuple[NameCount, ...]
     links: tuple[NameLink, ...]
     """Between those, the strongest first."""
+    statements: int = 0
+    """Places that a language model says something is stated of a name."""
+    communities: tuple[CommunitySummary, ...] = ()
+    """Of the highest level first; none where no language model was asked."""
 
 
 class NameLookup:
     """Looks up names of an index; what is the same for all of them is made once, in time linear in the mentions."""
 
     def __init__(self, source: Searchable) -> None:
-        if not isinstance(source, LocalIndex):
+        if not isinstance(source, NamedSource) or not isinstance(source, CommunitySource):
             raise no_graph_error()
-        self._source = source
+        self._source: NamedSource = source
         with reporting_damage(source):
-            self._atoms, self._graph = source.atom_table(), graph_of(source)
+            self._graph = graph_of(source)
+            self._atoms = source.atom_table()
             assert self._atoms.mentions is not None
             self._table: MentionTable = self._atoms.mentions
             name = self._graph.names.searchsorted(self._table.name)
@@ -155,7 +203,20 @@ class NameLookup:
                 int((spread > COMMON).sum()),
                 tuple(counts),
                 self._links(shown),
+                int((self._table.kind == STATED).sum()),
+                self._communities(show),
             )
+
+    def _communities(self, show: int) -> tuple[CommunitySummary, ...]:
+        assert isinstance(self._source, CommunitySource)
+        found = reversed(self._source.communities().found)
+        return tuple(
+            CommunitySummary(
+                own.level, own.summary, sum(place.tokens for place in own.places),
+                len({place.document for place in own.places}),
+            )
+            for own in itertools.islice(found, show)
+        )  # fmt: skip
 
     def details(self, name: str, show: int = 20) -> NameDetails:
         """Of a name as it is written anywhere, articles and capitals aside; `show` entries of each list at most."""
@@ -169,6 +230,7 @@ class NameLookup:
                 tuple(mentions),
                 tuple(self._neighbours(number, show)),
                 tuple(self._passages(number, show)),
+                *self._stated(number, show),
             )
 
     def links(self, names: Sequence[str]) -> tuple[NameLink, ...]:
@@ -262,9 +324,32 @@ class NameLookup:
     def _mention(self, row: int) -> NameMention:
         place: NamePlace = place_of(self._atoms, row)
         document = self._source.document(place.document)
-        kind = _KINDS[min(int(self._table.kind[row]), 2)]
+        kind = _KINDS[int(self._table.kind[row])]
         text = document.text[slice(*place.sentence)]
         return NameMention(document.id, place.start, place.end, kind, place.sentence, text)
+
+    def _stated(
+        self, name: int, show: int
+    ) -> tuple[tuple[NameRelation, ...], tuple[NameTold, ...]]:
+        """What a language model found of it, in the order of the documents."""
+        relations: list[NameRelation] = []
+        told: list[NameTold] = []
+        wanted = int(self._graph.names[name])
+        documents = np.unique(self._atoms.document[self._atoms_of(self._rows(name))])
+        for number in documents[:_READ].tolist() if self._source.settings.llm else ():
+            stated, document = self._source.relations(number), None
+            for each in stated.relations:
+                if wanted in (name_hash(name_key(each.subject)), name_hash(name_key(each.object))):
+                    document = document or self._source.document(number)
+                    quote = document.text[each.start : each.end]
+                    relations.append(NameRelation(*each[:3], document.id, *each[3:], quote))
+            for said in stated.descriptions:
+                if name_hash(name_key(said.name)) == wanted:
+                    document = document or self._source.document(number)
+                    told.append(NameTold(said.text, document.id, said.start, said.end))
+            if len(relations) >= show and len(told) >= show:
+                break
+        return tuple(relations[:show]), tuple(told[:show])
 
     def _neighbours(self, name: int, show: int) -> list[NameNeighbour]:
         """Names that share passages with it, first those that lead on, and rare ones; none that is a part of it."""

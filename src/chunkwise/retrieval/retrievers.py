@@ -55,6 +55,7 @@ registry = Registry(
         "hybrid": "chunkwise.retrieval.retrievers:HybridRetriever",
         "multiscale": "chunkwise.retrieval.retrievers:MultiscaleRetriever",
         "graph": "chunkwise.retrieval.retrievers:GraphRetriever",
+        "communities": "chunkwise.retrieval.global_search:CommunitiesRetriever",
     },
     needs=("rank or spans",),
     example="hybrid(dense=1, fusion='rrf')",

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from chunkwise.core import Document, Span
 from chunkwise.retrieval.bm25 import K1, B, TermTable
 from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.indexed_document import StatedRelations
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Settings
+from chunkwise.text.names import Mentions
 
 
 class TokenTable(NamedTuple):
@@ -28,6 +30,7 @@ class TokenTable(NamedTuple):
 
 LONGEST_NAME = (1 << 14) - 1
 """Characters."""
+_FURTHEST = (1 << 16) - 1
 
 
 class MentionTable(NamedTuple):
@@ -40,6 +43,21 @@ class MentionTable(NamedTuple):
     """Where the name begins, counted from the start of its atom."""
     packed: NDArray[np.uint16]
     """How long it is, and in the two highest bits what kind of place: a byte of an index less a name."""
+
+    @classmethod
+    def of(cls, mentions: Mentions, starts: NDArray[np.int64]) -> MentionTable:
+        """Of one document, whose atoms begin at `starts`; what stands too far on in an atom is left out."""
+        atom = starts.searchsorted(mentions.start, "right") - 1
+        offset, length = mentions.start - starts[atom], mentions.end - mentions.start
+        kept = (atom >= 0) & (offset <= _FURTHEST) & (length <= LONGEST_NAME)
+        first = np.append(0, np.cumsum(np.bincount(atom[kept], minlength=len(starts))))
+        packed = length[kept] | mentions.kind[kept].astype(np.int64) << 14
+        return cls(
+            first.astype(np.int64),
+            mentions.name[kept],
+            offset[kept].astype(np.uint16),
+            packed.astype(np.uint16),
+        )
 
     @property
     def length(self) -> NDArray[np.uint16]:
@@ -166,6 +184,23 @@ class AtomSource(Protocol):
 
 
 @runtime_checkable
+class NamedSource(AtomSource, Searchable, Protocol):
+    """An index whose documents can be listed: what a graph of names is told from."""
+
+    @property
+    def document_count(self) -> int: ...
+
+    def ids(self) -> list[str]:
+        """Of all documents, in order."""
+
+    def document_numbers(self) -> Sequence[int]:
+        """Of all documents, in the order of `ids`."""
+
+    def relations(self, number: int) -> StatedRelations:
+        """What a language model read in a document; nothing where none was asked."""
+
+
+@runtime_checkable
 class Summarised(Protocol):
     """An index that may have summaries among its chunks."""
 
@@ -183,6 +218,14 @@ class Snapshots(Protocol):
 
 _AT_ONCE = 16
 """Chunks looked up together: most searches want no more than the first few."""
+
+
+class ElsewhereSpans(NamedTuple):
+    """Places in one other document."""
+
+    document: int
+    spans: tuple[Span, ...]
+    tokens: tuple[int, ...]
 
 
 class CandidateSpan(NamedTuple):
@@ -211,6 +254,8 @@ class CandidateSpan(NamedTuple):
     matched_span: Span | None = None
     parent: Span | None = None
     """The larger span that is handed out for the chunk that was found."""
+    elsewhere: tuple[ElsewhereSpans, ...] = ()
+    """Of a summary over several documents, its places in the others."""
 
 
 def chunk_spans(

@@ -13,8 +13,9 @@ from chunkwise.models import DEFAULT
 Vectors = Literal["late", "own", "both", "none"]
 VECTORS: tuple[Vectors, ...] = ("late", "own", "both", "none")
 
-GRAPH: Literal["names"] = "names"
-"""What a graph is made of."""
+Graph = Literal["names", "relations"]
+"""What a graph is made of: names alone, found by rules, or also what a language model reads of them."""
+GRAPHS: tuple[Graph, ...] = ("names", "relations")
 
 Context = Literal["none", "headings"]
 """What stands beside a chunk and is made without a language model."""
@@ -53,8 +54,10 @@ class Settings:
     maxsim_identity: str = ""
     """The token encoder's own."""
     maxsim_dimensions: int = 0
-    graph: Literal["", "names"] = ""
-    """`names`: where names stand is kept; empty: it is not."""
+    graph: Literal["", "names", "relations"] = ""
+    """`names`: where names stand is kept; `relations`: what the language model reads of them, too; empty: neither."""
+    graph_prompt: str = ""
+    """The version of the wording it was asked for relations with."""
 
 
 _OLD_NAMES = {"model": "embedder"}
@@ -79,7 +82,7 @@ def read_settings(values: Mapping[str, object], where: str) -> Settings:
     found = Settings(**recorded(known, where))  # type: ignore[arg-type]
     if found.vectors not in VECTORS or found.context not in (*CONTEXTS, *WRITTEN_CONTEXTS):
         raise ValueError(f"vectors is {found.vectors!r}, context is {found.context!r}")
-    if found.graph not in ("", GRAPH):
+    if found.graph not in ("", *GRAPHS):
         raise ValueError(f"graph is {found.graph!r}")
     for dimensions in (found.dimensions, found.maxsim_dimensions):
         if not 0 <= dimensions <= _MOST_DIMENSIONS:

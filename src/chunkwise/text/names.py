@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -15,8 +15,9 @@ from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.sections import heading_title
 from chunkwise.text.terms import folded, stop_words, words_of
 
-MENTION, HEADING, TITLE = 0, 1, 2
-"""What a place is: a name in passing, what a section is about, what the whole document is about."""
+MENTION, HEADING, TITLE, STATED = 0, 1, 2, 3
+"""What a place is: a name in passing, what a section is about, what the whole document is about, what a statement
+that a language model found is about."""
 
 _MOST_WORDS = 12
 _WRAPPED = 40
@@ -36,10 +37,42 @@ _MARKED = regex.compile(
     r'"([^"\n]{2,60})"|“([^“”\n]{2,60})”|„([^„“”\n]{2,60})[“”]|«([^«»\n]{2,60})»|「([^「」\n]{1,60})」'
     r"|『([^『』\n]{1,60})』|《([^《》\n]{1,60})》|`([^`\n]{2,60})`|\[\[([^\[\]|\n]{1,80})"
     r"|\[([^\[\]\n]{1,80})\]\(|\*\*([^*\n]{2,60})\*\*|\*([^*\s][^*\n]{1,60})\*"
+    r"|‘([^‘’\n]{2,60})’|(?<![\p{L}\p{N}])'(\p{L}[^'\n]{1,58}[\p{L}\p{N}])'(?![\p{L}\p{N}])"
     r"|(?<![\u30a1-\u30fc])([\u30a1-\u30fa\u30fc]{3,40}+)"
 )
 """Quoted, linked, emphasised, set as code, or written in katakana: what other scripts show names by, too."""
-_ACRONYM = regex.compile(r"[ \u00a0]\(((?:\p{Lu}\.?){2,10})\)")
+_ACRONYM = regex.compile(r"""[ \u00a0]\((?:the )?["“„'‘]?((?:\p{Lu}\.?){2,10})["”“'’]?\)""")
+_SPELLED = regex.compile(r"(?<![\p{L}\p{N}])((?:\p{Lu}\.?){2,10}) \((\p{Lu}[^()\n]{3,80})\)")
+"""An acronym with its long form behind it."""
+_LINK = regex.compile(r"\[([^\[\]\n]{1,80})\]\(<?([^()\s<>]{1,200})")
+_EXTENSION = regex.compile(r"\.[A-Za-z0-9]{1,8}$")
+_PLAIN_FILES = frozenset("index readme".split())
+"""A file of such a name is about what its folder is."""
+_IDENTIFIER = regex.compile(
+    r"(?<![\p{L}\p{N}_./-])(?:_{0,2}[a-z][a-z0-9]{0,40}+(?:_[a-z0-9]{1,40}+){1,8}|[a-z]{2,30}+[A-Z][A-Za-z0-9]{1,40}+)"
+    r"(?![\p{L}\p{N}_])"
+)
+"""What code is called by, in text that does not set it apart: get_user, parseConfig."""
+_MONTHS = {
+    name: number
+    for names in (
+        "january february march april may june july august september october november december",
+        "januar februar märz april mai juni juli august september oktober november dezember",
+    )
+    for number, name in enumerate(names.split(), 1)
+}
+_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_DATE = regex.compile(
+    r"(?<![\p{L}\p{N}])(?:(?P<y>\d{4})-(?P<m>\d{2})-(?P<d>\d{2})|(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})"
+    rf"|(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)? (?P<m>{_MONTH}) (?P<y>\d{{4}})"
+    rf"|(?P<m>{_MONTH}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}}))(?![\p{{L}}\p{{N}}])",
+    regex.IGNORECASE,
+)
+_UNCASED = regex.compile(
+    r"[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Telugu}"
+    r"\p{Script=Gujarati}\p{Script=Gurmukhi}\p{Script=Kannada}\p{Script=Malayalam}\p{M}]{2,40}+"
+)
+"""Words of scripts that have blanks and no capitals."""
 _SAID = regex.compile(r"\S+")
 _MARKS = regex.compile(r"[^\p{L}\p{M}\p{N}\s]+")
 _POSSESSIVE = regex.compile(r"['’]s?(?![\p{L}\p{N}])")
@@ -138,6 +171,9 @@ def document_names(analyzed: Analyzed, starts: NDArray[np.int64], language: str)
     articles = _GERMAN_ARTICLES if language == "de" else frozenset[str]()
     found = list(_capitalised(text, small, articles, _Openings(analyzed, starts)))
     found += _marked(text, small)
+    found += _linked(text)
+    found += _dates(text)
+    found += _repeated(text, small)
     subjects = list(_subjects(analyzed))
     keys = {key for _, _, key in found} | {key for _, _, key, _ in subjects}
     aliases = _Aliases(keys, _acronyms(text, found))
@@ -155,9 +191,21 @@ def document_names(analyzed: Analyzed, starts: NDArray[np.int64], language: str)
             add(start, end, full, MENTION)
     for start, end, key, kind in subjects:
         add(start, end, key, kind)
+    return _mentions(rows)
+
+
+def _mentions(rows: Collection[tuple[int, int, int, int]]) -> Mentions:
     columns = zip(*sorted(rows), strict=True) if rows else ((), (), (), ())
     types = (np.int64, np.int64, np.uint64, np.uint8)
     return Mentions(*(np.array(each, type) for each, type in zip(columns, types, strict=True)))
+
+
+def with_statements(mentions: Mentions, stated: Iterable[tuple[int, int, str, bool]]) -> Mentions:
+    """With places that statements name: start, end, the key of the name, whether they are about it."""
+    rows = set(zip(*(column.tolist() for column in mentions), strict=True))
+    for start, end, key, is_about in stated:
+        rows.add((start, end, name_hash(key), STATED if is_about else MENTION))
+    return _mentions(rows)
 
 
 def _within_atoms(analyzed: Analyzed, starts: NDArray[np.int64]) -> str:
@@ -245,6 +293,50 @@ def _marked(text: str, small: frozenset[str]) -> Iterator[tuple[int, int, str]]:
         key = name_key(text[start:end])
         if key and key not in small and key.count(" ") < _MOST_WORDS:
             yield start, end, key
+    for match in _IDENTIFIER.finditer(text):
+        yield *match.span(), name_key(match[0])
+
+
+def _linked(text: str) -> Iterator[tuple[int, int, str]]:
+    """What a link leads to, by the name of its file: [how to ask](../leave-policy.md) is about the leave policy."""
+    for match in _LINK.finditer(text):
+        path = match[2].partition("#")[0].partition("?")[0]
+        if not path or ":" in path:
+            continue
+        parts = [part for part in path.split("/") if part.strip(".")]
+        if not parts:
+            continue
+        said = _EXTENSION.sub("", parts[-1])
+        if said.lower() in _PLAIN_FILES:
+            said = parts[-2] if len(parts) > 1 else ""
+        key = name_key(said.replace("%20", " ").replace("_", " "))
+        if len(key) > 1 and key.count(" ") < _MOST_WORDS:
+            yield *match.span(1), key
+
+
+def _dates(text: str) -> Iterator[tuple[int, int, str]]:
+    """Days, however they are written, by one key: that of 2021-05-03."""
+    for match in _DATE.finditer(text):
+        said = match["m"].lower()
+        month, day = _MONTHS.get(said) or int(said), int(match["d"])
+        if 1 <= month <= 12 and 1 <= day <= 31:
+            yield *match.span(), f"{match['y']} {month:02} {day:02}"
+
+
+def _repeated(text: str, small: frozenset[str]) -> Iterator[tuple[int, int, str]]:
+    """Two words in a row that a text in a script without capitals says again: mostly a name, or a term."""
+    if not _UNCASED.search(text):
+        return
+    said = [match for match in _UNCASED.finditer(text) if match[0] not in small]
+    places: dict[str, list[tuple[int, int]]] = {}
+    for one, other in itertools.pairwise(said):
+        if one.end() + 1 == other.start() and text[one.end()] in " \u00a0":
+            key = name_key(f"{one[0]} {other[0]}")
+            places.setdefault(key, []).append((one.start(), other.end()))
+    for key, own in places.items():
+        if len(own) > 1 and key.count(" ") == 1:
+            for start, end in own:
+                yield start, end, key
 
 
 def _acronyms(text: str, found: Iterable[tuple[int, int, str]]) -> dict[str, str]:
@@ -258,6 +350,12 @@ def _acronyms(text: str, found: Iterable[tuple[int, int, str]]) -> dict[str, str
             without = "".join(word[0] for word in key.split() if word not in _JOINING)
             if short in (initials, without):
                 known.setdefault(short, key)
+    for match in _SPELLED.finditer(text):
+        key = name_key(match[2])
+        initials = "".join(word[0] for word in key.split() if word not in _JOINING)
+        short = name_key(match[1].replace(".", ""))
+        if short == initials:
+            known.setdefault(short, key)
     return known
 
 

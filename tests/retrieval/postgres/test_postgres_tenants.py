@@ -157,3 +157,13 @@ def test_a_name_that_no_role_can_have_is_refused(url: str) -> None:
         made(url, documents("x" * 64))
     with pytest.raises(ChunkwiseError, match="no knowledge base"):
         chunkwise.open_index(url, embedder=HashedWords())
+
+
+def test_names_that_link_documents_of_all_tenants_are_refused() -> None:
+    url = new_url()
+    with pytest.raises(ChunkwiseError, match="names of an index link documents of all tenants"):
+        made(f"{url}&tenants=org.tenant", documents(role()), graph=True)
+    kept = new_url()
+    made(f"{kept}&tenants=org.tenant", documents(role()))
+    with pytest.raises(ChunkwiseError, match="names of an index link documents of all tenants"):
+        made(kept, documents(role()), graph=True, rebuild=True)

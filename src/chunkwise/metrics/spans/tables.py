@@ -83,13 +83,14 @@ class HitTable:
         """Hits in the order of their ranks, whatever order they are handed out in."""
         ranked = [sorted(own, key=lambda hit: hit.rank) for own in hits]
         flat = [hit for own in ranked for hit in own]
-        sizes = [len(hit.spans) for hit in flat]
+        sizes = [len(hit.places) for hit in flat]
+        places = [place for hit in flat for place in hit.places]
         return cls(
             np.concatenate(([0], np.cumsum([len(own) for own in ranked], dtype=np.int64))),
-            _array([numbers[hit.doc_id] for hit in flat for _ in hit.spans]),
-            _array([span.start for hit in flat for span in hit.spans]),
-            _array([span.end for hit in flat for span in hit.spans]),
-            _array([tokens for hit in flat for tokens in hit.span_tokens]),
+            _array([numbers[place.doc_id] for place, _ in places]),
+            _array([place.start for place, _ in places]),
+            _array([place.end for place, _ in places]),
+            _array([tokens for _, tokens in places]),
             None if len(flat) == sum(sizes) else np.repeat(np.arange(len(flat)), sizes),
             np.array([hit.level > 0 for hit in flat]) if any(hit.level for hit in flat) else None,
         )

@@ -33,6 +33,8 @@ def render_overview(found: NameOverview, console: Console) -> None:
         + (f"; {found.common:,} stand in too many to be followed" if found.common else ""),
         "dim",
     )
+    if found.statements:
+        line(console, f"{counted(found.statements, 'statement')} read by a language model", "dim")
     if not found.most_linked:
         return
     heading(console, "Those that link most")
@@ -45,6 +47,12 @@ def render_overview(found: NameOverview, console: Console) -> None:
             Text(f"{bar(each.passages / most, _BAR):<{_BAR}}", "cyan"), f"{each.mentions:,}", f"{each.documents:,}",
         )  # fmt: skip
     console.print(table)
+    if found.communities:
+        heading(console, "What hangs together, in a model's words")
+    for own in found.communities:
+        of = f"{counted(own.documents, 'document')}, {counted(own.tokens, 'token')}"
+        line(console, f"level {own.level} · {of}", "dim")
+        line(console, one_line(own.summary, 1000))
 
 
 def render_name(found: NameDetails, console: Console) -> None:
@@ -57,16 +65,28 @@ def render_name(found: NameDetails, console: Console) -> None:
         f"{counted(own.passages, 'passage')}"
         + ("; too common to be followed" if own.is_common else ""),
     )
+    if found.descriptions:
+        heading(console, "What is said of it, in a model's words")
+    for told in found.descriptions:
+        line(console, one_line(told.text, 300))
+        line(console, f"    {one_line(told.doc_id, 120)} {told.start:,}–{told.end:,}", "dim")
+    if found.relations:
+        heading(console, "Relations, each with its quote")
+    for each in found.relations:
+        said = f"{each.subject} — {each.relation} → {each.object}"
+        line(console, one_line(said, 300), "bold")
+        where = f"{one_line(each.doc_id, 120)} {each.start:,}–{each.end:,}"
+        line(console, f"    “{one_line(each.quote, 300)}” {where}", "dim")
     heading(console, "Mentions")
     for mention in found.mentions:
         _sentence(mention, console)
     _more(own.mentions, found.mentions, "mention", console)
     if found.neighbours:
         heading(console, "Beside it")
-    for each in found.neighbours:
-        both = f"{counted(each.shared, 'passage')} with both, {each.passages:,} in all"
-        line(console, f"{one_line(each.name, 80)}  ({both})", "bold")
-        _sentence(each.evidence, console)
+    for beside in found.neighbours:
+        both = f"{counted(beside.shared, 'passage')} with both, {beside.passages:,} in all"
+        line(console, f"{one_line(beside.name, 80)}  ({both})", "bold")
+        _sentence(beside.evidence, console)
     heading(console, "Passages")
     for passage in found.passages:
         about = " · about it" if passage.is_about else ""

@@ -68,6 +68,8 @@ class HitCard:
     """By which names it was found, where that is asked for."""
     graph_share: float = 0.0
     """How much of the score came along those names."""
+    documents: int = 1
+    """Of a summary, those that its passages are of."""
 
     @property
     def place(self) -> str:
@@ -77,7 +79,10 @@ class HitCard:
             one = self.last_page == self.page
             parts.append(f"page {self.page}" if one else f"pages {self.page}–{self.last_page}")
         if self.level:
-            parts.append(f"summary of {counted(self.passages, 'passage')}, level {self.level}")
+            more = f" of {self.documents:,} documents" if self.documents > 1 else ""
+            parts.append(
+                f"summary of {counted(self.passages, 'passage')}{more}, level {self.level}"
+            )
         parts += [f"{self.start:,}–{self.end:,}", counted(self.token_count, "token")]
         return " · ".join(parts)
 
@@ -163,11 +168,12 @@ def _card(
         hit.last_page,
         hit.token_count,
         hit.level,
-        len(hit.spans),
+        len(hit.places),
         text,
         _marks(text, terms, languages) if terms is not None else (),
         tuple(map(_hop, chain.hops)) if chain else (),
         chain.graph_share if chain else 0.0,
+        len({place.doc_id for place, _ in hit.places}),
     )
 
 

@@ -14,6 +14,7 @@ from chunkwise.base.wording import counted
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.view import Tile, View
 from chunkwise.retrieval.name_lookup import (
+    CommunitySummary,
     NameCount,
     NameDetails,
     NameLink,
@@ -87,6 +88,12 @@ class NamesView(View):
     asked: str
     """The name that was asked for; empty: the overview."""
     note: str
+    communities: tuple[CommunitySummary, ...] = ()
+
+    @property
+    def is_read(self) -> bool:
+        """Whether a language model was asked about some of them."""
+        return any(own.relations or own.descriptions for own in self.names)
 
     def parts(self, mention: NameMention) -> list[tuple[str, bool]]:
         """The sentence in stretches, each with whether it is the name."""
@@ -133,7 +140,9 @@ def overview_view(
         _picture(counts[:most], overview.links, width, targets)
         for most, width in ((44, 1060.0), (18, 340.0))
     )
-    return NamesView(title, tiles, wide, narrow, tuple(details), counts, "", note)
+    return NamesView(
+        title, tiles, wide, narrow, tuple(details), counts, "", note, overview.communities
+    )
 
 
 def name_view(found: NameDetails, links: Sequence[NameLink], title: str = "") -> NamesView:

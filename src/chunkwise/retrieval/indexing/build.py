@@ -16,7 +16,12 @@ from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.contextual import with_headings
 from chunkwise.core import Chunk
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, TokenEncoder, normalized
-from chunkwise.retrieval.indexed_document import IndexedDocument, SpanRows, Summaries
+from chunkwise.retrieval.indexed_document import (
+    IndexedDocument,
+    SpanRows,
+    StatedRelations,
+    Summaries,
+)
 from chunkwise.retrieval.indexing.features import (
     DocumentFeatures,
     OnDone,
@@ -107,12 +112,17 @@ def build_documents(
     embedder: Embedder | None,
     on_done: OnDone | None = None,
     token_encoder: TokenEncoder | None = None,
+    relations: Sequence[StatedRelations] = (),
 ) -> list[BuiltDocument]:
     """All rows of some documents: short ones are read together, so that every core has work.
 
-    The embedder is wanted where `settings.vectors` says so, the token encoder where `settings.maxsim` does.
+    The embedder is wanted where `settings.vectors` says so, the token encoder where `settings.maxsim` does, relations
+    of each document where `settings.graph` does.
     """
     all_features = [DocumentFeatures(each.analyzed, settings) for each in documents]
+    if settings.graph == "relations":
+        for features, own in zip(all_features, relations, strict=True):
+            features.relations = own
     if settings.maxsim:
         assert token_encoder is not None
         encode_tokens(all_features, token_encoder, on_done)
@@ -218,6 +228,7 @@ def _part(
         atom_sums=features.sums if settings.vectors in ("late", "both") else None,
         token_codes=features.token_codes,
         mentions=features.mentions if settings.graph else None,
+        relations=features.relations,
     )
 
 

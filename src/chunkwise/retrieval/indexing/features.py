@@ -12,11 +12,12 @@ from chunkwise.models.cache import ModelCache
 from chunkwise.models.embed.embedder import TokenEmbedder, TokenEncoder
 from chunkwise.models.embed.late import atom_sums_of_many
 from chunkwise.models.embed.token_codes import TokenCodes, token_codes_of_many
-from chunkwise.retrieval.indexed_document import SpanRows
+from chunkwise.retrieval.indexed_document import SpanRows, StatedRelations
 from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
+from chunkwise.retrieval.indexing.relations import related_places
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.names import Mentions, document_names
+from chunkwise.text.names import Mentions, document_names, with_statements
 from chunkwise.text.terms import Terms, counts_in_spans, document_terms
 from chunkwise.text.tokens.measure import TokenMeasure
 
@@ -37,6 +38,8 @@ class DocumentFeatures:
         """Of the vectors of each atom's tokens; None: the model has not read the document."""
         self.token_codes: TokenCodes | None = None
         """The vectors themselves, of the token encoder; None: it has not read the document."""
+        self.relations: StatedRelations | None = None
+        """What a language model read of names; None: it was not asked."""
 
     @cached_property
     def fingerprint(self) -> str:
@@ -70,7 +73,12 @@ class DocumentFeatures:
     @cached_property
     def mentions(self) -> Mentions:
         """Where names stand."""
-        return document_names(self.analyzed, self.starts, self.terms.language)
+        found = document_names(self.analyzed, self.starts, self.terms.language)
+        if self.relations is None:
+            return found
+        return with_statements(
+            found, related_places(self.relations, self.analyzed.text, self.starts)
+        )
 
     @property
     def paths(self) -> tuple[tuple[str, ...], ...]:

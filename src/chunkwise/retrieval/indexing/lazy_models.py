@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from chunkwise.chunkers.contextual.writer import ContextWriter
     from chunkwise.models.llm.client import LlmClient
     from chunkwise.models.llm.language_model import LanguageModel
+    from chunkwise.retrieval.indexed_document import StatedRelations
+    from chunkwise.retrieval.indexing.relations import RelationReader
 
 
 _Model = TypeVar("_Model", Embedder, TokenEncoder)
@@ -125,13 +127,12 @@ def _has_plain(chunked: Chunked, written: Sequence[Chunk]) -> bool:
     return any(one.context == other.context for one, other in zip(plain, places, strict=True))
 
 
-class LazyContexts:
-    """Contexts of one way; `expected` is what an index was made with."""
+class LazyLlm:
+    """A language model by its name, by itself or with its client; `expected` is what an index was made with."""
 
-    def __init__(self, llm: Llm, way: WrittenContext, expected: Settings | None = None) -> None:
+    def __init__(self, llm: Llm, expected: Settings | None = None) -> None:
         self.requested = llm
-        self._way = way
-        self._expected = expected
+        self.expected = expected
 
     @property
     def name(self) -> str:
@@ -145,22 +146,54 @@ class LazyContexts:
         )
 
     @cached_property
-    def writer(self) -> ContextWriter:
-        """What asks the model, once `check` has nothing against it."""
-        from chunkwise.chunkers.contextual.writer import ContextWriter
-
+    def client(self) -> LlmClient:
+        """What asks the model; an error where it is not the one the index was made with."""
         client = self._client()
-        expected = self._expected
+        expected = self.expected
         if expected and client.identity != expected.llm_identity:
             raise InvalidParameter(
                 f"the index was made with llm={expected.llm!r} ({expected.llm_identity}), and llm={self.name!r} was "
                 f"asked for ({client.identity}); leave it out to keep the first, or {REBUILD}"
             )
-        return ContextWriter(client, self._way)
+        return client
 
     def check(self) -> None:
         """Raises where the model is not the one the index was made with."""
-        _ = self.writer
+        _ = self.client
+
+    def _client(self) -> LlmClient:
+        from chunkwise.models import get_language_model
+        from chunkwise.models.llm.client import LlmClient
+
+        requested = self.requested
+        if isinstance(requested, LlmClient):
+            return requested
+        try:
+            if isinstance(requested, NamedClient):
+                return requested.client()
+            return LlmClient(get_language_model(requested))
+        except UnknownName as error:
+            if self.expected is None or self.name != self.expected.llm:
+                raise
+            raise InvalidParameter(
+                f"the index was made with the language model {self.name!r}, which cannot be made again by that name "
+                f"({error}); pass it: llm=…, to index or to open_index (chunkwise index --llm NAME)"
+            ) from error
+
+
+class LazyContexts:
+    """Contexts of one way."""
+
+    def __init__(self, llm: LazyLlm, way: WrittenContext) -> None:
+        self._llm = llm
+        self._way = way
+
+    @cached_property
+    def writer(self) -> ContextWriter:
+        """What asks the model."""
+        from chunkwise.chunkers.contextual.writer import ContextWriter
+
+        return ContextWriter(self._llm.client, self._way)
 
     def write(self, documents: Sequence[Chunked], advance: OnProgress | None = None) -> list[bool]:
         """Gives the chunks of each document their contexts; whether all of a document's have one of the model.
@@ -175,7 +208,7 @@ class LazyContexts:
         except InvalidParameter:
             raise
         except ChunkwiseError as error:
-            if self._expected is None:
+            if self._llm.expected is None:
                 raise
             self.writer = _silenced(writer, str(error))
             written = self.writer.write(documents, advance)
@@ -198,21 +231,43 @@ class LazyContexts:
             return ()
         return (f"{self.writer.tally.in_words()}; the next update asks for these again",)
 
-    def _client(self) -> LlmClient:
-        from chunkwise.models import get_language_model
-        from chunkwise.models.llm.client import LlmClient
 
-        requested = self.requested
-        if isinstance(requested, LlmClient):
-            return requested
+class LazyRelations:
+    """What a language model reads of names."""
+
+    def __init__(self, llm: LazyLlm, tokenizer: str) -> None:
+        self._llm = llm
+        self._tokenizer = tokenizer
+
+    @cached_property
+    def reader(self) -> RelationReader:
+        """What asks the model."""
+        from chunkwise.retrieval.indexing.relations import RelationReader
+
+        return RelationReader(self._llm.client, self._tokenizer)
+
+    def read(
+        self, documents: Sequence[Chunked], advance: OnProgress | None = None
+    ) -> list[tuple[StatedRelations, bool]]:
+        """Of each document, and whether all of it was read; a model that is gone stops no update, as with contexts."""
+        from chunkwise.models.llm.client import CacheOnlyClient
+        from chunkwise.retrieval.indexing.relations import RelationReader
+
+        analyzed = [each.analyzed for each in documents]
         try:
-            if isinstance(requested, NamedClient):
-                return requested.client()
-            return LlmClient(get_language_model(requested))
-        except UnknownName as error:
-            if self._expected is None or self.name != self._expected.llm:
+            return self.reader.read(analyzed, advance)
+        except InvalidParameter:
+            raise
+        except ChunkwiseError as error:
+            if self._llm.expected is None:
                 raise
-            raise InvalidParameter(
-                f"contexts of the index were written by {self.name!r}, which cannot be made again by that name "
-                f"({error}); pass it: llm=…, to index or to open_index (chunkwise index --llm NAME)"
-            ) from error
+            before = self.reader
+            self.reader = RelationReader(
+                CacheOnlyClient(before.client, str(error)), self._tokenizer
+            )
+            self.reader.tally = before.tally
+            return self.reader.read(analyzed, advance)
+
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know of relations that were left out, or could not be had."""
+        return self.reader.tally.notes() if "reader" in self.__dict__ else ()

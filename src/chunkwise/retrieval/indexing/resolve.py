@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, NotAllowed, UnknownName
 from chunkwise.chunkers import Strategy, get_strategy
@@ -18,14 +19,17 @@ from chunkwise.retrieval.indexing.fingerprint import strategy_code
 from chunkwise.retrieval.indexing.lazy_models import (
     LazyContexts,
     LazyEmbedder,
+    LazyLlm,
+    LazyRelations,
     LazyTokenEncoder,
     Llm,
 )
 from chunkwise.retrieval.settings import (
     CONTEXTS,
-    GRAPH,
+    GRAPHS,
     VECTORS,
     Context,
+    Graph,
     Settings,
     Vectors,
 )
@@ -39,31 +43,81 @@ NO_MODEL = (
 )
 
 
-def contexts_first(
-    context: Context | WrittenContext | None, llm: Llm | None, settings: Settings
-) -> tuple[Settings, LazyContexts | None, tuple[str, ...]]:
-    """For a new index: its settings, what writes, and what the user is told."""
-    if context in WRITTEN_CONTEXTS:
-        if llm is None:
-            return replace(settings, context="headings"), None, (NO_MODEL,)
-        from chunkwise.chunkers.contextual.writer import prompt_version
-
-        made = LazyContexts(llm, context)
-        identity = made.writer.client.identity
-        return (
-            replace(
-                settings, context=context, llm=made.name, llm_identity=identity,
-                prompt=prompt_version(context),
-            ),
-            made,
-            (),
-        )  # fmt: skip
-    if llm is not None:
+def llm_first(
+    requested: RequestedSettings, settings: Settings
+) -> tuple[Settings, _Asking, tuple[str, ...]]:
+    """For a new index: its settings, what asks the language model, and what the user is told."""
+    context, llm = requested.context, requested.llm
+    graph = graph_kind(requested)
+    notes: tuple[str, ...] = ()
+    if context in WRITTEN_CONTEXTS and llm is None:
+        context, notes = "headings", (NO_MODEL,)
+    settings = replace(settings, context=context or "none", graph=graph)
+    asks = context in WRITTEN_CONTEXTS or graph == "relations"
+    if llm is None:
+        if graph == "relations":
+            raise InvalidParameter(
+                "graph is 'relations', which a language model reads, and none is given; name one: llm=… "
+                "(chunkwise index --graph --llm NAME), or keep names alone: graph='names'"
+            )
+        return settings, _Asking(), notes
+    if not asks:
         raise InvalidParameter(
             f"a language model is given, and context is {context or 'none'!r}, which needs none; "
-            f"choose context={' or '.join(map(repr, WRITTEN_CONTEXTS))}, or leave the model out"
+            f"choose context={' or '.join(map(repr, WRITTEN_CONTEXTS))} or graph=True, or leave the model out"
         )
-    return replace(settings, context=context or "none"), None, ()
+    asking = _asking(LazyLlm(llm), settings)
+    assert asking.llm is not None
+    prompt, graph_prompt = _wordings(settings)
+    settings = replace(
+        settings, llm=asking.llm.name, llm_identity=asking.llm.client.identity, prompt=prompt,
+        graph_prompt=graph_prompt,
+    )  # fmt: skip
+    return settings, asking, notes
+
+
+class _Asking(NamedTuple):
+    """Who is asked, and for what."""
+
+    llm: LazyLlm | None = None
+    contexts: LazyContexts | None = None
+    relations: LazyRelations | None = None
+
+
+_NOBODY = _Asking()
+
+
+def _asking(llm: LazyLlm, settings: Settings) -> _Asking:
+    way = settings.context
+    return _Asking(
+        llm,
+        LazyContexts(llm, way) if way in WRITTEN_CONTEXTS else None,
+        LazyRelations(llm, settings.tokenizer) if settings.graph == "relations" else None,
+    )
+
+
+def _wordings(settings: Settings) -> tuple[str, str]:
+    """Versions of the prompts in use, of contexts and of relations; empty where these settings need none."""
+    contexts = relations = ""
+    if settings.context in WRITTEN_CONTEXTS:
+        from chunkwise.chunkers.contextual.writer import prompt_version
+
+        contexts = prompt_version(settings.context)
+    if settings.graph == "relations":
+        from chunkwise.models.llm.prompt import load_prompt
+        from chunkwise.retrieval.indexing.relations import PROMPT
+
+        relations = load_prompt(PROMPT).version
+    return contexts, relations
+
+
+def graph_kind(requested: RequestedSettings) -> Literal["", "names", "relations"]:
+    """What was asked for: with a language model a graph has relations, too."""
+    if isinstance(requested.graph, str):
+        return requested.graph
+    if not requested.graph:
+        return ""
+    return "names" if requested.llm is None else "relations"
 
 
 def falls_back(context: Context | WrittenContext | None, llm: Llm | None, before: Settings) -> bool:
@@ -71,27 +125,25 @@ def falls_back(context: Context | WrittenContext | None, llm: Llm | None, before
     return context in WRITTEN_CONTEXTS and llm is None and before.context == "headings"
 
 
-def contexts_again(llm: Llm | None, before: Settings) -> LazyContexts | None:
+def llm_again(llm: Llm | None, before: Settings) -> _Asking:
     """For an index that is there: the model it was made with, and no other."""
-    way = before.context
-    if way not in WRITTEN_CONTEXTS:
+    if before.context not in WRITTEN_CONTEXTS and before.graph != "relations":
         if llm is not None:
             raise InvalidParameter(
-                f"the index was made with context={way!r}, for which no language model is asked, and one was given; "
-                f"leave it out, or {REBUILD}"
+                f"the index was made with context={before.context!r}, for which no language model is asked, and one "
+                f"was given; leave it out, or {REBUILD}"
             )
-        return None
-    from chunkwise.chunkers.contextual.writer import prompt_version
-
-    if prompt_version(way) != before.prompt:
-        raise InvalidParameter(
-            f"the index was made with the prompt {before.prompt}, and it is {prompt_version(way)} now: new contexts "
-            f"would be written to another wording; {REBUILD}"
-        )
-    made = LazyContexts(before.llm if llm is None else llm, way, before)
+        return _Asking()
+    for known, wording in zip((before.prompt, before.graph_prompt), _wordings(before), strict=True):
+        if wording != known:
+            raise InvalidParameter(
+                f"the index was made with the prompt {known}, and it is {wording} now: what is new would be written "
+                f"to another wording; {REBUILD}"
+            )
+    made = LazyLlm(before.llm if llm is None else llm, before)
     if llm is not None and made.name != before.llm:
         made.check()  # it is another one by its name: no reason to wait with the error
-    return made
+    return _asking(made, before)
 
 
 _UNREADABLE = "what the index was made with before could not be read: what was not said is as usual"
@@ -108,18 +160,19 @@ class RequestedSettings:
     language: str | None = None
     tokenizer: str | None = None
     llm: Llm | None = None
-    """What writes contexts."""
+    """What writes contexts, and reads relations of names."""
     maxsim: str | TokenEncoder | None = None
     """What gives a vector a token; `NO_TOKEN_VECTORS`: nothing."""
-    graph: bool | None = None
-    """Whether names are kept with their places."""
+    graph: bool | Graph | None = None
+    """Whether names are kept with their places, and what of them."""
 
     def check(self) -> None:
         """Wrong values are errors before any work is done."""
         if self.vectors not in (None, *VECTORS):
             raise InvalidParameter(f"vectors is {self.vectors!r}; allowed: {', '.join(VECTORS)}")
-        if self.graph not in (None, True, False):
-            raise InvalidParameter(f"graph is {self.graph!r}; allowed: True, False")
+        if self.graph not in (None, True, False, *GRAPHS):
+            allowed = ", ".join(map(repr, (True, False, *GRAPHS)))
+            raise InvalidParameter(f"graph is {self.graph!r}; allowed: {allowed}")
         if self.context not in (None, *CONTEXTS, *WRITTEN_CONTEXTS):
             allowed = ", ".join((*CONTEXTS, *WRITTEN_CONTEXTS))
             raise InvalidParameter(f"context is {self.context!r}; allowed: {allowed}")
@@ -138,15 +191,25 @@ class ResolvedSettings:
     model: LazyEmbedder | None
     """None: an index of words alone."""
     notes: tuple[str, ...] = ()
-    contexts: LazyContexts | None = None
-    """None: no language model writes about the chunks."""
+    asking: _Asking = _NOBODY
+    """Who writes about the chunks and reads relations of names; nobody, by default."""
     token_encoder: LazyTokenEncoder | None = None
     """None: an index without token vectors."""
 
     @property
     def llm(self) -> Llm | None:
         """As it was given: an update asks the same one."""
-        return self.contexts.requested if self.contexts else None
+        return self.asking.llm.requested if self.asking.llm else None
+
+    @property
+    def contexts(self) -> LazyContexts | None:
+        """None: no language model writes about the chunks."""
+        return self.asking.contexts
+
+    @property
+    def relations(self) -> LazyRelations | None:
+        """None: no language model reads relations of names."""
+        return self.asking.relations
 
 
 def resolve_settings(
@@ -204,12 +267,19 @@ def _remembered(requested: RequestedSettings, before: Settings) -> RequestedSett
     if model is None and before.vectors != "none":
         model = before.embedder
     context, llm = requested.context or before.context, requested.llm
-    if llm is None and context in WRITTEN_CONTEXTS:
+    graph: bool | Graph = (before.graph or False) if requested.graph is None else requested.graph
+    if graph is True and before.graph == "relations":
+        graph = "relations"
+    if llm is None and (context in WRITTEN_CONTEXTS or graph == "relations"):
         llm = before.llm or None
+        if (
+            graph is True
+        ):  # the model before wrote contexts: what it is asked besides is for the user to say
+            graph = "names"
     return RequestedSettings(
         _strategy_again(requested, before), model, vectors, context, requested.language or before.language,
         requested.tokenizer or before.tokenizer, llm, requested.maxsim or before.maxsim or None,
-        bool(before.graph) if requested.graph is None else requested.graph,
+        graph,
     )  # fmt: skip
 
 
@@ -242,8 +312,6 @@ def _first(requested: RequestedSettings, advance: OnProgress | None) -> Resolved
     )  # fmt: skip
     if requested.tokenizer:
         settings = replace(settings, tokenizer=requested.tokenizer)
-    if requested.graph:
-        settings = replace(settings, graph=GRAPH)
     encoder = None
     if requested.maxsim is not None and requested.maxsim != NO_TOKEN_VECTORS:
         encoder = LazyTokenEncoder(requested.maxsim, advance=advance)
@@ -251,8 +319,8 @@ def _first(requested: RequestedSettings, advance: OnProgress | None) -> Resolved
         settings = replace(
             settings, maxsim=encoder.name, maxsim_identity=encoder().identity, maxsim_dimensions=dimensions
         )  # fmt: skip
-    settings, contexts, more = contexts_first(requested.context, requested.llm, settings)
-    return ResolvedSettings(settings, strategy, model, notes + more, contexts, encoder)
+    settings, asking, more = llm_first(requested, settings)
+    return ResolvedSettings(settings, strategy, model, notes + more, asking, encoder)
 
 
 def _again(
@@ -279,7 +347,7 @@ def _again(
         "language": requested.language,
         "tokenizer": requested.tokenizer,
         "maxsim": "" if requested.maxsim == NO_TOKEN_VECTORS else _named(requested.maxsim),
-        "graph": None if requested.graph is None else GRAPH if requested.graph else "",
+        "graph": _kept_graph(requested, before),
     }
     for name, value in wanted.items():
         known = getattr(before, name)
@@ -303,8 +371,8 @@ def _again(
         maxsim = requested.maxsim or before.maxsim
         encoder = LazyTokenEncoder(maxsim, before.maxsim_identity, advance)
     notes = (NO_MODEL,) if falls_back(requested.context, requested.llm, before) else ()
-    contexts = contexts_again(requested.llm, before)
-    return ResolvedSettings(before, strategy, model, notes, contexts, encoder)
+    asking = llm_again(requested.llm, before)
+    return ResolvedSettings(before, strategy, model, notes, asking, encoder)
 
 
 def _strategy_again(requested: RequestedSettings, before: Settings) -> Strategy:
@@ -324,6 +392,15 @@ def _strategy_again(requested: RequestedSettings, before: Settings) -> Strategy:
             f"the index was made with the strategy {before.strategy!r}, which cannot be made again by its name "
             f"({error}); pass it: strategy=…, to index or to open_index (chunkwise index -s ./file.py:Class)"
         ) from error
+
+
+def _kept_graph(requested: RequestedSettings, before: Settings) -> str | None:
+    """What was asked for; True is what the index has, unless a model is given that would have more to do."""
+    if requested.graph is None or isinstance(requested.graph, str):
+        return requested.graph
+    if requested.graph and before.graph and (requested.llm is None or before.llm):
+        return None
+    return graph_kind(requested)
 
 
 def _kept_model(requested: RequestedSettings, before: Settings) -> str | None:

@@ -25,7 +25,7 @@ from chunkwise.documents import (
 from chunkwise.models.cache import CachedEmbedder
 from chunkwise.models.embed.embedder import Embedder, Windowed
 from chunkwise.retrieval.errors import REBUILD
-from chunkwise.retrieval.indexed_document import IndexedDocument
+from chunkwise.retrieval.indexed_document import IndexedDocument, StatedRelations
 from chunkwise.retrieval.indexing.build import BuiltDocument, build_documents
 from chunkwise.retrieval.indexing.fingerprint import (
     OnlyNew,
@@ -379,6 +379,7 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
         raise _nothing(tally.skipped, len(before))
     left = [id for id in unread.documents() if not tally.has(id)]
     told = resolved.contexts.notes() if resolved.contexts else ()
+    told += resolved.relations.notes() if resolved.relations else ()
     for id in before if reading.keep_others else left:
         if not tally.has(id):
             target.leave(id)
@@ -471,7 +472,13 @@ class _Group:
                 self._advance(amount, note)
 
         model, contexts = self._resolved.model, self._resolved.contexts
-        is_whole = iter(contexts.write(new, written) if new and contexts else [True] * len(new))
+        is_whole = contexts.write(new, written) if new and contexts else [True] * len(new)
+        stated: list[StatedRelations] = []
+        if new and self._resolved.relations:
+            # With contexts, too, their writing tells the work: a text is counted once.
+            found = self._resolved.relations.read(new, None if contexts else written)
+            stated = [relations for relations, _ in found]
+            is_whole = [one and other for one, (_, other) in zip(is_whole, found, strict=True)]
         embedder = model.embedder if new and model else None
         if embedder is not None:  # known only now: many a run needs none
             self._times_as_many = texts_at_once(embedder) // _DOCUMENTS
@@ -479,22 +486,28 @@ class _Group:
         lazy = self._resolved.token_encoder
         encoder = lazy() if new and lazy else None
         built = iter(
-            build_documents(new, self._resolved.settings, embedder, on_done, encoder) if new else ()
+            build_documents(new, self._resolved.settings, embedder, on_done, encoder, stated)
+            if new
+            else ()
         )
+        wholes = iter(is_whole)
         for each in self._waiting:
             if isinstance(each, _Left):
                 self._target.leave(each.id)
                 continue
-            chunked, found, is_known = each
+            chunked, fingerprint, is_known = each
             if is_known:
-                self._target.keep(chunked.document, found)
+                self._target.keep(chunked.document, fingerprint)
             else:
                 made = next(built)
-                if not next(is_whole):
+                if not next(wholes):
                     # Without a revision, too: it is to be read again.
                     document = replace(made.part.document, revision="")
-                    fingerprint = unfinished_fingerprint(found)
-                    part = replace(made.part, document=document, fingerprint=fingerprint)
+                    part = replace(
+                        made.part,
+                        document=document,
+                        fingerprint=unfinished_fingerprint(fingerprint),
+                    )
                     made = made._replace(part=part)
                 self._chunks += len(made.part.chunks)
                 self.long.add(made.part, embedder)

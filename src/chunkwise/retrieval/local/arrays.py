@@ -23,6 +23,7 @@ PARENT = {
     "id": "document",
     "record": "document",
     "text": "document",
+    "relation": "document",
     "page": "document",
     "path": "document",
     "chunk": "document",
@@ -37,8 +38,8 @@ PARENT = {
     "mention": "atom",
 }
 """Each table and the one its rows belong to: `NAME.first` says where the rows of each parent begin. The rows of
-`id`, `record`, `text`, `title`, `context` and `summary` are bytes of UTF-8; only summaries have rows of `span`: the
-places they stand for. Rows of `token` are the tokens of the model that `maxsim` names, where one is; rows
+`id`, `record`, `text`, `relation`, `title`, `context` and `summary` are bytes of UTF-8; only summaries have rows of
+`span`: the places they stand for. Rows of `token` are the tokens of the model that `maxsim` names, where one is; rows
 of `mention` are the names in an atom, where there is a graph."""
 
 
@@ -74,6 +75,7 @@ COLUMNS = {
     "id.bytes": ColumnSpec("id", "|u1"),
     "record.bytes": ColumnSpec("record", "|u1"),
     "text.bytes": ColumnSpec("text", "|u1"),
+    "relation.bytes": ColumnSpec("relation", "|u1"),
     "page.start": ColumnSpec("page", "<i8"),
     "title.bytes": ColumnSpec("title", "|u1"),
     "context.bytes": ColumnSpec("context", "|u1"),
@@ -108,6 +110,9 @@ COLUMNS = {
 TERM_COLUMNS = {"hashes": "<u8", "first": "<i8", "row": "<i4", "times": "<i4", "length": "<i4"}
 """Of a table of terms (`chunk_terms`, `atom_terms`), which the finished index has in place of rows of terms."""
 
+COMMUNITIES = "community.bytes"
+"""Of an index whose graph has relations: what belongs to no document alone."""
+
 _TERM_TABLES = ("chunk", "atom")
 
 OF_CHUNKING = frozenset({"path", "title", "chunk", "context", "summary", "span", "chunk_terms"})
@@ -121,7 +126,8 @@ def left_out(settings: Settings) -> frozenset[str]:
     tokens = set[str]() if settings.maxsim else {"token.first", "token.codes"}
     mentions = {name for name, column in COLUMNS.items() if column.table == "mention"}
     names = set[str]() if settings.graph else {"mention.first", *mentions}
-    return frozenset(vectors[settings.vectors] | tokens | names)
+    stated = set[str]() if settings.graph == "relations" else {"relation.first", "relation.bytes"}
+    return frozenset(vectors[settings.vectors] | tokens | names | stated)
 
 
 def expected(settings: Settings) -> dict[str, tuple[str, tuple[int, ...]]]:
@@ -137,6 +143,8 @@ def expected(settings: Settings) -> dict[str, tuple[str, tuple[int, ...]]]:
             found[name] = column.dtype, column.shape(settings)
     for table in _TERM_TABLES:
         found |= {f"{table}_terms.{name}": (dtype, ()) for name, dtype in TERM_COLUMNS.items()}
+    if settings.graph == "relations":
+        found[COMMUNITIES] = "|u1", ()
     return found
 
 

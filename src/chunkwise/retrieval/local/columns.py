@@ -30,7 +30,7 @@ from chunkwise.retrieval.local.arrays import (
     left_out,
 )
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
-from chunkwise.retrieval.searchable import LONGEST_NAME
+from chunkwise.retrieval.searchable import MentionTable
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.names import HASH_BYTES, Mentions
 from chunkwise.text.terms import TermCounts
@@ -128,28 +128,23 @@ def encode(part: IndexedDocument, language: str) -> Portion:
     if part.mentions is not None:
         sizes["mention"], rows = mention_rows(part.mentions, part.atoms.start)
         columns |= rows
+    if part.relations is not None:
+        sizes["relation"], columns["relation.bytes"] = encoded([part.relations.to_json()])
     sizes["page"] = _count(part.document.pages)
     sizes["atom"] = _count(part.atoms)
     return Portion(sizes, {name: _typed(name, each) for name, each in columns.items()})
 
 
-_FURTHEST = (1 << 16) - 1
-
-
 def mention_rows(
     mentions: Mentions, starts: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], dict[str, Array]]:
-    """How many mentions each atom has, and their columns; what stands further on in an atom than fits is left out."""
-    atom = starts.searchsorted(mentions.start, "right") - 1
-    offset, length = mentions.start - starts[atom], mentions.end - mentions.start
-    kept = (atom >= 0) & (offset <= _FURTHEST) & (length <= LONGEST_NAME)
-    return np.bincount(atom[kept], minlength=len(starts)), {
-        "mention.name": mentions.name[kept]
-        .astype("<u8")
-        .view("<u2")
-        .reshape(-1, 4)[:, : HASH_BYTES // 2],
-        "mention.offset": offset[kept],
-        "mention.packed": length[kept] | mentions.kind[kept].astype(np.int64) << 14,
+    """How many mentions each atom has, and their columns."""
+    table = MentionTable.of(mentions, starts)
+    name = table.name.astype("<u8").view("<u2").reshape(-1, 4)[:, : HASH_BYTES // 2]
+    return np.diff(table.first), {
+        "mention.name": name,
+        "mention.offset": table.offset,
+        "mention.packed": table.packed,
     }
 
 

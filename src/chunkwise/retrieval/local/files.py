@@ -117,6 +117,12 @@ class FileSink:
         self.stored = {name: each.finish(sync=True) for name, each in growing}
         return {name: map_column(self.folder / name, each) for name, each in self.stored.items()}
 
+    def finish_column(self, name: str, values: Array) -> Array:
+        """One more column, of what was found out of the others."""
+        self.append(name, values)
+        self.stored[name] = self._growing[name].finish(sync=True)
+        return map_column(self.folder / name, self.stored[name])
+
     def close(self) -> None:
         """Lets go of all files, whatever became of them."""
         for growing in self._growing.values():

@@ -14,11 +14,24 @@ from numpy.typing import NDArray
 
 from chunkwise.core import Document, Span
 from chunkwise.retrieval.bm25 import K1, B, Bm25
+from chunkwise.retrieval.communities import Communities
 from chunkwise.retrieval.conditions import MetadataTable
 from chunkwise.retrieval.errors import DamagedIndex, no_vectors_error, wrong_dimensions_error
 from chunkwise.retrieval.filters import Filter, RowKind
-from chunkwise.retrieval.indexed_document import DocumentsCache, document_of, metadata_of
-from chunkwise.retrieval.local.arrays import COLUMNS, Array, Arrays, Strings, term_table
+from chunkwise.retrieval.indexed_document import (
+    DocumentsCache,
+    StatedRelations,
+    document_of,
+    metadata_of,
+)
+from chunkwise.retrieval.local.arrays import (
+    COLUMNS,
+    COMMUNITIES,
+    Array,
+    Arrays,
+    Strings,
+    term_table,
+)
 from chunkwise.retrieval.local.columns import (
     document_mask,
     mention_names,
@@ -280,6 +293,18 @@ class LocalIndex:
     def text_of(self, table: str, number: int) -> str:
         """The `id`, `record` or `text` of a document."""
         return self._strings(table)[number]
+
+    def communities(self) -> Communities:
+        """What a language model says of passages that hang together; none where none was asked."""
+        if COMMUNITIES not in self.arrays:
+            return Communities()
+        return Communities.from_json(self._array(COMMUNITIES).tobytes().decode("ascii"))
+
+    def relations(self, number: int) -> StatedRelations:
+        """What a language model read in a document; nothing where none was asked."""
+        if "relation.bytes" not in self.arrays:
+            return StatedRelations()
+        return StatedRelations.from_json(self.text_of("relation", number))
 
     def fingerprints(self) -> list[str]:
         """Of all documents, in order."""

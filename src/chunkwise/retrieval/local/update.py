@@ -5,22 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from chunkwise.core import Document
+from chunkwise.core import Document, OnProgress
+from chunkwise.retrieval.communities import community_writer
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.indexed_document import record_of
 from chunkwise.retrieval.indexing.build import BuiltDocument
 from chunkwise.retrieval.indexing.resolve import (
     RequestedSettings,
+    ResolvedSettings,
     resolve_for_rebuild,
     resolve_settings,
 )
-from chunkwise.retrieval.indexing.update import BuiltIndex, Reading, update_documents
+from chunkwise.retrieval.indexing.update import BuiltIndex, Changes, Reading, update_documents
 from chunkwise.retrieval.local import files
 from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local.arrays import (
+    COMMUNITIES,
+    Array,
     Arrays,
     encoded,
     portion_of,
@@ -130,11 +135,12 @@ class LocalUpdate:
             self._run = (number, number + 1)
 
     def finish(self) -> Collector | None:
-        """Everything collected; None: it would be the older index again."""
+        """Everything collected; None: it would be the older index again, and nothing of that is missing."""
         for number in sorted(self._staying or ()):
             self._reuse(number)
         before = self._before
-        if before and not self._collector and self._run == (0, before.document_count):
+        same = before and not self._collector and self._run == (0, before.document_count)
+        if before and same and not before.communities().missing:
             return None
         self._flush()
         return self._into()
@@ -169,6 +175,18 @@ def _is_same(before: LocalIndex, number: int, document: Document) -> bool:
     ) == record_of(document)
 
 
+def _communities(
+    index: LocalIndex, resolved: ResolvedSettings, changes: Changes, advance: OnProgress | None
+) -> tuple[Array | None, Changes]:
+    """What the language model says of the passages of all documents, as bytes; None: it is not asked."""
+    writer = community_writer(resolved)
+    if writer is None:
+        return None, changes
+    found = writer.write(index.atom_table(), index.document, advance)
+    _, column = encoded([found.to_json()])
+    return column, replace(changes, notes=changes.notes + writer.notes())
+
+
 def into_memory(
     reading: Reading, requested: RequestedSettings, before: LocalIndex | None = None
 ) -> BuiltIndex[LocalIndex]:
@@ -184,10 +202,11 @@ def into_memory(
     if collected is None:
         assert before is not None
         return BuiltIndex(before, resolved, changes)
-    languages = sorted(collected.languages)
-    return BuiltIndex(
-        LocalIndex(collected.finish(), resolved.settings, languages), resolved, changes
-    )
+    made = LocalIndex(collected.finish(), resolved.settings, sorted(collected.languages))
+    column, changes = _communities(made, resolved, changes, reading.advance)
+    if column is not None:
+        made = LocalIndex({**made.arrays, COMMUNITIES: column}, made.settings, made.languages)
+    return BuiltIndex(made, resolved, changes)
 
 
 def into_folder(
@@ -233,6 +252,11 @@ def into_folder(
             return BuiltIndex(before, resolved, changes)
         arrays = collected.finish()
         languages = tuple(sorted(collected.languages))
+        column, changes = _communities(
+            LocalIndex(arrays, resolved.settings, languages), resolved, changes, reading.advance
+        )
+        if column is not None:
+            arrays = {**arrays, COMMUNITIES: made[0].sink.finish_column(COMMUNITIES, column)}
         made[0].publish(resolved.settings, languages)
         return BuiltIndex(LocalIndex(arrays, resolved.settings, languages), resolved, changes)
 

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
 from chunkwise.retrieval.bm25 import K1, B
+from chunkwise.retrieval.communities import Communities
 from chunkwise.retrieval.filters import EVERYTHING, Filter, RowKind
 from chunkwise.retrieval.fusion import Fusion
-from chunkwise.retrieval.indexed_document import DocumentsCache, document_of
+from chunkwise.retrieval.indexed_document import DocumentsCache, StatedRelations
 from chunkwise.retrieval.postgres.connection import Address, has_index, parse_address
-from chunkwise.retrieval.postgres.loading import CHUNK_BITS, text_of, unpacked
+from chunkwise.retrieval.postgres.loading import CHUNK_BITS, read_relations, text_of
 from chunkwise.retrieval.postgres.ranking import PostgresRanking, ServerMetadata
 from chunkwise.retrieval.postgres.schema import IndexState
 from chunkwise.retrieval.postgres.search_sql import FEW, FusionSettings
@@ -29,6 +30,8 @@ from chunkwise.retrieval.postgres.session import (
     read_bounds,
     read_chunk_table,
     read_chunks,
+    read_communities,
+    read_document,
     read_stats,
 )
 from chunkwise.retrieval.ranking import Ranking
@@ -197,6 +200,20 @@ class PostgresIndex:
         with self._session.reading() as connection:
             return read_chunk_table(connection, self._session.names, self.document_numbers())
 
+    def communities(self) -> Communities:
+        """What a language model says of passages that hang together; none where none was asked."""
+        if self.settings.graph != "relations":
+            return Communities()
+        with self._session.reading() as connection:
+            return read_communities(connection, self._session.names)
+
+    def relations(self, number: int) -> StatedRelations:
+        """What a language model read in a document; nothing where none was asked."""
+        if self.settings.graph != "relations":
+            return StatedRelations()
+        with self._session.reading() as connection:
+            return read_relations(connection, self._session.names, number)
+
     def fingerprints(self) -> dict[str, str]:
         """Of all documents, by id."""
         with self._session.reading() as connection:
@@ -246,20 +263,12 @@ class PostgresIndex:
         with self._session.reading() as connection:
             self._about()
             if self._atoms is None:
-                names, dimensions = self._session.names, self.settings.dimensions
-                self._atoms = read_atoms(connection, names, dimensions)
+                self._atoms = read_atoms(connection, self._session.names, self.settings)
             return self._atoms
 
     def _read_document(self, number: int) -> Document:
         with self._session.reading() as connection:
-            row = connection.cursor(binary=True).execute(
-                self._session.names("select exact_id, record, body, pages from {documents} where number = %s"),
-                [number],
-            ).fetchone()  # fmt: skip
-        id, record, body, pages = self._there(row)
-        return document_of(
-            text_of(id), record, text_of(body), tuple(unpacked(pages, "<i8").tolist())
-        )
+            return self._there(read_document(connection, self._session.names, number))
 
     def _sample(self, count: int) -> NDArray[np.float32]:
         """Vectors of chunks spread evenly over the index."""

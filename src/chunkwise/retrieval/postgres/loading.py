@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +14,10 @@ from numpy.typing import NDArray
 from chunkwise.core import SECTION_SEPARATOR, Document
 from chunkwise.retrieval.indexed_document import (
     IndexedDocument,
+    NameDescription,
+    Relation,
     SpanRows,
+    StatedRelations,
     Summaries,
     readable,
     record_of,
@@ -21,6 +25,8 @@ from chunkwise.retrieval.indexed_document import (
 )
 from chunkwise.retrieval.postgres.schema import TableNames
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
+from chunkwise.retrieval.settings import Settings
+from chunkwise.text.names import Mentions
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -50,16 +56,32 @@ CHUNK_BITS = 32
 _FEW = 20
 """Documents whose postings are looked up one by one; for more, all postings are looked through once."""
 
-_POSTING = np.dtype(
-    [("fields", ">i2")]
-    + [
-        (name, kind)
-        for column, size in (("term", 8), ("chunk", 8), ("times", 4), ("terms", 4))
-        for name, kind in ((f"{column}_size", ">i4"), (column, f">i{size}"))
+
+def _copied(**sizes: int) -> np.dtype[Any]:
+    """A row in COPY's binary form, of whole numbers of so many bytes."""
+    columns = [
+        each
+        for name, size in sizes.items()
+        for each in ((f"{name}_size", ">i4"), (name, f">i{size}"))
     ]
-)
+    return np.dtype([("fields", ">i2"), *columns])
+
+
+_POSTING = _copied(term=8, chunk=8, times=4, terms=4)
+_MENTION = _copied(document=4, start=4, stop=4, name=8, kind=2)
 _COPY_HEAD = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _COPY_END = b"\xff\xff"
+
+
+def _binary_rows(row: np.dtype[Any], /, **columns: NDArray[Any] | int) -> NDArray[Any]:
+    """Rows of COPY's binary form, all at once: there are dozens a chunk."""
+    count = max(len(each) for each in columns.values() if isinstance(each, np.ndarray))
+    out = np.empty(count, row)
+    out["fields"] = len(columns)
+    for name, values in columns.items():
+        out[name] = values
+        out[f"{name}_size"] = row[name].itemsize
+    return out
 
 
 def key_of(id: str) -> bytes:
@@ -80,9 +102,10 @@ def load(
     connection: Connection[Any],
     names: TableNames,
     documents: Sequence[NumberedDocument],
-    vectors: bool,
+    settings: Settings,
 ) -> None:
     """One COPY a table."""
+    vectors = settings.dimensions > 0
     columns = "integer bytea bytea text text text text text text bytea bytea integer integer bigint"
     _copy(connection, names, "{documents}", columns, map(_document, documents))
     sections = (row for number, part, _ in documents for row in _sections(number, part))
@@ -93,17 +116,55 @@ def load(
     _copy(connection, names, "{chunks}", chunks + " vector" * vectors, rows)
     atoms = "integer" + " bytea" * 9
     _copy(connection, names, "{atoms}", atoms, map(_atoms, documents))
-    with connection.cursor().copy(names("copy {postings} from stdin (format binary)")) as copy:
-        copy.write(_COPY_HEAD)
-        for number, part, _ in documents:
-            copy.write(_postings(number, part.chunks).tobytes())
-        copy.write(_COPY_END)
+    _copy_rows(
+        connection, names, "{postings}", (_postings(n, part.chunks) for n, part, _ in documents)
+    )
+    if settings.graph:
+        _copy_rows(
+            connection, names, "{mentions}", (_mentions(n, part) for n, part, _ in documents)
+        )
+    if settings.graph == "relations":
+        columns = "integer integer text text text integer integer"
+        stated = (row for number, part, _ in documents for row in _relations(number, part))
+        _copy(connection, names, "{relations}", columns, stated)
 
 
-def remove(connection: Connection[Any], names: TableNames, numbers: Sequence[int]) -> None:
+def _relations(number: int, part: IndexedDocument) -> Iterator[Sequence[object]]:
+    stated = part.relations or StatedRelations()
+    rows = [
+        *stated.relations,
+        *(Relation(each.name, "", *each[1:]) for each in stated.descriptions),
+    ]
+    for position, row in enumerate(rows):
+        yield number, position, *row
+
+
+def read_relations(
+    connection: Connection[Any], names: TableNames, document: int
+) -> StatedRelations:
+    rows = connection.execute(
+        names(
+            "select subject, relation, object, start, stop from {relations} where document = %s order by position"
+        ),
+        [document],
+    ).fetchall()
+    found = [Relation(*row) for row in rows]
+    return StatedRelations(
+        tuple(each for each in found if each.relation),
+        tuple(NameDescription(each.subject, *each[2:]) for each in found if not each.relation),
+    )
+
+
+def remove(
+    connection: Connection[Any], names: TableNames, numbers: Sequence[int], settings: Settings
+) -> None:
     """Chunks, sections and atoms go with their document; postings know chunks alone."""
     if not numbers:
         return
+    if settings.graph:
+        connection.execute(
+            names("delete from {mentions} where document = any(%s)"), [list(numbers)]
+        )
     connection.execute(names("delete from {documents} where number = any(%s)"), [list(numbers)])
     if len(numbers) <= _FEW:
         statement = names("delete from {postings} where chunk >= %s and chunk < %s")
@@ -114,6 +175,16 @@ def remove(connection: Connection[Any], names: TableNames, numbers: Sequence[int
             names("delete from {postings} where (chunk >> %s) = any(%s)"),
             [CHUNK_BITS, list(numbers)],
         )
+
+
+def _copy_rows(
+    connection: Connection[Any], names: TableNames, table: str, rows: Iterable[NDArray[Any]]
+) -> None:
+    with connection.cursor().copy(names(f"copy {table} from stdin (format binary)")) as copy:
+        copy.write(_COPY_HEAD)
+        for some in rows:
+            copy.write(some.tobytes())
+        copy.write(_COPY_END)
 
 
 def _copy(
@@ -235,14 +306,38 @@ def lengths(rows: SpanRows) -> NDArray[np.int64]:
 
 
 def _postings(number: int, rows: SpanRows) -> NDArray[Any]:
-    """Rows of COPY's binary form, all at once: there are dozens a chunk."""
     counts = np.diff(rows.terms.first)
-    out = np.empty(len(rows.terms.term), dtype=_POSTING)
-    out["fields"] = 4
-    out["term_size"] = out["chunk_size"] = 8
-    out["times_size"] = out["terms_size"] = 4
-    out["term"] = rows.terms.term.view(np.int64)
-    out["chunk"] = (number << CHUNK_BITS) + np.repeat(np.arange(len(rows)), counts)
-    out["times"] = rows.terms.times
-    out["terms"] = np.repeat(lengths(rows), counts)
-    return out
+    return _binary_rows(
+        _POSTING,
+        term=rows.terms.term.view(np.int64),
+        chunk=(number << CHUNK_BITS) + np.repeat(np.arange(len(rows)), counts),
+        times=rows.terms.times,
+        terms=np.repeat(lengths(rows), counts),
+    )
+
+
+def _mentions(number: int, part: IndexedDocument) -> NDArray[Any]:
+    assert part.mentions is not None
+    start, stop, name, kind = part.mentions
+    return _binary_rows(
+        _MENTION, document=number, start=start, stop=stop, name=name.view(np.int64), kind=kind
+    )
+
+
+def read_mentions(connection: Connection[Any], names: TableNames) -> dict[int, Mentions]:
+    """Of each document that has any, by its number; in the order in which they were found."""
+    with connection.cursor().copy(names("copy {mentions} to stdout (format binary)")) as copy:
+        data = b"".join(copy)
+    rows = np.frombuffer(data[len(_COPY_HEAD) : -len(_COPY_END)], _MENTION)
+    document, start, stop, name, kind = (
+        rows[each].astype(np.int64) for each in ("document", "start", "stop", "name", "kind")
+    )
+    order = np.lexsort((kind, name, stop, start, document))
+    start, stop, hashes = start[order], stop[order], name[order].view(np.uint64)
+    kinds = kind[order].astype(np.uint8)
+    numbers, first = np.unique(document[order], return_index=True)
+    bounds = itertools.pairwise([*first.tolist(), len(order)])
+    return {
+        number: Mentions(start[low:high], stop[low:high], hashes[low:high], kinds[low:high])
+        for number, (low, high) in zip(numbers.tolist(), bounds, strict=True)
+    }

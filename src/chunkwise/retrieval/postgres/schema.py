@@ -17,8 +17,19 @@ if TYPE_CHECKING:
 
 
 FORMAT = 5
-TABLES = ("document_tenants", "postings", "atoms", "chunks", "sections", "documents", "about")
-"""In the order in which they may be dropped."""
+TABLES = (
+    "document_tenants",
+    "communities",
+    "relations",
+    "mentions",
+    "postings",
+    "atoms",
+    "chunks",
+    "sections",
+    "documents",
+    "about",
+)
+"""In the order in which they may be dropped; the first four are there where they are kept."""
 
 _MAKE = """
 create table {about} (
@@ -100,6 +111,31 @@ create table {postings} (
 );
 """
 
+_MAKE_MENTIONS = """
+create table {mentions} (
+    document integer not null,
+    start integer not null,
+    stop integer not null,
+    name bigint not null,
+    kind smallint not null
+);
+"""
+
+# A row whose relation is empty tells what is said of its subject.
+_MAKE_RELATIONS = """
+create table {relations} (
+    document integer not null references {documents} on delete cascade,
+    position integer not null,
+    subject text not null,
+    relation text not null,
+    object text not null,
+    start integer not null,
+    stop integer not null,
+    primary key (document, position)
+);
+create table {communities} (record text not null);
+"""
+
 # Made after the rows where the tables are new: quicker, and a better graph.
 _INDEXES = """
 create index on {chunks} (document);
@@ -107,6 +143,9 @@ create index on {chunks} (level) where level > 0;
 create unique index on {postings} (term, chunk) include (times, terms);
 create index on {postings} using brin (chunk) with (pages_per_range = 16);
 """
+
+
+_MENTIONS_INDEX = "create index on {mentions} using brin (document) with (pages_per_range = 16)"
 
 
 class TableNames(NamedTuple):
@@ -129,19 +168,27 @@ class TableNames(NamedTuple):
         return sql.SQL(text).format(schema=self.identifier, **tables, **more)
 
 
-def make_tables(connection: Connection[Any], names: TableNames, dimensions: int) -> None:
+def make_tables(connection: Connection[Any], names: TableNames, settings: Settings) -> None:
     from psycopg import sql
 
+    dimensions = settings.dimensions
     column = sql.SQL(",\n    vector vector({})").format(sql.Literal(dimensions))
     connection.execute(names(_MAKE, vector_column=column if dimensions else sql.SQL("")))
+    if settings.graph:
+        connection.execute(names(_MAKE_MENTIONS))
+    if settings.graph == "relations":
+        connection.execute(names(_MAKE_RELATIONS))
 
 
 def make_indexes(
-    connection: Connection[Any], names: TableNames, dimensions: int, version: Version
+    connection: Connection[Any], names: TableNames, settings: Settings, version: Version
 ) -> None:
     from psycopg import sql
 
+    dimensions = settings.dimensions
     connection.execute(names(_INDEXES))
+    if settings.graph:
+        connection.execute(names(_MENTIONS_INDEX))
     if has_index(dimensions, version):
         connection.execute(
             names(
@@ -168,7 +215,9 @@ def move(connection: Connection[Any], source: TableNames, target: TableNames) ->
     for table in TABLES:
         connection.execute(target(f"drop table if exists {{{table}}}"))
         connection.execute(
-            source(f"alter table {{{table}}} set schema {{target}}", target=target.identifier)
+            source(
+                f"alter table if exists {{{table}}} set schema {{target}}", target=target.identifier
+            )
         )
     connection.execute(source("drop schema {schema}"))
 

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.core import Span
+from chunkwise.core import Document, Span
 from chunkwise.retrieval.bm25 import TermTable
+from chunkwise.retrieval.communities import Communities
 from chunkwise.retrieval.filters import Filter, page_mask
+from chunkwise.retrieval.indexed_document import document_of
 from chunkwise.retrieval.postgres.connection import (
     Address,
     Version,
@@ -23,12 +25,19 @@ from chunkwise.retrieval.postgres.connection import (
     server_problems_explained,
     use_vectors,
 )
-from chunkwise.retrieval.postgres.loading import CHUNK_BITS, text_of, unpacked
+from chunkwise.retrieval.postgres.loading import CHUNK_BITS, read_mentions, text_of, unpacked
 from chunkwise.retrieval.postgres.schema import IndexState, TableNames, check_format, read_state
 from chunkwise.retrieval.postgres.search_sql import DOCUMENTS, SECTIONS, values_of
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors, packed_width
-from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk
-from chunkwise.retrieval.settings import IndexStats
+from chunkwise.retrieval.searchable import (
+    AtomBounds,
+    AtomTable,
+    ChunkTable,
+    FoundChunk,
+    MentionTable,
+)
+from chunkwise.retrieval.settings import IndexStats, Settings
+from chunkwise.text.names import Mentions
 from chunkwise.text.terms import TermCounts, join_counts
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
@@ -190,6 +199,22 @@ def read_bounds(connection: Connection[Any], names: TableNames, document: int) -
     return AtomBounds(unpacked(row[0], "<i8"), unpacked(row[1], "<i8"), unpacked(row[2], "<i4"))
 
 
+def read_document(connection: Connection[Any], names: TableNames, number: int) -> Document | None:
+    """None: it is gone."""
+    row = connection.cursor(binary=True).execute(
+        names("select exact_id, record, body, pages from {documents} where number = %s"), [number]
+    ).fetchone()  # fmt: skip
+    if row is None:
+        return None
+    id, record, body, pages = row
+    return document_of(text_of(id), record, text_of(body), tuple(unpacked(pages, "<i8").tolist()))
+
+
+def read_communities(connection: Connection[Any], names: TableNames) -> Communities:
+    row = connection.execute(names("select record from {communities}")).fetchone()
+    return Communities.from_json(row[0]) if row else Communities()
+
+
 class KnownAtoms(NamedTuple):
     """All atoms and the section paths their numbers stand for."""
 
@@ -200,8 +225,10 @@ class KnownAtoms(NamedTuple):
     """Where the paths of each document begin."""
 
 
-def read_atoms(connection: Connection[Any], names: TableNames, dimensions: int) -> KnownAtoms:
+def read_atoms(connection: Connection[Any], names: TableNames, settings: Settings) -> KnownAtoms:
     """Documents keep their numbers, which have gaps where documents were replaced."""
+    mentions = read_mentions(connection, names) if settings.graph else None
+    named: list[MentionTable] = []
     document, section = list[NDArray[Any]](), list[NDArray[Any]]()
     columns: list[list[NDArray[Any]]] = [[] for _ in range(5)]
     counts: list[TermCounts] = []
@@ -227,6 +254,9 @@ def read_atoms(connection: Connection[Any], names: TableNames, dimensions: int) 
             section.append(unpacked(row[6], "<i4") + first_path.get(row[0], 0))
             first, term, times = unpacked(row[7], "<i8"), unpacked(row[8], "<u8"), row[9]
             counts.append(TermCounts(first, term, unpacked(times, "<i4")))
+            if mentions is not None:
+                own = mentions.get(row[0], _NO_MENTIONS)
+                named.append(MentionTable.of(own, columns[0][-1]))
     start, stop, tokens, vectors, scale = columns
     table = AtomTable(
         _whole(document, np.int32),
@@ -236,13 +266,30 @@ def read_atoms(connection: Connection[Any], names: TableNames, dimensions: int) 
         _whole(section, np.int32),
         TermTable.of(join_counts(counts)),
         QuantizedVectors(
-            _whole(vectors, np.uint8).reshape(-1, packed_width(dimensions)),
+            _whole(vectors, np.uint8).reshape(-1, packed_width(settings.dimensions)),
             _whole(scale, np.float32),
         )
         if vectors
         else None,
+        mentions=None if mentions is None else _joined_mentions(named),
     )
     return KnownAtoms(table, paths, first_path)
+
+
+_NO_MENTIONS = Mentions(
+    np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0, np.uint8)
+)
+
+
+def _joined_mentions(parts: Sequence[MentionTable]) -> MentionTable:
+    """One document behind the other."""
+    sizes = _whole([np.diff(part.first) for part in parts], np.int64)
+    return MentionTable(
+        np.append(0, np.cumsum(sizes, dtype=np.int64)),
+        _whole([part.name for part in parts], np.uint64),
+        _whole([part.offset for part in parts], np.uint16),
+        _whole([part.packed for part in parts], np.uint16),
+    )
 
 
 def _whole(parts: list[NDArray[Any]], kind: type[Any]) -> NDArray[Any]:

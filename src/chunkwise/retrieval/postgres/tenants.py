@@ -109,5 +109,5 @@ def _grant(connection: Connection[Any], names: TableNames, tenants: list[str]) -
     for (role,) in there.fetchall():
         who = sql.Identifier(role)
         connection.execute(names("grant usage on schema {schema} to {who}", who=who))
-        for table in TABLES:
+        for table in (*_POLICIES, "about"):
             connection.execute(names(f"grant select on {{{table}}} to {{who}}", who=who))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from hashlib import blake2b, sha256
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.core import Document
-from chunkwise.retrieval.indexed_document import readable, record_of
+from chunkwise.core import Document, OnProgress
+from chunkwise.retrieval.communities import CommunityWriter, community_writer
+from chunkwise.retrieval.indexed_document import DocumentsCache, readable, record_of
 from chunkwise.retrieval.indexing.resolve import (
     RequestedSettings,
     resolve_for_rebuild,
@@ -46,6 +48,7 @@ from chunkwise.retrieval.postgres.schema import (
     read_state,
     write_about,
 )
+from chunkwise.retrieval.postgres.session import read_atoms, read_communities, read_document
 from chunkwise.retrieval.postgres.tenants import drop_policies, remembered_key, separate_tenants
 from chunkwise.retrieval.settings import Settings
 
@@ -103,7 +106,7 @@ class PostgresUpdate:
         """Whether there is anything to commit."""
         if fresh:
             connection.execute(fresh("create schema {schema}"))
-            make_tables(connection, fresh, settings.dimensions)
+            make_tables(connection, fresh, settings)
         else:
             self._read_known()
 
@@ -155,15 +158,38 @@ class PostgresUpdate:
             [readable(document.title), readable(document.source), record, known.number],
         )  # fmt: skip
 
-    def finish(self) -> None:
-        """Removes what was neither added nor kept, and puts new tables in their place."""
+    def summarise(self, writer: CommunityWriter, advance: OnProgress | None) -> None:
+        """Once all documents are there: what they have in common is of all of them."""
+        self._settle()
+        connection, names = self._connection, self._names
+        if not self.changed and not read_communities(connection, names).missing:
+            return
+
+        def document(number: int) -> Document:
+            found = read_document(connection, names, number)
+            assert found is not None
+            return found
+
+        atoms = read_atoms(connection, names, self._settings).table
+        found = writer.write(atoms, DocumentsCache(document).get, advance)
+        connection.execute(names("delete from {communities}"))
+        connection.execute(names("insert into {communities} values (%s)"), [found.to_json()])
+        self.changed = True
+
+    def _settle(self) -> None:
+        """Removes what was neither added nor kept."""
         self._doomed += [
             known.number for key, known in self._known.items() if key not in self._seen
         ]
+        self._known = {key: known for key, known in self._known.items() if key in self._seen}
         self.changed |= bool(self._doomed)
         self._flush()
+
+    def finish(self) -> None:
+        """Removes what was neither added nor kept, and puts new tables in their place."""
+        self._settle()
         if self._fresh:
-            make_indexes(self._connection, self._names, self._settings.dimensions, self._version)
+            make_indexes(self._connection, self._names, self._settings, self._version)
         if self.changed:
             write_about(self._connection, self._names, self._about())
         if self._fresh:
@@ -193,10 +219,10 @@ class PostgresUpdate:
         return key
 
     def _flush(self) -> None:
-        remove(self._connection, self._names, self._doomed)
+        remove(self._connection, self._names, self._doomed, self._settings)
         self._doomed.clear()
         if self._waiting:
-            load(self._connection, self._names, self._waiting, self._settings.dimensions > 0)
+            load(self._connection, self._names, self._waiting, self._settings)
             self._waiting.clear()
 
     def _about(self) -> IndexState:
@@ -248,6 +274,12 @@ class PostgresWriter:
         target = TableNames(self._address.name)
         fresh = TableNames(f"chunkwise_new_{_key(self._address.name):016x}")
         tenants = self._address.tenants or remembered_key(self._connection, target)
+        if tenants and settings.graph:
+            # Links and communities are those of all documents together: a tenant would read of others'.
+            raise InvalidParameter(
+                "names of an index link documents of all tenants, which are to be kept apart; leave out --graph "
+                "(graph=), or make a knowledge base a tenant"
+            )
         self.update = PostgresUpdate(
             self._connection,
             target,
@@ -313,7 +345,7 @@ def _tidy(connection: Connection[Any], names: TableNames) -> None:
     """After the commit: plans need figures, and scans of an index alone need the map of visible rows."""
     from psycopg import Error
 
-    for table in ("documents", "sections", "chunks", "postings"):
+    for table in ("documents", "sections", "chunks", "postings", "mentions", "relations"):
         # All is written by now: the next writer may have put other tables there already.
         with suppress(Error):
             connection.execute(names(f"vacuum (analyze, skip_locked) {{{table}}}"))
@@ -333,10 +365,6 @@ def into_postgres(
             f"maxsim is {requested.maxsim!r}: token vectors are kept in folders and in memory, not on a server; "
             "leave it out, or name a folder"
         )
-    if requested.graph:
-        raise InvalidParameter(
-            "graph is True: names are kept in folders and in memory, not on a server; leave it out, or name a folder"
-        )
     address = parse_address(url)
     with writing(address, wait) as writer:
         if rebuild and writer.settings:
@@ -344,7 +372,11 @@ def into_postgres(
         else:
             writer.check_format()
             resolved = resolve_settings(requested, writer.settings, reading.advance)
-        changes = update_documents(writer.start(resolved.settings, anew=rebuild), reading, resolved)
+        update = writer.start(resolved.settings, anew=rebuild)
+        changes = update_documents(update, reading, resolved)
+        if summaries := community_writer(resolved):
+            update.summarise(summaries, reading.advance)
+            changes = replace(changes, notes=changes.notes + summaries.notes())
     return BuiltIndex(PostgresIndex(address), resolved, changes)
 
 

@@ -13,7 +13,6 @@ from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.errors import no_graph_error, reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.graph import Chain, NamePlace
-from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.query_batch import QueryBatch
 from chunkwise.retrieval.retrievers import (
     MultiscaleRetriever,
@@ -21,7 +20,7 @@ from chunkwise.retrieval.retrievers import (
     follows_names,
     get_retriever,
 )
-from chunkwise.retrieval.searchable import Searchable
+from chunkwise.retrieval.searchable import NamedSource, Searchable
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +100,7 @@ def chains_of_hits(
     walker = get_retriever(retriever) if retriever else None
     check_walks(walker)
     assert isinstance(walker, MultiscaleRetriever)
-    if not isinstance(source, LocalIndex):
+    if not isinstance(source, NamedSource):
         raise no_graph_error()
     texts = [query.text for query in queries]
     batch = QueryBatch(texts, source.settings, embedder, token_encoder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chunkwise.core import Document, Hit
+from chunkwise.core import Document, Hit, Passage
 from chunkwise.retrieval.searchable import CandidateSpan, Searchable
 from chunkwise.retrieval.whole_blocks import NO_FRAME, Frame, whole_blocks
 from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
@@ -84,6 +84,11 @@ def hits_of(reader: IndexReader, candidates: Sequence[CandidateSpan]) -> list[Hi
             parent=candidate.parent,
             opening=frame.opening,
             closing=frame.closing,
+            elsewhere=tuple(
+                (Passage(reader.document(each.document).id, *span), tokens)
+                for each in candidate.elsewhere
+                for span, tokens in zip(each.spans, each.tokens, strict=True)
+            ),
         )
         for rank, candidate, frame in zip(_ranks(candidates), candidates, frames, strict=True)
     ]

@@ -244,6 +244,9 @@ def _readable_spans(
     """Without comments and white space at their edges, and without those that are a fence, a rule or a marker alone."""
     kept = []
     for candidate in candidates:
+        if candidate.level:
+            kept.append(candidate)
+            continue
         blocks = whole_blocks(reader.document(candidate.document))
         span = blocks.readable(candidate.start, candidate.end)
         if span.start < span.end:
@@ -252,9 +255,7 @@ def _readable_spans(
 
 
 def _size(reader: IndexReader, candidates: Sequence[CandidateSpan]) -> int:
-    return sum(
-        reader.count(candidate.document, candidate.start, candidate.end) for candidate in candidates
-    )
+    return sum(map(reader.size, candidates))
 
 
 def _best_spans(candidates: list[CandidateSpan], count: int | None) -> list[CandidateSpan]:

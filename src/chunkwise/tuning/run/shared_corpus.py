@@ -29,7 +29,7 @@ from chunkwise.retrieval.local.arrays import OF_CHUNKING, Arrays
 from chunkwise.retrieval.local.columns import Collector, MemorySink, encode, encode_chunks
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.ranking import Ranking
-from chunkwise.retrieval.settings import GRAPH, Context, Settings
+from chunkwise.retrieval.settings import Context, Settings
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of
 from chunkwise.text.terms import query_terms
@@ -218,7 +218,7 @@ class SharedCorpus:
         """An index without a chunk: what is searched at several sizes, and along names where they are wanted."""
         settings = self._settings("", "none", vectors)
         if names:
-            settings = replace(settings, graph=GRAPH)
+            settings = replace(settings, graph="names")
         arrays = self._arrays(vectors, names=names)
         return SharedIndex(arrays, settings, self.languages, self.terms)
 
@@ -284,7 +284,7 @@ class SharedCorpus:
                 self.read()
             settings = self._settings("", "none", vectors)
             if names:
-                settings = replace(settings, graph=GRAPH)
+                settings = replace(settings, graph="names")
             collector = Collector(MemorySink(), settings)
             embedder = self._embedder if vectors != "none" else None
             without: list[list[Chunk]] = [[] for _ in self.all_features]

@@ -1,0 +1,272 @@
+"""What a language model reads of names: statements that link two of them, kept where their quote is in the text."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base.wording import counted
+from chunkwise.core import Document, OnProgress
+from chunkwise.models.llm.client import LlmClient, cleaned_answer
+from chunkwise.models.llm.cost import LlmEstimate
+from chunkwise.models.llm.language_model import Request, Schema
+from chunkwise.models.llm.prompt import fenced, load_prompt
+from chunkwise.retrieval.indexed_document import NameDescription, Relation, StatedRelations
+from chunkwise.text.analyzed import Analyzed
+from chunkwise.text.folding import Tolerance, occurrences
+from chunkwise.text.names import name_key
+
+PROMPT = "relations"
+STRETCH_TOKENS = 600
+"""Of a document that is read at a time, in whole sentences."""
+_LONGEST = 12_000
+"""Characters of a stretch that are shown: a sentence may be as long as somebody likes."""
+_MOST = 12
+"""Names, and relations, that are asked for in a stretch."""
+_MOST_KEPT = 4 * _MOST
+_ANSWER_TOKENS = 1_200
+_WORDS, _NAME, _SAID = 12, 120, 300
+"""Words of a name, and characters of a name and of what is said."""
+_NO_QUOTE = "its quote is not in the text"
+_NO_NAME = "the text does not have the names"
+
+
+def _texts(*names: str) -> Schema:
+    properties = {name: {"type": "string"} for name in names}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(names),
+        "additionalProperties": False,
+    }
+
+
+SCHEMA: Schema = {
+    "type": "object",
+    "properties": {
+        "names": {"type": "array", "items": _texts("name", "description")},
+        "relations": {
+            "type": "array",
+            "items": _texts("subject", "relation", "object", "quote"),
+        },
+    },
+    "required": ["names", "relations"],
+    "additionalProperties": False,
+}
+
+
+class Stretch(NamedTuple):
+    """Part of a document that is read at a time."""
+
+    start: int
+    end: int
+
+
+def stretches(analyzed: Analyzed, tokenizer: str) -> list[Stretch]:
+    """They tile the text, in whole atoms; those without a letter are left out."""
+    starts = analyzed.atoms(tokenizer)
+    if not len(starts):
+        return []
+    before = analyzed.measure(tokenizer).starts.searchsorted(starts)
+    first = np.flatnonzero(np.diff(before // STRETCH_TOKENS, prepend=-1))
+    bounds = [*starts[first].tolist(), len(analyzed.text)]
+    found = (Stretch(low, high) for low, high in itertools.pairwise(bounds))
+    return [each for each in found if any(map(str.isalpha, analyzed.text[slice(*each)]))]
+
+
+class RelationTally:
+    """Grows while stretches are read."""
+
+    def __init__(self) -> None:
+        self.kept = 0
+        self.dropped: Counter[str] = Counter()
+        self.unread: Counter[str] = Counter()
+        """Stretches without a usable answer, by the reason."""
+
+    @property
+    def note(self) -> str:
+        """How far it is."""
+        return f"{counted(self.kept, 'relation')} found"
+
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know of what is missing."""
+        found = []
+        if self.kept or self.dropped:
+            said = f"{counted(self.kept, 'relation')} of names, each with its quote"
+            why = ", ".join(
+                f"{count:,} since {reason}" for reason, count in self.dropped.most_common()
+            )
+            found.append(f"{said}; {self.dropped.total():,} more left out: {why}" if why else said)
+        if self.unread:
+            (reason, _), *others = self.unread.most_common()
+            more = f" (and {counted(len(others), 'other reason')})" if others else ""
+            passages = counted(self.unread.total(), "passage")
+            found.append(
+                f"relations of {passages} could not be had: {reason}{more}; the next update asks for these again"
+            )
+        return tuple(found)
+
+
+class RelationReader:
+    """Asks one model about stretches of documents; what it has answered before is not asked again."""
+
+    def __init__(self, client: LlmClient, tokenizer: str) -> None:
+        self.client = client
+        self.tally = RelationTally()
+        self.tokenizer = tokenizer
+        self._prompt = load_prompt(PROMPT)
+
+    def read(
+        self, documents: Sequence[Analyzed], advance: OnProgress | None = None
+    ) -> list[tuple[StatedRelations, bool]]:
+        """What the model says of each document, and whether all of it was read."""
+        asked = [
+            (number, each)
+            for number, own in enumerate(documents)
+            for each in stretches(own, self.tokenizer)
+        ]
+        requests = [self._request(documents[number], stretch) for number, stretch in asked]
+        answers: list[Mapping[str, Any] | None] = [None] * len(asked)
+        with closing(self.client.ask_each(requests)) as replies:
+            for at, reply in replies:
+                if reply.is_answered:
+                    answers[at] = reply.value
+                else:
+                    self.tally.unread[reply.reason] += 1
+                if advance:
+                    advance(asked[at][1].end - asked[at][1].start, self.tally.note)
+        parts: list[list[StatedRelations]] = [[] for _ in documents]
+        whole = [True] * len(documents)
+        # In the order of the text, whichever answer came first.
+        for (number, stretch), answer in zip(asked, answers, strict=True):
+            if answer is None:
+                whole[number] = False
+            else:
+                parts[number].append(self._checked(documents[number], stretch, answer))
+        return [(_joined(own), is_whole) for own, is_whole in zip(parts, whole, strict=True)]
+
+    def estimate(self, analyzed: Analyzed) -> LlmEstimate:
+        """What `read` would ask about a document; nothing is sent."""
+        found = LlmEstimate()
+        for stretch in stretches(analyzed, self.tokenizer):
+            found += self.client.estimate([self._request(analyzed, stretch)])
+        return found
+
+    def _request(self, analyzed: Analyzed, stretch: Stretch) -> Request:
+        title = " ".join(analyzed.document.title.split())[:200]
+        said = analyzed.text[stretch.start : min(stretch.end, stretch.start + _LONGEST)]
+        system, user = self._prompt.filled(
+            place=fenced(f"Title: {title}" if title else "(without a title)", "place"),
+            passage=fenced(said, "passage"),
+            most=str(_MOST),
+        )
+        user = user.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be sent
+        return Request(system, user, SCHEMA, _ANSWER_TOKENS, version=self._prompt.version)
+
+    def _checked(
+        self, analyzed: Analyzed, stretch: Stretch, answer: Mapping[str, Any]
+    ) -> StatedRelations:
+        """What of an answer the text bears out; an answer is as untrusted as any text."""
+        rows = [
+            {
+                key: _line(text, _SAID if key in ("relation", "quote") else _NAME)
+                for key, text in row.items()
+            }
+            | {"quote": row["quote"].strip()}
+            for row in answer["relations"][:_MOST_KEPT]
+        ]
+        told = [
+            (_line(row["name"], _NAME), _line(row["description"], _SAID))
+            for row in answer["names"][:_MOST_KEPT]
+        ]
+        passage = analyzed.text[stretch.start : stretch.end]
+        quotes = _places([row["quote"] for row in rows], passage, "signs")
+        names = [name for row in rows for name in (row["subject"], row["object"])]
+        standing = _places([*names, *(name for name, _ in told)], passage, "case")
+        known = {name_key(analyzed.document.title)}
+        relations = []
+        for row in rows:
+            quote = quotes.get(row["quote"])
+            both = [row["subject"], row["object"]]
+            if quote is None:
+                self.tally.dropped[_NO_QUOTE] += 1
+            elif (
+                not row["relation"]
+                or name_key(both[0]) == name_key(both[1])
+                or not all(
+                    _is_name(name) and (name in standing or name_key(name) in known)
+                    for name in both
+                )
+                or not any(_is_in(standing.get(name, ()), quote[0]) for name in both)
+            ):
+                self.tally.dropped[_NO_NAME] += 1
+            else:
+                start, end = (stretch.start + at for at in quote[0])
+                relations.append(
+                    Relation(row["subject"], row["relation"], row["object"], start, end)
+                )
+        descriptions = [
+            NameDescription(name, said, *(stretch.start + at for at in standing[name][0]))
+            for name, said in told
+            if said and _is_name(name) and name in standing
+        ]
+        self.tally.kept += len(relations)
+        return StatedRelations(tuple(dict.fromkeys(relations)), tuple(dict.fromkeys(descriptions)))
+
+
+def _line(text: str, most: int) -> str:
+    return " ".join(cleaned_answer(text).split())[:most].strip()
+
+
+def _is_name(name: str) -> bool:
+    key = name_key(name)
+    return len(key) > 1 and key.count(" ") < _WORDS
+
+
+_Places = Sequence[tuple[int, int]]
+
+
+def _places(texts: Sequence[str], passage: str, tolerance: Tolerance) -> dict[str, _Places]:
+    """Of each text that stands there, cutting no word, its places in order."""
+    wanted = [text for text in dict.fromkeys(texts) if text]
+    found: dict[str, list[tuple[int, int]]] = {}
+    for each in occurrences(wanted, [Document("passage", passage)], tolerance):
+        own = found.setdefault(wanted[each.passage], [])
+        kept = zip(each.start[each.whole].tolist(), each.end[each.whole].tolist(), strict=True)
+        own += kept
+    return {text: sorted(own) for text, own in found.items() if own}
+
+
+def _is_in(places: _Places, around: tuple[int, int]) -> bool:
+    return any(around[0] <= start and end <= around[1] for start, end in places)
+
+
+def _joined(parts: Sequence[StatedRelations]) -> StatedRelations:
+    return StatedRelations(
+        tuple(each for part in parts for each in part.relations),
+        tuple(each for part in parts for each in part.descriptions),
+    )
+
+
+def related_places(
+    stated: StatedRelations, text: str, starts: NDArray[np.int64]
+) -> Iterator[tuple[int, int, str, bool]]:
+    """Where each relation stands for its two names: start, end, the name, whether the sentence is about it.
+
+    A name that the quote does not say ("she") stands at the quote's beginning; no place runs over its atom.
+    """
+    ends = np.append(starts[1:], len(text))
+    for each in stated.relations:
+        quote = text[each.start : each.end]
+        places = _places([each.subject, each.object], quote, "case")
+        for name, about in ((each.subject, True), (each.object, False)):
+            low, high = places[name][0] if name in places else (0, len(quote))
+            start = each.start + low
+            atom = int(starts.searchsorted(start, "right")) - 1
+            yield start, min(each.start + high, int(ends[atom])), name_key(name), about
