@@ -174,3 +174,8 @@ def test_it_is_plain_data() -> None:
     assert told["outcome"] == "failed"
     assert told["checks"][0]["metric"] == "recall@5"
     assert "comparison" not in told
+
+
+def test_its_repr_is_a_line() -> None:
+    found = gate([run(BASE), run(shifted(-0.1))], metrics=["recall"])
+    assert repr(found) == "<Gate failed; recall@5: worse>"
