@@ -179,7 +179,8 @@ def test_found_false_is_an_answer() -> None:
     said = claims(("Leave is approved by the head.", 1, "approved by the head")) | {"found": False}
     answered = answer_question("how?", hits_of(LEAVE), answers(said), form="claims")
     assert (answered.found, answered.claims, answered.is_answered) == (False, (), True)
-    assert answered.text == "Not in these documents."
+    # It was shown a part of the documents.
+    assert answered.text == UNSHOWN
 
 
 def test_the_same_claim_twice_is_one() -> None:
@@ -330,7 +331,7 @@ def test_not_in_these_documents_is_an_answer() -> None:
         assert (answered.found, answered.claims, answered.text) == (
             False,
             (),
-            "Not in these documents.",
+            UNSHOWN,
         )
 
 

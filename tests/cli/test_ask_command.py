@@ -10,7 +10,7 @@ import pytest
 
 import chunkwise
 from answering.shared_words import SharedWords
-from chunkwise.answering.cited_answer import NOT_FOUND
+from chunkwise.answering.cited_answer import NOT_FOUND, UNSHOWN
 from cli.in_process import Run, here
 from cli.small_corpus import passage, write_corpus, write_questions
 from models.chat_server import ChatServer, asked, chat_server
@@ -83,7 +83,7 @@ def test_not_in_these_documents_is_an_answer(here: Run, docs: Path, server: Chat
         "ask", "docs", "Where is the harbour office?", "--retriever", "bm25", "--llm", server.name()
     )
     assert done.returncode == 0
-    assert done.stdout.startswith(NOT_FOUND)
+    assert done.stdout.startswith(UNSHOWN)
     done = here("ask", "docs", "zzzz", "--retriever", "bm25", "--llm", server.name(), "--json")
     row = json.loads(done.stdout)
     assert (done.returncode, row["found"], row["answer"]) == (0, False, NOT_FOUND)

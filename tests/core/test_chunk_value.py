@@ -3,6 +3,8 @@
 import json
 import pickle
 from dataclasses import FrozenInstanceError, fields, replace
+from datetime import date, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given as tried_with
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.write_chunks import row_of
-from chunkwise.core import Chunk, Document, Span
+from chunkwise.core import Chunk, Document, Fact, Hit, Query, Reference, Span
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 DOCUMENT = Document("d", "One two three.")
@@ -114,3 +116,30 @@ def test_a_context_of_a_chunk_made_by_hand_is_counted_when_it_is_written() -> No
     chunk = Chunk(DOCUMENT, 0, 0, 3, 1, context="Of two words", strategy="words(max_words=9)")
     assert chunk.to_dict()["context_token_count"] is None
     assert row_of(chunk)["context_token_count"] == 3
+
+
+def test_metadata_of_any_kind_is_ready_for_json() -> None:
+    given = {
+        "on": date(2024, 5, 1),
+        "at": datetime(2024, 5, 1, 9, 30),
+        "tags": ("a", {"b"}),
+        "by": {1: Path("x")},
+    }
+    document = Document("d.txt", "One lamp is lit.", metadata=given)
+    (chunk,) = chunkwise.chunk(document)
+    hit = Hit(document, 0, 3, 1.0, 1, 1)
+    plain = {
+        "on": "2024-05-01",
+        "at": "2024-05-01T09:30:00",
+        "tags": ["a", ["b"]],
+        "by": {"1": "x"},
+    }
+    for each in (document, chunk, hit):
+        assert json.loads(json.dumps(each.to_dict()))["metadata"] == plain
+    assert json.loads(row_of(chunk)["metadata"]) == plain
+
+
+def test_a_question_is_ready_for_json() -> None:
+    query = Query("q", "Where?", (Reference("d.txt", 0, 3),), facts=(Fact("lamp"),))
+    found = json.loads(json.dumps(query.to_dict()))
+    assert (found["id"], found["references"][0]["doc_id"]) == ("q", "d.txt")

@@ -51,7 +51,7 @@ def test_a_cut_shows_its_place_its_kinds_and_the_text_around_it() -> None:
     assert lines[2] == f"    Two lines. The lamp was lit by the kee{MARK}per of the light, and he"
     assert lines[3:5] == ["", "Boundary issues of recursive"]
     assert "  2 of 2 chunks (100 %) begin or end badly, at 1 cut, below good" in text
-    assert "By kind, in cuts: one may be of several kinds" in text
+    assert "By kind, in cuts: where a chunk ends and the next begins is one cut" in text
     assert "  mid word            ████████████████████████  1" in lines
     assert "none: split list, split table" in text
     assert "Usual causes: the wrong separators" in text
@@ -120,20 +120,21 @@ def test_hostile_text_is_shown_and_not_obeyed() -> None:
     assert f"te{MARK}st" in text
 
 
-def issue(offset: int, after: str) -> LocatedIssue:
-    return LocatedIssue("mid_word", "d", "d", 0, offset, None, None, None, "", after)
+def issue(offset: int, cut: int) -> LocatedIssue:
+    return LocatedIssue("mid_word", "d", "d", 0, offset, None, None, None, "", "", cut)
 
 
-def test_what_only_space_divides_is_one_cut() -> None:
-    issues = [issue(9, "  b"), issue(5, " \n a"), issue(8, "a  b"), issue(5, " \n a")]
-    assert [[each.offset for each in found] for found in cuts_in(issues)] == [[5, 5, 8], [9]]
+def test_the_issues_of_one_cut_are_shown_together_where_its_first_edge_is() -> None:
+    """Also those of chunks that overlap, whose edges lie apart."""
+    issues = [issue(9, 9), issue(5, 12), issue(12, 12), issue(30, 30)]
+    assert [[each.offset for each in found] for found in cuts_in(issues)] == [[5, 12], [9], [30]]
 
 
 @given(st.lists(st.integers(0, 9), max_size=12), st.integers(0, 30))
 def test_shares_are_even_and_nothing_is_lost(sizes: list[int], most: int) -> None:
     sample = LintSample(most)
     for number, size in enumerate(sizes):
-        found = [issue(10 * place, "x" * 20) for place in range(size)]
+        found = [issue(10 * place, place) for place in range(size)]
         sample.add(Document(str(number), ""), size + 1, found)
     chosen = sample.chosen()
     counts = [len(each.cuts) for each in chosen]

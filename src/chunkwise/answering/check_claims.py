@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from chunkwise.answering.cited_answer import NOT_FOUND, Citation, Claim, ClaimState, NumberedPassage
 from chunkwise.core import AS_WRITTEN, Document, Span
-from chunkwise.metrics.claims.amounts import counted
+from chunkwise.metrics.claims.amounts import counted, has_quantity
 from chunkwise.metrics.claims.claim_support import FEW, supports
 from chunkwise.metrics.claims.hit_texts import whole_words
 from chunkwise.metrics.claims.plain_form import holds, plain_form
@@ -232,18 +232,19 @@ def _doubt(claim: Readable, quote: Readable, found: FoundQuote) -> str:
     """What keeps the claim from being supported by its quote, or by the passage around it; empty: nothing."""
     if supports(quote, claim):
         return ""
-    missing = _numbers(claim) - _numbers(quote)
+    own, theirs = (counted(each.readings[0], each.language) for each in (claim, quote))
+    same = [each for each in own.quantities if has_quantity([theirs], each)]
+    missing = {
+        each.number
+        for each in own.amounts
+        if not any(quantity.first <= each.at < quantity.end for quantity in same)
+    } - {each.number for each in theirs.amounts}
     if missing:
         return f"{', '.join(sorted(missing))} is not in the quote"
     # A quote may be one word of a sentence, or go on in the next passage.
     start, end = found.passage.start, max(found.passage.end, found.span.end)
     around = found.passage.document.text[start:end]
     return "" if supports(Readable(around), claim) else NOT_SHOWN
-
-
-def _numbers(text: Readable) -> set[str]:
-    """As digits, also where they are written as words."""
-    return {amount.number for amount in counted(text.readings[0], text.language).amounts}
 
 
 def _attributed(claim: Readable, texts: Sequence[tuple[NumberedPassage, Readable]]) -> Claim:

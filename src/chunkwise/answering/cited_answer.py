@@ -111,7 +111,7 @@ words do not show; no quote that stands anywhere."""
 
 NOT_FOUND = "Not in these documents."
 UNSHOWN = "The passages that were read do not show an answer."
-"""Where the model claims something that no passage can be shown to say: it may stand elsewhere, or in other words."""
+"""Where passages were read: the answer may stand elsewhere, or in other words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +199,8 @@ class CitedAnswer:
         """What is said in place of an answer; empty: there is one, or none at all."""
         if self.found or self.reason:
             return ""
-        # Without a model nobody has read the passages: that none answers is not known.
-        is_open = self.claims or (self.passages and not self.llm)
-        return UNSHOWN if is_open else NOT_FOUND
+        # What was read is a part of the documents: the rest may say it.
+        return UNSHOWN if self.claims or self.passages else NOT_FOUND
 
     @property
     def marked(self) -> str:

@@ -17,7 +17,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.spec import parse
 from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Chunk, Document, Hit, Query
-from chunkwise.core.document import SECTION_SEPARATOR
+from chunkwise.core.document import SECTION_SEPARATOR, plain_value
 from chunkwise.records.write import (
     Append,
     arrow,
@@ -77,7 +77,7 @@ class ChunkRow(TypedDict):
 
 
 def _json(metadata: Mapping[str, object]) -> str:
-    return json.dumps(dict(metadata), ensure_ascii=False) if metadata else "{}"
+    return json.dumps(plain_value(metadata), ensure_ascii=False) if metadata else "{}"
 
 
 COLUMNS = tuple(ChunkRow.__annotations__)
@@ -141,7 +141,7 @@ def _json_row(chunk: Chunk) -> dict[str, object]:
         "boxes": chunk.boxes,
         "parent_start": parent.start if parent else None,
         "parent_end": parent.end if parent else None,
-        "metadata": dict(document.metadata),
+        "metadata": plain_value(document.metadata),
     }
 
 
@@ -162,7 +162,7 @@ def chunk_lines(chunks: Iterable[Chunk]) -> Iterator[str]:
                 f'"page": null, "last_page": null, "title": {title}, "source": {source}, '
                 f'"strategy": {label}, "level": 0, "spans": [['
             )
-            metadata = json_text(dict(document.metadata))
+            metadata = json_text(plain_value(document.metadata))
             text, is_plain = document.text, not document.pages and document.boxes is None
         if not is_plain or chunk.context or chunk.level or chunk.summarised or chunk.parent:
             yield json_line(_json_row(chunk))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol, Self, final
 
 from chunkwise.base.notebook import beginning, card
 from chunkwise.core.boxes import Box
-from chunkwise.core.document import SECTION_SEPARATOR, Document, Span
+from chunkwise.core.document import SECTION_SEPARATOR, Document, Span, plain_value
 
 
 class Piece(NamedTuple):
@@ -196,7 +196,7 @@ class Chunk:
             "boxes": [list(box) for box in self.boxes],
             "parent_start": parent.start if parent else None,
             "parent_end": parent.end if parent else None,
-            "metadata": dict(self.metadata),
+            "metadata": plain_value(self.metadata),
         }
 
     def __repr__(self) -> str:

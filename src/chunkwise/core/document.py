@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from datetime import date, time
+from typing import Any, Literal, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core.boxes import Box, PageBoxes
@@ -19,6 +20,19 @@ AS_WRITTEN = ("text", "markdown", "code", "rst", "tex", "asciidoc", "org")
 """Formats whose text is the file's own, line by line and character by character."""
 
 SECTION_SEPARATOR = " > "
+
+
+def plain_value(value: object) -> Any:
+    """Ready for JSON: dates and times as ISO 8601 writes them, what is no plain value in words."""
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(key): plain_value(each) for key, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain_value(each) for each in value]
+    return str(value)
 
 
 class Span(NamedTuple):
@@ -80,3 +94,15 @@ class Document:
     def boxes_of(self, start: int, end: int) -> tuple[Box, ...]:
         """The rectangles a span stands in, page by page; none where the format has no pages."""
         return () if self.boxes is None else self.boxes.within(start, end)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; layout and places on pages are left out."""
+        return {
+            "id": self.id,
+            "text": self.text,
+            "title": self.title,
+            "source": self.source,
+            "format": self.format,
+            "language": self.language,
+            "metadata": plain_value(self.metadata),
+        }

@@ -8,7 +8,7 @@ from typing import Any
 
 from chunkwise.base.notebook import beginning, card
 from chunkwise.core.boxes import Box
-from chunkwise.core.document import SECTION_SEPARATOR, Document, Span
+from chunkwise.core.document import SECTION_SEPARATOR, Document, Span, plain_value
 from chunkwise.core.query import Passage
 
 
@@ -138,7 +138,7 @@ class Hit:
             "matched_id": self.matched_id,
             "matched": list(self.matched) if self.matched else None,
             "parent": list(self.parent) if self.parent else None,
-            "metadata": dict(self.metadata),
+            "metadata": plain_value(self.metadata),
         }
 
     def __repr__(self) -> str:

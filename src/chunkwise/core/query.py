@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
 
 class Passage(NamedTuple):
@@ -62,6 +62,10 @@ class Query:
     labels: tuple[Label, ...] = ()
     split: str = ""
     """validation or test; empty: not split."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

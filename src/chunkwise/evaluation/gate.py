@@ -96,6 +96,9 @@ class ChangedQuestions:
     better: tuple[Change, ...]
 
 
+_MOST_SHOWN = 5
+
+
 @dataclass(frozen=True, slots=True)
 class Gate:
     """What was checked, and what came out."""
@@ -135,6 +138,12 @@ class Gate:
         found: dict[str, Any] = json.loads(json_text(self))
         del found["comparison"]
         return {"outcome": self.outcome, **found}
+
+    def __repr__(self) -> str:
+        """What came out, metric by metric; not the comparison it was read from."""
+        checks = ", ".join(f"{each.metric}: {each.verdict}" for each in self.checks[:_MOST_SHOWN])
+        more = ", …" if len(self.checks) > _MOST_SHOWN else ""
+        return f"<Gate {self.outcome}; {checks or 'nothing was checked'}{more}>"
 
 
 def gate(

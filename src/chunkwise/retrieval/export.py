@@ -55,8 +55,13 @@ def all_vectors(source: ListedIndex) -> ChunkVectors:
     return ChunkVectors(ids, np.concatenate(blocks))
 
 
-def export_chunks(source: ListedIndex, output: Path, *, with_vectors: bool) -> int:
-    """A file of all chunks; the number of them. Read document by document, whatever the size of the index."""
+def export_chunks(source: ListedIndex, output: Path, *, with_vectors: bool | None) -> int:
+    """A file of all chunks; the number of them. Read document by document, whatever the size of the index.
+
+    `with_vectors`: None: where the index has them.
+    """
+    if with_vectors is None:
+        with_vectors = source.settings.vectors != "none"
     if with_vectors:
         _check_vectors(source)
     written = 0

@@ -179,8 +179,9 @@ class Index:
         """The ids of all chunks, and a float32 matrix with one row for each, in the order of `chunks`."""
         return all_vectors(self.source)
 
-    def export(self, output: str | os.PathLike[str], *, with_vectors: bool = True) -> int:
-        """Writes all chunks to a file, .parquet, .jsonl or .csv, each with its `vector`; returns how many there are."""
+    def export(self, output: str | os.PathLike[str], *, with_vectors: bool | None = None) -> int:
+        """Writes all chunks to a file, .parquet, .jsonl or .csv, each with its `vector` where the index has vectors;
+        returns how many there are. `with_vectors` asks for them, or leaves them out."""
         return export_chunks(self.source, Path(output), with_vectors=with_vectors)
 
     def stats(self) -> IndexStats:

@@ -132,8 +132,14 @@ class RunSummary:
         found: dict[str, Any] = json.loads(json_text(self))
         return {**found, "settings_hash": self.settings_hash}
 
+    def __repr__(self) -> str:
+        """What it is, and the figure that is looked at first."""
+        metric = self.main_metric
+        figure = f"; {metric} {self.figures[metric].mean:.3f}" if metric else ""
+        return f"<{type(self).__name__} {self.label}{figure}>"
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class KeptRun(RunSummary):
     """A run with all that is remembered of it."""
 

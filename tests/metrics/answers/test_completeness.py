@@ -47,7 +47,7 @@ def test_a_fact_is_not_found_in_a_word_that_was_cut() -> None:
     at = document.text.index
     assert found("5 days", at("5 days"), 63) == 0.0
     assert found("15 days", at("15 days"), 63) == 1.0
-    assert found("no", 0, at("notice") + 2) == 0.0
+    assert found("notic", 0, at("notice") + 5) == 0.0
     assert found("000", at("000"), 63) == 0.0
     assert found("1", 0, at(",000")) == 0.0
     assert found("5 degrees", at("5 degrees"), 63) == 0.0
@@ -159,7 +159,7 @@ def test_spans_ask_for_every_reference() -> None:
 
 def test_an_answer_is_complete_when_it_names_all() -> None:
     queries = [Query(id, "?", facts=(Fact("5 days"), Fact("manager"))) for id in "abc"]
-    answers = {"a": Answer("Five days."), "b": Answer("The manager, in 5 days."), "d": Answer("")}
+    answers = {"a": Answer("Six days."), "b": Answer("The manager, in 5 days."), "d": Answer("")}
     scores = answer_completeness([*queries, Query("d", "?")], answers)
     assert [score.value for score in scores] == [0.0, 1.0, None, None]
     assert [score.reason for score in scores[2:]] == ["no answer", "no expected facts"]

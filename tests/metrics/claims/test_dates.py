@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.metrics.claims.plain_form import plain_form
-from chunkwise.metrics.claims.short_claims import apart, are_same, dates_of, is_day
+from chunkwise.metrics.claims.quantities import Day, Reading, are_same, is_day, quantities_of
+from chunkwise.metrics.claims.short_claims import apart
 
 NAMES = (
     "January February March April May June July August September October November December".split()
@@ -24,9 +25,13 @@ def forms(day: date) -> list[str]:
     ]  # fmt: skip
 
 
+def dates_of(plain: str) -> list[frozenset[Reading]]:
+    return [each.readings for each in quantities_of(plain)]
+
+
 def read(text: str) -> list[date]:
     found = dates_of(plain_form(apart(text)))
-    return [date(*day) for readings in found for day in readings]
+    return [date(*day) for readings in found for day in readings if isinstance(day, Day)]
 
 
 @given(st.dates(date(1200, 1, 1), date(2099, 12, 31)))

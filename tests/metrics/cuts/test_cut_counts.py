@@ -50,6 +50,37 @@ def test_a_cut_is_counted_once_whatever_is_wrong_there_and_a_chunk_once_whicheve
     }  # fmt: skip
 
 
+def test_where_chunks_overlap_there_is_one_cut_between_them() -> None:
+    """The first ends amid a sentence, and the second begins amid it, before that: one boundary, two kinds."""
+    text = "The lamp was lit. The boat left the quay at nine. The keeper slept."
+    document = Analyzed(Document("a", text))
+    spans = [Span(4, text.index("the quay")), Span(text.index("boat"), len(text))]
+    found = cuts_of([(document, spans)])
+    assert (found.chunks, found.with_issues, found.cuts_with_issues) == (
+        2,
+        2,
+        2,
+    )  # and the start of the first
+    assert {kind for kind, count in found.counts.items() if count} == {
+        "mid_sentence_end", "mid_sentence_start",
+    }  # fmt: skip
+
+
+@given(
+    st.text(st.sampled_from("aB. \n-#|"), min_size=1, max_size=60),
+    st.integers(1, 9),
+    st.integers(0, 8),
+)
+def test_there_are_no_more_bad_cuts_than_boundaries(text: str, size: int, overlap: int) -> None:
+    step = max(1, size - overlap)
+    spans = [Span(at, min(at + size, len(text))) for at in range(0, len(text), step)]
+    found = cuts_of([(Analyzed(Document("a", text)), spans)])
+    assert found.cuts_with_issues is not None
+    # A chunk of marks alone is bad by itself, the last one at its own end.
+    assert found.cuts_with_issues <= len(spans)
+    assert max(found.counts.values()) <= found.cuts_with_issues <= sum(found.counts.values())
+
+
 def test_nothing_is_no_share() -> None:
     found = cuts_of([])
     assert (found.chunks, found.with_issues, found.examples) == (0, 0, ())

@@ -13,6 +13,7 @@ from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.hit_texts import PlainHits, ReadableHits, share_named
 from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.metrics.claims.readable import sentences
+from chunkwise.metrics.claims.short_claims import without_yes_no
 from chunkwise.metrics.judges.llm_judge import Attribution, Completeness
 from chunkwise.metrics.judges.llm_model import JudgeModel, JudgeTask
 from chunkwise.metrics.metric import KeyQuestion, LlmMetric, Metric, Remedy, Targets
@@ -20,6 +21,7 @@ from chunkwise.metrics.spans.relevance import covered_references
 from chunkwise.metrics.spans.tables import Gold, HitTable
 
 NO_FACTS = "no expected facts"
+YES_OR_NO = "what is expected is yes or no: words do not tell"
 
 
 def facts(
@@ -30,19 +32,24 @@ def facts(
     """Share of a question's facts that are named in its answer, where there is one, else in its hits.
 
     `answers` are texts by the id of the question. A fact is named when one of its spellings stands in the text, word
-    by word: case, punctuation and the writing of numbers do not count, and 5 does not stand in 15. Hits that touch or
-    overlap are read as one text; a word or a number cut at the edge of a hit is not read.
+    by word: case, punctuation and the writing of numbers do not count, and 5 does not stand in 15; or when the text has
+    the same quantity in another unit. Of yes and no as a fact words tell nothing. Hits that touch or overlap are read
+    as one text; a word or a number cut at the edge of a hit is not read.
     """
     plain = PlainHits()
     found = []
     for query, own in zip(queries, hits, strict=True):
-        if not query.facts:
-            found.append(Score(None, NO_FACTS))
-            continue
         answer = (answers or {}).get(query.id)
         texts = plain(own) if answer is None else [plain_form(answer)]
-        found.append(Score(share_named(query.facts, texts)))
+        found.append(_named(query, texts))
     return found
+
+
+def _named(query: Query, texts: Sequence[str]) -> Score:
+    if not query.facts:
+        return Score(None, NO_FACTS)
+    told = [fact for fact in query.facts if without_yes_no(fact.text)]
+    return Score(share_named(told, texts)) if told else Score(None, YES_OR_NO)
 
 
 NO_REFERENCE_ANSWER = "no reference answer"
@@ -57,16 +64,19 @@ def coverage(
     What it says are the expected facts where they are given, sought as `facts` seeks them in hits; else its sentences,
     each of which one hit must hold, word by word or as `claim_support.supports` says: the same numbers, names and
     negations, and at least `threshold` of the content terms in neighbouring sentences. A sentence of one or two terms,
-    or of numbers alone ("12/31/14"), must stand there.
+    or of numbers alone ("12/31/14"), must stand there. The yes or no that a reference opens with is not looked for: no
+    document says it.
     """
     plain, read = PlainHits(), ReadableHits(chain.from_iterable(hits))
     found = []
     for query, own in zip(queries, hits, strict=True):
         if query.facts:
-            found.append(Score(share_named(query.facts, plain(own))))
+            found.append(_named(query, plain(own)))
         elif not query.answer or not query.answer.strip():
             found.append(Score(None, NO_REFERENCE_ANSWER))
-        elif not (said := sentences(query.answer)):
+        elif not (expected := without_yes_no(query.answer)):
+            found.append(Score(None, YES_OR_NO))
+        elif not (said := sentences(expected)):
             found.append(Score(None, NOTHING_TO_SEEK))
         else:
             texts = list(map(read, own))
@@ -95,10 +105,8 @@ def answer_completeness(queries: Sequence[Query], answers: Mapping[str, Answer])
         answer = answers.get(query.id)
         if answer is None:
             found.append(Score(None, NO_ANSWER))
-        elif not query.facts:
-            found.append(Score(None, NO_FACTS))
         else:
-            found.append(Score(share_named(query.facts, [plain_form(answer.said)])))
+            found.append(_named(query, [plain_form(answer.said)]))
     return found
 
 

@@ -29,7 +29,8 @@ def answer_correctness(
 
     Claims are sentences; whether a text supports one `claim_support.supports` says. A reference that is no sentence,
     but a name, an amount, a date or a few words, says what the answer must hold, and no more: 1 where it does. Of yes
-    or no words tell only a yes or no that the answer opens with. An empty answer says nothing of what it should: 0.
+    or no words tell only a yes or no that the answer opens with; one that opens with neither is scored by what the
+    reference says beside it, where it holds any of that. An empty answer says nothing of what it should: 0.
     """
 
     def score(query: Query) -> Score:
@@ -45,7 +46,10 @@ def answer_correctness(
                 return Score(0.0)
             if not sentences(expected.rest):
                 return Score(None, YES_OR_NO) if said.is_yes is None else Score(1.0)
-        return _by_claims(answer.said, expected.rest, threshold)
+        found = _by_claims(said.rest, expected.rest, threshold)
+        if expected.is_yes is not None and said.is_yes is None and not found.value:
+            return Score(None, YES_OR_NO)
+        return found
 
     return [score(query) for query in queries]
 

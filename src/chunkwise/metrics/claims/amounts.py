@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
 from chunkwise.metrics.claims.plain_form import HAN_NUMBER, plain_form
+from chunkwise.metrics.claims.quantities import (
+    ONE,
+    Quantity,
+    are_same,
+    number_at,
+    number_words,
+    quantities_of,
+)
 from chunkwise.text.terms import stemmer, stop_words
 
-_NUMBER_WORDS = {
-    "en": "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-    " eighteen nineteen | twenty thirty forty fifty sixty seventy eighty ninety",
-    "de": "ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn"
-    " achtzehn neunzehn | zwanzig dreissig vierzig fünfzig sechzig siebzig achtzig neunzig",
-    "fr": "un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize"
-    " | vingt trente quarante cinquante soixante",
-    "es": "un dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince"
-    " | veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa",
-    "it": "un due tre quattro cinque sei sette otto nove dieci undici dodici"
-    " | venti trenta quaranta cinquanta sessanta",
-    "pt": "um dois três quatro cinco seis sete oito nove dez onze doze | vinte trinta quarenta cinquenta sessenta",
-    "nl": "een twee drie vier vijf zes zeven acht negen tien elf twaalf | twintig dertig veertig vijftig zestig",
-}  # fmt: skip
-_ONE = frozenset("one ein eine einen einem einer eins un une una um uma een".split())
-"""Numbers only before a unit: elsewhere they are articles and pronouns."""
 _UNITS = (
     "second minute hour day week month quarter year decade century night s sec min h hr hrs am pm"
     " sekunde stunde tag tagen woche monat quartal jahr jahrzehnt jahrhundert uhr"
@@ -40,13 +33,6 @@ _SAME = {
     "euro": "€", "euros": "€", "eur": "€", "dollar": "$", "dollars": "$", "usd": "$", "gbp": "£",
     "kilo": "kg", "kilos": "kg", "kilogram": "kg", "kilograms": "kg", "kilogramm": "kg", "hrs": "hour", "hr": "hour",
 }  # fmt: skip
-_SCALES = {
-    "hundred": 10**2, "dozen": 12, "thousand": 10**3, "million": 10**6, "millions": 10**6, "billion": 10**9,
-    "billions": 10**9, "trillion": 10**12, "hundert": 10**2, "tausend": 10**3, "millionen": 10**6, "mio": 10**6,
-    "milliarde": 10**9, "milliarden": 10**9, "mrd": 10**9, "milliard": 10**9, "milliards": 10**9, "millones": 10**6,
-}  # fmt: skip
-_SIGNS = frozenset("$€£¥")
-_DECIMAL = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,6})?")
 _NO_CENTS = re.compile(r"\.0+\Z")
 _HAS_DIGIT = re.compile(r"\d")
 _REACH = 3
@@ -68,7 +54,8 @@ class Counted(NamedTuple):
     amounts: tuple[Amount, ...]
     language: str
     numerals: frozenset[int] = frozenset()
-    """Which words are numbers, or parts of one: twenty five, 1.5 million."""
+    """Which words are numbers, or parts of one, or of a quantity: twenty five, 1.5 million, half an hour, 5 p.m."""
+    quantities: tuple[Quantity, ...] = ()
 
     def beside(self, at: int) -> str:
         """What a number counts: a unit directly behind it or one word on, else the next word; empty: a small word."""
@@ -89,6 +76,15 @@ class Counted(NamedTuple):
         """The numbers that count units."""
         return [amount for amount in self.amounts if self.is_measure(amount.at)]
 
+    def apart_from(self, sought: Quantity) -> Counted:
+        """Without the numbers of quantities that are read in another way."""
+        read = {
+            at
+            for each in self.quantities if each.readings != sought.readings
+            for at in range(each.first, each.end)
+        }  # fmt: skip
+        return self._replace(amounts=tuple(each for each in self.amounts if each.at not in read))
+
     def near(self, at: int, word: str) -> bool:
         """Whether a word stands by a number."""
         return (
@@ -99,7 +95,7 @@ class Counted(NamedTuple):
 @lru_cache(maxsize=1 << 10)
 def counted(plain: str, language: str) -> Counted:
     """Reads a text in its plain form; small words are empty."""
-    small, known = stop_words(language), _number_words(language)
+    small, known = stop_words(language), number_words(language)
     stem = stemmer(language)
     raw = plain.split()
     words = [_SAME.get(word) or stem(word) for word in raw]
@@ -114,52 +110,81 @@ def counted(plain: str, language: str) -> Counted:
             words[at] = ""
     amounts: list[Amount] = []
     numerals: set[int] = set()
-    for at, word in enumerate(raw):
-        unit = at + 1 < len(raw) and is_unit(words[at + 1], language)
-        before = len(amounts)
-        if _HAS_DIGIT.search(word):
-            amounts.append(Amount(_NO_CENTS.sub("", word), at))
-        elif word in known and (word not in _ONE or unit):
-            # Twenty five: the tens go before.
-            tens = amounts[-1] if amounts and amounts[-1].at == at - 1 else None
-            if tens and raw[at - 1] in known and tens.number[-1:] == "0" and known[word] < 10:
-                amounts[-1] = Amount(str(int(tens.number) + known[word]), at)
-                numerals.add(at)
-            else:
-                amounts.append(Amount(str(known[word]), at))
+    at = 0
+    while at < len(raw):
+        word, end = raw[at], at + 1
+        number = number_at(raw, at, known) if word in known or _HAS_DIGIT.search(word) else None
+        if number is not None:
+            end = number.end
+        unit = end < len(raw) and is_unit(words[end], language)
+        if number is not None and (word not in ONE or unit or not number.is_plain):
+            # Digits stay as they are written: 007 is not 7.
+            own = (
+                _NO_CENTS.sub("", word)
+                if number.is_plain and word not in known
+                else _written(number.value)
+            )
+            amounts.append(Amount(own, end - 1))
+            numerals.update(range(at, end))
+        elif _HAS_DIGIT.search(word):
+            amounts.append(Amount(word, at))
+            numerals.add(at)
         elif unit and all(each in HAN_NUMBER for each in word):
             amounts.append(Amount(str(_han_value(word)), at))
-        if len(amounts) > before:
             numerals.add(at)
-            numerals |= _scale(amounts, raw)
-    return Counted(tuple(words), tuple(amounts), language, frozenset(numerals))
+        else:
+            end = at + 1
+        at = end
+    found = quantities_of(plain, language)
+    for quantity in found:
+        numerals.update(range(quantity.first, quantity.end))
+    return Counted(tuple(words), tuple(amounts), language, frozenset(numerals), found)
 
 
-def _scale(amounts: list[Amount], raw: Sequence[str]) -> set[int]:
-    """Multiplies the last number by the word behind it, also behind a currency: 1.5 million, 1.5 $ million."""
-    number, at = amounts[-1]
-    near = at + 1 + (at + 1 < len(raw) and raw[at + 1] in _SIGNS)
-    scale = _SCALES.get(raw[near]) if near < len(raw) else None
-    if scale is None or not _DECIMAL.fullmatch(number):
-        return set()
-    whole, _, part = number.partition(".")
-    value = int(whole + part) * scale
-    if value % 10 ** len(part):
-        return set()
-    amounts[-1] = Amount(str(value // 10 ** len(part)), at if near > at + 1 else near)
-    return {near}
+def _written(value: Fraction) -> str:
+    return str(value) if value.denominator == 1 else f"{float(value):.6f}".rstrip("0")
 
 
 def has_amounts(text: Sequence[Counted], claim: Counted) -> bool:
-    """Whether every number of the claim stands in one of these sentences with what it counts."""
+    """Whether every number of the claim stands in one of these sentences with what it counts, in whatever unit."""
+    measured = {at for each in claim.quantities for at in range(each.first, each.end)}
     return all(
+        has_quantity(text, each) or _has_plainly(text, claim, each) for each in claim.quantities
+    ) and all(
         any(_has(sentence, amount.number, claim.beside(amount.at)) for sentence in text)
         for amount in claim.amounts
+        if amount.at not in measured
+    )
+
+
+def has_quantity(text: Sequence[Counted], sought: Quantity) -> bool:
+    """Whether one of these sentences has the same quantity."""
+    return any(
+        are_same(sought.readings, each.readings)
+        for sentence in text
+        for each in sentence.quantities
+    )
+
+
+def _has_plainly(text: Sequence[Counted], claim: Counted, sought: Quantity) -> bool:
+    """Whether the numbers of a quantity stand there with the same words: 5 days are 5 working days.
+
+    What is read as another quantity there is another one: 20 °F are not 20 °C.
+    """
+    within = [each for each in claim.amounts if sought.first <= each.at < sought.end]
+    if not sought.is_plain or not within:
+        return False
+    free = [sentence.apart_from(sought) for sentence in text]
+    return all(
+        any(_has(sentence, each.number, claim.beside(each.at)) for sentence in free)
+        for each in within
     )
 
 
 def _has(text: Counted, number: str, beside: str) -> bool:
-    places = [amount.at for amount in text.amounts if amount.number == number]
+    # Open from 9 to 17 is from 9:00 to 17:00.
+    forms = number, f"{number}h00"
+    places = [amount.at for amount in text.amounts if amount.number in forms]
     if not places or not beside:
         return bool(places)
     if any(text.near(at, beside) for at in places):
@@ -181,25 +206,6 @@ def _units(language: str) -> frozenset[str]:
     stem = stemmer(language)
     forms = (form for word in _UNITS.split() for form in (word, f"{word}s"))
     return frozenset(map(stem, forms)) | set(_SAME.values()) | {"°"}
-
-
-@lru_cache(maxsize=64)
-def _number_words(language: str) -> dict[str, int]:
-    """English ones always, because of a short text the language is easily mistaken."""
-    found: dict[str, int] = {}
-    for name in ("en", language if language in _NUMBER_WORDS else "de"):
-        ones, tens = (part.split() for part in _NUMBER_WORDS[name].split("|"))
-        found |= {word: 1 + n for n, word in enumerate(ones)}
-        found |= {word: 20 + 10 * n for n, word in enumerate(tens)}
-        if name == "de":  # fünfundzwanzig
-            found |= {
-                f"{one}und{ten}": 1 + n + 20 + 10 * m
-                for n, one in enumerate(ones[:9]) for m, ten in enumerate(tens)
-            }  # fmt: skip
-    small = frozenset() if language == "en" else stop_words(language)
-    return {word: value for word, value in found.items() if word not in small} | dict.fromkeys(
-        _ONE, 1
-    )
 
 
 def _han_value(word: str) -> int:

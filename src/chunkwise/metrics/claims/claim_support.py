@@ -10,9 +10,10 @@ from itertools import groupby
 from math import ceil
 from typing import NamedTuple
 
-from chunkwise.metrics.claims.amounts import counted, has_amounts
+from chunkwise.metrics.claims.amounts import counted, has_amounts, has_quantity
 from chunkwise.metrics.claims.negations import denied
 from chunkwise.metrics.claims.plain_form import holds, plain_form
+from chunkwise.metrics.claims.quantities import quantities_of
 from chunkwise.metrics.claims.readable import Readable
 from chunkwise.metrics.claims.short_claims import is_amount, is_date, says_shortly
 from chunkwise.text.terms import text_terms
@@ -83,6 +84,8 @@ THRESHOLD = 0.7
 FEW = 3
 """A sentence of fewer content terms, or of numbers alone, is sought word by word: a date, a name, a figure."""
 _CLAUSE = re.compile(r"[,;:](?=\s)|[()|—，；：]|\s[-–]\s")
+_CLOCK = re.compile(r"\b([0-9]+)h([0-9]+)\b")
+"""As the plain form has times of the day, whose terms are two numbers."""
 _REACH = 40
 _BEFORE = 2
 """Words before a claim that stands word by word among which a negation turns it round."""
@@ -97,8 +100,9 @@ def supports(text: Readable, claim: Readable, threshold: float = THRESHOLD) -> b
     - have at least the threshold's share of its content terms: stems, without the small words;
     - deny something if and only if it denies something, and nothing that it affirms; only the clauses that have one
       of its words are looked at;
-    - have all its numbers, as digits or as words, each with the unit or currency it stands with in the claim; the
-      sentence that has most of its terms has one of them, or no number with a unit at all;
+    - have all its numbers, as digits or as words, each with the unit or currency it stands with in the claim, or the
+      same quantity in another unit (`quantities`); the sentence that has most of its terms has one of them, or no
+      number with a unit at all;
     - have all its names: words with a capital letter inside a sentence, or at its start where the text has another
       name instead.
 
@@ -116,12 +120,33 @@ def supports(text: Readable, claim: Readable, threshold: float = THRESHOLD) -> b
     # A date: its parts in another order are another date.
     if claim.numbers.issuperset(claim.readings[0].split()):
         return False
+    # What is measured may be written in other words: then the other terms are enough to find where.
+    measured = _measured(claim)
+    sought = [terms, terms - measured] if measured and measured < terms else [terms]
+    return any(_is_said(text, each, threshold, claim) for each in sought)
+
+
+def _is_said(text: Readable, terms: frozenset[int], threshold: float, claim: Readable) -> bool:
     # Both are read in the claim's language: a table in the text may have none that can be told.
     least = ceil(threshold * len(terms) - 1e-9)
     if len(terms & text.terms(claim.language)) < least:
         return False
     windows = text.windows(terms, least, claim.language)
     return any(_says(text, window, claim) for window in windows)
+
+
+def _measured(claim: Readable) -> frozenset[int]:
+    """The terms of its quantities."""
+    language = claim.language
+
+    def made() -> frozenset[int]:
+        words = claim.readings[0].split()
+        found = quantities_of(claim.readings[0], language)
+        said = " ".join(word for each in found for word in words[each.first : each.end])
+        said = _CLOCK.sub(r"\1 \2", said)
+        return frozenset(text_terms(said, language).hash.tolist())
+
+    return claim.once("measured", made)
 
 
 def _stands(text: str, claim: str, language: str) -> bool:
@@ -178,7 +203,7 @@ def _has_amounts(
     text: Readable, window: Mapping[int, set[int]], core: int, claim: str, language: str
 ) -> bool:
     sought = counted(claim, language)
-    if not sought.amounts:
+    if not sought.amounts and not sought.quantities:
         return True
     parts = {
         number: counted(text.plain_sentence(number), language)
@@ -186,7 +211,11 @@ def _has_amounts(
     }
     numbers = {amount.number for amount in sought.amounts}
     own = parts[core]
-    if own.measures and not any(amount.number in numbers for amount in own.amounts):
+    if (
+        own.measures
+        and not any(amount.number in numbers for amount in own.amounts)
+        and not any(has_quantity([own], each) for each in sought.quantities)
+    ):
         return False
     return has_amounts(list(parts.values()), sought)
 
@@ -198,4 +227,5 @@ def _has_names(text: Readable, window: Mapping[int, set[int]], claim: Readable) 
     return not any(
         is_missing(name, written, shared, claim.text, text.text, language)
         for name in names_of(claim.text, language)
+        if not name.terms <= _measured(claim)
     )

@@ -9,6 +9,7 @@ import regex
 
 from chunkwise.core import Document, Fact, Hit, Span
 from chunkwise.metrics.claims.plain_form import HAN_NUMBER, UNSPACED, holds, plain_form, readings
+from chunkwise.metrics.claims.quantities import are_same, quantities_of
 from chunkwise.metrics.claims.readable import Readable
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.terms import Terms, WordSpans, terms_of_words, words_of
@@ -139,8 +140,19 @@ def _spellings(fact: Fact) -> list[str]:
     return [form for name in (fact.text, *fact.aliases) for form in readings(name)]
 
 
-def _names(spellings: Iterable[str], text: str) -> bool:
-    return any(holds(text, each) for each in spellings)
+def _names(spellings: Sequence[str], text: str) -> bool:
+    if any(holds(text, each) for each in spellings):
+        return True
+    # A fact that is a quantity and nothing else may be written in another unit.
+    sought = [
+        own
+        for each in spellings
+        for own in quantities_of(each)
+        if own.end - own.first == len(each.split())
+    ]
+    return bool(sought) and any(
+        are_same(one.readings, other.readings) for one in sought for other in quantities_of(text)
+    )
 
 
 class PlainHits:

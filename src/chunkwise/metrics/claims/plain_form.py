@@ -22,13 +22,19 @@ _MONEY_BEHIND = re.compile(r"\s?(?:[$£¥€]|eur|chf)", re.IGNORECASE)
 _UNIT = re.compile(
     r"[0-9](?<![\w.][0-9])[0-9]*(?:\.[0-9]+)*(?!(?:st|nd|rd|th)\b)(?=[^\W\d_]+(?![^\W_]))"
 )
+_AREA = re.compile(r"(?<=[0-9])(?=[cdk]?m[23]\b)")
+_CLOCK = re.compile(r"(?<![\w.:])([01]?[0-9]|2[0-4]):([0-5][0-9])(?![\w:]|\.[0-9])")
+_HALVES = re.compile(
+    r"(?<![0-9/.,])(?:([0-9]{1,6}) )?(1/2|[13]/4|[1-4]/5|[1357]/8)(?![0-9/]|[.,][0-9])"
+)
 _MARKS = re.compile("[,'’]")
 _WITH_POINTS = frozenset("da de el es fr id it nl pt ro tr".split())
 """Languages in which a point parts thousands."""
 
 
 def in_one_spelling(text: str, points: bool | None = None) -> str:
-    """The text with 1,000, 1 000, 1'000 and 12,34,567 without their marks, 3,5 as 3.5 and 5kg as 5 kg.
+    """The text with 1,000, 1 000, 1'000 and 12,34,567 without their marks, 3,5 and 3 1/2 as 3.5, 5kg as 5 kg,
+    17:30 as 17h30.
 
     A comma before exactly three digits parts thousands, any other one decimals; several (3,5,7) are a list. A point
     before exactly three digits parts thousands where there are several, where a decimal comma follows, or in money,
@@ -53,7 +59,16 @@ def in_one_spelling(text: str, points: bool | None = None) -> str:
         return number.replace(",", ".") if _DECIMALS.fullmatch(number) else number
 
     text = _SPACED.sub(lambda match: match[0].replace(" ", ""), text)
-    return _UNIT.sub(r"\g<0> ", _WRITTEN.sub(spelled, text))
+    if "/" in text:
+        text = _HALVES.sub(_decimals, text)
+    if ":" in text:
+        text = _CLOCK.sub(r"\1h\2", text)
+    return _AREA.sub(" ", _UNIT.sub(r"\g<0> ", _WRITTEN.sub(spelled, text)))
+
+
+def _decimals(match: re.Match[str]) -> str:
+    part = int(match[2][0]) / int(match[2][2])
+    return f"{int(match[1] or 0) + part:g}"
 
 
 def points_part_thousands(language: str) -> bool:
@@ -105,6 +120,8 @@ _LATIN_TOKEN = re.compile(
 _NUMBER = re.compile(r"(?<= )\S*\d\S*")
 _RAISED = regex.compile(r"(?<=\d)[⁰¹²³⁴-⁹]+")
 _APART = regex.compile(r"(?<=\d)(?=[¼-¾⅐-⅞₀-₉])")
+_FRACTION = re.compile("(?:(?<![0-9.,])([0-9]{1,6}) ?)?([¼-¾⅕-⅘⅛-⅞])")
+_DECIMAL = {each: f"{unicodedata.numeric(each):g}"[1:] for each in "¼½¾⅕⅖⅗⅘⅛⅜⅝⅞"}
 _INVISIBLE = regex.compile("[\u00ad\u200b-\u200d\u2060\ufe00-\ufe0f\ufeff]")
 _FOREIGN_DIGIT = regex.compile(r"(?![0-9])\p{Nd}")
 _ARABIC_MARK = regex.compile(r"(?<=\d)[٫٬](?=\d)")
@@ -118,6 +135,7 @@ def plain_form(text: str, points: bool | None = None) -> str:
     `points` says whether a point parts thousands (None: told by the text). Begins and ends with a space, as every
     word does: what is found in it is found at the bounds of words."""
     if not text.isascii():
+        text = _FRACTION.sub(lambda each: (each[1] or "0") + _DECIMAL[each[2]], text)
         text = _APART.sub(" ", _RAISED.sub(r" ^\g<0>", _INVISIBLE.sub("", text)))
         text = unicodedata.normalize("NFKC", _MINUS.sub("-", text))
         text = _ARABIC_MARK.sub(lambda match: "." if match[0] == "٫" else ",", text)

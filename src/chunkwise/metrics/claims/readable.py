@@ -19,6 +19,7 @@ from chunkwise.metrics.claims.plain_form import (
     readings,
     words_in_one_spelling,
 )
+from chunkwise.metrics.claims.quantities import quantities_of
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import UNKNOWN, language_of_text
 from chunkwise.text.terms import NONE, Terms, text_terms
@@ -164,8 +165,14 @@ class Readable:
 
     @cached_property
     def number_ends(self) -> tuple[str, ...]:
-        """Digits that must stand in every text that has its numbers."""
-        return number_ends(self.numbers)
+        """Digits that must stand in every text that has its numbers; 1,500 m may be 1.5 km there."""
+        words = self.readings[0].split()
+        measured = {
+            word
+            for each in quantities_of(self.readings[0])
+            for word in words[each.first : each.end]
+        }
+        return number_ends(self.numbers - measured)
 
     @property
     def language(self) -> str:

@@ -3,95 +3,21 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
 from chunkwise.metrics.claims.amounts import Counted, counted, has_amounts, is_unit
 from chunkwise.metrics.claims.negations import denied
 from chunkwise.metrics.claims.plain_form import plain_form
+from chunkwise.metrics.claims.quantities import are_same, is_day, quantities_of
 from chunkwise.metrics.claims.readable import Readable
 from chunkwise.text.terms import NONE
 
-_MONTHS = (
-    "january jan januar janvier enero gennaio janeiro",
-    "february feb februar février febrero febbraio fevereiro",
-    "march mar märz mars marzo março",
-    "april apr avril abril aprile",
-    "may mai mayo maggio maio",
-    "june jun juni juin junio giugno junho",
-    "july jul juli juillet julio luglio julho",
-    "august aug août agosto",
-    "september sep sept septembre septiembre settembre setembro",
-    "october oct oktober okt octobre octubre ottobre outubro",
-    "november nov novembre noviembre novembro",
-    "december dec dezember dez décembre diciembre dicembre dezembro",
-)
-_MONTH = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
-_NAME = "|".join(sorted(_MONTH, key=len, reverse=True))
-_SMALL = r"(?:(?:of|de|the|do) )?"
-_FORMS = (
-    (re.compile(rf" (?P<month>{_NAME}) (?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?P<year>\d{{4}})(?= )"), ""),
-    (re.compile(rf" (?P<day>\d{{1,2}})(?:st|nd|rd|th|er)? {_SMALL}(?P<month>{_NAME}) {_SMALL}(?P<year>\d{{4}})(?= )"),
-     ""),
-    (re.compile(r" (\d{4}) (\d{1,2}) (\d{1,2})(?= )"), "ymd"),
-    (re.compile(r" (\d{1,2}) (\d{1,2}) (\d{4}|\d{2})(?= )"), "mdy dmy"),
-)  # fmt: skip
 _JOINED = re.compile(r"(?<![\w.])(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})(?![\w]|\.\d)")
-_CENTURY = 100
-_PIVOT = 50
-"""Of two digits those below it are years of this century."""
-
-
-class Day(NamedTuple):
-    """One day of the calendar."""
-
-    year: int
-    month: int
-    day: int
-
-
-Readings = frozenset[Day]
-"""The days that one date may mean: 3/5/2021 two."""
-
-
-@lru_cache(maxsize=1 << 12)
-def dates_of(plain: str) -> tuple[Readings, ...]:
-    """Every date of a text in its plain form."""
-    found: list[Readings] = []
-    for pattern, orders in _FORMS:
-        for match in pattern.finditer(plain):
-            if not orders:
-                days = [_day(match["year"], str(_MONTH[match["month"]]), match["day"])]
-            else:
-                parts = (dict(zip(order, match.groups(), strict=True)) for order in orders.split())
-                days = [_day(each["y"], each["m"], each["d"]) for each in parts]
-            found.append(
-                frozenset(day for day in days if 1 <= day.month <= 12 and 1 <= day.day <= 31)
-            )
-    return tuple(readings for readings in found if readings)
-
-
-def are_same(one: Readings, other: Readings) -> bool:
-    """Whether two dates are one day; of two that both may be read in two ways nobody can say it."""
-    return bool(one & other) and min(len(one), len(other)) == 1
-
-
-def _day(year: str, month: str, day: str) -> Day:
-    number = int(year)
-    if number < _CENTURY and len(year) == 2:
-        number += 2000 if number < _PIVOT else 1900
-    return Day(number, int(month), int(day))
 
 
 def apart(text: str) -> str:
     """The text with the numbers of its dates as words of their own: 31.12.2014 has three."""
     return _JOINED.sub(r"\1 \3 \4", text)
-
-
-def is_day(plain: str) -> bool:
-    """Whether a text in its plain form is a date and nothing else."""
-    found = (pattern.match(plain) for pattern, _ in _FORMS)
-    return any(match is not None and match.end() == len(plain) - 1 for match in found)
 
 
 _BEGINNING = 3
@@ -107,9 +33,9 @@ def says_shortly(text: Readable, claim: Readable) -> bool:
     """Whether one sentence has all content words of the claim as stems, all its numbers with what they count (6 months
     are six months, $150 are 150 dollars), and denies neither more nor less. A date must be the same day."""
     if is_date(claim):
-        wanted = dates_of(plain_form(apart(claim.text)))
-        dates = text.once("dates", lambda: dates_of(plain_form(apart(text.text))))
-        return any(are_same(one, other) for one in wanted for other in dates)
+        wanted = quantities_of(plain_form(apart(claim.text)))
+        dates = text.once("dates", lambda: quantities_of(plain_form(apart(text.text))))
+        return any(are_same(one.readings, other.readings) for one in wanted for other in dates)
     # Of so few words the language cannot be told; that of the text may be. Most that has none is English.
     known = (each.language for each in (text, claim) if each.language != NONE)
     language = next(known, "en")
@@ -125,7 +51,11 @@ def is_amount(claim: Readable) -> bool:
     """Whether a claim is an amount and nothing else: within six months."""
     language = "en" if claim.language == NONE else claim.language
     sought = counted(claim.readings[0], language)
-    return bool(sought.amounts) and not _content(sought, claim.readings[0])
+    return _measures(sought) and not _content(sought, claim.readings[0])
+
+
+def _measures(sought: Counted) -> bool:
+    return bool(sought.amounts or sought.quantities)
 
 
 def _content(sought: Counted, form: str) -> set[str]:
@@ -135,14 +65,14 @@ def _content(sought: Counted, form: str) -> set[str]:
         for at, (word, raw) in enumerate(zip(sought.words, form.split(), strict=True))
         if word
         and at not in sought.numerals
-        and not (sought.amounts and (is_unit(word, sought.language) or raw in _AROUND))
+        and not (_measures(sought) and (is_unit(word, sought.language) or raw in _AROUND))
     }
 
 
 def _is_held(text: Readable, form: str, language: str) -> bool:
     sought = counted(form, language)
     content = _content(sought, form)
-    if not content and not sought.amounts:
+    if not content and not _measures(sought):
         return False
     letters = text.letters
     if letters is not None and not all(
@@ -196,3 +126,9 @@ def yes_no(text: str) -> YesNo:
     return (
         YesNo(None, text) if found is None else YesNo(found["yes"] is not None, text[found.end() :])
     )
+
+
+def without_yes_no(text: str) -> str:
+    """What an answer says beside the yes or no it opens with; empty: nothing that words could be held against."""
+    found = yes_no(text)
+    return "" if found.is_yes is not None and not any(map(str.isalnum, found.rest)) else found.rest

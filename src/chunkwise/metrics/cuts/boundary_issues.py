@@ -70,7 +70,8 @@ class CutCounts:
     examples: tuple[CutIssue, ...]
     """A few of each kind."""
     cuts_with_issues: int | None = None
-    """Cuts of any kind, each once: where one chunk ends and the next begins is one cut. None: not counted."""
+    """Cuts of any kind, each once: where one chunk ends and the next begins is one cut, also where they overlap. None:
+    not counted."""
 
 
 class Spanned(Protocol):
@@ -95,7 +96,7 @@ class Issue(NamedTuple):
     again: bool = False
     """Told of another chunk already, which is cut at the same place: counts of cuts leave it out."""
     cut: int = -1
-    """Which cut of the document it is: edges with nothing but white space between them are one."""
+    """Which cut of the document it is: where a chunk ends and the next begins is one, also where the two overlap."""
 
 
 def without_summaries(chunks: Sequence[Spanned]) -> Sequence[Spanned]:
@@ -161,8 +162,9 @@ class _Wrong:
             return
         cuts, blocks = CutPlaces(document, self.edges), document.blocks
         closing = np.arange(2 * count) < count
-        self.place = cuts.left
-        """Edges with the same text before them are one place."""
+        self.place = self._places(cuts)
+        """Edges with the same text before them are one place; so are the end of a chunk and the start of the next one
+        that repeats some of it."""
         sentences = np.stack([document.sentences, [*document.sentences[1:], cuts.size]], axis=1)
         self.flags = {
             "mid_word": cuts.in_word,
@@ -178,6 +180,13 @@ class _Wrong:
             "dangling_start": _dangling(document, language, cuts, ~closing),
             "broken_grapheme": cuts.in_grapheme,
         }
+
+    def _places(self, cuts: CutPlaces) -> NDArray[np.int64]:
+        found = cuts.left.copy()
+        ends, starts = self.edges[: self.count], self.edges[self.count :]
+        overlaps = (starts[1:] < ends[:-1]) & (starts[1:] >= starts[:-1])
+        found[self.count + 1 :][overlaps] = cuts.left[: self.count - 1][overlaps]
+        return found
 
     def _split(self, cuts: CutPlaces, spans: NDArray[np.int64]) -> Flags:
         return cuts.inside(spans) & ~self._repeated(cuts, spans)
@@ -363,6 +372,8 @@ class LocatedIssue:
     page: int | None
     before: str
     after: str
+    cut: int = -1
+    """Which cut of its document it is; see `Issue`."""
 
 
 def located(analyzed: Analyzed, issues: Sequence[Issue]) -> list[LocatedIssue]:
@@ -378,7 +389,7 @@ def located(analyzed: Analyzed, issues: Sequence[Issue]) -> list[LocatedIssue]:
     return [
         LocatedIssue(
             issue.kind, document.id, document.source, issue.chunk, issue.offset, line, column,
-            document.page(issue.offset), issue.before, issue.after,
+            document.page(issue.offset), issue.before, issue.after, issue.cut,
         )
         for issue, line, column in zip(issues, lines, columns, strict=True)
     ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import ClassVar
@@ -75,7 +75,10 @@ class CutsView:
         return BY_KIND
 
 
-BY_KIND = "By kind, in cuts: one may be of several kinds, and may hurt both the chunk that ends there and the next."
+BY_KIND = (
+    "By kind, in cuts: where a chunk ends and the next begins is one cut, overlapping or not; it may be of several "
+    "kinds, and hurt both chunks."
+)
 """Why the kinds add up to neither of the totals."""
 
 
@@ -132,7 +135,7 @@ def _example(cut: CutIssue) -> CutExample:
 
 
 Cut = tuple[LocatedIssue, ...]
-"""All issues at one place: what ends one chunk badly often begins the next one badly."""
+"""All issues of one cut: what ends one chunk badly often begins the next one badly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +198,7 @@ class LintSample:
         self._left_out = self._left_out_cuts = 0
 
     def add(self, document: Document, chunks: int, issues: Sequence[LocatedIssue]) -> None:
-        cuts = list(cuts_in(issues))
+        cuts = cuts_in(issues)
         if not cuts:
             return
         if len(self._documents) >= self._most:
@@ -221,21 +224,12 @@ class LintSample:
         ]
 
 
-def cuts_in(issues: Sequence[LocatedIssue]) -> Iterator[Cut]:
-    """The issues of one document by place; those with nothing but white space between them are one cut."""
-    cut: list[LocatedIssue] = []
+def cuts_in(issues: Sequence[LocatedIssue]) -> list[Cut]:
+    """The issues of one document by cut, in the order of the text: they are counted as they are shown."""
+    cuts: dict[int, list[LocatedIssue]] = {}
     for issue in sorted(issues, key=attrgetter("offset")):
-        if cut and not _is_near(cut[-1], issue):
-            yield tuple(cut)
-            cut = []
-        cut.append(issue)
-    if cut:
-        yield tuple(cut)
-
-
-def _is_near(first: LocatedIssue, second: LocatedIssue) -> bool:
-    gap = second.offset - first.offset
-    return gap <= len(first.after) and not first.after[:gap].strip()
+        cuts.setdefault(issue.cut, []).append(issue)
+    return [tuple(cut) for cut in cuts.values()]
 
 
 def _shared(sizes: Sequence[int], most: int) -> list[int]:
