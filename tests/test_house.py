@@ -5,6 +5,8 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 import chunkwise
 
 PACKAGE = Path(chunkwise.__file__).parent
@@ -47,6 +49,27 @@ def test_every_module_says_in_its_first_line_what_it_holds() -> None:
         if path.name != "__main__.py" and not ast.get_docstring(ast.parse(path.read_text("utf-8")))
     ]
     assert silent == []
+
+
+def test_every_point_of_the_page_on_security_names_a_test() -> None:
+    page = (TESTS.parent / "docs" / "security.md").read_text("utf-8")
+    points = re.findall(r"^- (.*\n(?:  .*\n)*)", page, re.M)
+    assert len(points) > 50
+    # What is not promised cannot be tested.
+    assert [each for each in points if "`tests/" not in each] == [
+        each for each in points if each.startswith("Limits are no sandbox")
+    ]
+
+
+@pytest.mark.parametrize(
+    "way_in",
+    [
+        "chunkwise studio", "chunkwise serve", "## Assistants", "--retriever", "--pipeline", "plug-in of pytest",
+        "GitHub action", "history", "chunkwise watch", "PostgreSQL", "archive", "Endpoints",
+    ],
+)  # fmt: skip
+def test_the_page_on_security_speaks_of_every_way_in(way_in: str) -> None:
+    assert way_in in (TESTS.parent / "docs" / "security.md").read_text("utf-8")
 
 
 def test_every_test_that_the_page_on_security_names_is_there() -> None:

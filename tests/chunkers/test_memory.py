@@ -16,8 +16,8 @@ PARAGRAPH = (
     "The keeper of the lamp writes down the hour, the wind and the height of the water. He does so every night,\n"
     "as his father did before him; nobody has ever read it. Ships pass far out: none of them stops here.\n\n"
 )
-MOST = 7
-"""Bytes a character, the chunks themselves left out, and beside the text and one copy of it."""
+MOST = 5.5
+"""Bytes a character beside the text itself; some are the same for every length, and count for less in a longer one."""
 
 
 def peak(strategy: str, size: int, paragraph: str = PARAGRAPH) -> float:
@@ -52,14 +52,16 @@ def test_one_text_takes_a_few_times_its_size(strategy: str) -> None:
 def test_one_wide_sign_costs_no_more_than_a_wider_text(strategy: str, sign: str) -> None:
     peak(strategy, 10_000, PARAGRAPH + sign)
     width = 2 if sign < "\U00010000" else 4
-    assert peak(strategy, 2_000_000, PARAGRAPH + sign) < MOST + width
+    # The kinds of all characters are kept, too, where one of them needs more than a byte.
+    assert peak(strategy, 2_000_000, PARAGRAPH + sign) < MOST + 1.5 * width
 
 
 @pytest.mark.unwatched
 def test_windows_line_breaks_cost_no_more_than_others() -> None:
     paragraph = PARAGRAPH.replace("\n", "\r\n")
     peak("recursive", 10_000, paragraph)
-    assert peak("recursive", 1_000_000, paragraph) < MOST
+    # So short a text is measured as a whole.
+    assert peak("recursive", 1_000_000, paragraph) < MOST + 1.5
 
 
 def test_a_file_takes_the_room_that_it_has_and_not_that_which_it_may_have(tmp_path: Path) -> None:

@@ -490,6 +490,16 @@ def test_a_command_reads_and_writes_lines(tmp_path: Path, fish: str, told: str) 
         assert found.questions[1].scores["mrr@3"] == 1.0
 
 
+def test_no_shell_reads_a_command(tmp_path: Path) -> None:
+    program, hacked = tmp_path / "program.py", tmp_path / "hacked"
+    given = f"$(touch {hacked}) `touch {hacked}` ; touch {hacked} | touch {hacked} && touch {hacked} > {hacked}"
+    told = f"assert sys.argv[1:] == {given.split()!r}, sys.argv"
+    program.write_text(PROGRAM.format(right=json.dumps(RIGHT), fish=told))
+    found = evaluated(f"command:{sys.executable} {program} {given}")
+    assert found.questions[1].scores["mrr@3"] == 1.0
+    assert not hacked.exists()
+
+
 @pytest.mark.parametrize(
     ("command", "told"),
     [("command:", "names no command"), ("command:'x", "cannot read the command"), ("command:/no/such", "cannot start")],

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
+from itertools import chain, islice
 from typing import TypeVar
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
@@ -207,10 +208,14 @@ def _in_workers(
         raise InvalidParameter(
             f"the strategy cannot be sent to another process ({error}); name it in a text, or use jobs=1"
         ) from error
+    first = list(islice(work, 2))
+    if len(first) < 2:  # another process would send it back with all its chunks
+        yield from _in_this_process(iter(first), strategy, options)
+        return
     waiting: deque[tuple[list[_Unit], Future[list[_Outcome]]]] = deque()
     workers = Workers(jobs, partial(_work, strategy, options))
     try:
-        for batch in batches(work):
+        for batch in batches(chain(first, work)):
             waiting.append((batch, workers.submit(batch)))
             if len(waiting) >= jobs * _AHEAD:
                 yield from _results(workers, *waiting.popleft())

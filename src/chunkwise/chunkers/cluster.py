@@ -82,8 +82,8 @@ class ClusterChunker(EmbeddingChunker):
     def split(self, document: Analyzed) -> Sequence[Piece]:
         units = self.units(document)
         vectors = self.unit_vectors(document, units)
-        tokens = document.measure(self.tokenizer).starts
-        sizes = np.diff(tokens.searchsorted(np.append(units, len(document.text))))
+        bounds = np.append(units, len(document.text))
+        sizes = np.diff(document.measure(self.tokenizer).befores(bounds))
         starts = best_starts(vectors, sizes, self.max_tokens, self.least)
         pieces = self.grouped(document, units[starts])
         return self.joined(document, pieces, units, border_similarity(vectors, 0))

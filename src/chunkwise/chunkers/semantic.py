@@ -45,8 +45,8 @@ def moved_cut(
     least, most = sizes
     low, high = places.searchsorted([left.start + 1, right.end])
     inside, worth = places[low:high], worth[low:high]
-    start, end = measure.starts.searchsorted([left.start, right.end])
-    at = measure.starts.searchsorted(inside)
+    start, end = measure.before(left.start), measure.before(right.end)
+    at = measure.befores(inside)
     smaller = np.minimum(at - start, end - at)
     larger = np.maximum(at - start, end - at)
     fits = (smaller >= least) & (larger <= most)

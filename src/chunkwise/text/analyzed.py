@@ -216,9 +216,8 @@ class Analyzed:
         """Starts of the smallest units anything is built from: sentences, overlong ones cut at full stops or spaces."""
         measure = self.measure(tokenizer)
         starts = self.sentences
-        tokens = measure.starts
         bounds = np.append(starts, len(self.text))
-        size = np.diff(tokens.searchsorted(bounds))
+        size = np.diff(measure.befores(bounds))
         if not (size > max_tokens).any():
             return starts
         behind = self.graphemes.keep(starts_behind_stops(self.characters))
@@ -226,14 +225,14 @@ class Analyzed:
         inside = starts.searchsorted(behind, "right") - 1
         starts = merge_sorted(starts, behind[size[inside] > max_tokens])
         bounds = np.append(starts, len(self.text))
-        size = np.diff(tokens.searchsorted(bounds))
+        size = np.diff(measure.befores(bounds))
         words = self.graphemes.keep(self.characters.word_starts)
         extra = []
         for unit in np.flatnonzero(size > max_tokens).tolist():
             lo, hi = bounds[unit], bounds[unit + 1]
             inside = words[words.searchsorted(lo, "right") : words.searchsorted(hi)]
             places = np.concatenate(([lo], inside, [hi]))
-            extra.append(places[_furthest(tokens.searchsorted(places), max_tokens)])
+            extra.append(places[_furthest(measure.befores(places), max_tokens)])
         return merge_sorted(starts, *extra)
 
 

@@ -304,18 +304,30 @@ class CharacterArrays:
             len(self.text), lambda start, end: self.are(flags, start, end).nonzero()[0] + start
         )
 
-    def places(self, characters: str) -> NDArray[np.int64]:
-        """The position of every one of these characters."""
+    def places(self, characters: str, start: int = 0, end: int | None = None) -> NDArray[np.int64]:
+        """The position of every one of these characters, in all of the text or in a stretch."""
 
-        def find(start: int, end: int) -> NDArray[np.int64]:
+        def find(low: int, high: int) -> NDArray[np.int64]:
+            low, high = low + start, high + start
             if self._latin is None:
-                found = one_of(self.points[start:end], characters)
+                found = one_of(self.points[low:high], characters)
             else:
-                told = self._latin[start:end].translate(_bytes_of(characters))
+                told = self._latin[low:high].translate(_bytes_of(characters))
                 found = np.frombuffer(told, np.bool_)
-            return found.nonzero()[0] + start
+            return found.nonzero()[0] + low
 
-        return _each_block(len(self.text), find)
+        end = len(self.text) if end is None else min(end, len(self.text))
+        return _each_block(max(end - start, 0), find)
+
+    @cached_property
+    def straight_quotes(self) -> NDArray[np.int64]:
+        """The position of every one."""
+        return self.places('"')
+
+    @cached_property
+    def line_breaks(self) -> NDArray[np.int64]:
+        """The position of every one, and the start of the text before them."""
+        return np.append(0, self.of_kinds(NEWLINE))
 
     @cached_property
     def word_starts(self) -> NDArray[np.int64]:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.sentences.boundaries import sentence_starts
 from how_many import examples
+from text.nasty_text import NASTY
 from text.sentences.sentence_cases import CASES
 
 
@@ -207,3 +208,25 @@ def test_the_work_is_whole_arrays_however_long_the_text(unit: str) -> None:
     calls(unit * 8)  # what is learnt about characters is learnt once
     # Characters are looked at in blocks, and words beside full stops some ten thousand at once.
     assert calls(unit * short * 4) < min(4 * calls(unit * short), 3000)
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 7])
+@settings(max_examples=examples(40), deadline=None)
+@given(NASTY)
+def test_sentences_found_in_parts_are_those_of_the_whole(at_once: int, text: str) -> None:
+    whole = sentence_starts(CharacterArrays(text)).tolist()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("chunkwise.text.sentences.boundaries._AT_ONCE", at_once)
+        assert sentence_starts(CharacterArrays(text)).tolist() == whole
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_notes_and_quotes_are_read_alike_in_parts(at_once: int) -> None:
+    text = (
+        'So.[1] It was.[2][3] 好。"a" 好!"是。" Dr. [a] B.)[4][5][6][7][8] C.[9 D. “E.” F.[x]' * 9
+    )
+    whole = sentence_starts(CharacterArrays(text)).tolist()
+    assert len(whole) > 9
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("chunkwise.text.sentences.boundaries._AT_ONCE", at_once)
+        assert sentence_starts(CharacterArrays(text)).tolist() == whole

@@ -155,3 +155,25 @@ def test_the_characters_of_a_span_need_no_tokens() -> None:
     assert sizes.count(3, 12) == 9
     assert sizes.fill(25, 10) == (30, 5)
     assert "starts" not in vars(sizes)
+
+
+@pytest.mark.parametrize("tokenizer", NAMED)
+@settings(max_examples=examples(40), deadline=None)
+@given(NASTY, st.integers(1, 30), st.integers(1, 40))
+def test_a_text_measured_in_parts_is_measured_as_a_whole(
+    tokenizer: str, text: str, part: int, limit: int
+) -> None:
+    whole = measure(text, tokenizer)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("chunkwise.text.tokens.measure._LONG", part)
+        parts = measure(text, tokenizer)
+        places = np.arange(len(text) + 1)
+        assert parts.befores(places).tolist() == whole.befores(places).tolist()
+        assert parts.reaches(places, limit).tolist() == whole.reaches(places, limit).tolist()
+        assert parts.counts(places, places[::-1].copy().clip(places)).tolist() == [
+            whole.count(at, max(at, len(text) - at)) for at in places.tolist()
+        ]
+        for at in places.tolist():
+            assert parts.before(at) == whole.before(at)
+            assert parts.fill(at, limit) == whole.fill(at, limit)
+            assert parts.back(at, limit) == whole.back(at, limit)

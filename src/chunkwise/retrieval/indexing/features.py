@@ -65,7 +65,7 @@ class DocumentFeatures:
         starts, sections = self.starts, self._sections[1]
         bounds = np.append(starts, len(self.analyzed.text))
         # Tokens of the whole document, so that those of neighbours add up.
-        tokens = np.diff(self.measure.starts.searchsorted(bounds)).astype(np.int32)
+        tokens = np.diff(self.measure.befores(bounds)).astype(np.int32)
         return SpanRows(
             starts, bounds[1:], tokens, sections, counts_in_spans(self.terms, starts, bounds[1:])
         )

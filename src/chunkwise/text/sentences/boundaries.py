@@ -115,6 +115,8 @@ _FURTHEST = 128
 """Characters from a full stop on among which what belongs to its sentence ends: quotes, brackets, notes."""
 _LONGEST_NOTE = 24
 """Characters of a note mark that belongs to the sentence before it: `[12]`, `[citation needed]`."""
+_AT_ONCE = 1 << 18
+"""Marks looked at together: what is made on the way stays small."""
 
 
 def sentence_starts(
@@ -146,8 +148,18 @@ def _starts_by_marks(
     if within is not None:
         span = within[:, 0].searchsorted(at + _FURTHEST, "right") - 1
         at = at[(span >= 0) & (at < within[span, 1])] if len(within) else at[:0]
-    if not len(at):
-        return thai_starts(characters)
+    found = [
+        _starts_behind(characters, at[low : low + _AT_ONCE]) for low in range(0, len(at), _AT_ONCE)
+    ]
+    thai = thai_starts(characters)
+    if not found:
+        return thai
+    starts = _outside_short_quotes(characters, np.concatenate(found))
+    return merge_sorted(starts, thai) if len(thai) else starts
+
+
+def _starts_behind(characters: CharacterArrays, at: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Starts of the sentences behind those of the marks that end one."""
     final = characters.have(at, FINAL) | _behind_ideographs(characters, at)
     after = _behind_closers(characters, at, final)
     start = characters.next_solid(after)
@@ -168,9 +180,8 @@ def _starts_by_marks(
     ends |= stop & ~single  # an ellipsis before a capital
     index = np.flatnonzero(single)
     ends[index] = full_stop_ends(characters, at[index], after[index], opened[index])
-    starts = _outside_short_quotes(characters, start[ends])
-    thai = thai_starts(characters)
-    return merge_sorted(starts, thai) if len(thai) else starts
+    found: NDArray[np.int64] = start[ends]
+    return found
 
 
 def _point(characters: CharacterArrays, positions: NDArray[np.int64]) -> NDArray[np.uint32]:
@@ -256,8 +267,7 @@ def _opened_by_straight_quotes(
     opens = final & (_point(characters, at) == ord('"')) & ~characters.have(at + 1, SPACE)
     index = np.flatnonzero(opens)
     if len(index):
-        quotes = characters.places('"')
-        lines = np.append(0, characters.of_kinds(NEWLINE))
+        quotes, lines = characters.straight_quotes, characters.line_breaks
         line = lines[lines.searchsorted(at[index], "right") - 1]
         opens[index] = (quotes.searchsorted(at[index]) - quotes.searchsorted(line)) % 2 == 0
     return opens
@@ -267,7 +277,9 @@ def _behind_notes(characters: CharacterArrays, after: NDArray[np.int64]) -> NDAr
     noted = np.flatnonzero(_point(characters, after) == ord("["))
     if not len(noted):
         return after
-    closing = np.append(characters.places("]"), len(characters.text))
+    first, last = int(after[noted].min()), int(after[noted].max())
+    reach = last + _CLOSERS_AT_MOST * (_LONGEST_NOTE + 1)
+    closing = np.append(characters.places("]", first, reach + 1), len(characters.text))
     after = after.copy()
     for _ in range(_CLOSERS_AT_MOST):
         start = after[noted]

@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.text.characters import CharacterArrays
+from chunkwise.text.positions import CompactPositions
 from chunkwise.text.tokens.tokenizers import CharacterTokenizer, Tokenizer, WordTokenizer
 
 _LOOK = 64
 """How far from a span's edge a restart is sought; without one the whole span is counted."""
 _ALIKE = 8
 """Texts of whole spans whose counts are remembered."""
+_LONG = 1 << 20
+"""Characters of a text from which on its tokens are found a window of as many at a time, and kept in few bytes."""
 
 
 class TokenMeasure:
@@ -39,35 +42,66 @@ class TokenMeasure:
     def starts(self) -> NDArray[np.int64]:
         return self.tokenizer.offsets(self.text)
 
+    @cached_property
+    def _compact(self) -> CompactPositions | None:
+        """`starts` of a long text; None where they are few, known already, or cannot be found in parts."""
+        if len(self.text) < _LONG or "starts" in self.__dict__ or self.tokenizer.restart is None:
+            return None
+        found = CompactPositions()
+        start = 0
+        while start < len(self.text):
+            cut = self.tokenizer.restart.search(self.text, start + _LONG)
+            end = cut.start() if cut else len(self.text)
+            found.extend(self.tokenizer.offsets(self.text[start:end]) + start)
+            start = end
+        return found
+
+    def _start(self, index: int) -> int:
+        """Where the token of this number starts."""
+        return int(self.starts[index]) if self._compact is None else self._compact[index]
+
+    @cached_property
+    def _total(self) -> int:
+        """How many tokens the document has."""
+        return len(self.starts if self._compact is None else self._compact)
+
     def before(self, position: int) -> int:
         """How many of the document's tokens start before the position."""
         if position != self._asked:  # the end of one chunk is the start of the next
-            self._asked, self._answer = position, int(self.starts.searchsorted(position))
+            compact = self._compact
+            found = self.starts.searchsorted(position) if compact is None else compact.before(position)  # fmt: skip
+            self._asked, self._answer = position, int(found)
         return self._answer
+
+    def befores(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """`before` of each of many positions."""
+        if self._compact is not None:
+            return self._compact.befores(positions)
+        return self.starts.searchsorted(positions)
 
     def reach(self, start: int, limit: int) -> int:
         """About the furthest end of a span from `start` that holds `limit` tokens; `count` has the last word."""
         index = self.before(start) + limit
-        return int(self.starts[index]) if index < len(self.starts) else len(self.text)
+        return self._start(index) if index < self._total else len(self.text)
 
     def reaches(self, starts: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
         """`reach` from each of many starts."""
-        index = self.starts.searchsorted(starts) + limit
-        if not len(self.starts):
-            return np.full(len(starts), len(self.text), dtype=np.int64)
-        reached = self.starts.take(index, mode="clip")
-        reached[index >= len(self.starts)] = len(self.text)
+        index = self.befores(starts) + limit
+        within = index < self._total
+        reached = np.full(len(starts), len(self.text), dtype=np.int64)
+        known = self.starts if self._compact is None else self._compact
+        reached[within] = known.take(index[within])
         return reached
 
     def fill(self, start: int, limit: int) -> tuple[int, int]:
         """`reach`, and the exact size of the span up to it."""
         index = self.before(start)
         stop = index + limit
-        if stop >= len(self.starts):
+        if stop >= self._total:
             return len(self.text), self.count(start, len(self.text))
-        end = int(self.starts[stop])
+        end = self._start(stop)
         # Nothing is to be counted where the text can be cut at both ends without changing a token.
-        if self.starts[stop - 1] < end:
+        if self._start(stop - 1) < end:
             # The end of one span is the start of the next; first, since its answer is the one remembered.
             clean = start == self._clean or self._is_clean(start)
             self._asked, self._answer = end, stop
@@ -81,7 +115,7 @@ class TokenMeasure:
         if amount <= 0:
             return end
         index = self.before(end) - amount
-        return int(self.starts[index]) if index > 0 else 0
+        return self._start(index) if index > 0 else 0
 
     def count(self, start: int, end: int) -> int:
         """Tokens of `text[start:end]`, equal to `tokenizer.count` of that text."""
@@ -92,7 +126,7 @@ class TokenMeasure:
 
     def counts(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
         """`count` of each of many spans."""
-        sizes = self.starts.searchsorted(ends) - self.starts.searchsorted(starts)
+        sizes = self.befores(ends) - self.befores(starts)
         # Between two clean cuts it is a difference; the others are counted one by one.
         clean = self._are_clean(starts) & self._are_clean(ends)
         for index in np.flatnonzero(~clean).tolist():
@@ -112,8 +146,9 @@ class TokenMeasure:
         if self._seam is not None and not found.all():
             seam = self._seam.match
             left = np.flatnonzero(~found)
-            index = np.minimum(self.starts.searchsorted(positions[left]), len(self.starts) - 1)
-            left = left[self.starts[index] == positions[left]]
+            # Where a token starts, there is one more before the next position.
+            at = positions[left]
+            left = left[self.befores(at + 1) > self.befores(at)]
             found[left] = [seam(text, at) is not None for at in positions[left].tolist()]
         return found
 
@@ -143,7 +178,7 @@ class TokenMeasure:
         if self._seam is None or not self._seam.match(self.text, position):
             return False
         index = self.before(position)
-        return index < len(self.starts) and int(self.starts[index]) == position
+        return index < self._total and self._start(index) == position
 
     def _restart_behind(self, start: int, end: int) -> int:
         """A restart soon behind the start, or -1."""
@@ -177,6 +212,9 @@ class CharacterMeasure(TokenMeasure):
     def before(self, position: int) -> int:
         return position
 
+    def befores(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        return positions
+
     def reach(self, start: int, limit: int) -> int:
         end, size = start + limit, len(self.text)
         return end if end < size else size  # called for every chunk: `min` would take longer
@@ -208,6 +246,10 @@ class WordMeasure(TokenMeasure):
     @cached_property
     def starts(self) -> NDArray[np.int64]:
         return self._characters.word_starts
+
+    @cached_property
+    def _compact(self) -> CompactPositions | None:
+        return None  # the analysis keeps them as they are
 
 
 def measure_of(characters: CharacterArrays, tokenizer: Tokenizer) -> TokenMeasure:
