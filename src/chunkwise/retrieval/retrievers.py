@@ -494,7 +494,7 @@ class _Texts:
 
     def parts(self, atom: int) -> list[range]:
         found = self._block(atom)
-        if found is None or found.kind != "code":
+        if found is None or found.kind != "code" or found.body == found.own:
             return []
         document = self.document(int(self.atoms.document[atom]))
         return self._atoms_of(
