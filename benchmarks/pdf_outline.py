@@ -23,6 +23,10 @@ LOOKED_AT = (
 _MOST = 2
 
 
+Headings = Sequence[tuple[int, str]]
+"""Levels and titles, in order."""
+
+
 class Read(NamedTuple):
     """What a reader makes of a PDF."""
 
@@ -81,7 +85,7 @@ def _matched(truth: Sequence[str], found: Sequence[str]) -> list[tuple[int, int]
     return pairs
 
 
-def _parents(headings: Sequence[tuple[int, str]]) -> list[int]:
+def _parents(headings: Headings) -> list[int]:
     """Of each heading the one it stands below; -1: none."""
     open_: list[tuple[int, int]] = []
     found = []
@@ -97,19 +101,21 @@ def _f1(hits: int, wanted: int, found: int) -> float:
     return 2 * hits / (wanted + found) if wanted + found else 1.0
 
 
+def outline_scores(truth: Headings, found: Headings) -> tuple[float, float]:
+    """F1 of the titles in order, and of those that also stand below the right one."""
+    pairs = _matched([title for _, title in truth], [title for _, title in found])
+    ours = dict(pairs)
+    wanted, below = _parents(truth), _parents(found)
+    right = sum(below[j] == (ours.get(wanted[i], -2) if wanted[i] >= 0 else -1) for i, j in pairs)
+    sizes = len(truth), len(found)
+    return _f1(len(pairs), *sizes), _f1(right, *sizes)
+
+
 def score(truth: Made, read: Read) -> Figures:
     """How much of the source is found again."""
     headings = sections = None
     if read.headings is not None:
-        titles = [title for _, title in truth.headings]
-        pairs = _matched(titles, [title for _, title in read.headings])
-        headings = _f1(len(pairs), len(titles), len(read.headings))
-        ours = dict(pairs)
-        parents, found = _parents(truth.headings), _parents(read.headings)
-        right = sum(
-            found[j] == (ours.get(parents[i], -2) if parents[i] >= 0 else -1) for i, j in pairs
-        )
-        sections = _f1(right, len(titles), len(read.headings))
+        headings, sections = outline_scores(truth.headings, read.headings)
     text = " ".join(read.text.split())
     flat = _letters(read.text)
     paragraphs = [paragraph for paragraph in truth.paragraphs if len(paragraph) > 60]

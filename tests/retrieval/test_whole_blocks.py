@@ -59,6 +59,43 @@ def test_a_lead_in_comes_with_its_list() -> None:
     assert any(LIST.strip() in hit.text for hit in hits)
 
 
+def test_code_comes_without_its_lead_in_where_both_do_not_fit() -> None:
+    lead_in = (
+        "To light the lamp as the keepers of the harbour have done it since the year 1900, write:"
+    )
+    text = f"# Lamps of the harbour\n\n{FILLER}\n\n## Lighting a lamp\n\n{lead_in}\n\n{CODE}\n\n{FILLER}"
+    for budget in range(COUNT(CODE) + 2, COUNT(CODE) + COUNT(lead_in) + 40):
+        hits = searched(text, "light the lamp as keepers write", budget)
+        check(hits, budget)
+        assert any(CODE in hit.text for hit in hits), budget
+        for hit in hits:  # no lead-in without what it leads in
+            assert lead_in not in hit.text or CODE in hit.text
+
+
+def test_of_code_larger_than_the_budget_whole_statements_are_shown() -> None:
+    call = "lamp = kindle(\n    oil=5,\n    wick='lantern',\n)\n"
+    code = "".join(f"other_{n} = [\n    {n},\n]\n" for n in range(40)) + call
+    hits = searched(f"# Lamps\n\n```python\n{code}```\n", "lantern", 40)
+    check(hits, 40)
+    [hit] = [hit for hit in hits if "lantern" in hit.text]
+    assert call.rstrip() in hit.text
+
+
+@pytest.mark.parametrize("retriever", ["multiscale", "bm25"])
+def test_a_comment_between_a_heading_and_its_text_is_not_shown_and_parts_nothing(
+    retriever: str,
+) -> None:
+    comment = "<!-- markdownlint-disable MD013 lantern lantern -->"
+    said = "The lantern hangs at the gate: its oil is filled at dusk <!-- check --> by the keeper."
+    text = f"{FILLER}\n\n## Lantern\n\n{comment}\n{said}\n\n{FILLER}"
+    hits = searched(text, "lantern gate oil keeper", 60, retriever)
+    check(hits, 60)
+    [hit] = [hit for hit in hits if "hangs at the gate" in hit.text]
+    assert "## Lantern\n\nThe lantern hangs at the gate: its oil is filled at dusk  by" in hit.shown
+    [passage] = passages_of([hit])
+    assert passage.shown == hit.shown
+
+
 def test_a_table_is_handed_out_whole_where_it_fits() -> None:
     hits = searched(f"{FILLER}\n\n{TABLE}\n{FILLER}", "Ring 4", 90)
     check(hits, 90)
@@ -102,8 +139,7 @@ def test_comments_are_not_handed_out(retriever: str) -> None:
     hits = searched(text, "lantern", 60, retriever)
     check(hits, 60)
     assert any("hangs at the gate" in hit.text for hit in hits)
-    if retriever == "multiscale":
-        assert not any("<!--" in hit.text or "-->" in hit.text for hit in hits)
+    assert not any("<!--" in hit.shown or "-->" in hit.shown for hit in hits)
 
 
 def test_a_comment_that_is_never_closed_hides_nothing() -> None:
@@ -130,6 +166,15 @@ def test_a_cut_leaves_no_fence_without_its_code() -> None:
         assert sum(COUNT(hit.shown) for hit in hits) <= budget
         for hit in hits:
             assert not hit.text.rstrip().endswith("```python")
+
+
+def test_a_cut_leaves_no_lead_in_without_what_it_leads_in() -> None:
+    text = f"The lamp is lit at dusk. It is red.\n\n{LIST}\n{FILLER}"
+    lead_in = LIST.partition("\n")[0]
+    for budget in range(12, COUNT(text[: text.index(FILLER[:9])]) + 4):
+        for retriever in ("bm25", "multiscale"):
+            for hit in searched(text, "lamp dusk", budget, retriever):
+                assert not hit.text.rstrip().endswith(lead_in), (budget, retriever)
 
 
 def test_frames_open_and_close_what_a_part_begins_and_ends_in() -> None:

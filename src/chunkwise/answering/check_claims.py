@@ -16,6 +16,7 @@ from chunkwise.metrics.claims.claim_support import FEW, supports
 from chunkwise.metrics.claims.hit_texts import whole_words
 from chunkwise.metrics.claims.plain_form import holds, plain_form
 from chunkwise.metrics.claims.readable import Readable, sentences
+from chunkwise.retrieval.whole_blocks import whole_blocks
 from chunkwise.testsets.locate.locate import Missing, SoughtPassage, elided_parts, locate, trimmed
 from chunkwise.text.analyzed import Analyzed
 
@@ -135,6 +136,7 @@ def citation_at(found: FoundQuote) -> Citation:
     return Citation(
         passage.number, passage.id, document.id, start, end, document.text[start:end],
         document.title, _section(found), document.page(start), lines,
+        *whole_blocks(document).frame(start, end),
     )  # fmt: skip
 
 
@@ -274,3 +276,9 @@ def _nearest(passage: NumberedPassage, text: Readable, claim: Readable) -> Span:
 def one_line(text: str) -> str:
     """Without line breaks, and without halves of characters, which no file could hold."""
     return " ".join(_SURROGATE.sub("\ufffd", text).split())
+
+
+def lines_of(text: str) -> str:
+    """The same with its lines and their indentation."""
+    lines = _SURROGATE.sub("\ufffd", text).splitlines()
+    return "\n".join(map(str.rstrip, lines)).strip("\n")

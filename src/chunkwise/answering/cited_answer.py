@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from chunkwise.base.notebook import beginning, drawn
 from chunkwise.base.renamed import warn_renamed
-from chunkwise.core import SECTION_SEPARATOR, Document, Hit
+from chunkwise.core import SECTION_SEPARATOR, Document, Hit, Span
 from chunkwise.models.llm.cost import LlmUsage
 from chunkwise.retrieval.whole_blocks import NO_FRAME, Frame, whole_blocks
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
@@ -34,6 +34,8 @@ class NumberedPassage:
     opening: str = ""
     """What the model reads before the text where that begins inside a block: a fence, a table's header."""
     closing: str = ""
+    hidden: tuple[Span, ...] = ()
+    """Places inside it that the model does not read: comments of Markdown."""
 
     @property
     def doc_id(self) -> str:
@@ -45,8 +47,9 @@ class NumberedPassage:
 
     @property
     def shown(self) -> str:
-        """The text as the model gets it: no fence open, no row of a table without the header."""
-        return f"{self.opening}{self.text}{self.closing}"
+        """The text as the model gets it: no comment, no fence open, no row of a table without the header."""
+        text = self.document.text_without(Span(self.start, self.end), self.hidden)
+        return f"{self.opening}{text}{self.closing}"
 
 
 def passages_of(hits: Sequence[Hit]) -> list[NumberedPassage]:
@@ -67,8 +70,11 @@ def passages_of(hits: Sequence[Hit]) -> list[NumberedPassage]:
             id = f"{hit.doc_id}::{hit.chunk}" if is_chunk else f"{hit.doc_id}@{start}-{end}"
             around = NO_FRAME if hit.level else Frame(hit.opening, hit.closing)
             found.append(
-                NumberedPassage(len(found) + 1, id, hit.document, start, end, hit.section, *around)
-            )
+                NumberedPassage(
+                    len(found) + 1, id, hit.document, start, end, hit.section, *around,
+                    whole_blocks(hit.document).hidden(start, end),
+                )
+            )  # fmt: skip
     return found
 
 
@@ -101,7 +107,8 @@ def _beginning(
         size = size * 3 // 4
         end = passage.start + size
         _, closing = whole_blocks(passage.document).frame(passage.start, end)
-        part = replace(passage, end=end, closing=closing)
+        hidden = whole_blocks(passage.document).hidden(passage.start, end)
+        part = replace(passage, end=end, closing=closing, hidden=hidden)
     return [part] if size > _MARKS else []
 
 
@@ -131,6 +138,10 @@ class Citation:
     page: int | None = None
     lines: tuple[int, int] | None = None
     """First and last line of the file, from 1; None where the text is not that of the file."""
+    opening: str = ""
+    """What is shown before the quote where it begins inside a block: the fence of code, the header of a table."""
+    closing: str = ""
+    """What is shown behind it where it ends inside code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +203,7 @@ class CitedAnswer:
         """What the documents hold of the answer; claims without a place in them are left out."""
         if self.reason:
             return ""
-        return " ".join(claim.text for claim in self.claims if claim.citation) or self.refusal
+        return _joined([claim.text for claim in self.claims if claim.citation]) or self.refusal
 
     @property
     def refusal(self) -> str:
@@ -211,8 +222,8 @@ class CitedAnswer:
         number = 0
         for claim in self.claims:
             number += claim.citation is not None
-            parts.append(f"{claim.text} [{mark_of(claim, number)}]")
-        return " ".join(parts)
+            parts.append(beside(claim.text, f"[{mark_of(claim, number)}]"))
+        return _joined(parts)
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -231,6 +242,22 @@ class CitedAnswer:
 
     def _repr_html_(self) -> str:
         return drawn(self)
+
+
+def beside(text: str, mark: str) -> str:
+    """A mark behind a text; behind lines of code or of a table on a line of its own."""
+    return f"{text}\n{mark}" if "\n" in text else f"{text} {mark}"
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """Sentences in one line, code and tables on lines of their own."""
+    lines = [""]
+    for part in parts:
+        if "\n" in part:
+            lines += [part, ""]
+        else:
+            lines[-1] = f"{lines[-1]} {part}".lstrip()
+    return "\n".join(line for line in lines if line)
 
 
 def mark_of(claim: Claim, number: int) -> str:
@@ -296,4 +323,6 @@ def _citation(claim: Claim) -> dict[str, Any]:
         "section": SECTION_SEPARATOR.join(citation.section),
         "page": citation.page,
         "lines": citation.lines,
+        "opening": citation.opening,
+        "closing": citation.closing,
     }

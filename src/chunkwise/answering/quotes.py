@@ -8,10 +8,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.answering.check_claims import FoundQuote, analyzed_once, citation_at, one_line
+from chunkwise.answering.check_claims import (
+    FoundQuote,
+    analyzed_once,
+    citation_at,
+    lines_of,
+    one_line,
+)
 from chunkwise.answering.cited_answer import CitedAnswer, Claim, NumberedPassage, passages_of
-from chunkwise.core import Hit, Query, Span
+from chunkwise.core import Document, Hit, Query, Span
 from chunkwise.models.rerank.reranker import Reranker
+from chunkwise.retrieval.whole_blocks import whole_blocks
 from chunkwise.testsets.locate.locate import trimmed
 from chunkwise.text.analyzed import Analyzed
 
@@ -56,15 +63,17 @@ def quoted_answer(query: Query, hits: Sequence[Hit], reranker: Reranker) -> Cite
 
 def sentences_of(passage: NumberedPassage) -> Iterator[Sentence]:
     """Those of a passage, without headings; of a sentence that the passage cuts the part inside it."""
-    analyzed = analyzed_once(passage.document)
+    analyzed, comments = analyzed_once(passage.document), whole_blocks(passage.document)
     start, end = passage.start, passage.end
     starts = _starts(analyzed, start, end)
     headers = analyzed.blocks.headers_above(starts)
     headings = analyzed.blocks.spans("heading", "header")
     ends = [*starts.tolist()[1:], end]
     for number, (low, high) in enumerate(zip(starts.tolist(), ends, strict=True)):
+        low, high = comments.readable(low, high)
         span = trimmed(analyzed.text, low, high)
-        text = analyzed.text[span.start : span.end]
+        hidden = comments.hidden(*span)
+        text = passage.document.text_without(span, hidden)
         if not any(map(str.isalnum, text)) or _is_in(headings, span.start):
             continue
         header = headers.get(number)
@@ -98,20 +107,35 @@ def _claims(sentences: Sequence[Sentence], scores: NDArray[np.float32]) -> Itera
     if best < _NOTHING:
         return
     if best < _SURE:
-        yield _claim(sentences[order[0]].passage, sentences[order[0]].span, DOUBTFUL)
+        passage, span, _ = sentences[order[0]]
+        yield _claim(passage, _with_led_in(passage, span), DOUBTFUL)
         return
     least = max(best - _NEAR, _SURE)
     chosen = sorted(int(each) for each in order[:_MOST] if scores[each] >= least)
     quotes: list[tuple[NumberedPassage, Span]] = []
     for number in chosen:
         passage, span, _ = sentences[number]
-        if quotes and number - 1 in chosen and quotes[-1][0] == passage:
-            span = Span(quotes.pop()[1].start, span.end)
+        span = _with_led_in(passage, span)
+        if quotes and quotes[-1][0] == passage:
+            before = quotes[-1][1]
+            if number - 1 in chosen or span.start < before.end:
+                span = Span(min(quotes.pop()[1].start, span.start), max(before.end, span.end))
         quotes.append((passage, span))
     # The best one first: it may be all that is read.
     quotes.sort(key=lambda each: not _holds(each, sentences[order[0]]))
     for passage, span in quotes:
         yield _claim(passage, span)
+
+
+def _with_led_in(passage: NumberedPassage, span: Span) -> Span:
+    """A lead-in with its code, list or table, and code with its lead-in: as much as the passage has of them."""
+    analyzed = analyzed_once(passage.document)
+    for start, own, end in analyzed.lead_ins.tolist():
+        leads = start <= span.start < own
+        if leads or (span.start == own and _is_in(analyzed.blocks.code, own)):
+            whole = Span(max(start, passage.start), max(min(end, passage.end), span.end))
+            return trimmed(analyzed.text, *whole)
+    return span
 
 
 def _holds(quote: tuple[NumberedPassage, Span], sentence: Sentence) -> bool:
@@ -121,4 +145,24 @@ def _holds(quote: tuple[NumberedPassage, Span], sentence: Sentence) -> bool:
 
 def _claim(passage: NumberedPassage, span: Span, doubt: str = "") -> Claim:
     citation = citation_at(FoundQuote(passage, span))
-    return Claim(one_line(citation.quote), "quoted" if doubt else "supported", citation, note=doubt)
+    text = _in_lines(passage.document, span)
+    return Claim(text, "quoted" if doubt else "supported", citation, note=doubt)
+
+
+def _in_lines(document: Document, span: Span) -> str:
+    """Prose in one line; code, items and rows with the lines they have, and no comment."""
+    blocks, hide = analyzed_once(document).blocks, whole_blocks(document).hidden
+    as_they_are = np.concatenate((blocks.code, blocks.lists, blocks.tables))
+    if document.format == "code":
+        as_they_are = np.array([[span.start, span.end]], dtype=np.int64)
+    parts, at = [], span.start
+    for start, end in as_they_are[np.argsort(as_they_are[:, 0], kind="stable")].tolist():
+        start, end = max(start, at), min(end, span.end)
+        if start < end:
+            prose = Span(at, start)
+            parts.append(one_line(document.text_without(prose, hide(*prose))))
+            parts.append(lines_of(document.text_without(Span(start, end), hide(start, end))))
+            at = end
+    rest = Span(at, span.end)
+    parts.append(one_line(document.text_without(rest, hide(*rest))))
+    return "\n".join(part for part in parts if part)

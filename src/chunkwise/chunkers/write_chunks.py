@@ -199,6 +199,7 @@ class HitRow(TypedDict):
     text: str
     opening: str
     closing: str
+    hidden: list[list[int]]
     level: int
     spans: list[list[int]]
     elsewhere: list[dict[str, object]]
@@ -214,7 +215,7 @@ def hit_row(query: Query, hit: Hit) -> HitRow:
     """A hit's record: its question, then what `Hit.to_dict` has; `section` is the path.
 
     `opening` and `closing` are what a reader needs around `text` where it is a part of a block: a fence, the header of
-    a table.
+    a table; `hidden` are the places inside it that are shown to nobody: comments.
     `spans` has the places it stands for: its own; of a summary (`level` above 0, its `text` is the summary) all it
     summarises. `chunk_id` is that of the chunk it is, `matched_id` and `matched` are id and place of the one that was
     found, `parent` is what is handed out for it: None where there is none. `metadata` is that of its document.

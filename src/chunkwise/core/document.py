@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time
 from typing import Any, Literal, NamedTuple
@@ -90,6 +90,14 @@ class Document:
     def page(self, position: int) -> int | None:
         """Number of the page a position lies on, from 1; None where the format has no pages."""
         return bisect_right(self.pages, position) if self.pages else None
+
+    def text_without(self, span: Span, hidden: Sequence[Span]) -> str:
+        """The text of a span without the places that are not to be shown, given in order."""
+        start, parts = span.start, []
+        for each in hidden:
+            parts.append(self.text[start : max(start, each.start)])
+            start = max(start, each.end)
+        return "".join(parts) + self.text[start : max(start, span.end)]
 
     def boxes_of(self, start: int, end: int) -> tuple[Box, ...]:
         """The rectangles a span stands in, page by page; none where the format has no pages."""

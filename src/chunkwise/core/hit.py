@@ -46,6 +46,8 @@ class Hit:
     """What is shown behind it where it ends inside code: the fence that closes it."""
     elsewhere: tuple[tuple[Passage, int], ...] = ()
     """Of a summary over several documents, its places in the others, each with its tokens."""
+    hidden: tuple[Span, ...] = ()
+    """Places inside it that are not shown, in order: comments of Markdown."""
 
     @property
     def chunk_id(self) -> str | None:
@@ -67,8 +69,9 @@ class Hit:
 
     @property
     def shown(self) -> str:
-        """Its text as a reader or a model gets it: no fence open, no row of a table without the header."""
-        return f"{self.opening}{self.text}{self.closing}"
+        """Its text as a reader or a model gets it: no comment, no fence open, no row of a table without the header."""
+        text = self.text if self.level else self.document.text_without(self.span, self.hidden)
+        return f"{self.opening}{text}{self.closing}"
 
     @property
     def span(self) -> Span:
@@ -130,6 +133,7 @@ class Hit:
             "text": self.text,
             "opening": self.opening,
             "closing": self.closing,
+            "hidden": [list(span) for span in self.hidden],
             "level": self.level,
             "spans": [list(span) for span in self.spans],
             "elsewhere": [place._asdict() for place, _ in self.elsewhere],

@@ -129,6 +129,7 @@ def hit_metadata(hit: Hit) -> dict[str, Any]:
         "chunk_id": hit.matched_id,
         "opening": hit.opening,
         "closing": hit.closing,
+        "hidden": [list(span) for span in hit.hidden] or None,
         "score": float(hit.score),
         "rank": hit.rank,
         "token_count": hit.token_count,

@@ -15,7 +15,7 @@ from chunkwise.base import parameters
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.base.registry import Registry
-from chunkwise.core import Document
+from chunkwise.core import Document, Span
 from chunkwise.models.rerank.reranker import Reranker, scores_of
 from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.errors import (
@@ -42,7 +42,7 @@ from chunkwise.retrieval.multiscale import (
 from chunkwise.retrieval.query_batch import QueryBatch
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.searchable import AtomSource, AtomTable, CandidateSpan, Searchable
-from chunkwise.retrieval.whole_blocks import whole_blocks
+from chunkwise.retrieval.whole_blocks import WholeBlock, whole_blocks
 from chunkwise.text.names import name_spans, names_in_question
 from chunkwise.text.terms import query_terms
 
@@ -487,20 +487,42 @@ class _Texts:
             int(self.atoms.start[atom]), int(self.atoms.end[atom])
         )
 
-    def block(self, atom: int) -> range | None:
-        number = int(self.atoms.document[atom])
-        document = self.document(number)
-        low, high = self.atoms.document.searchsorted([number, number + 1]).tolist()
-        found = whole_blocks(document).around(
-            int(self.atoms.start[atom]), int(self.atoms.end[atom])
-        )
+    def blocks(self, atom: int) -> list[range]:
+        found = self._block(atom)
         if found is None:
-            return None
+            return []
+        return self._atoms_of(atom, [Span(found.start, found.end), Span(found.own, found.end)])
+
+    def parts(self, atom: int) -> list[range]:
+        found = self._block(atom)
+        if found is None or found.kind != "code" or found.body == found.own:
+            return []
+        document = self.document(int(self.atoms.document[atom]))
+        return self._atoms_of(
+            atom, whole_blocks(document).parts_of_code(found, int(self.atoms.start[atom]))
+        )
+
+    def _block(self, atom: int) -> WholeBlock | None:
+        document = self.document(int(self.atoms.document[atom]))
+        return whole_blocks(document).around(int(self.atoms.start[atom]), int(self.atoms.end[atom]))
+
+    def _atoms_of(self, atom: int, spans: Sequence[Span]) -> list[range]:
+        """Those of places around an atom, each range once."""
+        number = int(self.atoms.document[atom])
+        low, high = self.atoms.document.searchsorted([number, number + 1]).tolist()
         starts = self.atoms.start[low:high]
-        first = low + int(starts.searchsorted(found.start, "right")) - 1
-        stop = low + int(starts.searchsorted(found.end))
-        if self.allowed is None:
+        found: dict[range, None] = {}
+        for start, end in spans:
+            first = low + int(starts.searchsorted(start, "right")) - 1
+            stop = low + int(starts.searchsorted(end))
+            found.setdefault(self._allowed_around(atom, first, stop))
+        return list(found)
+
+    def _allowed_around(self, atom: int, first: int, stop: int) -> range:
+        if self.allowed is None or self.allowed[first:stop].all():
             return range(first, stop)
+        if not first <= atom < stop:  # what it leads in
+            return range(atom, atom + 1)
         # What a filter keeps out parts a block.
         barred = np.flatnonzero(~self.allowed[first:stop]) + first
         at = int(barred.searchsorted(atom))

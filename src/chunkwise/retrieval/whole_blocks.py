@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from functools import cached_property
 from itertools import pairwise
@@ -18,8 +18,13 @@ BlockName = Literal["code", "table", "list"]
 _FENCE = re.compile(r"(`{3,}|~{3,})[^\n]*")
 _LONE_MARKER = re.compile(r"(?:[-*+•–]|\d{1,3}[.)]|\(?[a-zA-Z0-9]{1,3}\))")
 _COMMENT, _COMMENT_END = "<!--", "-->"
+_REST_OF_LINE = re.compile(r"[ \t]*\n")
 _LONG_ITEM = 200
 """Characters; items longer than this on average are paragraphs of their own, as the clauses of a contract."""
+_CLOSING = ")]}"
+_LINE = re.compile(r"([ \t]*)(\S?)[^\n]*\n?")
+_FAR = 2000
+"""Characters around a line of code in which what belongs to it is sought."""
 _LONGEST_HEAD = 2000
 """Characters of a fence or of a table's header that are put before a part of the block."""
 
@@ -90,9 +95,21 @@ class WholeBlocks:
         at = bisect_right(self._owns, start)
         # The block that a sentence leads in goes before the one it is part of.
         for block in (*self._blocks[at : at + 1], *self._blocks[max(at - 1, 0) : at]):
-            if block.start <= start < block.end or start <= block.own < end:
+            if start < block.end and block.start < end:
                 return block
         return None
+
+    def parts_of_code(self, block: WholeBlock, at: int) -> list[Span]:
+        """What a line of code is read with, the largest first: up to blank lines, then what is indented below."""
+        if not block.body <= at < block.body_end:
+            return []
+        text = self.document.text
+        before, behind = text.rfind("\n\n", block.body, at), text.find("\n\n", at, block.body_end)
+        part = Span(
+            block.body if before < 0 else before + 2,
+            block.body_end if behind < 0 else behind + 2,
+        )
+        return [part, *_statements(text, part, at)]
 
     def heads(self, start: int, end: int) -> bool:
         """Whether a stretch that ends here is a lead-in, an opening fence or a header, and nothing of what it heads."""
@@ -101,16 +118,16 @@ class WholeBlocks:
 
     @cached_property
     def comments(self) -> list[Span]:
-        """Of Markdown, those that open a line, each once; what is never closed hides nothing."""
+        """Of Markdown, outside of code; what is never closed hides nothing."""
         if self.document.format != "markdown" or _COMMENT not in self.document.text:
             return []
         found, at, text = [], 0, self.document.text
-        opens = True  # nothing but white space and comments was met in this line
+        ticks = 0  # in this line so far: an odd number opens code
         while (start := text.find(_COMMENT, at)) >= 0:
             line = text.rfind("\n", at, start) + 1
-            opens = (opens or line > 0) and not text[max(line, at) : start].strip()
-            if not opens or self._in_code(start):
-                at, opens = start + len(_COMMENT), False
+            ticks = (0 if line else ticks) + text.count("`", max(line, at), start)
+            if ticks % 2 or text[start - 1 : start] == "\\" or self._in_code(start):
+                at = start + len(_COMMENT)
                 continue
             end = text.find(_COMMENT_END, start + len(_COMMENT))
             if end < 0:
@@ -118,6 +135,21 @@ class WholeBlocks:
             at = end + len(_COMMENT_END)
             found.append(Span(start, at))
         return found
+
+    def hidden(self, start: int, end: int) -> tuple[Span, ...]:
+        """The comments that a stretch touches, each with the line that it leaves empty."""
+        comments = self.comments
+        if not comments:
+            return ()
+        first = bisect_right(comments, start, key=_end)
+        stop = bisect_left(comments, end, key=_start)
+        text, found = self.document.text, []
+        for low, high in comments[first:stop]:
+            behind = _REST_OF_LINE.match(text, high)
+            if behind is not None and _opens_line(text, low):
+                high = behind.end()
+            found.append(Span(max(low, start), min(high, end)))
+        return tuple(found)
 
     def _in_code(self, at: int) -> bool:
         block = self.around(at, at + 1)
@@ -166,6 +198,9 @@ class WholeBlocks:
         return span
 
     def _without_edge(self, span: Span) -> Span:
+        led = self.around(span.end - 1, span.end)
+        if led is not None and span.start < led.start and span.end <= led.body > led.start:
+            return Span(span.start, led.start)
         last = self._code_at(span.end - 1)
         if last is not None and last.own < span.end <= last.body:
             return Span(span.start, max(span.start, last.own))
@@ -222,13 +257,61 @@ def _code(text: str, start: int, own: int, end: int) -> WholeBlock:
     return WholeBlock("code", start, own, body, last if closed else end, end)
 
 
+def _statements(text: str, part: Span, at: int) -> list[Span]:
+    """Lines that are one by their indentation: a line, what is deeper below it, the bracket that closes it.
+
+    The largest first; none reaches further than some forty lines.
+    """
+    low, high = max(part.start, at - _FAR), min(part.end, at + _FAR)
+    lines = [_Line.of(each) for each in _LINE.finditer(text, low, high)]
+    if low > part.start:
+        lines = lines[1:]  # it may have begun before
+    own = sum(line.start <= at for line in lines) - 1
+    if own < 0:
+        return []
+    found = []
+    levels = {line.indent for line in lines[: own + 1] if line.indent <= lines[own].indent}
+    for level in sorted(levels):
+        first = next((line for line in lines[own::-1] if line.opens(level)), None)
+        behind = next((line for line in lines[own + 1 :] if line.ends(level)), None)
+        if first is not None and (behind is not None or high == part.end):
+            found.append(Span(first.start, behind.start if behind is not None else high))
+    return found
+
+
+class _Line(NamedTuple):
+    start: int
+    indent: int
+    closes: bool
+    """Whether it begins with a bracket that closes what stands above."""
+
+    @classmethod
+    def of(cls, match: re.Match[str]) -> _Line:
+        return cls(match.start(), len(match[1]), bool(match[2]) and match[2] in _CLOSING)
+
+    def opens(self, level: int) -> bool:
+        return self.indent <= level and not self.closes
+
+    def ends(self, level: int) -> bool:
+        """Whether what stands at this level ends before it."""
+        return self.indent < level or self.opens(level)
+
+
 def _indentation(text: str, at: int) -> str:
     before = text[max(text.rfind("\n", 0, at) + 1, at - 40) : at]
     return "" if before.strip() else before
 
 
+def _opens_line(text: str, at: int) -> bool:
+    return not text[text.rfind("\n", 0, at) + 1 : at].strip()
+
+
 def _start(span: Span) -> int:
     return span.start
+
+
+def _end(span: Span) -> int:
+    return span.end
 
 
 _KEPT = 256

@@ -57,7 +57,15 @@ def test_comments_and_preamble_of_latex_are_spaces_and_places_stay(reader, write
     assert document.text.count("\n") == TEX.count("\n")
     for kept in ("About 50\\% of it.", "\\url{http://a.b/c%20d}", "\\verb|%x|", "% kept", "End."):
         assert document.text.index(kept) == TEX.index(kept)
-    for gone in ("license", "documentclass", "remark", "whole line", "gone", "never reads"):
+    for gone in (
+        "license",
+        "documentclass",
+        "maketitle",
+        "remark",
+        "whole line",
+        "gone",
+        "never reads",
+    ):
         assert gone not in document.text
     at = document.text.index("About")
     assert Analyzed(document).section(at, at + 5) == ("One",)

@@ -98,8 +98,11 @@ class Said:
     def is_hidden(self, atom: int) -> bool:
         return False
 
-    def block(self, atom: int) -> range | None:
-        return None
+    def blocks(self, atom: int) -> list[range]:
+        return []
+
+    def parts(self, atom: int) -> list[range]:
+        return []
 
 
 def query(*terms: int) -> np.ndarray:

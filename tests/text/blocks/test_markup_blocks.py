@@ -308,3 +308,8 @@ def test_only_the_beginning_of_a_heading_of_org_is_a_state(heading, title) -> No
 )
 def test_roles_of_rst_are_left_out_of_titles(heading, title) -> None:
     assert MARKUPS["rst"].title(heading) == title
+
+
+def test_a_comment_above_an_indented_line_of_signs_is_no_title() -> None:
+    text = "Rope\n====\n\nText of it.\n\n.. References\n   ----------\n\n.. _rope: rope.html\n"
+    assert [kind for kind, _, _ in blocks("rst", text)].count("heading") == 1

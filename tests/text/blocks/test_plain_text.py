@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkwise.core import Block
+from chunkwise.core import Block, Document
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.lines import Lines
 from chunkwise.text.blocks.markdown import markdown_blocks
 from chunkwise.text.blocks.plain_text import is_one_paragraph, plain_blocks
@@ -415,3 +416,57 @@ def test_short_prose_is_taken_at_once(text: str) -> None:
 )
 def test_what_may_be_more_is_looked_at(text: str) -> None:
     assert not is_one_paragraph(text)
+
+
+UNDERLINED = """\
+==========
+Rope Guide
+==========
+
+Rope is old, and was made of hemp.
+
+History
+-------
+It was made of hemp.
+
+Knots and splices
+~~~~~~~~~~~~~~~~~
+
+A knot holds.
+
+Care
+----
+
+Dry it.
+"""
+
+
+def test_underlined_titles_are_headings_by_the_order_of_their_signs() -> None:
+    found = [
+        (b.level, UNDERLINED[b.start : b.end]) for b in blocks(UNDERLINED) if b.kind == "heading"
+    ]
+    assert found == [
+        (1, "Rope Guide\n=========="),
+        (2, "History\n-------"),
+        (3, "Knots and splices\n~~~~~~~~~~~~~~~~~"),
+        (2, "Care\n----"),
+    ]
+    sections = Analyzed(Document("guide", UNDERLINED)).sections
+    assert sections.paths[2:4] == [
+        ("Rope Guide", "History"),
+        ("Rope Guide", "History", "Knots and splices"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A sentence that goes on\nand is followed by a rule\n-----\n\nMore.",
+        "Name   Price\n-----  -----\nRope   5\n",
+        "End of a long paragraph of the text.\n\n----------\n\nAnother.",
+        "Yes.\n" + "-" * 60 + "\nNo.",
+        "======\n------\n\nText.",
+    ],
+)
+def test_a_rule_below_other_text_is_no_underline(text: str) -> None:
+    assert not [block for block in blocks(text) if block.kind == "heading"]

@@ -10,6 +10,11 @@ from chunkwise.documents.loader import LoadOptions, OnUnreadable, SuffixLoader, 
 from chunkwise.documents.source import Source
 
 _BEGIN = re.compile(r"\\begin\s*\{document\}")
+_FRONT = re.compile(
+    r"(?:\s{0,100}\\(?:maketitle|tableofcontents|listof(?:figures|tables)|frontmatter|mainmatter|clearpage|newpage)"
+    r"(?![A-Za-z]))*"
+)
+"""What begins a document and says nothing by itself."""
 _END = "\\end{document}"
 _MARK = re.compile(
     r"\\verb\*?([^a-zA-Z\s*])[^\r\n]{0,300}?\1"
@@ -75,10 +80,11 @@ def _body(text: str) -> str:
     begin = _BEGIN.search(text)
     if begin is None:
         return text
-    end = text.find(_END, begin.end())
+    front = _FRONT.match(text, begin.end())
+    start = front.end() if front else begin.end()
+    end = text.find(_END, start)
     end = len(text) if end < 0 else end
-    blank = _SOLID.sub(" ", text[: begin.end()])
-    return blank + text[begin.end() : end] + _SOLID.sub(" ", text[end:])
+    return _SOLID.sub(" ", text[:start]) + text[start:end] + _SOLID.sub(" ", text[end:])
 
 
 def _title(text: str) -> str:

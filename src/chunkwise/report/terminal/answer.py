@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chunkwise.base.wording import counted
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.plain_text import harmless_text, one_line
 from chunkwise.report.terminal.parts import heading
 from chunkwise.report.views.answer import AnswerView, ClaimRow
 
@@ -44,7 +44,12 @@ def _marked(view: AnswerView) -> Text:
     parts: list[tuple[str, str]] = []
     for claim in view.claims:
         style = f"bold {_STYLES[claim.state]}"
-        parts += [(one_line(claim.text), style), (f" [{claim.mark}]", "cyan"), (" ", "")]
+        in_lines = "\n" in claim.text  # code, rows, items
+        if in_lines and parts:
+            parts[-1] = ("\n", "")
+        text = harmless_text(claim.text) if in_lines else one_line(claim.text)
+        parts += [(text, style), (f"\n[{claim.mark}]" if in_lines else f" [{claim.mark}]", "cyan")]
+        parts.append(("\n" if in_lines else " ", ""))
     return Text.assemble(*parts[:-1])  # fmt: skip
 
 

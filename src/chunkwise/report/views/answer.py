@@ -85,8 +85,10 @@ def _made_with(answered: CitedAnswer) -> str:
 def _claim(claim: Claim, mark: str, is_quoted: bool = False) -> ClaimRow:
     citation = claim.citation
     quote = one_line(citation.quote, _QUOTE).strip() if citation and not is_quoted else ""
+    # What is quoted as it stands is shown with the fence or header it needs; what a model wrote needs none.
+    opening, closing = (citation.opening, citation.closing) if citation and is_quoted else ("", "")
     return ClaimRow(
-        claim.text,
+        f"{opening}{claim.text}{closing}",
         claim.state,
         mark,
         _place(citation) if citation else "",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.wording import counted
-from chunkwise.core import SECTION_SEPARATOR, Hit
+from chunkwise.core import SECTION_SEPARATOR, Document, Hit
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.view import View
 from chunkwise.retrieval.search.chains import ChainHop, HitChain
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.terms import query_terms, terms_of_words, words_of
 
@@ -178,17 +179,35 @@ def _card(
 
 
 def _flowing(hit: Hit) -> str:
-    flowing = hit.level > 0 or hit.document.format in _PROSE
     lines: list[str] = []
-    for raw in hit.shown[:_WIDEST].splitlines():
-        line = one_line(raw).rstrip()
-        if not flowing and line:  # code is read with its indentation
-            line = " " * _indentation(raw) + line.lstrip()
-        if flowing and lines and len(lines[-1]) >= _FULL_LINE and line[:1].isalpha():
-            lines[-1] += f" {line}"
-        else:
-            lines.append(line)
+    flows = False  # whether the last line may go on
+    for prose, text in _parts(hit):
+        for raw in text.splitlines():
+            line = one_line(raw).rstrip()
+            if not prose and line:  # code is read with its indentation
+                line = " " * _indentation(raw) + line.lstrip()
+            if prose and flows and len(lines[-1]) >= _FULL_LINE and line[:1].isalpha():
+                lines[-1] += f" {line}"
+            else:
+                lines.append(line)
+            flows = prose
     return "\n".join(line for line in lines if line)
+
+
+def _parts(hit: Hit) -> Iterator[tuple[bool, str]]:
+    """What is shown of a hit: prose, whose lines were broken to fit a page, and code, whose lines were not."""
+    shown = hit.shown[:_WIDEST]
+    if hit.level or hit.document.format not in _PROSE:
+        yield hit.level > 0, shown
+        return
+    # Read by itself: the fence it is shown with tells where its code is.
+    document = Document("", shown, format=hit.document.format, language=hit.document.language)
+    at = 0
+    for start, end in Analyzed(document).blocks.code.tolist():
+        yield True, shown[at:start]
+        yield False, shown[start:end]
+        at = end
+    yield True, shown[at:]
 
 
 def _indentation(line: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -29,8 +30,14 @@ class AtomTexts(Protocol):
     def is_hidden(self, atom: int) -> bool:
         """Whether no reader is to see it: a comment."""
 
-    def block(self, atom: int) -> range | None:
-        """The atoms of the code, table or list it is part of or leads in, those alone that may be handed out."""
+    def blocks(self, atom: int) -> Sequence[range]:
+        """The atoms of the code, table or list it is part of or leads in, those alone that may be handed out.
+
+        With the lead-in, then without it.
+        """
+
+    def parts(self, atom: int) -> Sequence[range]:
+        """The same of parts of code that can be read by themselves, the largest first."""
 
 
 class Atoms(Protocol):
@@ -102,13 +109,14 @@ def select_atoms(
 ) -> NDArray[np.int64]:
     """Atoms by votes while they fit, in order; where one does not, shorter ones behind it may.
 
-    An atom brings the code, table or list it is part of, unless that is larger than the whole budget.
+    An atom brings the code, table or list it is part of, without its lead-in if need be, unless that is larger than the
+    whole budget; of code it then brings the lines that belong together.
     A heading or a table's header waits until the atom behind it is taken, and comes along if it fits then; `alone`:
     it waits for nothing.
     """
     selected: set[int] = set()
     waiting: dict[int, _Row] = {}
-    blocks = _Blocks(atoms, texts, budget)
+    blocks, gaps = _Blocks(atoms, texts, budget), _Gaps(atoms, texts)
     left, missed = budget, 0
     for row in _rows(atoms, candidates.numbers):
         if row.atom in selected:
@@ -123,24 +131,19 @@ def select_atoms(
         if texts is not None and texts.is_hidden(row.atom):
             continue
         at = row
-        block = blocks.whole(row.atom)
-        if block is not None:
-            rest = [
-                each
-                for each in _rows(atoms, np.arange(block.start, block.stop))
-                if each.atom not in selected
-            ]
-            cost = _cost_of(rest, selected)
-            if cost > left:
+        wholes = blocks.that_fit(row.atom)
+        if wholes:
+            added = _added(atoms, wholes, selected, left)
+            if added is None:
                 missed += 1
                 continue
-            selected.update(block)
-            left -= cost
-            at = rest[0]
+            left -= _cost_of(added, selected)
+            selected.update(each.atom for each in added)
+            at = added[0]
         elif (
             not alone
             and row.joins_after
-            and row.atom + 1 not in selected
+            and gaps.after(row.atom) not in selected
             and (row.heading or (texts is not None and texts.heads_next(row.atom)))
         ):
             waiting[row.atom] = row
@@ -148,14 +151,29 @@ def select_atoms(
         else:
             selected.add(row.atom)
             left -= cost
-        while at.joins_before and (heading := waiting.get(at.atom - 1)) is not None:
+        while at.joins_before and (heading := waiting.get(gaps.before(at.atom))) is not None:
             cost = heading.cost(selected)
             if cost > left:
                 break
             selected.add(heading.atom)
             left -= cost
             at = heading
-    return np.array(sorted(selected), dtype=np.int64)
+    return gaps.closed(sorted(selected))
+
+
+def _added(
+    atoms: Atoms, wholes: Sequence[range], selected: set[int], left: int
+) -> list[_Row] | None:
+    """What is still missing of the largest of several that fits; None: of none."""
+    for whole in wholes:
+        missing = [
+            each
+            for each in _rows(atoms, np.arange(whole.start, whole.stop))
+            if each.atom not in selected
+        ]
+        if missing and _cost_of(missing, selected) <= left:
+            return missing
+    return None
 
 
 def _cost_of(rows: Sequence[_Row], selected: set[int]) -> int:
@@ -174,16 +192,54 @@ class _Blocks:
         self._atoms, self._texts, self._budget = atoms, texts, budget
         self._fits: dict[range, bool] = {}
 
-    def whole(self, atom: int) -> range | None:
-        """The atoms that come along; None: it is in no block, or in one that is larger than the budget."""
-        block = None if self._texts is None else self._texts.block(atom)
-        if block is None or len(block) < 2:
-            return None
+    def that_fit(self, atom: int) -> list[range]:
+        """The atoms that come along, the most first; none: it stands for itself, or its block is too large."""
+        if self._texts is None:
+            return []
+        found = list(filter(self._does_fit, self._texts.blocks(atom)))
+        found = found or list(filter(self._does_fit, self._texts.parts(atom)))
+        return [] if found == [range(atom, atom + 1)] else found
+
+    def _does_fit(self, block: range) -> bool:
         if block not in self._fits:
             tokens = int(self._atoms.tokens[block.start : block.stop].sum())
             # One more where it starts inside a text.
             self._fits[block] = tokens + bool(self._atoms.start[block.start]) <= self._budget
-        return block if self._fits[block] else None
+        return self._fits[block]
+
+
+class _Gaps:
+    """Atoms that no reader is to see part nothing: what stands around them is one text."""
+
+    def __init__(self, atoms: Atoms, texts: AtomTexts | None) -> None:
+        self._atoms, self._texts = atoms, texts
+
+    def before(self, atom: int) -> int:
+        """The one before it that can be seen."""
+        return self._next(atom, -1)
+
+    def after(self, atom: int) -> int:
+        return self._next(atom, 1)
+
+    def closed(self, selected: Sequence[int]) -> NDArray[np.int64]:
+        """With what is hidden between two of them."""
+        found = list(selected)
+        for one, other in pairwise(selected):
+            if one + 1 < other and self._is_hidden(one, one + 1) and self.after(one) == other:
+                found.extend(range(one + 1, other))
+        return np.array(sorted(found), dtype=np.int64)
+
+    def _next(self, atom: int, step: int) -> int:
+        atom += step
+        while self._is_hidden(atom - step, atom):
+            atom += step
+        return atom
+
+    def _is_hidden(self, one: int, other: int) -> bool:
+        if self._texts is None or not 0 <= other < len(self._atoms.document):
+            return False
+        low, high = (np.array([each]) for each in sorted((one, other)))
+        return bool(are_adjacent(self._atoms, low, high)[0]) and self._texts.is_hidden(other)
 
 
 def _rows(atoms: Atoms, numbers: NDArray[np.int64]) -> Iterator[_Row]:

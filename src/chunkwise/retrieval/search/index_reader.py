@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chunkwise.core import Document, Hit, Passage
+from chunkwise.core import Document, Hit, Passage, Span
 from chunkwise.retrieval.searchable import CandidateSpan, Searchable
 from chunkwise.retrieval.whole_blocks import NO_FRAME, Frame, whole_blocks
 from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
@@ -48,7 +48,9 @@ class IndexReader:
         count = self._counts.get(key)
         if count is None:
             opening, closing = self.frame(document, start, end)
-            count = self.tokenizer.count(f"{opening}{self.text(document)[start:end]}{closing}")
+            own = self.document(document)
+            shown = own.text_without(Span(start, end), whole_blocks(own).hidden(start, end))
+            count = self.tokenizer.count(f"{opening}{shown}{closing}")
             self._counts[key] = count
         return count
 
@@ -88,6 +90,11 @@ def hits_of(reader: IndexReader, candidates: Sequence[CandidateSpan]) -> list[Hi
                 (Passage(reader.document(each.document).id, *span), tokens)
                 for each in candidate.elsewhere
                 for span, tokens in zip(each.spans, each.tokens, strict=True)
+            ),
+            hidden=()
+            if candidate.level
+            else whole_blocks(reader.document(candidate.document)).hidden(
+                candidate.start, candidate.end
             ),
         )
         for rank, candidate, frame in zip(_ranks(candidates), candidates, frames, strict=True)

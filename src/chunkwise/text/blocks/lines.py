@@ -111,9 +111,21 @@ class Lines:
         return self.characters.text[self.start[line] : self.end[line]]
 
 
-BLANK, TEXT, HEADING, ITEM, HEADER, DELIMITER, ROW, UNDERLINE, INDENTED, FENCED, RULE, TITLE = (
-    range(12)
-)
+(
+    BLANK,
+    TEXT,
+    HEADING,
+    ITEM,
+    HEADER,
+    DELIMITER,
+    ROW,
+    UNDERLINE,
+    INDENTED,
+    FENCED,
+    RULE,
+    TITLE,
+    COMMENT,
+) = range(13)
 
 CODE_INDENT = 4
 

@@ -47,7 +47,9 @@ def _classify(
         kind[underline] = kinds.UNDERLINE
     kind[levels > 0] = kinds.HEADING
     for first, last in comments:
-        kind[first : last + 1] = kinds.TEXT
+        # Text behind its end, in the same line, is text.
+        alone = lines.text(last).rstrip().endswith("-->")
+        kind[first : last + 1] = kinds.COMMENT if alone else kinds.TEXT
     kind[lines.blank] = kinds.BLANK
     _mark_tables(lines, kind)
     for first, last in fenced:
@@ -116,13 +118,13 @@ class _Reader:
         ends = np.append(starts[1:], len(self.kind))
         run = self.kind[starts]
         apart = np.ones(len(run), dtype=np.bool_)
-        apart[1:] = (run[:-1] == kinds.BLANK) | (run[:-1] == kinds.RULE)
+        apart[1:] = np.isin(run[:-1], (kinds.BLANK, kinds.RULE, kinds.COMMENT))
         solid = run != kinds.BLANK
         handlers = {
             kinds.TEXT: self._text, kinds.INDENTED: self._indented, kinds.HEADING: self._headings,
             kinds.ITEM: self._items, kinds.HEADER: self._header, kinds.ROW: self._rows,
             kinds.FENCED: self._fenced, kinds.UNDERLINE: self._underline,
-            kinds.RULE: self._rule, kinds.DELIMITER: self._delimiter,
+            kinds.RULE: self._rule, kinds.DELIMITER: self._delimiter, kinds.COMMENT: self._comment,
         }  # fmt: skip
         columns = (run[solid], starts[solid], ends[solid], apart[solid])
         for kind, lo, hi, self.after_blank in zip(*(c.tolist() for c in columns), strict=True):
@@ -131,6 +133,13 @@ class _Reader:
 
     def _rule(self, lo: int, hi: int) -> None:
         self.in_list = False
+
+    def _comment(self, lo: int, hi: int) -> None:
+        """A paragraph of its own, unless it stands in an item: the text behind it begins anew."""
+        if not self.in_list:
+            self._add(_PARAGRAPH, self.first[lo], self.end[hi - 1])
+        else:
+            self._text(lo, hi)
 
     def _delimiter(self, lo: int, hi: int) -> None:
         """Taken in with the header above it."""

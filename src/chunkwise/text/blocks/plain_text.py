@@ -36,6 +36,9 @@ def is_one_paragraph(text: str) -> bool:
     return broken is None or _SOLID.search(text, broken.end()) is None
 
 
+_UNDERLINES = "=-~*^+#.:_'\"`"
+_SHORTER, _LONGER = 2, 8
+"""Characters by which an underline may be shorter, or longer, than its title."""
 _BULLETS = "-*+•‣◦▪–—●"
 _LOG_SHARE = 0.8
 
@@ -48,9 +51,31 @@ def plain_blocks(lines: Lines, *, dense: bool = False, pages: Sequence[int] = ()
         return Blocks()
     kind = _classify(lines)
     levels = heading_levels(lines, dense=dense, pages=pages)
+    if not dense:
+        _mark_underlined(lines, kind, levels)
     kind[levels > 0] = kinds.HEADING
     kind[levels == GOES_ON] = kinds.TITLE
     return _read(lines, kind, levels)
+
+
+def _mark_underlined(lines: Lines, kind: NDArray[np.int8], levels: NDArray[np.int64]) -> None:
+    """Titles above a line of one sign about as long as they are; the sign met first is that of the highest level."""
+    third = lines.at(2)
+    likely = one_of(lines.head, _UNDERLINES) & (lines.head == lines.second) & (lines.head == third)
+    order: dict[str, int] = {}
+    for line in np.flatnonzero(likely).tolist():
+        sign = lines.text(line).strip()
+        title = lines.text(line - 1).rstrip() if line else ""
+        if sign.strip(sign[0]) or likely[line - 1] or not any(map(str.isalnum, title)):
+            continue
+        over = line > 1 and lines.text(line - 2).strip().startswith(sign[0] * 3)
+        stands_alone = line == 1 or bool(lines.blank[line - 2]) or over
+        if not stands_alone or not len(title) - _SHORTER <= len(sign) <= len(title) + _LONGER:
+            continue
+        levels[line - 1] = order.setdefault(sign[0], len(order) + 1)
+        levels[line] = GOES_ON
+        if over:
+            kind[line - 2] = kinds.BLANK
 
 
 def _classify(lines: Lines) -> NDArray[np.int8]:

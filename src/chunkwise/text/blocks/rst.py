@@ -85,7 +85,7 @@ class _RstReader:
         if under >= len(self.lines):
             return 0
         words, below = self.lines[title].words, self.lines[under]
-        if not words or not _is_adornment(below) or (not over and line.indent):
+        if not words or not _is_adornment(below) or below.indent or (not over and line.indent):
             return 0
         if over and below.words != line.words:
             return 0

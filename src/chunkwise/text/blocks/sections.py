@@ -38,6 +38,8 @@ _NESTED_LINKS = 2
 _LONGEST_TITLE = 200
 _READ = 8 * _LONGEST_TITLE
 """Characters of a heading with its marks that are looked at."""
+_UNDERLINE = "=-~*^+#.:_'\"` \t"
+"""Signs of a line below a title, in Markdown and in plain text."""
 _DEEPEST = 32
 """Paths of hostile documents end here: a thousand nested headings are no outline."""
 
@@ -49,7 +51,7 @@ def heading_title(text: str) -> str:
         text = text.lstrip("#").strip()
         text = re.sub(r"(?:^|\s)#+$", "", text)
     lines = text.splitlines()
-    if len(lines) > 1 and not lines[-1].strip("=- \t"):
+    if len(lines) > 1 and not lines[-1].strip(_UNDERLINE):
         lines.pop()
     text = " ".join(" ".join(lines).split())
     return _plain(text).strip()[:_LONGEST_TITLE]

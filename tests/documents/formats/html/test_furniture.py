@@ -261,3 +261,35 @@ def test_sections_with_prose_of_their_own_are_all_kept() -> None:
     sections = "".join(f"<div><h2>Part {n}</h2>{n * _PARAGRAPH}</div>" for n in (4, 2, 3))
     text = html_text(f"<body><div>{sections}</div></body>").layout.text
     assert text.count("The lamp of the tower") == 9
+
+
+MORE = """<h6><a href="/b">How stores make you buy more than you need</a></h6>
+<p>Every store is loud… <a href="/b">Read more about how stores do it</a></p>"""
+STORY = f"<p>{PROSE * 4}</p>"
+NEWS = f"""<h1>Ferry sinks</h1><div class="story">{STORY}{STORY}{MORE}{STORY}</div>
+<div><p>The writer of this piece has sailed for twenty years, and writes here since the year 2012.</p></div>"""
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        '<meta property="og:type" content="article">',
+        '<meta property="article:published_time" content="2024-01-01">',
+        '<div itemscope itemtype="https://schema.org/NewsArticle">',
+    ],
+)
+def test_a_page_that_says_it_is_an_article_is_that_article_alone(says: str) -> None:
+    head, body = (says, "") if says.startswith("<meta") else ("", says)
+    text = text_of(f"<html><head>{head}</head><body>{body}{NEWS}</body></html>")
+    assert text.startswith("Ferry sinks")
+    assert text.count(PROSE.strip()) == 12
+    assert "Read more" not in text
+    assert "How stores" not in text
+    assert "The writer of this piece" not in text
+
+
+def test_what_stands_for_a_picture_is_read_once_and_not_as_the_title_again() -> None:
+    picture, other = '<img alt="Ferry sinks" src="a.png">', '<img alt="A map" src="b.png">'
+    title = "<title>Ferry sinks - News</title>"
+    page = f"<html><head>{title}</head><body><p>{picture}{PROSE}{other}{other}</p></body></html>"
+    assert text_of(page) == f"{PROSE}A map"

@@ -134,6 +134,7 @@ def test_what_is_hidden_is_left_out_with_its_content(markup: str, expected: str)
     [
         ("a<svg><text>B</text><text>C</text></svg>d", "a B C d"),
         ("a<noscript>b</noscript>c", "a b c"),
+        ("a<noscript>&lt;img src='/count?page=1'&gt;</noscript> c", "a c"),
         ("more<svg><path/></svg>.", "more."),
         ("<svg><title>t</title><foreignObject><div>d</div></foreignObject></svg>x", "t\n\nd\n\nx"),
     ],

@@ -61,6 +61,7 @@ _IMPRINT = re.compile(
     r"|\b(?:tel|phone|e-?mail)\b",
     re.IGNORECASE,
 )
+_ARTICLE = re.compile(r"schema\.org/(?:[A-Za-z]*Article|BlogPosting)\b")
 _SIGNS = frozenset({"", "¶", "#", "§", "🔗", "⚓", "∞", "link", "anchor", "permalink"})
 _PERMALINK = re.compile(r"permalink|headerlink|anchor", re.IGNORECASE)
 _DENSE = 0.6
@@ -74,6 +75,8 @@ _LONG = 80
 """Bytes outside of links with which a block is prose."""
 _MOST = 0.8
 """Share of the prose that makes an element the body of the page."""
+_NEARLY_ALL = 0.9
+"""The same on a page that says that it is an article."""
 _PARAGRAPHS, _BESIDE = 3, 1 / 3
 """The element of an article has so many of its own; others beside it have at most this share of its prose."""
 _SCRAPS, _LINKED = 0.6, 0.2
@@ -129,6 +132,8 @@ class Furniture:
             kind: [] for kind in ("main", "article", "furniture", "hint", _BANNER, _FOOTER)
         }
         self._frames: list[_Part] = []
+        self.says_article = False
+        """Whether the page says that it is one: news, a post."""
 
     # What goes by.
 
@@ -181,6 +186,8 @@ class Furniture:
         self._of_blocks.append((self._text, self._linked))
 
     def _kind(self, tag: str, attributes: Mapping[str, str]) -> str:
+        if attributes and _ARTICLE.search(attributes.get("itemtype") or ""):
+            self.says_article = True
         role = (attributes.get("role") or "").lower() if attributes else ""
         kind = _ROLES.get(role) or _TAGS.get(tag, tag)
         if kind in ("main", "article") or (kind == "footer" and self._quoted):
@@ -202,6 +209,8 @@ class Furniture:
         kept = self._without(kept, self._small(self._parts["hint"], kept))
         main = self._main(kept)
         found = self._body(kept if main is None else main, blocks, says_main=main is not None)
+        if self.says_article:
+            found = self._article_alone(found, blocks)
         if main is None:
             found = self._trimmed(found, blocks, text)
         for part in _outermost(self._parts[_FOOTER]):
@@ -213,10 +222,8 @@ class Furniture:
     def _body(self, kept: list[bool], blocks: Sequence[Block], *, says_main: bool) -> list[bool]:
         """Without the links and scraps around the element that holds nearly all of the prose, or else an article."""
         sums = [(0, 0, 0)]
-        for number, keep in enumerate(kept):
-            characters, linked = self._of_block(number) if keep else (0, 0)
-            long = characters - linked >= _LONG or blocks[number].kind in ("code", "row")
-            prose = characters - linked if long and linked <= characters / 2 else 0
+        for number, prose in enumerate(self._prose(kept, blocks)):
+            characters, linked = self._of_block(number) if kept[number] else (0, 0)
             a, b, c = sums[-1]
             sums.append((a + characters, b + linked, c + prose))
         found = list(kept)
@@ -240,6 +247,35 @@ class Furniture:
         if not says_main and (article := self._article(of_blocks, first, end)):
             drop((first, article.first), (article.end, end))
         return found if any(found) else kept
+
+    def _article_alone(self, kept: list[bool], blocks: Sequence[Block]) -> list[bool]:
+        """Without links, and what is behind the element with nearly all of the prose: teasers, who wrote it."""
+        prose = self._prose(kept, blocks)
+        sums = [*accumulate(prose, initial=0)]
+        first, end = 0, len(kept)
+        for part in sorted(self._frames, key=lambda part: (part.first, -part.end)):
+            inside = sums[part.end] - sums[part.first]
+            if first <= part.first and part.end <= end and inside >= _NEARLY_ALL * sums[-1]:
+                first, end = part.first, part.end
+        found = []
+        for number, keep in enumerate(kept):
+            is_told = prose[number] > 0 or blocks[number].kind == "heading" or first <= number
+            linked = self._is_linked(number) and not prose[number]
+            found.append(keep and number < end and is_told and not linked)
+        return found if any(found) and sums[-1] else kept
+
+    def _prose(self, kept: list[bool], blocks: Sequence[Block]) -> list[int]:
+        """Bytes of each block that is kept and long enough to be prose, or is code or a row."""
+        found = []
+        for number, keep in enumerate(kept):
+            characters, linked = self._of_block(number) if keep else (0, 0)
+            long = characters - linked >= _LONG or blocks[number].kind in ("code", "row")
+            found.append(characters - linked if long and linked <= characters / 2 else 0)
+        return found
+
+    def _is_linked(self, number: int) -> bool:
+        characters, linked = self._of_block(number)
+        return linked > characters / 2
 
     def _article(self, prose: list[int], first: int, end: int) -> _Part | None:
         """The element between these blocks that has far more prose of its own than any other beside it."""

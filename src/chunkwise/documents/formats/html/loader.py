@@ -122,6 +122,7 @@ _FEW_PARTS = 8
 """Pieces of text in a link that may be only a sign."""
 
 _BREAK = "\0"  # a <br>; the parser turns real NULs into U+FFFD, so it cannot be in the text
+_MARKUP = re.compile(r"</?[a-zA-Z]")
 _SPACE = " \t\n\f\r"
 _SPACES = re.compile(r"[ \t\n\f\r]+")
 _BREAKS = re.compile(r" ?\0 ?")
@@ -165,6 +166,7 @@ class HtmlText:
         self._foreign = 0
         self._apart = 0
         self._apart_from = 0
+        self._alternatives: set[str] = set()
         self._pre = 0
         self._heading = 0
         self._cell_length = 0
@@ -207,7 +209,7 @@ class HtmlText:
         if tag == "br":
             self._inline.append("\n" if self._pre else _BREAK)
         elif tag == "img":
-            self._inline.append(f" {attributes.get('alt') or ''} ")
+            self._inline.append(f" {self._alternative(attributes.get('alt') or '')} ")
         elif tag == "meta":
             self._meta(attributes)
         elif tag == "a":
@@ -247,12 +249,25 @@ class HtmlText:
             return
         if tag in SET_APART:
             self._apart -= 1
+            # Elements that the parser took for text: a browser with scripts shows none of them.
+            if tag == "noscript" and _MARKUP.search("".join(self._inline[self._apart_from :])):
+                del self._inline[self._apart_from :]
             if not self._apart:
                 self._set_apart()
         if tag == "a" and self._furniture is not None:
             self._end_link(self._furniture)
         if tag in ("svg", "math"):
             self._foreign -= 1
+
+    def _alternative(self, text: str) -> str:
+        """What stands for a picture; of the main text once, and not where it repeats the page's title."""
+        if self._furniture is None or not text.strip():
+            return text
+        known = _SPACES.sub(" ", text).strip().casefold()
+        if known in self._alternatives or known in self.title.casefold():
+            return ""
+        self._alternatives.add(known)
+        return text
 
     def data(self, text: str) -> None:
         if not self._skipping:
@@ -283,6 +298,10 @@ class HtmlText:
         """What the page says of itself; the first of a name counts."""
         name = (attributes.get("name") or attributes.get("property") or "").strip().lower()
         content = " ".join((attributes.get("content") or "").split())
+        if self._furniture is not None and (
+            name == "article:published_time" or (name, content.lower()) == ("og:type", "article")
+        ):
+            self._furniture.says_article = True
         if name == "generator":
             self.generator = content
         elif content and name in _METADATA:
