@@ -65,29 +65,50 @@ def prepare(folder: Path, colbert: Path, teacher: Path) -> None:
 
 
 def _weights(path: Path) -> dict[str, Any]:
-    """The numbers of an 8-bit export under the names that transformers knows them by."""
+    """The numbers of an export, 8-bit or whole, under the names that transformers knows them by."""
     import onnx
     from onnx import numpy_helper
 
     graph = onnx.load(path).graph
     known = {each.name: numpy_helper.to_array(each) for each in graph.initializer}
-    found: dict[str, Any] = {}
+    readers: dict[str, list[Any]] = {}
+    for node in graph.node:
+        for name in node.input:
+            readers.setdefault(name, []).append(node)
+
+    def bias_behind(node: Any) -> str | None:
+        """Matrices have lost their names in some exports; what is added to their products has not."""
+        while node is not None:
+            for name in node.input:
+                if name.endswith(".bias") and name in known:
+                    return str(name)
+            following = [each for out in node.output for each in readers.get(out, ())]
+            behind = [
+                each for each in following if each.op_type in ("Cast", "Mul", "Add", "BiasGelu")
+            ]
+            node = behind[0] if behind else None
+        return None
+
     matrices = {}
     for node in graph.node:
-        quantised = [each for each in node.input if each in known and each.endswith("_quantized")]
-        if node.op_type == "MatMulInteger" and quantised:
-            name = node.name.strip("/").replace("/", ".").partition(".MatMul_quant")[0]
-            name = name.partition(".Gemm_MatMul_quant")[0]
-            matrices[quantised[0].removesuffix("_quantized")] = f"{name}.weight"
+        if node.op_type in ("MatMulInteger", "MatMul", "Gemm") and node.input[1] in known:
+            bias = bias_behind(node)
+            turned = any(each.name == "transB" and each.i for each in node.attribute)
+            if bias:
+                name = node.input[1].removesuffix("_quantized")
+                matrices[name] = bias.removesuffix("bias") + "weight", turned
+    found: dict[str, Any] = {}
     for name, array in known.items():
         base = name.removesuffix("_quantized")
+        own, turned = matrices.get(base, (base, True))
+        own = own.removeprefix("bert.")
+        whole = array if turned else array.T
         if base != name:
-            own = matrices.get(base, base).removeprefix("bert.")
-            found[own] = array.T if base in matrices else array
+            found[own] = whole
             found[f"{own}|scale"] = known[f"{base}_scale"]
             found[f"{own}|zero"] = known[f"{base}_zero_point"]
-        elif array.dtype == np.float32 and name.endswith((".weight", ".bias")):
-            found[name.removeprefix("bert.")] = array
+        elif array.dtype == np.float32 and own.endswith((".weight", ".bias")):
+            found[own] = whole
     return found
 
 

@@ -68,8 +68,7 @@ NOTES = """- The projection of `colbert-small` was taught on questions about squ
 - Reading by `colbert-small`: about 1,500 tokens a second with two threads on a busy machine, half of what `minilm`
   reads; `chunkwise models` measures yours.
 - Samples, not whole sets: two cores. Differences of a point or two are chance where the interval says so. Other
-  embedders as the vectors' voice were not measured here, nor was the cross-encoder as one more (`--reranker local`):
-  its weight of 1 is no figure of these sets.
+  embedders as the vectors' voice, and the cross-encoder as one more: [above](#every-embedder-and-the-reranker).
 """
 
 

@@ -69,6 +69,18 @@ def test_a_reranker_is_named_where_there_is_one(tmp_path: Path) -> None:
     assert "reranker" not in Recommendation("structure").settings()
 
 
+def test_token_vectors_are_named_where_an_index_is_to_have_them(tmp_path: Path) -> None:
+    path = tmp_path / "recommendation.toml"
+    compared = Recommendation(
+        "structure", retriever="multiscale", budget=500, maxsim="colbert-small"
+    )
+    write_recommendation(compared, path, "why")
+    assert read_recommendation(path) == compared
+    assert compared.options()["maxsim"] == "colbert-small"
+    assert 'maxsim="colbert-small",\n)' in snippets(compared)["Python"]
+    assert "maxsim" not in Recommendation("structure").settings()
+
+
 def test_the_embedder_has_an_old_name(tmp_path: Path) -> None:
     path = tmp_path / "recommendation.toml"
     write_recommendation(Recommendation("structure", embedder="openai:small"), path, "")

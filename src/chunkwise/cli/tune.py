@@ -99,6 +99,10 @@ class TuneOptions(KeepOptions, SweepOptions):
         help="Model that reads hits once more, tried on the best: local, maxsim, https://HOST/rerank#NAME … "
         "May be repeated.",
     )  # fmt: skip
+    maxsim: str | None = option(
+        "--maxsim", metavar="NAME",
+        help="Token vectors (late interaction), tried on the best that searches several sizes: colbert-small.",
+    )  # fmt: skip
     tokenizer: str | None = tokenizer_name("o200k_base")
     time: str | None = option(
         "--time", metavar="TIME", help='Time that the sweep may take: "10 min", "90 s".'
@@ -149,7 +153,7 @@ def command(options: TuneOptions) -> None:
         options.source, options.test_queries,
         embedder=None if first is None else "" if first == "none" else first,
         embedders=None if first is None else options.embedder[1:],
-        rerankers=options.reranker or None,
+        rerankers=options.reranker or None, maxsim=options.maxsim,
         objective=options.objective, k=options.count, seed=options.seed, exact=options.exact or None,
         time=options.time, tokenizer=options.tokenizer, prior=False if options.no_prior else None,
         resume=options.output if options.resume else None,
@@ -163,7 +167,7 @@ def _of_pipeline(options: TuneOptions) -> SweepSource:
     from chunkwise.tuning.plan.prepare import sweep_of_pipeline
 
     assert options.pipeline is not None
-    for name in ("embedder", "reranker", "exact", "no_prior", "resume"):
+    for name in ("embedder", "reranker", "maxsim", "exact", "no_prior", "resume"):
         if getattr(options, name):
             flag = f"--{name.replace('_', '-')}"
             more = ": the same command goes on by itself" if name == "resume" else ""
@@ -322,6 +326,7 @@ def _run_options(prepared: PreparedSweep, options: SweepOptions) -> RunOptions:
         fetch_weights(name, options.quiet)
     for name in prepared.sweep.rerankers:
         fetch_weights(name, options.quiet, "reranker")
+    fetch_weights(prepared.sweep.maxsim, options.quiet, "token encoder")
     leaders = Leaders(prepared.sweep.objective, material.splits, options.quiet)
     return RunOptions(options.workers(material.characters), leaders.add, leaders.stages)
 

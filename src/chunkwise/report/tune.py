@@ -202,6 +202,7 @@ def tune(
     embedder: str | Embedder | None = None,
     embedders: Sequence[str] | None = None,
     rerankers: Sequence[str] | None = None,
+    maxsim: str | None = None,
     tokenizer: str | None = None,
     time: str | None = None,
     exact: bool | None = None,
@@ -221,18 +222,19 @@ def tune(
     that had no part in it: the test questions where the file names some, else by nested cross-validation.
 
     `source` are files, folders or `Document`s, or a plan (`sweep.toml`); what is said beside a plan wins. An empty
-    `embedder`: words alone; other `embedders` and `rerankers` are tried on the best. `tokenizer` counts budgets
-    (recall@1000t): a name, a model's name or the path of a tokenizer.json. `time` is what may be spent, such as
-    "10 min". `prior=False`: what levers did on public question sets counts for nothing. In the folder `output` what is
-    done is kept, so that the same call goes on where the last one was stopped, and the report and the recommendation
-    are written. `pipeline` is what builds one of your own, `./mine.py:build`: the parameters it declares are tried
-    instead of chunkings and retrievers (docs/pipelines.md).
+    `embedder`: words alone; other `embedders`, `rerankers` and the token vectors of `maxsim` are tried on the best.
+    `tokenizer` counts budgets (recall@1000t): a name, a model's name or the path of a tokenizer.json. `time` is what
+    may be spent, such as "10 min". `prior=False`: what levers did on public question sets counts for nothing. In the
+    folder `output` what is done is kept, so that the same call goes on where the last one was stopped, and the report
+    and the recommendation are written. `pipeline` is what builds one of your own, `./mine.py:build`: the parameters it
+    declares are tried instead of chunkings and retrievers (docs/pipelines.md).
     """
     if pipeline is not None:
         for name, given in (
             ("embedder", embedder),
             ("embedders", embedders),
             ("rerankers", rerankers),
+            ("maxsim", maxsim),
         ):
             if given:
                 raise InvalidParameter(
@@ -244,8 +246,8 @@ def tune(
         )  # fmt: skip
     else:
         sweep = sweep_from_source(
-        source, queries, embedder=embedder, embedders=embedders, rerankers=rerankers, objective=objective, k=k,
-        seed=seed, exact=exact,
+        source, queries, embedder=embedder, embedders=embedders, rerankers=rerankers, maxsim=maxsim,
+        objective=objective, k=k, seed=seed, exact=exact,
         time=time, tokenizer=tokenizer, prior=prior,
     )  # fmt: skip
 

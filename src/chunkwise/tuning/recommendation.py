@@ -47,6 +47,8 @@ class Recommendation:
     """What the budget is counted by."""
     reranker: str = ""
     """What reads the hits once more; empty: nothing."""
+    maxsim: str = ""
+    """The model of the token vectors that the index keeps; empty: none."""
 
     @property
     def is_pipeline(self) -> bool:
@@ -72,6 +74,8 @@ class Recommendation:
             del found["tokenizer"]
         if not self.reranker:
             found.pop("reranker", None)
+        if not self.maxsim:
+            found.pop("maxsim", None)
         return found
 
     def options(self) -> dict[str, str | int]:
@@ -177,6 +181,8 @@ def _index(
     if recommendation.tokenizer != DEFAULT_TOKENIZER:
         said["tokenizer"] = recommendation.tokenizer
     told = "".join(f"    {name}={_text(value)},\n" for name, value in said.items())
+    if recommendation.maxsim:
+        told += f"    maxsim={_text(recommendation.maxsim)},\n"
     if follows_names(recommendation.retriever):
         told += "    graph=True,\n"
     if options := _reading_code(reading):
@@ -294,4 +300,5 @@ def recommendation_of(configuration: Configuration, sweep: Sweep) -> Recommendat
         neighbours=configuration.neighbours,
         tokenizer=sweep.tokenizer,
         reranker=configuration.reranker,
+        maxsim=configuration.maxsim,
     )

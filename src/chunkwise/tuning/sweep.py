@@ -79,6 +79,8 @@ class Configuration:
     """The model of its vectors; empty: that of the sweep."""
     reranker: str = ""
     """What reads its hits once more; empty: nothing."""
+    maxsim: str = ""
+    """The token encoder whose vectors vote, too, at several sizes (late interaction); empty: none."""
     varies: str = field(default="", compare=False)
     """Key of the one it differs from in one lever, tried because that was among the best; empty: planned."""
 
@@ -90,9 +92,15 @@ class Configuration:
         if self.neighbours:
             parts.append(f"neighbours {self.neighbours}")
         parts += [self.embedder, f"reranked by {self.reranker}" if self.reranker else ""]
+        parts.append(f"token vectors of {self.maxsim}" if self.maxsim else "")
         if self.vectors == "own" and not self.embedder:
             parts.append("own vectors")
         return " · ".join(part for part in parts if part)
+
+    @property
+    def reads_more(self) -> bool:
+        """Whether another model is asked beside words and vectors."""
+        return bool(self.reranker or self.maxsim)
 
     @property
     def key(self) -> str:
@@ -100,6 +108,8 @@ class Configuration:
         said = [self.strategy, self.retriever, self.context, str(self.neighbours), self.vectors]
         if self.embedder or self.reranker:
             said += [self.embedder, self.reranker]
+        if self.maxsim:
+            said += ["maxsim", self.maxsim]
         return blake2b("\0".join(said).encode(), digest_size=8).hexdigest()
 
 
@@ -155,6 +165,8 @@ class Sweep:
     """Other models than `embedder`, which the best are tried with, too."""
     rerankers: tuple[str, ...] = ()
     """What may read hits once more, tried on the best."""
+    maxsim: str = ""
+    """A token encoder, tried on the best that searches several sizes; empty: none."""
     pipeline: str = ""
     """What builds the user's own pipeline, whose declared parameters are tried; empty: chunkings and retrievers are."""
     timeout: float = 60.0

@@ -70,6 +70,24 @@ def best_chunkings(
     return [outcomes[at].configuration for at in best]
 
 
+def best_of_several(
+    outcomes: Sequence[Outcome], splits: Sequence[str], objective: str
+) -> list[Configuration]:
+    """The best that searches several sizes, where one does: its windows have no chunks."""
+    means = {
+        at: found
+        for at, each in enumerate(outcomes)
+        if not each.configuration.strategy and not each.error and not each.configuration.varies
+        for found in [_mean(each, splits, objective)]
+        if found is not None
+    }
+    sign = 1 if lower_is_better(objective) else -1
+    return [
+        outcomes[at].configuration
+        for at in sorted(means, key=lambda at: (sign * means[at], at))[:1]
+    ]
+
+
 def race_against(outcomes: Sequence[Outcome], splits: Sequence[str], objective: str) -> Race:
     """The best of all so far, by its scores on the questions that choose."""
     lower = lower_is_better(objective)
@@ -240,6 +258,8 @@ def run_and_choose(
             outcomes += outcomes_of(Plan(tuple(again)))
     with watch("variations"):
         best = best_chunkings(outcomes, inputs.splits, sweep.objective, sweep.finalists)
+        if sweep.finalists:
+            best += best_of_several(outcomes, inputs.splits, sweep.objective)
         for name, some in variations(best, sweep).items():
             race = race_against(outcomes, inputs.splits, sweep.objective)
             other = replace(sweep, embedder=name)

@@ -377,12 +377,12 @@ def test_a_fold_chooses_no_variation_that_other_questions_had_tried() -> None:
     assert [label for label, _ in all_of_them.chosen] == ["b · bm25(k1=2.5)"]
 
 
-def test_a_reranker_must_be_worth_a_point() -> None:
+@pytest.mark.parametrize("more", [{"reranker": "local"}, {"maxsim": "colbert-small"}])
+def test_another_model_must_be_worth_a_point(more: dict[str, str]) -> None:
     table = noisy(26, 200, [0.0, 0.002, 0.1], spread=0.01)
     outcomes = [outcome(f"s{at}", table[:, at]) for at in range(3)]
     reranked = [
-        replace(each, configuration=replace(each.configuration, reranker="local"))
-        for each in outcomes[1:]
+        replace(each, configuration=replace(each.configuration, **more)) for each in outcomes[1:]
     ]
     found = tuned([outcomes[0], reranked[0]], questions(200), of=sweep(test_share=0.0))
     assert found.chosen == outcomes[0].configuration.key

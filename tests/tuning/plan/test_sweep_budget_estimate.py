@@ -72,6 +72,11 @@ def test_rerankers_and_other_embedders_are_in_the_time():
     # A cross-encoder reads a hundred chunks of 472 questions, of five configurations: an evening's part.
     assert 3600 < one.variations < 4 * 3600
     assert "variations" in " ".join(one.words)
+    # Token vectors: one more pass over the documents, by a model twice as slow.
+    read_once_more = estimate_sweep(plan, **CORPUS, has_token_vectors=True)
+    assert read_once_more.variations == pytest.approx(
+        2 * CORPUS["tokens"] / CORPUS["tokens_per_second"]
+    )
 
 
 def test_late_vectors_read_the_corpus_once_however_many_chunkings():

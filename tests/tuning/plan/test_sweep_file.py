@@ -305,6 +305,7 @@ written = st.builds(
     test_share=st.just(0.0) | st.floats(0.01, 0.99),
     prior=st.booleans(),
     rerankers=st.sampled_from([(), ("local",), ("local", "maxsim")]),
+    maxsim=st.sampled_from(["", "colbert-small"]),
 )  # fmt: skip
 
 
@@ -326,6 +327,10 @@ def test_of_several_embedders_the_first_is_that_of_the_sweep(read, tmp_path):
     assert read(sweep_text(found, tmp_path)) == found
     with pytest.raises(InvalidParameter, match='"none" stands alone'):
         read(HEAD + 'embedder = ["none", "minilm"]')
+    with pytest.raises(
+        InvalidParameter, match="maxsim is 3; the name of a token encoder is needed"
+    ):
+        read(HEAD + "maxsim = 3")
     with pytest.raises(InvalidParameter, match="reranker is 3; the name of a reranker is needed"):
         read(HEAD + "reranker = 3")
 

@@ -56,3 +56,26 @@ def test_rerankers_read_the_best_and_other_models_embed_what_has_vectors(
     assert len(set(keys)) == len(keys)
     assert "bge-small" in embedded.label
     assert "reranked by local" in reranked[0].label
+
+
+SEVERAL = Configuration("", "multiscale", levers={"retriever": "multiscale"})
+
+
+def test_several_sizes_take_token_vectors_and_rerankers_and_no_model_that_needs_chunks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kinds = {"bge-small": "own", "other": "late"}
+    monkeypatch.setattr(module, "vectors_of", kinds.__getitem__)
+    asked = replace(SWEEP, rerankers=("local",), maxsim="colbert-small", embedders=tuple(kinds))
+    found = variations([DENSE, SEVERAL], asked)
+    own = [each for each in found["minilm"] if not each.strategy]
+    assert [(each.reranker, each.maxsim) for each in own] == [("local", ""), ("", "colbert-small")]
+    compared = own[1]
+    assert (compared.retriever, compared.varies) == ("multiscale", SEVERAL.key)
+    assert compared.levers["token vectors"] == "colbert-small"
+    assert "token vectors of colbert-small" in compared.label
+    assert len({SEVERAL.key, *(each.key for each in own)}) == 3
+    # Chunks have no token vectors of their own.
+    assert not any(each.maxsim for each in found["minilm"] if each.strategy)
+    assert [each.strategy for each in found["bge-small"]] == ["sentences"]
+    assert [each.strategy for each in found["other"]] == ["sentences", ""]

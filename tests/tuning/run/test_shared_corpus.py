@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import chunkwise
+import chunkwise.models
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.settings import Context
+from chunkwise.tuning.run import shared_corpus
+from chunkwise.tuning.run.one_chunking import outcomes_of
 from chunkwise.tuning.run.shared_corpus import SharedCorpus
-from chunkwise.tuning.sweep import VectorKind
+from chunkwise.tuning.sweep import Configuration, VectorKind, metrics_to_score
 from hash_embedder import HashEmbedder
+from retrieval.tiny_embedder import TinyTokens
 from tuning.run.small_sweep import inputs
 
 DOCUMENTS, QUERIES = inputs()
@@ -55,3 +61,34 @@ def test_without_a_model_there_are_words() -> None:
     assert bare.index_of(get_strategy("sentences"), "none", "none").chunk_count > 10
     with pytest.raises(InvalidParameter, match="names no model"):
         bare.index_of(get_strategy("sentences"), "none", "late")
+
+
+def test_sentences_have_token_vectors_where_a_model_is_named(
+    corpus: SharedCorpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_corpus, "get_token_encoder", lambda name: TinyTokens())
+    made = corpus.sentences("late", maxsim="tiny")
+    whole = chunkwise.index(DOCUMENTS, embedder=HashEmbedder(), maxsim=TinyTokens()).source
+    assert isinstance(whole, LocalIndex)
+    assert made.settings.maxsim_identity == whole.settings.maxsim_identity
+    for name in ("token.first", "token.codes", "atom.vector"):
+        assert made.arrays[name].tolist() == whole.arrays[name].tolist(), name
+    # What another configuration had read is no part of an index that wants none of it.
+    assert "token.codes" not in corpus.sentences("late").arrays
+    assert "token.codes" not in corpus.index_of(get_strategy("sentences"), "none", "late").arrays
+
+
+def test_token_vectors_vote_in_a_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_corpus, "get_token_encoder", lambda name: TinyTokens())
+    monkeypatch.setattr(chunkwise.models, "get_token_encoder", lambda name, **_: TinyTokens())
+    bare = SharedCorpus(DOCUMENTS, QUERIES, None)
+    plain = Configuration("", "multiscale(words=0, dense=0, maxsim=1)", vectors="none")
+    group = plain, replace(plain, maxsim="tiny")
+    without, beside = outcomes_of(bare, group, metrics_to_score("recall@250t", 5), 5)
+    assert "token vectors" in without.error
+    assert beside.error == ""
+    index = chunkwise.index(DOCUMENTS, vectors="none", maxsim=TinyTokens())
+    asked = chunkwise.evaluate(index, QUERIES, retriever=plain.retriever, metrics="recall@250t")
+    assert beside.scores["recall@250t"] == tuple(
+        query.scores["recall@250t"] for query in asked.questions
+    )

@@ -226,7 +226,7 @@ def _part(
         chunk_vectors=vectors,
         atoms=features.atoms,
         atom_sums=features.sums if settings.vectors in ("late", "both") else None,
-        token_codes=features.token_codes,
+        token_codes=features.token_codes if settings.maxsim else None,
         mentions=features.mentions if settings.graph else None,
         relations=features.relations,
     )

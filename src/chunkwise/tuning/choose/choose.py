@@ -289,7 +289,7 @@ def recommended_column(score_table: ScoreTable, expected: Means) -> int:
 
     Left out are those of which less is expected than of a common default, then those that cut clearly worse than the
     best of the others: what is found as well is read and quoted better from whole sentences, and those with a reranker
-    where others do without. Of the rest it is the cheapest.
+    or token vectors where others do without. Of the rest it is the cheapest.
 
     Cheapest by storage × context tokens (the budget, where the objective has one); among those that cost the same
     what most is expected of, then the fewest tokens embedded, the fewest chunks, and the first of the plan. A common
@@ -300,8 +300,8 @@ def recommended_column(score_table: ScoreTable, expected: Means) -> int:
     defaults = [at for at, outcome in enumerate(outcomes) if outcome.configuration.baseline]
     least = max([least, *(float(expected[at]) for at in defaults)]) - 1e-12
     near = _well_cut(score_table, np.flatnonzero(expected >= least).tolist())
-    # Reading a hundred chunks for every question is a price that no table of sizes shows.
-    near = [at for at in near if not outcomes[at].configuration.reranker] or near
+    # Reading a hundred chunks for every question is a price that no table of sizes shows, nor is a vector a token.
+    near = [at for at in near if not outcomes[at].configuration.reads_more] or near
     prices = {at: running_cost(outcomes[at], score_table.budget) for at in near}
     most = min(prices.values()) * (1 + SAME_PRICE)
     cheap = [at for at in near if prices[at] <= most]
@@ -341,14 +341,15 @@ def _without_others_variations(score_table: ScoreTable, sweep: Sweep) -> ScoreTa
     varied = [at for at in score_table.entrants if outcomes[at].configuration.varies]
     if not varied:
         return score_table
-    planned = [
-        at
-        for at in score_table.entrants
-        if outcomes[at].configuration.strategy and not outcomes[at].configuration.varies
-    ]
+    planned = [at for at in score_table.entrants if not outcomes[at].configuration.varies]
     means = score_table.better(score_table.validation, planned).mean(axis=0)
-    order = sorted(range(len(planned)), key=lambda at: (-float(means[at]), at))[: sweep.finalists]
-    best = {outcomes[planned[at]].configuration.key for at in order}
+    order = [
+        planned[at] for at in sorted(range(len(planned)), key=lambda at: (-float(means[at]), at))
+    ]
+    configurations = [outcomes[at].configuration for at in order]
+    chunked = [each for each in configurations if each.strategy][: sweep.finalists]
+    several = [each for each in configurations if not each.strategy][:1]
+    best = {each.key for each in (*chunked, *several)}
     gone = [at for at in varied if outcomes[at].configuration.varies not in best]
     return replace(score_table, aside={**score_table.aside, **dict.fromkeys(gone, "not tried")})
 

@@ -129,7 +129,13 @@ LEVERS = (
 )  # fmt: skip
 
 
-_VARIED = {"k1": "usual", "b": "usual", "embedder": "usual", "reranker": "none"}
+_VARIED = {
+    "k1": "usual",
+    "b": "usual",
+    "embedder": "usual",
+    "reranker": "none",
+    "token vectors": "none",
+}
 """Levers that only variations of the best have, and what all others have of them."""
 
 

@@ -44,9 +44,9 @@ NOT_TRIED_BY_DEFAULT = (
 """What a plan of one's own can have, and the usual one has not."""
 
 ONE_MODEL = NotTried(
-    "rerankers, other embedders",
+    "rerankers, other embedders, token vectors",
     "they take minutes each on the best configurations: --reranker local tries one, --embedder minilm --embedder NAME "
-    "other vectors; chunkwise models says which are here",
+    "other vectors, --maxsim colbert-small token vectors; chunkwise models says which are here",
 )
 
 NO_HEADINGS = NotTried("sections, context = 'headings'", "the documents have no headings to go by")

@@ -16,7 +16,7 @@ from chunkwise.documents.walk import SWEEP_FILES
 from chunkwise.evaluation.evaluate import TestQueries, testset_in_memory
 from chunkwise.evaluation.pipeline import parse_pipeline, pipeline_label
 from chunkwise.evaluation.sources import Skipped
-from chunkwise.models import DEFAULT, get_embedder, get_reranker
+from chunkwise.models import DEFAULT, get_embedder, get_reranker, get_token_encoder
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, suits_late
 from chunkwise.testsets.reading import carries_documents
 from chunkwise.testsets.testset import TestSet
@@ -64,6 +64,7 @@ def sweep_from_source(
     embedder: str | Embedder | None = None,
     embedders: Sequence[str] | None = None,
     rerankers: Sequence[str] | None = None,
+    maxsim: str | None = None,
     objective: str | None = None,
     k: int | None = None,
     seed: int | None = None,
@@ -76,7 +77,7 @@ def sweep_from_source(
     """The sweep of a plan, of the folder to `resume`, or the usual one for these documents.
 
     What is given beside a plan wins; None: as the plan has it. An empty `embedder`: words alone. The best are tried
-    with the other `embedders`, and with `rerankers`.
+    with the other `embedders`, with `rerankers`, and by the token vectors of `maxsim`.
     """
     paths, documents = _paths_and_documents(source)
     plan = _plan_path(paths, len(paths) + len(documents), resume)
@@ -101,6 +102,7 @@ def sweep_from_source(
         "prior": prior,
         "embedders": None if embedders is None else tuple(dict.fromkeys(embedders)),
         "rerankers": None if rerankers is None else tuple(dict.fromkeys(rerankers)),
+        "maxsim": maxsim,
     }
     sweep = _overridden(sweep, model, overrides)
     if queries is not None:
@@ -235,6 +237,7 @@ class PreparedSweep:
             tokens_per_second=TOKENS_PER_SECOND, finalists=0 if sweep.exact else sweep.finalists,
             price=sweep.price, currency=sweep.currency, jobs=jobs,
             embedders=len(sweep.embedders), rerankers=len(sweep.rerankers),
+            has_token_vectors=bool(sweep.maxsim),
         )  # fmt: skip
 
 
@@ -268,6 +271,8 @@ def check_sweep(sweep: Sweep, embedder: Embedder | None = None) -> tuple[Sweep, 
         get_embedder(name)
     for name in sweep.rerankers:
         get_reranker(name)
+    if sweep.maxsim:
+        get_token_encoder(sweep.maxsim)
     sweep = replace(
         sweep, objective=objective, tokenizer=canonical_name(sweep.tokenizer),
         documents=tuple(map(shortest_path, sweep.documents)),
@@ -326,6 +331,6 @@ def _fitted(sweep: Sweep, inputs: SweepInputs) -> tuple[Sweep, tuple[NotTried, .
         return sweep, ()
     has_headings = inputs.has_headings
     untried = not_tried_by_default(has_headings)
-    if sweep.embedder and not sweep.rerankers and not sweep.embedders:
+    if sweep.embedder and not sweep.rerankers and not sweep.embedders and not sweep.maxsim:
         untried = (*untried, ONE_MODEL)
     return replace(sweep, chunkers=default_chunkers(has_headings)), untried

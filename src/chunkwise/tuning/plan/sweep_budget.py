@@ -151,6 +151,8 @@ _AN_ATOM_TOKEN = 20e-9
 _A_QUESTION_TOKENS = 20
 _RERANKED = 4.0
 """A question whose best hundred chunks a cross-encoder reads."""
+_AS_SLOW = 2.0
+"""How long a token encoder takes beside the usual model, which has half as many layers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,11 +232,12 @@ def estimate_sweep(
     jobs: int = 1,
     embedders: int = 0,
     rerankers: int = 0,
+    has_token_vectors: bool = False,
 ) -> SweepEstimate:
     """Of what is not done yet (`known`: keys of what is). `tokens` are those of the corpus, counted as the model
     counts them; `cached_tokens` of them and their chunks have vectors already; `price` is that of a million tokens.
     `finalists` chunkings and the baselines are embedded chunk by chunk at the end, unless all are; as many are tried
-    with so many other `embedders` and `rerankers`.
+    with so many other `embedders` and `rerankers`; with token vectors the documents are read once more.
     """
     waiting = [each for each in plan.configurations if each.key not in known]
     if not waiting:
@@ -264,7 +267,8 @@ def estimate_sweep(
         None if price is None else price * (new + new_last) / 1e6,
         currency,
         finalists * questions * rerankers * _RERANKED / jobs
-        + embedders * _mean_tokens(chunkings, tokens) * finalists / speed,
+        + embedders * _mean_tokens(chunkings, tokens) * finalists / speed
+        + has_token_vectors * tokens * _AS_SLOW / speed,
     )
 
 

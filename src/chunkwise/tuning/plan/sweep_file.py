@@ -57,6 +57,8 @@ def _lines(sweep: Sweep, folder: Path) -> Iterator[str]:
     yield toml_line("embedder", [each or NO_MODEL for each in models])
     if sweep.rerankers:
         yield toml_line("reranker", [_named(folder, each) for each in sweep.rerankers])
+    if sweep.maxsim:
+        yield toml_line("maxsim", [sweep.maxsim])
     if sweep.tokenizer != DEFAULT_TOKENIZER:
         yield toml_line("tokenizer", [_named(folder, sweep.tokenizer)])
     yield toml_line("seed", [sweep.seed])
@@ -226,7 +228,7 @@ T = TypeVar("T")
 
 _KEYS = (
     "documents", "test_queries", "objective", "budget", "price", "seed", "exact", "embedder", "finalists",
-    "test_share", "tokenizer", "prior", "reranker",
+    "test_share", "tokenizer", "prior", "reranker", "maxsim",
     "reading", "chunkers", "retrieval",
 )  # fmt: skip
 _READING = (
@@ -286,6 +288,9 @@ def read_sweep(path: str | os.PathLike[str], *, as_record: bool = False) -> Swee
         table.of_type("prior", bool, True, "true or false is needed"),
         tuple(others),
         _rerankers(table, folder),
+        table.of_type(
+            "maxsim", str, "", 'the name of a token encoder is needed, such as "colbert-small"'
+        ),
     )
 
 

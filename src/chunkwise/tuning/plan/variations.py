@@ -1,4 +1,5 @@
-"""Levers that would double a whole grid each, tried on the best of it: k1 and b, other models, rerankers."""
+"""Levers that would double a whole grid each, tried on the best of it: k1 and b, other models, rerankers,
+token vectors."""
 
 from __future__ import annotations
 
@@ -26,18 +27,27 @@ _BY_WORDS = ("bm25", "hybrid")
 def variations(best: Sequence[Configuration], sweep: Sweep) -> dict[str, tuple[Configuration, ...]]:
     """What differs from one of these in one lever, by the model that its vectors are of; none twice.
 
-    k1 and b where the plan leaves to us how to search; models and rerankers where they are named.
+    k1 and b where the plan leaves to us how to search; models and rerankers where they are named. What searches several
+    sizes has no chunks: it takes token vectors, and models whose token vectors are good for late ones.
     """
     is_usual = sweep.retrieval == default_retrieval(sweep.embedder)
     usual = [
         each
         for one in best
-        for each in (*(_by_words(one) if is_usual else ()), *_reranked(one, sweep))
+        for each in (
+            *(_by_words(one) if is_usual else ()),
+            *_reranked(one, sweep),
+            *_compared(one, sweep),
+        )
     ]
     found = {sweep.embedder: tuple(dict.fromkeys(usual))}
     for name in sweep.embedders:
         kind = vectors_of(name)
-        own = [_embedded(each, name, kind) for each in best if each.vectors != "none"]
+        own = [
+            _embedded(each, name, kind)
+            for each in best
+            if each.vectors != "none" and (each.strategy or kind == "late")
+        ]
         found[name] = tuple(dict.fromkeys(own))
     return {name: own for name, own in found.items() if own}
 
@@ -73,6 +83,18 @@ def _reranked(configuration: Configuration, sweep: Sweep) -> list[Configuration]
             levers={**configuration.levers, "reranker": name},
         )
         for name in sweep.rerankers
+    ]  # fmt: skip
+
+
+def _compared(configuration: Configuration, sweep: Sweep) -> list[Configuration]:
+    """By token vectors, too, where several sizes are searched."""
+    if not sweep.maxsim or configuration.strategy:
+        return []
+    return [
+        replace(
+            configuration, maxsim=sweep.maxsim, baseline="", varies=configuration.key,
+            levers={**configuration.levers, "token vectors": sweep.maxsim},
+        )
     ]  # fmt: skip
 
 

@@ -369,14 +369,14 @@ class _Chunking:
     ) -> None:
         self._corpus, self._group, self._race = corpus, group, race
         self._wanted, self._k = wanted, k
-        self._known: dict[VectorKind, SharedIndex | Exception] = {}
+        self._known: dict[tuple[VectorKind, str], SharedIndex | Exception] = {}
         self._ready: dict[str, tuple[RankedPlaces, QueryBatch]] = {}
 
     def outcome(self, configuration: Configuration) -> Outcome:
         """Raises whatever keeps the configuration from being run."""
         corpus = self._corpus
         retriever = get_retriever(configuration.retriever)
-        index = self._index(configuration.vectors)
+        index = self._index(configuration.vectors, configuration.maxsim)
         scores, tokens, dropped = dict[str, Scores](), list[int](), ""
         if not corpus.queries:
             pass  # what needs no question is told all the same
@@ -486,34 +486,35 @@ class _Chunking:
     def _issues(self) -> dict[str, int]:
         return self._corpus.issues_of(self._chunks)
 
-    def _index(self, vectors: VectorKind) -> SharedIndex:
+    def _index(self, vectors: VectorKind, maxsim: str = "") -> SharedIndex:
         """Words are searched in whatever index is there; only where the model fails, in one without vectors."""
         others: list[VectorKind] = (
-            ["late", "own"] if vectors == "none" and self._corpus.queries else []
+            ["late", "own"] if vectors == "none" and not maxsim and self._corpus.queries else []
         )
         for kind in others:
             if any(each.vectors == kind for each in self._group):
                 made = self._index_or_error(kind)
                 if isinstance(made, SharedIndex):
                     return made
-        made = self._index_or_error(vectors if self._corpus.queries else "none")
+        made = self._index_or_error(vectors if self._corpus.queries else "none", maxsim)
         if isinstance(made, Exception):
             raise made
         return made
 
-    def _index_or_error(self, vectors: VectorKind) -> SharedIndex | Exception:
-        if vectors not in self._known:
+    def _index_or_error(self, vectors: VectorKind, maxsim: str = "") -> SharedIndex | Exception:
+        key = vectors, maxsim
+        if key not in self._known:
             try:
-                self._known[vectors] = self._new(vectors)
+                self._known[key] = self._new(vectors, maxsim)
             except Exception as error:  # kept: the next configuration need not wait for it again
-                self._known[vectors] = error
-        return self._known[vectors]
+                self._known[key] = error
+        return self._known[key]
 
-    def _new(self, vectors: VectorKind) -> SharedIndex:
+    def _new(self, vectors: VectorKind, maxsim: str) -> SharedIndex:
         first = self._group[0]
         if not first.strategy:
             names = any(follows_names(each.retriever) for each in self._group)
-            return self._corpus.sentences(vectors, names=names)
+            return self._corpus.sentences(vectors, names=names, maxsim=maxsim)
         return self._corpus.index_of(self._strategy, first.context, vectors, self._chunks)
 
 

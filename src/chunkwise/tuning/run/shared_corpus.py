@@ -18,11 +18,12 @@ from chunkwise.metrics.cuts.boundary_issues import KINDS, count_issues
 from chunkwise.metrics.spans.budget_recall import containing
 from chunkwise.metrics.spans.overlaps import Numbers
 from chunkwise.metrics.spans.tables import Gold
+from chunkwise.models import get_token_encoder
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
 from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexing.build import build_on_features
-from chunkwise.retrieval.indexing.features import DocumentFeatures, embed_atoms
+from chunkwise.retrieval.indexing.features import DocumentFeatures, embed_atoms, encode_tokens
 from chunkwise.retrieval.indexing.fingerprint import strategy_code
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.retrieval.local.arrays import OF_CHUNKING, Arrays
@@ -134,7 +135,7 @@ class SharedCorpus:
         ]
         for features, each in zip(self.all_features, sums or (), strict=False):
             features.sums = each
-        self._base: dict[tuple[VectorKind, bool], Arrays] = {}
+        self._base: dict[tuple[VectorKind, bool, str], Arrays] = {}
         self._refused: Exception | None = None
 
     @cached_property
@@ -214,12 +215,13 @@ class SharedCorpus:
         }
         return SharedIndex({**base, **arrays}, settings, self.languages, self.terms)
 
-    def sentences(self, vectors: VectorKind, *, names: bool = False) -> SharedIndex:
-        """An index without a chunk: what is searched at several sizes, and along names where they are wanted."""
-        settings = self._settings("", "none", vectors)
-        if names:
-            settings = replace(settings, graph="names")
-        arrays = self._arrays(vectors, names=names)
+    def sentences(
+        self, vectors: VectorKind, *, names: bool = False, maxsim: str = ""
+    ) -> SharedIndex:
+        """An index without a chunk: what is searched at several sizes, along names where they are wanted, and by the
+        token vectors of a model where one is named."""
+        settings = self._of_sentences(vectors, names, maxsim)
+        arrays = self._arrays(vectors, names=names, maxsim=maxsim)
         return SharedIndex(arrays, settings, self.languages, self.terms)
 
     def cost_of(self, index: SharedIndex, vectors: VectorKind) -> dict[str, Json]:
@@ -277,18 +279,30 @@ class SharedCorpus:
             )
         return made
 
-    def _arrays(self, vectors: VectorKind, *, names: bool = False) -> Arrays:
+    def _of_sentences(self, vectors: VectorKind, names: bool, maxsim: str) -> Settings:
+        settings = self._settings("", "none", vectors)
+        if names:
+            settings = replace(settings, graph="names")
+        if not maxsim:
+            return settings
+        encoder = get_token_encoder(maxsim)
+        return replace(
+            settings, maxsim=maxsim, maxsim_identity=encoder.identity, maxsim_dimensions=encoder.dimensions
+        )  # fmt: skip
+
+    def _arrays(self, vectors: VectorKind, *, names: bool = False, maxsim: str = "") -> Arrays:
         """An index of the documents with no chunk in it."""
-        if (vectors, names) not in self._base:
+        key = vectors, names, maxsim
+        if key not in self._base:
             if vectors == "late":
                 self.read()
-            settings = self._settings("", "none", vectors)
-            if names:
-                settings = replace(settings, graph="names")
+            if maxsim:
+                encode_tokens(self.all_features, get_token_encoder(maxsim))
+            settings = self._of_sentences(vectors, names, maxsim)
             collector = Collector(MemorySink(), settings)
             embedder = self._embedder if vectors != "none" else None
             without: list[list[Chunk]] = [[] for _ in self.all_features]
             for made in build_on_features(without, self.all_features, settings, embedder):
                 collector.add(encode(made.part, made.language))
-            self._base[vectors, names] = collector.finish()
-        return self._base[vectors, names]
+            self._base[key] = collector.finish()
+        return self._base[key]
