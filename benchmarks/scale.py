@@ -110,7 +110,9 @@ def cut(megabytes: float, *, with_ray: bool) -> None:
                 *words,
             ]
             before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                sys.exit(f"{name} failed: {done.stderr[-2000:]}")
             after, clock = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - began
             used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
             print(
