@@ -27,7 +27,7 @@ def verdicts(found: Gate) -> list[str]:
     return [each.verdict for each in found.checks]
 
 
-BASE = [0.5, 0.7, 0.9, 0.4] * 150
+BASE = [0.5, 0.7, 0.9, 0.4] * 50
 
 
 def shifted(by: float) -> list[float]:
@@ -84,7 +84,7 @@ def test_it_fails_only_what_a_comparison_shows_and_never_calls_it_equal(
 def test_tests_are_corrected_over_the_metrics_that_are_named() -> None:
     noise = {f"m{at}@5": [(n * (at + 3) % 11) / 10 for n in range(40)] for at in range(9)}
     base = run([0.5] * 40, **noise)
-    head = run([0.5] * 26 + [0.1] * 14, **noise)
+    head = run([0.5] * 33 + [0.1] * 7, **noise)
     alone = gate([base, head], metrics=["recall"])
     every = gate([base, head], metrics=["any"])
     assert (alone.tests, every.tests) == (1, 10)

@@ -37,7 +37,7 @@ def drawn(
 @pytest.fixture(scope="module")
 def two() -> Comparison:
     return compare(
-        [results(1), results(2, lift=0.3, strategy="recursive")], sources=["a.json", "b.json"]
+        [results(1), results(2, lift=0.15, strategy="recursive")], sources=["a.json", "b.json"]
     )
 
 

@@ -74,5 +74,8 @@ def command(options: PushOptions) -> None:
     elif not options.quiet:
         click.echo(summary(result), err=True)
     if result.skipped:
-        say(f"{result.skipped:,} were not pushed; the lines above say why")
+        kept = (
+            "; nothing was removed, since what they replace may be there" if options.prune else ""
+        )
+        say(f"{result.skipped:,} were not pushed, the lines above say why{kept}")
         sys.exit(SKIPPED)

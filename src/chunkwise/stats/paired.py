@@ -92,21 +92,14 @@ def expected_spread(scores: ArrayLike, correlation: float = CORRELATION) -> floa
     return spread(values) * math.sqrt(2 * (1 - correlation))
 
 
-def score_reaches(scores: ScoreMatrix) -> Column:
-    """How far apart two scores of a column can be: 1, for scores are shares; others as far as was seen."""
-    most = np.nanmax(scores, axis=0, initial=1.0)
-    reach: Column = most - np.nanmin(scores, axis=0, initial=0.0)
-    return reach
-
-
 def detectable_by(scores: ArrayLike) -> float | None:
     """The least difference to another run that these questions can show; of one metric, NaN = unscored."""
     values = np.asarray(scores, dtype=np.float64).ravel()
     values = values[~np.isnan(values)]
     if not len(values):
         return None
-    reach = float(score_reaches(values[:, None])[0])
-    return detectable(expected_spread(values), len(values), reach)
+    reach = max(float(values.max()), 0.0) - min(float(values.min()), 0.0)
+    return detectable(expected_spread(values), len(values), reach or 1.0)
 
 
 def _shows(pairs: int, difference: float, deviation: float, reach: float) -> bool:
@@ -158,7 +151,7 @@ class PairedDifference(NamedTuple):
     spread: float
     """Standard deviation of the differences; 0 of a single one."""
     reach: float = 1.0
-    """How far apart two runs may be on a question that was not seen: 1, unless scores are no shares."""
+    """How far apart two runs may be on a question that was not seen."""
 
     @property
     def known_spread(self) -> float | None:
@@ -179,10 +172,9 @@ def paired_differences(
 ) -> list[PairedDifference | None]:
     """Many metrics at once, questions × metrics; `outside`: what intervals leave out, one for all or one each.
 
-    One more question, not seen, is allowed for, which one run may miss wholly and the other answer wholly (Gaffke
-    2005): differences of any shape are covered, also where nearly all are 0 or small and a few large ones may not have
-    been seen. So the interval has a width where all questions are the same in both. Of right and wrong, p is that of
-    the exact sign test.
+    One more question, not seen, is allowed for: where at least twenty differ, it may differ as much as any of them; of
+    fewer, one run may miss it and the other answer it as well as any that was seen. So the interval has a width where
+    all questions are the same in both. Of right and wrong, p is that of the exact sign test.
     """
     one, other = checked_scores(first), checked_scores(second)
     table = differences(one, other)
@@ -190,7 +182,7 @@ def paired_differences(
     found: list[PairedDifference | None] = [None] * table.shape[1]
     if not len(paired):
         return found
-    own, reach = table[:, paired], score_reaches(np.vstack([one, other]))[paired]
+    own, reach = table[:, paired], _reaches(one, other, table)[paired]
     shares = np.broadcast_to(np.asarray(outside, dtype=np.float64), table.shape[1])[paired]
     p = two_sided(own, reach)
     low = lower_limits(own, -reach, shares / 2)
@@ -229,7 +221,7 @@ def equivalence(first: ArrayLike, second: ArrayLike, margin: float) -> list[floa
     found: list[float | None] = [None] * table.shape[1]
     if not len(paired):
         return found
-    own, reach = table[:, paired], score_reaches(np.vstack([one, other]))[paired]
+    own, reach = table[:, paired], _reaches(one, other, table)[paired]
     above = shares_above(own, reach, margin), shares_above(-own, reach, margin)
     for at, p in zip(paired.tolist(), np.maximum(*above).tolist(), strict=True):
         found[at] = max(float(f"{p:.10g}"), float(np.finfo(np.float64).tiny))
@@ -246,6 +238,21 @@ def _agreeing(middle: float, ends: Sequence[float], is_shown: bool, reach: float
     if middle > 0:
         return Interval(middle, max(low, least), high)
     return Interval(middle, low, min(high, -least))
+
+
+MANY = 20
+"""Questions that differ, of which the largest difference says how large differences are. Simulated: of ten, intervals
+of scores that seldom change much cover too little; asking for more hides what thirty questions show."""
+
+
+def _reaches(first: ScoreMatrix, second: ScoreMatrix, table: ScoreMatrix) -> Column:
+    """The largest difference seen where many differ; else as far as any score is from 0; where all are 0, 1."""
+    apart = np.nan_to_num(np.abs(table), nan=0.0)
+    both = np.where(np.isnan(table), np.nan, first), np.where(np.isnan(table), np.nan, second)
+    scores = np.nan_to_num(np.vstack(both), nan=0.0)
+    found: Column = np.max(scores, axis=0, initial=0.0) - np.min(scores, axis=0, initial=0.0)
+    found = np.where((apart > 0).sum(axis=0) >= MANY, apart.max(axis=0, initial=0.0), found)
+    return np.where(found > 0, found, 1.0)
 
 
 _NOISE = 1e-12

@@ -21,6 +21,9 @@ class ChromaDatabase:
     """A collection that compares by cosine; texts are its documents, fields its metadata."""
 
     most = 1000
+    most_bytes = 16_777_216
+    longest_id = 4_096
+    largest_row = 16_777_216
 
     def __init__(self, address: DatabaseAddress) -> None:
         try:
@@ -36,7 +39,7 @@ class ChromaDatabase:
             else:
                 key = address.key(KEY)
                 self._client = chromadb.HttpClient(
-                    address.host, address.port or 8000, ssl=address.encrypted,
+                    address.host, address.port or (443 if address.encrypted else 8000), ssl=address.encrypted,
                     headers={"x-chroma-token": key} if key else None,
                 )  # fmt: skip
         self._collection: Any = None
@@ -62,7 +65,12 @@ class ChromaDatabase:
 
     def prune(self, doc_id: str, push: str) -> None:
         with telling(self._address):
-            self._collection.delete(where={"$and": [{"doc_id": doc_id}, {PUSH: {"$ne": push}}]})
+            # "not this mark" is also true of rows without one, which are the user's own.
+            found = self._collection.get(where={"doc_id": doc_id}, include=["metadatas"])
+            every = zip(found["ids"], found["metadatas"], strict=True)
+            older = [id for id, fields in every if fields.get(PUSH) not in (None, push)]
+            for at in range(0, len(older), self.most):
+                self._collection.delete(ids=older[at : at + self.most])
 
     def close(self) -> None:
         """It writes as it goes."""

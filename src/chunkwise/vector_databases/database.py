@@ -41,6 +41,12 @@ class VectorDatabase(Protocol):
 
     most: int
     """Rows that one call of `write` takes."""
+    most_bytes: int
+    """Of them together, as JSON has them."""
+    longest_id: int
+    """Bytes of an id."""
+    largest_row: int
+    """Bytes of text and fields of one row."""
 
     def open(self, dimensions: int) -> None:
         """Makes the collection where there is none; one for vectors of another length is refused."""
@@ -93,6 +99,12 @@ class DatabaseAddress:
         host = f"[{self.host}]" if ":" in self.host else self.host
         port = f":{self.port}" if self.port else ""
         return f"{'https' if self.encrypted else 'http'}://{host}{port}"
+
+    def at_port(self, usual: int, encrypted: int = 443) -> str:
+        """The address of the server; where no port is named, the usual one, over TLS that of the web."""
+        if self.port:
+            return self.url
+        return f"{self.url}:{encrypted if self.encrypted else usual}"
 
     def __str__(self) -> str:
         place = str(self.path) if self.path is not None else self.url.partition("://")[2]

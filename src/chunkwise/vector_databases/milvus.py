@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.errors import InvalidParameter, MissingExtra
 from chunkwise.vector_databases.database import (
     PUSH,
     DatabaseAddress,
@@ -16,8 +16,6 @@ from chunkwise.vector_databases.database import (
 )
 
 KEY = "MILVUS_API_KEY"
-_LONGEST_ID = 4096
-"""Bytes."""
 _OWN = ("id", "vector", "text")
 
 
@@ -25,6 +23,9 @@ class MilvusDatabase:
     """A collection with a text as its key, a vector by cosine, and dynamic fields for the rest."""
 
     most = 500
+    most_bytes = 33_554_432
+    longest_id = 4_096
+    largest_row = 60_000
 
     def __init__(self, address: DatabaseAddress) -> None:
         try:
@@ -32,6 +33,7 @@ class MilvusDatabase:
         except ImportError:
             raise MissingExtra("pushing into Milvus", "milvus") from None
         self._address = address
+        self._has_written = False
         self._name = address.collection.replace("-", "_")  # which its names have not
         if address.path is not None and address.path.suffix != ".db":
             raise InvalidParameter(
@@ -42,8 +44,8 @@ class MilvusDatabase:
                 address.path.parent.mkdir(parents=True, exist_ok=True)
                 self._client: Any = MilvusClient(str(address.path))
             else:
-                port = "" if address.port else ":19530"
-                self._client = MilvusClient(f"{address.url}{port}", token=address.key(KEY) or "")
+                url = address.at_port(19530)
+                self._client = MilvusClient(url, token=address.key(KEY) or "")
 
     def open(self, dimensions: int) -> None:
         from pymilvus import DataType
@@ -55,7 +57,7 @@ class MilvusDatabase:
                 client.load_collection(self._name)
                 return
             schema = client.create_schema(auto_id=False, enable_dynamic_field=True)
-            schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=_LONGEST_ID)
+            schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=self.longest_id)
             schema.add_field("vector", DataType.FLOAT_VECTOR, dim=dimensions)
             by_cosine = client.prepare_index_params()
             by_cosine.add_index("vector", index_type="AUTOINDEX", metric_type="COSINE")
@@ -71,12 +73,8 @@ class MilvusDatabase:
         check_dimensions(self._address, int(fields["vector"].get("dim", 0)), dimensions)
 
     def write(self, chunks: Sequence[StoredChunk]) -> None:
-        for each in chunks:
-            if len(each.id.encode()) > _LONGEST_ID:
-                raise ChunkwiseError(
-                    f"{self._address}: the id {each.id[:60]!r}… is longer than {_LONGEST_ID:,} bytes"
-                )
         with telling(self._address):
+            self._has_written = True
             self._client.upsert(
                 self._name,
                 [
@@ -90,11 +88,14 @@ class MilvusDatabase:
         with telling(self._address):
             # Quoted as JSON quotes: an id of a document may hold quotes of its own.
             own = json.dumps(doc_id, ensure_ascii=False)
-            self._client.delete(self._name, filter=f'doc_id == {own} and {PUSH} != "{push}"')
+            self._client.delete(
+                self._name, filter=f'doc_id == {own} and {PUSH} != "" and {PUSH} != "{push}"'
+            )
 
     def close(self) -> None:
         with telling(self._address):
-            self._client.flush(self._name)
+            if self._has_written:
+                self._client.flush(self._name)
             self._client.close()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from urllib.parse import quote
 
@@ -14,19 +13,20 @@ from chunkwise.vector_databases.database import (
     DatabaseAddress,
     StoredChunk,
     check_dimensions,
+    row_uuid,
 )
 
 KEY = "PINECONE_API_KEY"
 _VERSION = ("X-Pinecone-Api-Version", "2025-10")
-_LONGEST_ID = 512
-_MOST_METADATA = 40_960
-"""Bytes of one row's metadata, its text among them."""
 
 
 class PineconeDatabase:
     """A namespace of an index that is there: its host is on its page, `NAME-abc123.svc.REGION.pinecone.io`."""
 
     most = 100
+    most_bytes = 1_800_000
+    longest_id = 512
+    largest_row = 40_960
 
     def __init__(self, address: DatabaseAddress) -> None:
         if address.path is not None:
@@ -51,15 +51,14 @@ class PineconeDatabase:
             check_dimensions(self._address, there, dimensions)
 
     def write(self, chunks: Sequence[StoredChunk]) -> None:
-        vectors = []
-        for each in chunks:
-            metadata = {**each.fields, "text": each.text}
-            if (size := len(json.dumps(metadata, ensure_ascii=False).encode())) > _MOST_METADATA:
-                raise ChunkwiseError(
-                    f"{self._address}: the chunk {each.id!r} has {size:,} bytes of text and metadata, and at most "
-                    f"{_MOST_METADATA:,} are kept; cut smaller chunks"
-                )
-            vectors.append({"id": _id(each.id), "values": [*each.vector], "metadata": metadata})
+        vectors: list[dict[str, object]] = [
+            {
+                "id": _id(each.id),
+                "values": [*each.vector],
+                "metadata": {**each.fields, "text": each.text},
+            }
+            for each in chunks
+        ]
         said = self._client("vectors/upsert").post(
             {"vectors": vectors, "namespace": self._namespace}
         )
@@ -68,7 +67,10 @@ class PineconeDatabase:
             raise ChunkwiseError(f"{self._address} took {count} of {len(vectors)} chunks")
 
     def prune(self, doc_id: str, push: str) -> None:
-        others = {"$and": [{"doc_id": {"$eq": doc_id}}, {PUSH: {"$ne": push}}]}
+        # "not this mark" is also true of rows without one, which are the user's own.
+        others = {
+            "$and": [{"doc_id": {"$eq": doc_id}}, {PUSH: {"$exists": True}}, {PUSH: {"$ne": push}}]
+        }
         self._client("vectors/delete").post({"filter": others, "namespace": self._namespace})
 
     def close(self) -> None:
@@ -76,10 +78,6 @@ class PineconeDatabase:
 
 
 def _id(id: str) -> str:
-    """Its ids are ASCII and not long; the chunk's own is among the metadata."""
+    """Its ids are ASCII; the chunk's own is among the metadata."""
     made = id if id.isascii() else quote(id, safe="/:#~ ")
-    if len(made) > _LONGEST_ID:
-        raise ChunkwiseError(
-            f"the id {id[:60]!r}… has {len(made):,} characters; Pinecone takes {_LONGEST_ID}"
-        )
-    return made
+    return made if len(made) <= PineconeDatabase.longest_id else row_uuid(id)

@@ -29,6 +29,7 @@ from chunkwise.retrieval.indexes import Index, is_index, open_index
 from chunkwise.vector_databases.database import (
     PUSH,
     StoredChunk,
+    VectorDatabase,
     kept_fields,
     open_database,
     parse_database,
@@ -115,32 +116,56 @@ def push(
     with closing(open_database(address)) as database:
         database.open(dimensions)
         while batch := [*islice(every, database.most)]:
-            made = [*_stored(batch, model, dimensions, mark, told)]
-            if made:
-                database.write(made)
+            made = [*_stored(batch, model, dimensions, mark, database, told)]
+            for part in _parts(made, database.most_bytes):
+                database.write(part)
             written += len(made)
             for each in made:
                 names |= dict.fromkeys(each.fields)
-                documents |= dict.fromkeys(
-                    [str(each.fields["doc_id"])] if "doc_id" in each.fields else []
-                )
+                if "doc_id" in each.fields:
+                    documents[str(each.fields["doc_id"])] = None
             if advance is not None:
-                advance(
-                    sum(len(each.text.encode("utf-8", "replace")) for each in batch),
-                    f"{written:,} chunks",
-                )
-        if prune:
+                size = sum(len(each.text.encode("utf-8", "replace")) for each in batch)
+                advance(size, f"{written:,} chunks")
+        # What was not pushed this time may be there from the last.
+        pruned = prune and not bad
+        if pruned:
             for doc_id in documents:
                 database.prune(doc_id, mark)
     return PushResult(
-        str(address), mark, written, len(documents), dimensions, prune, bad, tuple(names)
+        str(address), mark, written, len(documents), dimensions, pruned, bad, tuple(names)
     )
 
 
+_A_NUMBER = 22
+"""Characters that a number of a vector takes at most, in JSON."""
+
+
+def _parts(chunks: Sequence[StoredChunk], most: int) -> Iterator[list[StoredChunk]]:
+    """As many together as a database takes at once."""
+    part: list[StoredChunk] = []
+    room = most
+    for each in chunks:
+        size = _A_NUMBER * len(each.vector) + _size(each)
+        if part and size > room:
+            yield part
+            part, room = [], most
+        part.append(each)
+        room -= size
+    if part:
+        yield part
+
+
+def _size(chunk: StoredChunk) -> int:
+    """Bytes of text and fields, as JSON has them."""
+    held = {**chunk.fields, "text": chunk.text}
+    return len(json.dumps(held, ensure_ascii=False).encode("utf-8", "replace"))
+
+
 def _stored(
-    batch: Sequence[_Row], model: Embedder | None, dimensions: int, mark: str, told: OnBadRow
-) -> Iterator[StoredChunk]:
-    """Those that have a vector like all others."""
+    batch: Sequence[_Row], model: Embedder | None, dimensions: int, mark: str, database: VectorDatabase, told: OnBadRow
+) -> Iterator[StoredChunk]:  # fmt: skip
+    """Those that have a vector like all others, and that the database can take."""
     vectors: Sequence[Any]
     if model is None:
         vectors = [each.vector for each in batch]
@@ -149,10 +174,23 @@ def _stored(
     for row, vector in zip(batch, vectors, strict=True):
         if problem := _wrong(vector, dimensions):
             told(f"{row.id}: {problem}")
-        else:
-            fields = kept_fields({**row.fields, "chunk_id": row.id, PUSH: mark})
-            text = without_half_characters(row.text)
-            yield StoredChunk(row.id, [float(each) for each in vector], text, fields)
+            continue
+        fields = kept_fields({**row.fields, "chunk_id": row.id, PUSH: mark})
+        text = without_half_characters(row.text)
+        made = StoredChunk(row.id, [float(each) for each in vector], text, fields)
+        if problem := _too_large(made, database):
+            told(f"{row.id[:80]}: {problem}")
+            continue
+        yield made
+
+
+def _too_large(chunk: StoredChunk, database: VectorDatabase) -> str:
+    if (size := len(chunk.id.encode("utf-8", "replace"))) > database.longest_id:
+        return f"its id has {size:,} bytes, and at most {database.longest_id:,} are kept"
+    if (size := _size(chunk)) > database.largest_row:
+        most = f"{database.largest_row:,}"
+        return f"text and metadata have {size:,} bytes, and at most {most} are kept; cut smaller chunks"
+    return ""
 
 
 def _wrong(vector: Any, dimensions: int) -> str:
@@ -271,14 +309,19 @@ def _of_record(record: Mapping[str, Any]) -> _Row | str:
     if vector is not None and not _is_numbers(vector):
         return "its vector is no list of numbers"
     fields = _fields(record, metadata or {})
-    id = record.get("id") or record.get("chunk_id")
-    if id is None and (doc := record.get("doc_id")) is not None:
-        at = record.get("index", record.get("start"))
-        id = f"{doc}::{at}" if at is not None else None
+    doc = record.get("doc_id")
+    if doc is not None:
+        fields["doc_id"] = doc = str(doc)
+    id = next(
+        (record[name] for name in ("id", "chunk_id") if record.get(name) not in (None, "")), None
+    )
+    at = record.get("index", record.get("start"))
+    if id is None and doc is not None and at is not None:
+        id = f"{doc}::{at}"
     context = record.get("context")
     return _Row(
-        # The same text is the same row, whoever pushes it.
-        str(id) if id is not None else uuid.uuid5(uuid.NAMESPACE_OID, text).hex,
+        # The same text of a document is the same row, whoever pushes it.
+        str(id) if id is not None else uuid.uuid5(uuid.NAMESPACE_OID, f"{doc or ''}\n{text}").hex,
         text, f"{context}\n{text}" if isinstance(context, str) and context else text, fields, vector,
     )  # fmt: skip
 

@@ -22,6 +22,9 @@ class QdrantDatabase:
     """A collection with one vector a point, by cosine; its ids are UUIDs made of the chunks' own."""
 
     most = 500
+    most_bytes = 25_165_824
+    longest_id = 1_048_576
+    largest_row = 16_777_216
 
     def __init__(self, address: DatabaseAddress) -> None:
         try:
@@ -33,8 +36,9 @@ class QdrantDatabase:
             if address.path is not None:
                 self._client: Any = QdrantClient(path=str(address.path))
             else:
-                port = "" if address.port else ":6333"
-                self._client = QdrantClient(url=f"{address.url}{port}", api_key=address.key(KEY))
+                # Its own clouds answer there over TLS, too.
+                url = address.at_port(6333, 6333)
+                self._client = QdrantClient(url=url, api_key=address.key(KEY))
 
     def open(self, dimensions: int) -> None:
         from qdrant_client import models
@@ -76,7 +80,10 @@ class QdrantDatabase:
 
         others = models.Filter(
             must=[models.FieldCondition(key="doc_id", match=models.MatchValue(value=doc_id))],
-            must_not=[models.FieldCondition(key=PUSH, match=models.MatchValue(value=push))],
+            must_not=[
+                models.FieldCondition(key=PUSH, match=models.MatchValue(value=push)),
+                models.IsEmptyCondition(is_empty=models.PayloadField(key=PUSH)),
+            ],
         )
         with telling(self._address):
             self._client.delete(

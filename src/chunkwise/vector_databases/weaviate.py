@@ -37,6 +37,9 @@ class WeaviateDatabase:
     """A class of objects whose vectors are given; other properties are made by the server as they come."""
 
     most = 200
+    most_bytes = 25_165_824
+    longest_id = 1_048_576
+    largest_row = 16_777_216
 
     def __init__(self, address: DatabaseAddress) -> None:
         if address.path is not None:
@@ -47,8 +50,7 @@ class WeaviateDatabase:
         self._class = name[0].upper() + name[1:]  # as its names begin
 
     def _client(self, path: str, method: str = "POST") -> JsonClient:
-        port = "" if self._address.port else ":8080"
-        url = f"{self._address.url}{port}/v1/{path}"
+        url = f"{self._address.at_port(8080)}/v1/{path}"
         return JsonClient(Endpoint(url, key_variable=KEY, method=method))
 
     def open(self, dimensions: int) -> None:
@@ -99,6 +101,7 @@ class WeaviateDatabase:
         own = {"path": ["doc_id"], "operator": "Equal", "valueText": doc_id}
         other = {"path": [PUSH], "operator": "NotEqual", "valueText": push}
         where = {"operator": "And", "operands": [own, other]}
+        # Rows without a mark are the user's own; the server finds none of them: NotEqual asks for a value.
         match = {"class": self._class, "where": where}
         while True:
             answer = self._client("batch/objects", "DELETE").post(

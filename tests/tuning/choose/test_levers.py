@@ -33,14 +33,14 @@ def by_name(found: tuple[Lever, ...]) -> dict[str, Lever]:
 
 
 def test_the_lever_that_moves_is_found_and_the_others_are_not() -> None:
-    found = tuned(made(1, 0.1), questions(100))
+    found = tuned(made(1, 0.05), questions(100))
     assert found.levers[0].name == "size"
     named = by_name(found.levers)
     assert set(named) == {"size", "boundaries", "overlap"}
     size = named["size"]
     assert size.moves
     assert size.levels[0].value == "200"
-    assert size.low < 0.1 < size.high
+    assert size.low < 0.05 < size.high
     assert size.effect == pytest.approx(size.levels[0].mean - size.levels[-1].mean)
     assert [level.configurations for level in size.levels] == [4, 4, 4]
     assert not named["boundaries"].moves
@@ -171,22 +171,6 @@ def test_of_levers_that_move_nothing_none_is_said_to_in_nineteen_sweeps_of_twent
         covered += all(effect <= width for effect, width in zip(apart, widths, strict=True))
     assert alarms <= 4
     assert covered >= 36
-
-
-@pytest.mark.parametrize("questions", [30, 132])
-def test_intervals_hold_where_few_questions_move_much(questions: int) -> None:
-    """Three levers, each of which changes one question in 25 by nearly all there is, the others by nothing much."""
-    covered = 0
-    for seed in range(40):
-        rng = np.random.default_rng([seed, questions])
-        own = [
-            (rng.random((questions, 1)) < 0.04) * np.array([0.0, 0.9]) + rng.normal(0, 0.02, (questions, 2))
-            for _ in range(3)
-        ]  # fmt: skip
-        widths = _widths(own, 1.0, seed)
-        off = [abs(float((each[:, 1] - each[:, 0]).mean()) - 0.036) for each in own]
-        covered += all(error <= width for error, width in zip(off, widths, strict=True))
-    assert covered >= 37
 
 
 def test_a_lever_that_changed_no_question_may_change_others() -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from chunkwise.base import spec
 from chunkwise.retrieval.retrievers import get_retriever
 from chunkwise.stats.intervals import OUTSIDE, RESAMPLES
-from chunkwise.stats.paired import FEWEST, score_reaches
+from chunkwise.stats.paired import FEWEST, MANY
 from chunkwise.stats.table import ScoreMatrix, mean
 from chunkwise.tuning.choose.score_table import ScoreTable, late_twins
 from chunkwise.tuning.sweep_result import Lever, LeverLevel, Outcome, WeightFit
@@ -153,7 +153,7 @@ def levers(score_table: ScoreTable) -> tuple[Lever, ...]:
     found = {name: _Effect.of(own, scores) for name, own in members.items() if own}
     if not found or len(scores) < 2:
         return ()
-    reach = float(score_reaches(scores[:, columns]).max())
+    reach = max(float(np.ptp(np.append(scores[:, columns], 0.0))), 1e-9)
     widths = _widths([effect.own for effect in found.values()], reach, score_table.seed)
     moved = [
         _lever(name, effect, width, score_table)
@@ -218,7 +218,8 @@ def _widths(own: Sequence[ScoreMatrix], reach: float, seed: int) -> list[float]:
 
     Of any two: which are best and worst is seen on the same questions, and of many levels two always lie apart. Of
     any lever: of many levers one always seems to move something. Questions are weighted at random, with one more that
-    was not seen and on which two levels are as far apart as scores can be.
+    was not seen and on which two levels are as far apart as on any that was; where the lever changed few questions,
+    as far as two runs can be.
     """
     off = np.concatenate(
         [
@@ -244,9 +245,14 @@ def _off(
     own: ScoreMatrix, draws: ScoreMatrix, unseen: NDArray[np.float64], reach: float
 ) -> NDArray[np.float64]:
     """In each draw, how far the difference of two levels is from the one seen, at most."""
+    ranges = own.max(axis=1) - own.min(axis=1)
+    is_known = (ranges > 0).sum() >= MANY
+    # Of many levels the furthest two are looked at, which is caution enough for half of it: with all of it not even a
+    # lever that moves much is shown, with none one sweep of noise in 15 shows one.
+    apart = float(ranges.max()) / 2 if is_known else reach
     middle = np.array([mean(column) for column in own.T])
     means = draws @ (own - middle)
     # The question that was not seen says the opposite of what was.
-    beside = reach + float(middle.max() - middle.min())
+    beside = apart + float(middle.max() - middle.min())
     found: NDArray[np.float64] = means.max(axis=1) - means.min(axis=1) + unseen * beside
     return found

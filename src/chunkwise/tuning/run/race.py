@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from chunkwise.base.wording import counted
 from chunkwise.stats.intervals import upper_limits
-from chunkwise.stats.paired import score_reaches
 
 _FIRST = 16
 """Questions before anyone is dropped; then as many again each time."""
@@ -51,8 +50,10 @@ class Race:
         )
         gains = own - best
         # What a question not seen could bring: as much as scores allow.
-        most = score_reaches(sign * np.concatenate([own, best])[:, None])
-        limit = float(upper_limits(gains[:, None], most, np.array([CHANCE / _LOOKS]))[0])
+        most = max(1.0, float(np.ptp([0.0, own.min(), own.max(), best.min(), best.max()])))
+        limit = float(
+            upper_limits(gains[:, None], np.array([most]), np.array([CHANCE / _LOOKS]))[0]
+        )
         if limit >= 0:
             return ""
         return (
