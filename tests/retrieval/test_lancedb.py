@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from chunkwise.retrieval import Index
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.lancedb import LanceStore
 from chunkwise.retrieval.stored import StoredIndex
+from chunkwise.retrieval.stored.address import parse_store_address
 from chunkwise.testkit import check_engine
 from chunkwise.testkit.sample_run import HashedWords
 
@@ -105,6 +107,29 @@ def test_wherever_an_update_stops_the_index_is_the_old_or_the_new_one(
         assert found(place) == old
     assert at > 10
     assert found(place) == new
+
+
+@pytest.mark.parametrize("kept", [timedelta(milliseconds=1), timedelta(hours=1)])
+def test_an_index_of_any_age_is_updated_and_made_anew_and_what_was_replaced_is_still_read(
+    place: str, monkeypatch: pytest.MonkeyPatch, kept: timedelta
+) -> None:
+    monkeypatch.setattr("chunkwise.retrieval.lancedb._KEPT", kept)
+    made(place, documents(4))
+    for count, rebuild in ((5, False), (6, True), (3, False), (4, False)):
+        reader = LanceStore(parse_store_address(place))
+        assert reader.state() is not None
+        before = dict(reader.parts("text"))
+        made(place, documents(count, f"lamp {count}"), rebuild=rebuild)
+        assert dict(reader.parts("text")) == before
+        assert len(found(place)) > 0
+        assert len(chunkwise.open_index(place, embedder=HashedWords())) == count
+        versions = {each["version"] for each in _versions(reader)}
+    assert (1 in versions) == (kept > timedelta(seconds=1))  # what nobody reads any more goes
+
+
+def _versions(store: LanceStore) -> list[dict[str, Any]]:
+    listed: list[dict[str, Any]] = store._open("documents").list_versions()
+    return listed
 
 
 _WRITER = """

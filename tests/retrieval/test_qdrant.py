@@ -8,20 +8,22 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import chunkwise
-from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.core import Document
 from chunkwise.retrieval.qdrant import QdrantStore, _check_version
-from chunkwise.retrieval.stored import StoredIndex
+from chunkwise.retrieval.stored import StoredDocument, StoredIndex
 from chunkwise.testkit import check_engine
 from chunkwise.testkit.sample_run import HashedWords
 from retrieval.test_lancedb import STRATEGY, documents, found, made
 
 qdrant_client = pytest.importorskip("qdrant_client")
+from qdrant_client import models  # noqa: E402
 
 
 @pytest.fixture
@@ -90,7 +92,6 @@ def test_wherever_an_update_stops_the_index_is_the_old_or_the_new_one(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lock of a writer that is gone, too, is taken once its time is over."""
-    monkeypatch.setattr("chunkwise.retrieval.qdrant.LEASE", 0.05)
     monkeypatch.setattr("chunkwise.retrieval.qdrant._LOOK_AGAIN", 0.01)
     made(place, documents(4))
     old = found(place)
@@ -99,10 +100,11 @@ def test_wherever_an_update_stops_the_index_is_the_old_or_the_new_one(
     new = found(f"{place}2")
     for at in itertools.count(1, 2):
         with monkeypatch.context() as patched:
+            patched.setattr("chunkwise.retrieval.qdrant.LEASE", 0.05)
             calls = _stopping(at, patched)
             try:
                 made(place, changed)
-            except _Stops:
+            except ChunkwiseError:  # stopped, or its time was over before
                 pass
             else:
                 assert calls() < at
@@ -128,6 +130,82 @@ def test_a_writer_whose_time_was_over_does_not_publish(place: str) -> None:
             store.publish("{}")
         store._take("other", store._writer, time.time() + 100, "other")
     assert len(index) == 2
+
+
+def test_a_writer_whose_time_was_over_does_not_write(place: str) -> None:
+    made(place, documents(2))
+    index = chunkwise.open_index(place, embedder=HashedWords())
+    assert isinstance(index.source, StoredIndex)
+    store: Any = index.source.store
+    with store.locked(0.0):
+        store.begin(HashedWords.dimensions, anew=False)
+        store._take("other", "other", time.time() + 100, store._writer)
+        ticks = iter([False, True])
+        store._hold(store._writer, SimpleNamespace(wait=lambda _: next(ticks)))
+        number = HashedWords.dimensions
+        late = StoredDocument(number, {"text": b"late"}, [], [], None)
+        with pytest.raises(ChunkwiseError, match="another writer took over"):
+            store.add([late])
+        with pytest.raises(ChunkwiseError, match="another writer took over"):
+            store.remove([1])
+        store._take("other", store._writer, time.time() + 100, "other")
+    points, _ = store._qdrant().scroll(store._now().collection, limit=1000, with_payload=True)
+    assert number not in {point.payload["document"] for point in points}
+
+
+def _client(index: chunkwise.Index) -> Any:
+    source: Any = index.source
+    return source.store._qdrant()
+
+
+def test_an_update_removes_only_collections_of_its_own(place: str) -> None:
+    made(f"{place}?kb=a", documents(2))
+    index = made(f"{place}?kb=kb", documents(2))
+    client = _client(index)
+    for name in ("kb__archive", "kb__0123456", "kb__012345678", "kb___0123abcd", "kb_0123abcd"):
+        client.create_collection(name, vectors_config={})
+    client.create_collection(
+        "kb__0123abcd", vectors_config={}
+    )  # as a writer that stopped leaves it
+    before = {each.name for each in client.get_collections().collections}
+    made(f"{place}?kb=kb", documents(3))
+    after = {each.name for each in client.get_collections().collections}
+    assert before - after == {"kb__0123abcd"}
+    with pytest.raises(InvalidParameter, match=r"'a_'; a name ends in a letter, a digit or -"):
+        made(f"{place}?kb=a_", documents(2))
+
+
+@pytest.mark.parametrize("kind", ["collection", "alias"])
+def test_a_name_that_others_have_is_refused_before_anything_is_written(
+    place: str, kind: str
+) -> None:
+    client = _client(made(f"{place}?kb=mine", documents(2)))
+    client.create_collection("theirs", vectors_config={})
+    name = "theirs"
+    if kind == "alias":
+        name = "called"
+        named = models.CreateAlias(collection_name="theirs", alias_name=name)
+        client.update_collection_aliases([models.CreateAliasOperation(create_alias=named)])
+    with pytest.raises(ChunkwiseError, match=f"the {kind} '{name}' is not this index's; nothing"):
+        made(f"{place}?kb={name}", documents(2))
+    assert not [
+        each.name
+        for each in client.get_collections().collections
+        if each.name.startswith(f"{name}__") and each.name != f"{name}__about"
+    ]
+    assert client.collection_exists("theirs")
+
+
+def test_a_key_goes_unencrypted_to_this_machine_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QDRANT_API_KEY", "s3cret")
+    with pytest.raises(InvalidParameter, match=r"unencrypted; write qdrant\+https") as told:
+        chunkwise.open_index("qdrant://db.example:6333/kb")
+    assert "s3cret" not in str(told.value)
+    monkeypatch.delenv("QDRANT_API_KEY")
+    for user in ("s3cret", "me:s3cret", ":s3cret"):
+        with pytest.raises(InvalidParameter, match="put the key into QDRANT_API_KEY") as told:
+            chunkwise.open_index(f"qdrant://{user}@127.0.0.1/kb")
+        assert "s3cret" not in str(told.value)
 
 
 def test_what_is_replaced_goes_with_the_next_update(place: str) -> None:

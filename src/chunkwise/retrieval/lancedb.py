@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from datetime import timedelta
+from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -239,13 +239,17 @@ class LanceStore:
         self._dimensions = dimensions
         self._tables, self._read = {}, None
         for table, schema in _schemas(dimensions).items():
-            if anew or published is None or not published.state:
+            if published is None or not published.state:
                 self._tables[table] = self._made(table, schema)
                 continue
             version = getattr(published, table)
             opened = self._tables[table] = self._open(table)
             with self._explained():
                 _tag(opened, version)
+            if anew:
+                self._tables[table] = self._made(table, schema)
+                continue
+            with self._explained():
                 if opened.version != version:
                     opened.checkout(version)
                     opened.restore()  # what a writer that stopped has left is no part of the next version
@@ -293,10 +297,11 @@ class LanceStore:
                 self._tables["chunks"].delete(_among("document", some))
 
     def publish(self, state: str) -> None:
+        before = self._published()
         for table in ("documents", "chunks"):
             with self._explained():
-                # Small files are joined, and versions that nobody is to read any more go; the tagged one stays.
-                self._tables[table].optimize(cleanup_older_than=_KEPT)
+                # Small files are joined; LanceDB refuses to remove a version with a tag, however old it is.
+                self._tables[table].optimize(cleanup_older_than=_FOREVER)
         chunks = self._tables["chunks"]
         if self._dimensions:
             self._index_vectors(chunks)
@@ -305,6 +310,21 @@ class LanceStore:
         with self._explained():
             _tag(self._tables["documents"], made.documents)
             _tag(chunks, made.chunks)
+        self._clean_up("documents", before.documents if before else 0)
+        self._clean_up("chunks", before.chunks if before else 0)
+        self._clean_up("about", 0)
+
+    def _clean_up(self, table: str, replaced: int) -> None:
+        """Away with old versions, but for the one that was just replaced: it may still be read."""
+        with (
+            suppress(StoreProblem),
+            self._explained(),
+        ):  # the update counts; the next one tries again
+            opened, age = self._tables[table], _KEPT
+            for each in opened.list_versions():
+                if each["version"] == replaced:
+                    age = max(age, datetime.now() - each["timestamp"] + timedelta(seconds=1))
+            opened.optimize(cleanup_older_than=age)
 
     def _index_vectors(self, chunks: Any) -> None:
         from lancedb.index import IvfFlat
@@ -327,7 +347,7 @@ class LanceStore:
             if self._has_table("about"):
                 opened = self._open("about")
                 opened.add(row, mode="overwrite")
-                opened.optimize(cleanup_older_than=_KEPT)
+                self._tables["about"] = opened
             else:
                 self._open_database().create_table(self._table_name("about"), row)
 
@@ -338,7 +358,9 @@ class LanceStore:
 
 _TABLES = ("about", "documents", "chunks")
 _KEPT = timedelta(hours=1)
-"""For how long versions stay that were replaced: who reads them has this time to end."""
+"""For how long versions stay: who reads them has this time to end. The one replaced last stays in any case."""
+_FOREVER = timedelta(days=36_500)
+"""Without an age LanceDB removes what is older than a week."""
 _PROBES = 40
 """Lists of vectors that are looked through, of as many as the square root of the number of chunks."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import secrets
 import threading
 import time
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +42,7 @@ _PARTS_FROM = 1 << 31
 """Points of a document behind those of its chunks."""
 _INDEXED = {"part": "keyword", "document": "integer", "since": "integer", "until": "integer"}
 _LOOK_AGAIN = 0.2
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class _Published(NamedTuple):
@@ -56,10 +59,14 @@ class QdrantStore:
         self._address = address
         self._name = _collection(address)
         self._about = f"{self._name}__about"
+        self._own = re.compile(rf"{re.escape(self._name)}__[0-9a-f]{{8}}")
+        """What its collections of chunks are called."""
         self._client: Any = None
         self._read: _Published | None = None
         self._writing: _Published | None = None
         self._has_about = False
+        self._held_until = 0.0
+        """By the clock that never goes back: what is written later may be another writer's."""
 
     def _qdrant(self) -> Any:
         if self._client is None:
@@ -228,9 +235,11 @@ class QdrantStore:
     def _acquire(self, writer: str, wait: float) -> None:
         until = time.monotonic() + wait
         while True:
+            asked = time.monotonic()
             self._take(writer, writer, time.time() + LEASE, "")
             holder = self._holder()
             if holder == writer:
+                self._held_until = asked + LEASE
                 return
             if time.monotonic() >= until:
                 raise ChunkwiseError(
@@ -261,15 +270,23 @@ class QdrantStore:
 
     def _hold(self, writer: str, over: threading.Event) -> None:
         while not over.wait(LEASE / 4):
+            asked = time.monotonic()
             try:
                 self._take(writer, writer, time.time() + LEASE, writer)
+                is_held = self._holder() == writer
             except ChunkwiseError:
                 continue  # what cannot be said now is said next time, and publishing looks again
+            self._held_until = asked + LEASE if is_held else 0.0
+
+    def _check_lease(self) -> None:
+        if time.monotonic() >= self._held_until:
+            raise self._overtaken()
 
     def begin(self, dimensions: int, *, anew: bool) -> None:
         from qdrant_client import models
 
         published, client = self._published(), self._qdrant()
+        self._check_name()
         revision = published.revision if published else 0
         collection = published.collection if published else ""
         if anew or not published:
@@ -290,8 +307,24 @@ class QdrantStore:
         kept = {collection, self._about, published.collection if published else ""}
         with self._explained():
             for each in client.get_collections().collections:
-                if each.name.startswith(f"{self._name}__") and each.name not in kept:
+                if self._own.fullmatch(each.name) and each.name not in kept:
                     client.delete_collection(each.name)
+
+    def _check_name(self) -> None:
+        """The alias is made last: whether it can be is known before anything is written."""
+        client = self._qdrant()
+        with self._explained():
+            collections = {each.name for each in client.get_collections().collections}
+            aliases = {
+                each.alias_name: each.collection_name for each in client.get_aliases().aliases
+            }
+        to = aliases.get(self._name)
+        if self._name in collections or (to is not None and not self._own.fullmatch(to)):
+            kind = "collection" if self._name in collections else "alias"
+            raise ChunkwiseError(
+                f"{self.shown}: the {kind} {self._name!r} is not this index's; nothing was touched: choose another "
+                "name for the index"
+            )
 
     def _undo(self, collection: str, revision: int) -> None:
         """What a writer that stopped has left, and what no revision holds any more."""
@@ -322,6 +355,7 @@ class QdrantStore:
 
     def _send(self, points: Sequence[Any]) -> None:
         assert self._writing is not None
+        self._check_lease()
         with self._explained():
             self._qdrant().upsert(self._writing.collection, list(points), wait=True)
 
@@ -355,6 +389,7 @@ class QdrantStore:
         for low in range(0, len(numbers), 1000):
             match = models.MatchAny(any=list(numbers[low : low + 1000]))
             held = models.FieldCondition(key="document", match=match)
+            self._check_lease()
             with self._explained():
                 self._qdrant().set_payload(
                     self._writing.collection, {"until": self._writing.revision},
@@ -422,6 +457,11 @@ def _collection(address: StoreAddress) -> str:
         name = address.options.get("kb", DEFAULT_NAME)
     elif address.variant in ("", "https"):
         address.only()
+        if address.user:
+            # Not the address itself: a key without a colon is shown as if it were a user.
+            raise InvalidParameter(
+                f"the address of qdrant has a user or a key in it; put the key into {KEY} and leave it out"
+            )
         name = address.path.strip("/") or DEFAULT_NAME
         if not address.host:
             raise InvalidParameter(
@@ -435,6 +475,10 @@ def _collection(address: StoreAddress) -> str:
     if "__" in name:
         raise InvalidParameter(
             f"the collection of {address.shown} is {name!r}; two _ in a row are kept for our own"
+        )
+    if name.endswith("_"):
+        raise InvalidParameter(
+            f"the collection of {address.shown} is {name!r}; a name ends in a letter, a digit or -"
         )
     return checked_name(name, address.shown)
 
@@ -476,11 +520,26 @@ def _connected(address: StoreAddress) -> Any:
                 shared.holders += 1
                 if _local.get(folder) is shared:  # nobody let it go in between
                     return shared.client
-    host, _, port = address.host.partition(":")
+    host, port = _server(address)
+    encrypted = address.variant == "https"
+    key = os.environ.get(KEY, "").strip() or None
+    if key and not encrypted and host not in _LOOPBACK:
+        raise InvalidParameter(
+            f"{KEY} would travel to {host} unencrypted; write qdrant+https://…, or unset it"
+        )
     return QdrantClient(
-        host=host, port=int(port or 6333), https=address.variant == "https", timeout=60, prefer_grpc=False,
-        api_key=address.user.partition(":")[2] or os.environ.get(KEY) or None, check_compatibility=False,
+        host=host, port=port, https=encrypted, timeout=60, prefer_grpc=False, api_key=key, check_compatibility=False,
     )  # fmt: skip
+
+
+def _server(address: StoreAddress) -> tuple[str, int]:
+    try:
+        parts = urlsplit(f"//{address.host}")
+        return parts.hostname or "", parts.port or 6333
+    except ValueError:
+        raise InvalidParameter(
+            f"the address is {address.shown}; name a server: qdrant://host:6333/collection"
+        ) from None
 
 
 def _let_go(address: StoreAddress, client: Any) -> None:

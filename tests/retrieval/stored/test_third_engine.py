@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 import chunkwise
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
+from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.retrieval.errors import DamagedIndex
 from chunkwise.testkit import check_engine
 from chunkwise.testkit.sample_run import HashedWords
@@ -49,6 +51,30 @@ def made(place: str, **more: object) -> chunkwise.Index:
     return chunkwise.index(
         DOCUMENTS, "sentences(max_tokens=20, overlap=0)", into=place, embedder=HashedWords(), vectors="own", **more
     )  # fmt: skip
+
+
+class _Asked:
+    """A language model that counts what it is asked."""
+
+    identity, price_name, window, concurrency = "counting", "local", None, 1
+
+    def __init__(self) -> None:
+        self.requests = 0
+
+    def complete(self, request: Request, stop: object = None) -> Completion:
+        self.requests += 1
+        return Completion('{"names": [], "relations": []}', 10, 10)
+
+
+def test_relations_that_could_not_be_kept_are_refused_before_the_model_is_asked(
+    installed: Path,
+) -> None:
+    asked = _Asked()
+    for graph in (True, "relations"):
+        with pytest.raises(InvalidParameter, match=r"graph='names' .*a folder or PostgreSQL"):
+            made(f"sqlite://{installed}/kb.db", graph=graph, llm=asked)
+    assert asked.requests == 0
+    assert len(made(f"sqlite://{installed}/kb.db", graph="names")) > 0
 
 
 _WRONG = {

@@ -189,6 +189,11 @@ class StoredEngine:
                 resolved = resolve_settings(
                     requested, before.settings if before else None, reading.advance
                 )
+            if resolved.settings.graph == "relations":
+                raise InvalidParameter(
+                    f"{store.shown}: graph is 'relations', which a language model reads, and here names alone can be "
+                    "kept; choose graph='names' (--graph without --llm), or index into a folder or PostgreSQL"
+                )
             anew = before is None or rebuild or before.settings != resolved.settings
             update = StoredUpdate(store, resolved.settings, before, anew)
             changes = update_documents(update, reading, resolved)
