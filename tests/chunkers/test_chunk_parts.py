@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -24,7 +25,7 @@ from chunkwise.chunkers.chunk_parts import (
     write_dataset,
 )
 from chunkwise.chunkers.write_chunks import row_of
-from chunkwise.documents import LoadOptions
+from chunkwise.documents import LoadOptions, source
 
 
 class Here:
@@ -119,12 +120,12 @@ def test_what_is_there_is_not_made_again(docs: Path, tmp_path: Path) -> None:
     _write(docs, tmp_path / "out")
     before = _files(tmp_path / "out")
     made, workers, problems = _write(docs, tmp_path / "out")
-    assert workers.made == []
-    assert (made.reused, len(problems)) == (4, 1)
+    assert len(workers.made) == 1  # the one in which a file could not be read
+    assert (made.reused, len(problems)) == (3, 1)
     assert _files(tmp_path / "out") == before
     (docs / "150.md").write_text("Another text.")
     made, workers, _ = _write(docs, tmp_path / "out")
-    assert (made.reused, len(workers.made)) == (3, 1)
+    assert (made.reused, len(workers.made)) == (2, 2)
     assert _rows(tmp_path / "out") == _expected(docs)
     _, workers, _ = _write(docs, tmp_path / "out", strategy="sentences(max_tokens=50)")
     assert len(workers.made) == 4
@@ -260,7 +261,8 @@ def test_a_data_set_in_a_store_is_the_same(docs: Path, tmp_path: Path) -> None:
     assert "/out/_chunkwise.json" in names
     assert "/out/_staged" not in names
     made, workers, _ = _write("memory://docs", Path("memory://out"))
-    assert (made.reused, workers.made) == (4, [])
+    assert (made.reused, len(workers.made)) == (3, 1)
+    assert sorted(files.ls("/out", detail=False)) == names
     files.store.clear()
 
 
@@ -271,3 +273,85 @@ def test_a_problem_may_end_the_run(docs: Path, tmp_path: Path) -> None:
     recipe = _recipe(tmp_path / "out")
     with pytest.raises(UnreadableDocument):
         write_dataset(docs, recipe, Here(recipe), 2, refuse)
+
+
+def test_what_could_not_be_read_is_there_once_it_can_be(
+    docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = source._without_blocking
+
+    def by_rights(path: str, flags: int) -> int:  # who may read everything, too
+        if not os.stat(path).st_mode & 0o400:
+            raise PermissionError(13, "Permission denied")
+        return real(path, flags)
+
+    monkeypatch.setattr(source, "_without_blocking", by_rights)
+    (docs / "070.md").chmod(0o000)
+    made, _, problems = _write(docs, tmp_path / "out")
+    assert (made.documents, problems[0]) == (199, f"{docs}/070.md: permission denied")
+    (docs / "070.md").chmod(0o644)
+    made, _, problems = _write(docs, tmp_path / "out")
+    assert (made.documents, made.reused, len(problems)) == (200, 2, 1)
+    assert _rows(tmp_path / "out") == _expected(docs)
+    _write(docs, tmp_path / "other")
+    assert _files(tmp_path / "out") == _files(tmp_path / "other")
+
+
+def test_a_document_that_ended_its_process_is_tried_again_by_the_next_run(
+    docs: Path, tmp_path: Path
+) -> None:
+    _write(docs, tmp_path / "out", lambda work: _has(work, "070.md"))
+    made, _, _ = _write(docs, tmp_path / "out")
+    assert made.documents == 200
+    assert _rows(tmp_path / "out") == _expected(docs)
+
+
+def test_a_second_run_into_the_same_folder_is_refused_and_the_first_goes_on(
+    docs: Path, tmp_path: Path
+) -> None:
+    refused: list[str] = []
+
+    def another(work: PartWork) -> bool:
+        with pytest.raises(ChunkwiseError, match="another run is writing into") as told:
+            _write(docs, tmp_path / "out")
+        refused.append(str(told.value))
+        return False
+
+    made, _, _ = _write(docs, tmp_path / "out", another)
+    assert (made.documents, len(refused)) == (200, 4)
+    assert _rows(tmp_path / "out") == _expected(docs)
+    _write(docs, tmp_path / "out")
+
+
+def test_in_a_store_what_another_run_has_begun_stays(docs: Path) -> None:
+    import fsspec
+
+    files = fsspec.filesystem("memory")
+    other = "/out/_staged/part-000007-0123456789abcdef0123.parquet"
+
+    def begins(work: PartWork) -> bool:
+        files.pipe_file(other, b"of another run")
+        return False
+
+    _write(docs, Path("memory://out"), begins)
+    assert files.find("/out/_staged") == [other]
+    files.store.clear()
+
+
+def test_only_files_of_its_own_names_are_removed(docs: Path, tmp_path: Path) -> None:
+    _write(docs, tmp_path / "out")
+    kept = [
+        "part-time/notes.txt", "part-0.parquet", "_staged/notes.txt", "_parts/notes.json",
+        "part-000009-0123456789abcdef0123.txt",
+    ]  # fmt: skip
+    old = [
+        "part-000009-0123456789abcdef0123.parquet", "_parts/part-000009-0123456789abcdef0123.json",
+        "_staged/.part-000009-0123456789abcdef0123.parquet.0123456789abcdef",
+    ]  # fmt: skip
+    for name in (*kept, *old):
+        (tmp_path / "out" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "out" / name).write_text("x")
+    _write(docs, tmp_path / "out")
+    there = _files(tmp_path / "out")
+    assert [name for name in kept if name not in there] == []
+    assert [name for name in old if name in there] == []

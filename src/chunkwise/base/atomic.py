@@ -173,6 +173,38 @@ def _locked(path: Path, *, wait: bool) -> Iterator[bool]:
         os.close(handle)
 
 
+@contextmanager
+def only_writer(folder: Path) -> Iterator[None]:
+    """Refuses a second run that writes into the same folder; a store, or a system without locks, is not guarded."""
+    if address_of(folder) is not None or not _HAS_LOCKS:
+        yield
+        return
+    import fcntl
+
+    with says_what_it_writes(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ChunkwiseError(
+                f"another run is writing into {folder}: wait for its end, or name another folder"
+            ) from None
+        except OSError:  # a file system without locks
+            yield
+            return
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # one in which nothing was made
+                folder.rmdir()
+            # At once, though a process that was forked has the folder open, too.
+            fcntl.flock(handle, fcntl.LOCK_UN)
+    finally:
+        os.close(handle)
+
+
 def refuse_links(paths: Iterable[Path]) -> None:
     """For a folder of ours that somebody else may have filled: what is written there is to stay there."""
     for path in paths:

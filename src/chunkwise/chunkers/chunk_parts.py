@@ -9,18 +9,20 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 import secrets
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from chunkwise.base.atomic import replacing, shown_path
+from chunkwise.base.atomic import only_writer, replacing, shown_path
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.base.remote import address_of, asked, store
 from chunkwise.base.workers import WorkerDied
@@ -43,6 +45,9 @@ from chunkwise.records.json import parse_json
 MANIFEST = "_chunkwise.json"
 """Says which files make the data set: written last. Readers of Parquet pass by what begins with `_`."""
 _STAGED, _RECORDS = "_staged", "_parts"
+_PART = re.compile(r"part-\d{6,}-[0-9a-f]{20}(-[0-9a-f]{8})?")
+_BEGUN = re.compile(r"\.?part-\d{6,}-[0-9a-f]{20}.*")
+"""In the folder of what is not yet part of the data set: parts, their records, and files that were never finished."""
 _FORMAT = "chunkwise chunks"
 _BATCHES = 16
 """In a part: up to 16 MB of files, or a thousand of them."""
@@ -219,7 +224,13 @@ class _Folder:
         asked(lambda: self._files.mv(f"{self._root}/{name}", target))
 
     def remove(self, name: str) -> None:
-        asked(lambda: self._files.rm(f"{self._root}/{name}", recursive=True))
+        """A file."""
+        asked(lambda: self._files.rm(f"{self._root}/{name}"))
+
+    def remove_empty(self, folder: str) -> None:
+        if folder in self.names() and not self.names(folder):
+            with suppress(OSError):  # a store whose folders are names
+                asked(lambda: self._files.rmdir(f"{self._root}/{folder}"))
 
 
 def write_dataset(
@@ -231,8 +242,20 @@ def write_dataset(
     advance: OnProgress = lambda amount, note: None,
 ) -> ChunkDataset:
     """Cuts documents into a data set; what an earlier run has made of the same documents is taken as it is."""
+    _check(_Folder(recipe.output))
+    with only_writer(recipe.output):
+        return _written(source, recipe, workers, at_once, on_unreadable, advance)
+
+
+def _written(
+    source: Inputs,
+    recipe: PartRecipe,
+    workers: PartWorkers,
+    at_once: int,
+    on_unreadable: OnUnreadable,
+    advance: OnProgress,
+) -> ChunkDataset:
     folder = _Folder(recipe.output)
-    _check(folder)
     made = _DatasetRun(folder, recipe, workers, InputReader(source, recipe.options))
     recipe_parts: list[dict[str, object]] = []
     documents = chunks = skipped = 0
@@ -283,6 +306,7 @@ class _DatasetRun:
         files = (name.removesuffix(".json") for name in self._there | self._staged)
         self._under_other_ids = {each.rpartition("-")[0]: each for each in files}
         """By the name of a part, that of the same part in which documents were given other ids."""
+        self._made: set[str] = set()
         self.reused = 0
 
     def parts(self, at_once: int) -> Iterator[tuple[PartWork, PartRecord]]:
@@ -302,10 +326,14 @@ class _DatasetRun:
         if known is not None:
             self.reused += 1
             return lambda: known
+        self._made.add(work.name)
         return partial(self._result, work, self._workers.submit(work))
 
     def _known(self, name: str) -> PartRecord | None:
-        """The record of a part that was made before: in the data set, or by a run that did not end."""
+        """The record of a part that was made before: in the data set, or by a run that did not end.
+
+        Not of one in which a document is missing: a busy store, rights and memory may be others now.
+        """
         for each in (name, self._under_other_ids.get(name, "")):
             file = f"{each}.json"
             place = _RECORDS if file in self._there else _STAGED
@@ -313,6 +341,8 @@ class _DatasetRun:
                 try:
                     record = PartRecord(**self._folder.json(f"{place}/{file}"))
                 except TypeError:  # damaged: it is made again
+                    continue
+                if record.problems:
                     continue
                 return record if each == name else record.as_read()
         return None
@@ -356,19 +386,30 @@ class _DatasetRun:
         """What was made takes its place, the manifest says so, and what it does not name goes."""
         names = {each["name"].removesuffix(".parquet") for each in manifest["parts"]}
         for name in sorted(names):
-            if f"{name}.json" not in self._there:
+            if name in self._made or f"{name}.json" not in self._there:
                 self._folder.move(f"{_STAGED}/{name}.parquet", f"{name}.parquet")
                 self._folder.move(f"{_STAGED}/{name}.json", f"{_RECORDS}/{name}.json")
         with replacing(self._recipe.output / MANIFEST) as temporary:
             temporary.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
         for each in self._folder.names():
-            if each.startswith("part-") and each.removesuffix(".parquet") not in names:
+            if _is_old(each, ".parquet", names):
                 self._folder.remove(each)
         for each in self._folder.names(_RECORDS):
-            if each.removesuffix(".json") not in names:
+            if _is_old(each, ".json", names):
                 self._folder.remove(f"{_RECORDS}/{each}")
-        if _STAGED in self._folder.names():
-            self._folder.remove(_STAGED)
+        mine = self._staged | {f"{name}{end}" for name in self._made for end in _ENDS}
+        for each in self._folder.names(_STAGED) & mine:
+            if _BEGUN.fullmatch(each):
+                self._folder.remove(f"{_STAGED}/{each}")
+        self._folder.remove_empty(_STAGED)
+
+
+_ENDS = (".parquet", ".json")
+
+
+def _is_old(file: str, ending: str, names: set[str]) -> bool:
+    name = file.removesuffix(ending)
+    return name != file and name not in names and _PART.fullmatch(name) is not None
 
 
 def _survivor(unit: InputItem, future: Future[PartRecord] | None) -> InputItem:

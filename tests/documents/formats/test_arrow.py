@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -176,3 +177,23 @@ def test_a_data_set_of_hugging_face_on_disk_is_a_folder_of_documents(tmp_path: P
     (tmp_path / "dataset_info.json").write_text("{}")
     (tmp_path / "state.json").write_text("{}")
     assert [each.id for each in _read(tmp_path)] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("kind", ["stream", "file"])
+@pytest.mark.parametrize("forged", [(0, 6, 4000), (0, -4000, 12), (-64, 6, 12)])
+def test_a_file_with_forged_offsets_reads_nothing_beyond_its_own_bytes(
+    tmp_path: Path, kind: str, forged: tuple[int, ...]
+) -> None:
+    path = tmp_path / "rows.arrow"
+    new = pa.ipc.new_stream if kind == "stream" else pa.ipc.new_file
+    table = pa.table({"text": ["First.", "Other."]})
+    with path.open("wb") as out, new(out, table.schema) as writer:
+        writer.write_table(table)
+    data, offsets = path.read_bytes(), struct.pack("<3i", 0, 6, 12)
+    assert data.count(offsets) == 1
+    path.write_bytes(data.replace(offsets, struct.pack("<3i", *forged)))
+    problems: list[UnreadableDocument] = []
+    assert list(chunkwise.read(path, on_unreadable=problems.append)) == []
+    assert [each.reason.partition(":")[0] for each in problems] == [
+        "damaged or truncated Arrow file"
+    ]

@@ -14,6 +14,7 @@ import chunkwise
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
 from chunkwise.retrieval import Index
+from chunkwise.retrieval.postgres import search_sql
 from chunkwise.testkit.sample_run import HashedWords
 from retrieval.postgres_server import new_url, server_url
 
@@ -167,3 +168,22 @@ def test_names_that_link_documents_of_all_tenants_are_refused() -> None:
     made(f"{kept}&tenants=org.tenant", documents(role()))
     with pytest.raises(ChunkwiseError, match="names of an index link documents of all tenants"):
         made(kept, documents(role()), graph=True, rebuild=True)
+
+
+def test_a_small_tenant_beside_a_large_one_finds_all_of_its_own(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small, large = role(), role()
+    made(url, documents(*[large] * 60, small, small))
+    monkeypatch.setattr(search_sql, "FEW", 10)
+    indexed: list[int] = []
+    monkeypatch.setattr(
+        search_sql, "search_index", lambda connection, depth, version: indexed.append(depth)
+    )
+    index = chunkwise.open_index(as_role(url, small), embedder=HashedWords())
+    found = index.search("the red lamp", k=5, retriever="dense")
+    assert sorted({hit.doc_id for hit in found}) == ["60.md", "61.md"]
+    assert indexed == []  # few enough to compare them all
+    index = chunkwise.open_index(as_role(url, large), embedder=HashedWords())
+    assert len(index.search("the red lamp", k=5, retriever="dense")) == 5
+    assert indexed

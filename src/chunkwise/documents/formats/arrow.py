@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Protocol, TypeGuard
 
-from chunkwise.base.errors import InvalidParameter, UnreadableDocument
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.formats.corpus import Corpus, CorpusEntry
 from chunkwise.documents.formats.parquet import plain_values
@@ -50,10 +50,18 @@ class ArrowLoader:
                     if source.head(4) == _STREAM
                     else map(reader.get_batch, range(reader.num_record_batches))
                 )
-                yield from _documents(batches, source, options, on_unreadable)
+                yield from _documents(map(_valid, batches), source, options, on_unreadable)
+            except ChunkwiseError:  # some are a ValueError, too
+                raise
             except (OSError, ValueError, pa.ArrowException) as error:
                 why = f"damaged or truncated Arrow file: {' '.join(str(error).split())[:200]}"
                 raise UnreadableDocument(source.origin, why) from error
+
+
+def _valid(batch: Any) -> Any:
+    """Offsets of a file from outside may lead anywhere in memory."""
+    batch.validate(full=True)
+    return batch
 
 
 class _ArrowStream(Protocol):
