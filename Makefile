@@ -90,7 +90,7 @@ joined = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 OLDEST = $$($(PYTHON) -c "import tomllib; extras = tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']; \
 	print(*(each.replace('>=', '==') for name in '$(ADAPTERS)'.split() for each in extras[name] if '[' not in each))")
 
-test-adapters: $(VENV)-adapters/.tried ## inside LangChain, LlamaIndex, Haystack and DSPy, as they are now; pushed into databases
+test-adapters: $(VENV)-adapters/.tried ## inside LangChain, LlamaIndex, Haystack, DSPy; into vector databases
 	@if [ -s $< ]; then cat $<; else PYTHONPATH=tests $(VENV)-adapters/bin/python $(WITH_ADAPTERS) tests/vector_databases/test_real_databases.py; fi
 
 test-adapters-oldest: $(VENV)-adapters-oldest/.tried ## the same with the oldest versions that we say we support

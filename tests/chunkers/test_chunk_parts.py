@@ -163,7 +163,7 @@ def test_a_commit_that_was_interrupted_is_made_by_the_next_run(
 ) -> None:
     moves = 0
     real = chunk_parts._Folder.move
-    for last in range(9):
+    for last in (0, 3, 7, 8):
         output = tmp_path / f"out{last}"
         moves = 0
 

@@ -167,7 +167,7 @@ def test_chunks_and_cuts_are_counted_apart_and_named() -> None:
     cuts = CutCounts(120, 70, dict.fromkeys(KINDS, 0) | {"mid_word": 30, "split_list": 25}, (), 48)
     shown = changed(cuts=cuts)
     assert "70 of 120 chunks (58 %) begin or end badly, at 48 cuts" in shown
-    assert "By kind, in cuts: one may be of several kinds" in shown
+    assert "By kind, in cuts: where a chunk ends and the next begins is one cut" in shown
     page = evaluation_view(dataclasses.replace(results(), cuts=cuts)).cuts
     assert page is not None
     assert page.words in shown

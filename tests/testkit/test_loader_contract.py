@@ -77,6 +77,12 @@ def sample(folder: Path, name: str) -> Path:
         pa = pytest.importorskip("pyarrow")
         rows = pa.table({"id": ["1", "2"], "text": ["the lamps", "are lit"]})
         pytest.importorskip("pyarrow.parquet").write_table(rows, file)
+    elif name == "arrow":
+        pa = pytest.importorskip("pyarrow")
+        rows = pa.table({"id": ["1", "2"], "text": ["the lamps", "are lit"]})
+        pytest.importorskip("pyarrow.feather").write_feather(
+            rows, str(file), compression="uncompressed"
+        )
     else:
         file.write_text(TEXTS[name], encoding="utf-8")
     return file

@@ -111,12 +111,13 @@ class Pinecone(RestServer):
                 self.kept[each["id"]] = each
             return 200, {"upsertedCount": len(body["vectors"])}
         assert path == "/vectors/delete"
-        own, other = body["filter"]["$and"]
+        own, marked, other = body["filter"]["$and"]
+        assert marked == {"push": {"$exists": True}}
         self.kept = {
             id: each
             for id, each in self.kept.items()
             if each["metadata"].get("doc_id") != own["doc_id"]["$eq"]
-            or each["metadata"].get("push") == other["push"]["$ne"]
+            or each["metadata"].get("push") in (None, other["push"]["$ne"])
         }
         return 200, {}
 

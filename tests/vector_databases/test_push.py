@@ -176,13 +176,53 @@ def test_nothing_to_push_is_no_success(here: Run, tmp_path: Path) -> None:
     assert "there are no chunks" in done.stderr
 
 
-def test_a_chunk_larger_than_a_row_may_be_is_told(tmp_path: Path) -> None:
-    large = chunk_file(tmp_path, [{"id": "large", "text": "x " * 30_000, "vector": [1, 2, 3]}])
-    with (
-        serving(Pinecone()) as place,
-        pytest.raises(ChunkwiseError, match=r"'large' has 60,\d+ bytes"),
-    ):
-        chunkwise.push(large, f"pinecone://{place}")
+def test_a_chunk_larger_than_a_row_may_be_is_told_and_nothing_is_pruned(tmp_path: Path) -> None:
+    rows = [
+        {"id": "large", "text": "x " * 30_000, "vector": [1, 2, 3]},
+        {**ROWS[0], "id": "i" * 600},
+        ROWS[1],
+    ]
+    told: list[str] = []
+    server = Pinecone()
+    with serving(server) as place:
+        result = chunkwise.push(
+            chunk_file(tmp_path, rows), f"pinecone://{place}", prune=True, on_bad=told.append
+        )
+    assert (result.chunks, result.skipped, result.pruned) == (1, 2, False)
+    assert "at most 40,960 are kept" in told[0]
+    assert "its id has 600 bytes" in told[1]
+    assert [path for _, path, _, _ in server.requests] == [
+        "/describe_index_stats",
+        "/vectors/upsert",
+    ]
+
+
+def test_no_request_is_larger_than_a_database_takes(tmp_path: Path) -> None:
+    wide = [
+        {"id": f"w{n}", "text": "x", "vector": [0.12345678901234567] * 1536} for n in range(100)
+    ]
+    server = Pinecone()
+    with serving(server) as place:
+        chunkwise.push(chunk_file(tmp_path, wide), f"pinecone://{place}")
+    assert len(server.kept) == 100
+    assert (
+        max(len(json.dumps(body)) for _, path, _, body in server.requests if "upsert" in path)
+        < 2_000_000
+    )
+
+
+def test_ids_of_other_tools_name_one_row_each(tmp_path: Path) -> None:
+    rows = [
+        {"id": 0, "text": "zero", "vector": [1, 2]},
+        {"doc_id": 5, "text": "same", "vector": [1, 2]},
+        {"doc_id": 6, "text": "same", "vector": [1, 2]},
+    ]
+    server = Weaviate()
+    with serving(server) as place:
+        assert chunkwise.push(chunk_file(tmp_path, rows), f"weaviate://{place}/Kb1").chunks == 3
+    found = server.rows()
+    assert "0" in found
+    assert sorted(str(row.get("doc_id")) for row in found.values()) == ["5", "6", "None"]
 
 
 values = st.recursive(

@@ -206,6 +206,7 @@ def _is_dataset(output: Path | None) -> bool:
 
 def _write_dataset(options: ChunkOptions, strategy: Strategy, output: Path) -> None:
     """Chunks as Parquet files of a folder, by processes of this machine or by a cluster."""
+    from chunkwise.base.errors import names_server, without_passwords
     from chunkwise.base.ray_workers import RayWorkers
     from chunkwise.base.remote import address_of
     from chunkwise.base.wording import counted
@@ -221,6 +222,11 @@ def _write_dataset(options: ChunkOptions, strategy: Strategy, output: Path) -> N
             raise click.UsageError(
                 f"a data set (-o {shown_path(output)}) goes without {name}; name a file to write: -o chunks.parquet"
             )
+    named = str(output)
+    if without_passwords(named) != named or names_server(named):
+        raise click.UsageError(
+            f"-o {without_passwords(named)} is the address of a server, or holds a password; name a folder or a store"
+        )
     paths = options.sources()
     total, began = bytes_of(paths), time.monotonic()
     place = output if address_of(output) else output.absolute()  # workers stand elsewhere
@@ -288,7 +294,7 @@ def _from_index(options: ChunkOptions) -> None:
     assert index is not None
     check_outputs(paths, options.output, page=options.page)
     if options.with_vectors and options.output:
-        count = index.export(options.output)
+        count = index.export(options.output, with_vectors=True)
         if not options.quiet:
             click.echo(f"{count:,} chunks with their vectors", err=True)
             click.echo(f"written: {shown_path(options.output)}", err=True)

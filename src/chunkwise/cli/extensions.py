@@ -33,6 +33,7 @@ KINDS = {
     "language_models": "chunkwise.models:language_models",
     "retrievers": "chunkwise.retrieval.retrievers:registry",
     "engines": "chunkwise.retrieval.engine:registry",
+    "vector_databases": "chunkwise.vector_databases.database:registry",
     "metrics": "chunkwise.metrics.registry:registry",
     "judges": "chunkwise.metrics.judges.judge:registry",
 }
@@ -51,8 +52,8 @@ class ExtensionsOptions:
 def command(options: ExtensionsOptions) -> None:
     """List what can be added to, what is there, which package it comes from, and what cannot be loaded.
 
-    KINDS are loaders, chunkers, embedders, rerankers, language_models, retrievers, engines, metrics, judges; without
-    any, all are listed.
+    KINDS are loaders, chunkers, embedders, rerankers, language_models, retrievers, engines, vector_databases,
+    metrics, judges; without any, all are listed.
     """
     for kind in options.kinds:
         if kind not in KINDS:
