@@ -177,3 +177,8 @@ def test_a_link_speaks_of_the_document_it_leads_to(target: str, name: str | None
 def test_an_acronym_stands_for_its_long_form_wherever_that_is(text: str) -> None:
     assert "ECB" in stands_for(text, "European Central Bank")
     assert "ECB" not in stands_for(text.replace("Central", "Civil"), "European Civil Ban")
+
+
+def test_a_month_in_an_old_print_is_a_month() -> None:
+    analyzed = Analyzed(Document("a", "It was signed on 3 Auguſt 1776 and again on 3 Augusſ 1776."))
+    document_names(analyzed, analyzed.atoms(), "en")

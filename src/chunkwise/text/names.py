@@ -317,10 +317,11 @@ def _linked(text: str) -> Iterator[tuple[int, int, str]]:
 def _dates(text: str) -> Iterator[tuple[int, int, str]]:
     """Days, however they are written, by one key: that of 2021-05-03."""
     for match in _DATE.finditer(text):
-        said = match["m"].lower()
-        month, day = _MONTHS.get(said) or int(said), int(match["d"])
+        said = match["m"].casefold()  # Auguſt, as old prints have it
+        month = _MONTHS.get(said) or (int(said) if said.isdecimal() else 0)
+        day = int(match["d"])
         if 1 <= month <= 12 and 1 <= day <= 31:
-            yield *match.span(), f"{match['y']} {month:02} {day:02}"
+            yield *match.span(), f"{int(match['y'])} {month:02} {day:02}"
 
 
 def _repeated(text: str, small: frozenset[str]) -> Iterator[tuple[int, int, str]]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from chunkwise.core import Document, Hit, Query
 from chunkwise.metrics.answers.completeness import coverage
+from chunkwise.metrics.claims.amounts import counted
 from chunkwise.metrics.claims.claim_support import supports
 from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.metrics.claims.quantities import Reading, are_same, quantities_of, units
@@ -156,3 +157,27 @@ def test_yes_and_no_are_not_looked_for_in_documents(
     (score,) = coverage([Query("q", "?", answer=reference)], hits)
     assert score.value == expected
     assert ("yes or no" in score.reason) == (expected is None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["one hundred " * 3000, "5 million " * 900, "9" * 5000 + " dollars", "one million " * 60 + "and a half hours"],
+    ids=["hundreds", "millions", "digits", "a half"],
+)  # fmt: skip
+def test_numbers_that_nobody_counts_end_somewhere(text: str) -> None:
+    counted(plain_form(text), "en")
+
+
+def test_half_a_million_is_not_a_million() -> None:
+    assert not supports(
+        Readable("The bridge cost half a million dollars."), Readable("The bridge cost $1,000,000.")
+    )
+    assert supports(
+        Readable("The bridge cost half a million dollars."), Readable("The bridge cost $500,000.")
+    )
+
+
+def test_a_time_at_the_end_of_a_text_has_the_words_it_has() -> None:
+    for text in ("5 pm", "5 p.m.", "closes at 5 pm"):
+        words = plain_form(text).split()
+        assert all(each.end <= len(words) for each in quantities_of(plain_form(text), "en"))

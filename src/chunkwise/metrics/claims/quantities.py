@@ -216,6 +216,12 @@ def _unit(words: Sequence[str], at: int) -> tuple[str, int] | None:
     return None
 
 
+_LARGEST = 10**18
+_MOST_WORDS = 16
+_LONGEST_NUMBER = 40
+"""Characters. Beyond these nobody counts, and whoever wrote the text may want it to take long."""
+
+
 class Number(NamedTuple):
     """A number of a sentence."""
 
@@ -229,9 +235,9 @@ class Number(NamedTuple):
 def number_at(words: Sequence[str], at: int, known: dict[str, int]) -> Number | None:
     """In digits or words, with what multiplies it: 1.5 million, two hundred and fifty, two and a half."""
     word = words[at]
-    if _DIGITS.fullmatch(word):
+    if len(word) <= _LONGEST_NUMBER and _DIGITS.fullmatch(word):
         value, end = Fraction(word), at + 1
-        while end < len(words) and words[end] in SCALES:
+        while end < len(words) and words[end] in SCALES and value < _LARGEST:
             value, end = value * SCALES[words[end]], end + 1
     elif word in _WITH_HALF:
         return Number(_WITH_HALF[word] + Fraction(1, 2), at + 1, False)
@@ -248,7 +254,7 @@ def _in_words(words: Sequence[str], at: int, known: dict[str, int]) -> tuple[Fra
     total, current = 0, known.get(words[at], 1)
     room = _room(current)
     end = at + 1
-    while end < len(words):
+    while end < min(len(words), at + _MOST_WORDS) and total + current < _LARGEST:
         word = words[end]
         step = end + 1 if word == "and" and room >= 100 and end + 1 < len(words) else end
         value, scale = known.get(words[step]), SCALES.get(word)
@@ -286,6 +292,8 @@ def _part_of_one(words: Sequence[str], at: int, known: dict[str, int]) -> Number
         value, end = Fraction(count, 4), first + 2
     while end < len(words) and words[end] in _ARTICLES:
         end += 1
+    while end < len(words) and words[end] in SCALES and value < _LARGEST:  # half a million
+        value, end = value * SCALES[words[end]], end + 1
     return Number(value, end, False)
 
 
@@ -300,6 +308,7 @@ def _and_a_half(words: Sequence[str], at: int) -> int:
 _NOON = {"noon": 720, "midday": 720, "mittags": 720, "midnight": 0, "mitternacht": 0}
 _BEGIN = frozenset(("quarter", *_HALVES, *_WITH_HALF, *_ADVERBS, *_NOON, *_ARTICLES))
 _CLOCK = re.compile(r"([01]?[0-9]|2[0-4])(?:[h.]([0-5][0-9]))?")
+_MINUTES = re.compile("[0-5][0-9]")
 _HALF_DAY = 12
 
 
@@ -312,16 +321,20 @@ def _clock(words: Sequence[str], at: int) -> Quantity | None:
         return None
     hour, minutes = int(found[1]) % 24, int(found[2] or 0)
     behind = words[at + 1 : at + 3]
-    for end, suffix in ((at + 3, "".join(behind)), (at + 2, "".join(behind[:1]))):
+    for end, suffix in (
+        (at + 1 + count, "".join(behind[:count])) for count in range(len(behind), 0, -1)
+    ):
         if suffix in ("am", "pm") and 1 <= int(found[1]) <= _HALF_DAY:
             return _at_clock(at, end, [(hour % 12 + 12 * (suffix == "pm")) * 60 + minutes])
         if suffix in _NOON and int(found[1]) == _HALF_DAY:
             return _at_clock(at, end, [_NOON[suffix]])
         if suffix in ("uhr", "oclock"):
-            if suffix == "uhr" and _CLOCK.fullmatch("".join(words[end : end + 1])) and not found[2]:
-                late = words[end]  # 17 Uhr 30
-                if len(late) == 2 and int(late) < 60:
-                    minutes, end = int(late), end + 1
+            if (
+                suffix == "uhr"
+                and not found[2]
+                and _MINUTES.fullmatch("".join(words[end : end + 1]))
+            ):
+                minutes, end = int(words[end]), end + 1  # 17 Uhr 30
             return _at_clock(at, end, _either(found[1], hour, minutes))
     if "h" in words[at]:
         return _at_clock(at, at + 1, _either(found[1], hour, minutes))
@@ -371,6 +384,7 @@ def _days(plain: str) -> dict[int, Quantity]:
     """The dates of a text in its plain form, by the word they begin with."""
     found: dict[int, Quantity] = {}
     for pattern, orders in _FORMS:
+        first = seen = 0
         for match in pattern.finditer(plain):
             if not orders:
                 days = [_day(match["year"], str(_MONTH[match["month"]]), match["day"])]
@@ -378,7 +392,7 @@ def _days(plain: str) -> dict[int, Quantity]:
                 parts = (dict(zip(order, match.groups(), strict=True)) for order in orders.split())
                 days = [_day(each["y"], each["m"], each["d"]) for each in parts]
             readings = frozenset(day for day in days if 1 <= day.month <= 12 and 1 <= day.day <= 31)
-            first = plain.count(" ", 0, match.start())
+            first, seen = first + plain.count(" ", seen, match.start()), match.start()
             if readings:
                 end = first + match[0].count(" ")
                 found.setdefault(first, Quantity(first, end, readings, True))

@@ -107,7 +107,7 @@ _NO = (
     "no|nope|false|incorrect|nein|non|não|nee|nej|nei|нет|hayır|否|不|不是|いいえ|아니요|아니오|لا"
 )
 _OPENING = re.compile(
-    rf"\W*(?:(?P<yes>{_YES})|(?P<no>{_NO})(?!\.\s*\d))\s*(?:[.,;:!–—，。；：！-]+\s*|\Z)",
+    rf"\W*(?:(?P<yes>{_YES})|(?P<no>{_NO})(?!\.\s*\d))\s*(?:(?:[.,;:!–—，。；：！]|-(?=\s))+\s*|\Z)",
     re.IGNORECASE,
 )
 

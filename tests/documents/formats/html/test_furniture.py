@@ -289,7 +289,28 @@ def test_a_page_that_says_it_is_an_article_is_that_article_alone(says: str) -> N
 
 
 def test_what_stands_for_a_picture_is_read_once_and_not_as_the_title_again() -> None:
-    picture, other = '<img alt="Ferry sinks" src="a.png">', '<img alt="A map" src="b.png">'
+    picture, other = (
+        '<img alt="Ferry sinks" src="a.png">',
+        '<img alt="A map of the harbour" src="b.png">',
+    )
     title = "<title>Ferry sinks - News</title>"
     page = f"<html><head>{title}</head><body><p>{picture}{PROSE}{other}{other}</p></body></html>"
-    assert text_of(page) == f"{PROSE}A map"
+    assert text_of(page) == f"{PROSE}A map of the harbour"
+
+
+def test_linked_rows_of_an_article_itself_stay() -> None:
+    prose = "The harbour is deep and calm, and ships of every size find a place in it. " * 6
+    row = "<tr><td><a href='/a'>Ada of the harbour</a></td><td>12</td></tr>"
+    found = text_of(
+        "<html><head><title>Tools</title><meta property='og:type' content='article'></head><body><article>"
+        f"<p>{prose}</p><table>{row}</table><p>{prose}</p></article></body></html>"
+    )
+    assert "Ada of the harbour" in found
+
+
+def test_a_short_word_for_a_picture_stays_wherever_it_stands() -> None:
+    cells = "".join(f"<tr><td>{name}</td><td><img alt='Yes'></td></tr>" for name in ("API", "SSO"))
+    found = text_of(
+        f"<title>Eyes on plans</title><body><p>What is in it.</p><table>{cells}</table></body>"
+    )
+    assert found.count("Yes") == 2

@@ -260,7 +260,9 @@ class Furniture:
         found = []
         for number, keep in enumerate(kept):
             is_told = prose[number] > 0 or blocks[number].kind == "heading" or first <= number
-            linked = self._is_linked(number) and not prose[number]
+            # A table of the article itself; linked headings and lists are mostly of other articles.
+            is_own = first <= number and blocks[number].kind == "row"
+            linked = self._is_linked(number) and not prose[number] and not is_own
             found.append(keep and number < end and is_told and not linked)
         return found if any(found) and sums[-1] else kept
 

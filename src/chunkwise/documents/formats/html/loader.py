@@ -124,6 +124,8 @@ _FEW_PARTS = 8
 _BREAK = "\0"  # a <br>; the parser turns real NULs into U+FFFD, so it cannot be in the text
 _MARKUP = re.compile(r"</?[a-zA-Z]")
 _SPACE = " \t\n\f\r"
+_SENTENCE = 20
+"""Characters from which a text that stands for a picture says something."""
 _SPACES = re.compile(r"[ \t\n\f\r]+")
 _BREAKS = re.compile(r" ?\0 ?")
 _EMPTY_LINES = re.compile(r"\n{2,}")
@@ -260,11 +262,16 @@ class HtmlText:
             self._foreign -= 1
 
     def _alternative(self, text: str) -> str:
-        """What stands for a picture; of the main text once, and not where it repeats the page's title."""
+        """What stands for a picture; a sentence of the main text once, and not where it repeats the page's title."""
         if self._furniture is None or not text.strip():
             return text
         known = _SPACES.sub(" ", text).strip().casefold()
-        if known in self._alternatives or known in self.title.casefold():
+        title = _SPACES.sub(" ", self.title).strip().casefold()
+        if title.startswith(known) and not title[len(known) : len(known) + 1].isalnum():
+            return ""
+        if len(known) < _SENTENCE:  # "Yes" in a table, a sign in a line
+            return text
+        if known in self._alternatives:
             return ""
         self._alternatives.add(known)
         return text
