@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import importlib.util
 import json
 import os
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
+from io import RawIOBase
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +45,9 @@ def _axe() -> str:
 class Browser:
     """One tab; commands are those of the DevTools protocol."""
 
-    def __init__(self, to_browser: int, from_browser: int) -> None:
-        self._out = os.fdopen(to_browser, "wb", buffering=0)
-        self._in = os.fdopen(from_browser, "rb", buffering=0)
+    def __init__(self, to_browser: RawIOBase, from_browser: RawIOBase) -> None:
+        self._out = to_browser
+        self._in = from_browser
         self._rest = b""
         self._number = 0
         self.requests: list[str] = []
@@ -56,10 +58,6 @@ class Browser:
         self._session: str | None = attached["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.send(f"{domain}.enable")
-
-    def close(self) -> None:
-        self._in.close()
-        self._out.close()
 
     def send(self, method: str, **values: Any) -> Any:
         return self._send(method, self._session, **values)
@@ -164,8 +162,10 @@ def opened_browser(folder: Path) -> Iterator[Browser]:
     to_browser, from_browser = os.pipe(), os.pipe()
 
     def as_three_and_four() -> None:
-        # Far from each other first: one may lie where the other is to go.
-        ours, theirs = os.dup2(to_browser[0], 63), os.dup2(from_browser[1], 64)
+        # To free places first: one may lie where the other is to go.
+        ours, theirs = (
+            fcntl.fcntl(end, fcntl.F_DUPFD, 5) for end in (to_browser[0], from_browser[1])
+        )
         os.dup2(ours, 3)
         os.dup2(theirs, 4)
 
@@ -179,13 +179,15 @@ def opened_browser(folder: Path) -> Iterator[Browser]:
     )  # fmt: skip
     os.close(to_browser[0])
     os.close(from_browser[1])
-    browser = Browser(to_browser[1], from_browser[0])
-    try:
-        yield browser
-    finally:
-        process.terminate()
-        process.wait(timeout=HANG)
-        browser.close()
+    with (
+        os.fdopen(to_browser[1], "wb", buffering=0) as out,
+        os.fdopen(from_browser[0], "rb", buffering=0) as into,
+    ):
+        try:
+            yield Browser(out, into)
+        finally:
+            process.terminate()
+            process.wait(timeout=HANG)
 
 
 class BrowsedStudio:
