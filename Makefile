@@ -29,9 +29,9 @@ test: ## every check and every test: some sixteen minutes on two cores
 
 ##@ While you work
 
-# Three at a time on two cores: one of them waits for what it installs.
-checks: $(STAMP) ## types, style, imports, pages of the docs, the bare wheel, the adapters
-	@$(MAKE) --no-print-directory --jobs 3 types style compiled pages wheel test-adapters
+# Three at a time on two cores: one of them waits for what it installs, and the adapters' environment takes longest.
+checks: ## types, style, imports, pages of the docs, the bare wheel, the adapters
+	@$(MAKE) --no-print-directory --jobs 3 $(VENV)-adapters/.tried types style compiled pages wheel test-adapters
 
 types: $(STAMP)
 	$(BIN)/mypy
@@ -90,13 +90,13 @@ joined = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 OLDEST = $$($(PYTHON) -c "import tomllib; extras = tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']; \
 	print(*(each.replace('>=', '==') for name in '$(ADAPTERS)'.split() for each in extras[name] if '[' not in each))")
 
-test-adapters: $(VENV)-adapters/.tried ## inside LangChain, LlamaIndex, Haystack, DSPy; into vector databases
+test-adapters: $(VENV)-adapters/.tried | $(STAMP) ## inside LangChain, LlamaIndex, Haystack, DSPy; into vector databases
 	@if [ -s $< ]; then cat $<; else PYTHONPATH=tests $(VENV)-adapters/bin/python $(WITH_ADAPTERS) tests/vector_databases/test_real_databases.py; fi
 
 test-adapters-oldest: $(VENV)-adapters-oldest/.tried ## the same with the oldest versions that we say we support
 	@if [ -s $< ]; then cat $<; else PYTHONPATH=tests $(VENV)-adapters-oldest/bin/python $(WITH_ADAPTERS); fi
 
-$(VENV)-adapters/.tried: pyproject.toml | $(STAMP)
+$(VENV)-adapters/.tried: pyproject.toml
 	@$(PYTHON) -m venv $(VENV)-adapters
 	@$(VENV)-adapters/bin/python $(INSTALL) --upgrade pip > /dev/null 2>&1 || true # it chooses versions faster
 	@$(VENV)-adapters/bin/python $(INSTALL) --editable '.[$(call joined,$(ADAPTERS) $(DATABASES))]' $(ADAPTER_TOOLS) langchain-classic \
