@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from chunkwise.answering.ask import ask
     from chunkwise.answering.cited_answer import CitedAnswer
     from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
+    from chunkwise.base.ray_workers import RayCluster
     from chunkwise.chunkers import describe_all as strategies
     from chunkwise.chunkers import get_strategy
     from chunkwise.chunkers.chunk import chunk, chunk_document, chunk_text
@@ -74,6 +75,7 @@ _HOMES = {
     "Piece": "chunkwise.core",
     "Profile": "chunkwise.profiling",
     "Query": "chunkwise.core",
+    "RayCluster": "chunkwise.base.ray_workers",
     "Reference": "chunkwise.core",
     "Results": "chunkwise.evaluation.results",
     "Score": "chunkwise.core",
@@ -129,6 +131,7 @@ __all__ = [
     "Piece",
     "Profile",
     "Query",
+    "RayCluster",
     "Reference",
     "Results",
     "Score",

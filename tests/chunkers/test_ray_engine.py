@@ -20,12 +20,15 @@ import pytest
 ray = pytest.importorskip("ray", reason="Ray is not installed: make test-scale")
 
 from ray.cluster_utils import Cluster  # noqa: E402
+from ray.util.state import list_tasks  # noqa: E402
 
-from chunkwise.base.ray_workers import RayWorkers  # noqa: E402
+import chunkwise  # noqa: E402
+from chunkwise.base.ray_workers import RayCluster  # noqa: E402
 from chunkwise.base.workers import Workers  # noqa: E402
 from chunkwise.chunkers import chunk_parts  # noqa: E402
 from chunkwise.chunkers.chunk_parts import ChunkDataset, PartRecipe, write_dataset  # noqa: E402
 from chunkwise.documents import LoadOptions  # noqa: E402
+from hash_embedder import HashEmbedder  # noqa: E402
 
 DEADLY = """
 import os, time
@@ -71,7 +74,7 @@ def _by_ray(
     docs: Path, output: Path, strategy: str = "structure", on_part: Any = lambda amount, note: None
 ) -> tuple[ChunkDataset, list[str]]:
     recipe = PartRecipe(strategy, LoadOptions(), "none", output)
-    workers: RayWorkers[Any, Any] = RayWorkers(None, recipe, "chunkwise: cut")
+    workers = RayCluster().workers(recipe, "cut")
     problems: list[str] = []
     try:
         made = write_dataset(
@@ -156,12 +159,12 @@ def test_a_driver_that_is_killed_leaves_parts_that_the_next_run_takes(
     script.write_text(
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from chunkwise.base.ray_workers import RayWorkers\n"
+        "from chunkwise.base.ray_workers import RayCluster\n"
         "from chunkwise.chunkers import chunk_parts\n"
         "from chunkwise.documents import LoadOptions\n"
         "chunk_parts._BATCHES = 1\n"
         "recipe = chunk_parts.PartRecipe(sys.argv[3], LoadOptions(), 'none', Path(sys.argv[2]))\n"
-        "workers = RayWorkers(sys.argv[4], recipe, 'cut')\n"
+        "workers = RayCluster(sys.argv[4]).workers(recipe, 'cut')\n"
         "def advance(amount, note):\n"
         "    if note.startswith('128'):\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -177,6 +180,62 @@ def test_a_driver_that_is_killed_leaves_parts_that_the_next_run_takes(
     made, _ = _by_ray(docs, tmp_path / "out", strategy)
     assert made.reused >= 2
     assert _ids(tmp_path / "out") == [f"{number:03}.md" for number in range(320)]
+
+
+def _index_files(folder: Path) -> dict[str, bytes]:
+    found = (each for each in folder.rglob("*") if each.is_file())
+    return {each.name: each.read_bytes() for each in found}
+
+
+def test_a_cluster_makes_the_index_that_one_process_makes(
+    cluster: Any, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A cache of its own each: nothing is taken from the other.
+    for name, jobs in (("local", 1), ("ray", RayCluster())):
+        monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / f"home of {name}"))
+        chunkwise.index(docs, embedder=HashEmbedder(), into=tmp_path / name, jobs=jobs)
+    assert _index_files(tmp_path / "ray") == _index_files(tmp_path / "local")
+
+
+def test_an_index_loses_a_deadly_document_and_no_other(
+    cluster: Any, docs: Path, tmp_path: Path
+) -> None:
+    (docs / "100.md").write_text("This is poison.")
+    problems: list[str] = []
+    made = chunkwise.index(
+        docs, _strategy(tmp_path), vectors="none", jobs=RayCluster(),
+        on_unreadable=lambda each: problems.append(str(each)),
+    )  # fmt: skip
+    assert len(made) == 319
+    assert [each.partition(": ")[2] for each in problems] == [
+        "a worker process died 4 times while it was cut, perhaps for lack of memory"
+    ]
+
+
+def test_a_node_that_is_killed_while_an_index_is_made(
+    cluster: Any, docs: Path, tmp_path: Path
+) -> None:
+    node = cluster.add_node(num_cpus=1)
+    killed = threading.Event()
+
+    def kill(amount: int, note: str) -> None:
+        if not killed.is_set():
+            killed.set()
+            cluster.remove_node(node, allow_graceful=False)
+
+    strategy = _strategy(tmp_path)
+    for name, jobs, advance in (("ray", RayCluster(), kill), ("local", 1, None)):
+        chunkwise.index(
+            docs, strategy, vectors="none", into=tmp_path / name, jobs=jobs, advance=advance
+        )
+    assert killed.is_set()
+    assert _index_files(tmp_path / "ray") == _index_files(tmp_path / "local")
+
+
+def test_stages_have_names_in_the_cluster(cluster: Any, docs: Path) -> None:
+    chunkwise.index(docs, vectors="none", jobs=RayCluster())
+    names = {each["name"] for each in list_tasks(address=cluster.address, limit=10_000)}
+    assert "chunkwise: read, cut and count words" in names
 
 
 def test_a_cluster_that_is_not_there_is_told(docs: Path, tmp_path: Path) -> None:

@@ -1,15 +1,17 @@
-"""Workers of a Ray cluster, with the face of `Workers`: the same work, on as many machines as there are."""
+"""A Ray cluster whose workers have the face of `Workers`: the same work, on as many machines as there are."""
 
 from __future__ import annotations
 
 import os
 import socket
+from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
+from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, MissingExtra
-from chunkwise.base.workers import WorkerDied
+from chunkwise.base.workers import WorkerDied, use_cores
 
 _RETRIES = 3
 """Of a task whose process or node was lost: most come back on another."""
@@ -17,15 +19,17 @@ _SECONDS = 10.0
 """After which nobody answers at an address."""
 _AHEAD = 2
 """Tasks a core has waiting."""
+_KEPT = 2
+"""Kinds of work that a process keeps, with the models they have loaded."""
 
 Given = TypeVar("Given")
 Found = TypeVar("Found")
 
 
-class RayWorkers(Generic[Given, Found]):
-    """Tasks of one name, in a cluster that runs (`address`: `auto`, `host:6379`) or one begun on this machine."""
+class RayCluster:
+    """A cluster that runs (`address`: `auto`, `host:6379`), or one begun on this machine: `jobs=` of every verb."""
 
-    def __init__(self, address: str | None, work: Callable[[Given], Found], name: str) -> None:
+    def __init__(self, address: str | None = None) -> None:
         try:
             import ray
         except ImportError:
@@ -34,15 +38,48 @@ class RayWorkers(Generic[Given, Found]):
         self._has_begun = not ray.is_initialized()
         if self._has_begun:
             _connect(ray, address)
-        self._work = ray.put(work)
-        self._task = ray.remote(_done).options(name=name, max_retries=_RETRIES, num_cpus=1)
+
+    @property
+    def cores(self) -> int:
+        """Of all machines together, now."""
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
+    def workers(self, work: Callable[[Given], Found], stage: str) -> RayWorkers[Given, Found]:
+        """Tasks that are called `chunkwise: stage` in Ray's dashboard."""
+        return RayWorkers(self, work, f"chunkwise: {stage}")
+
+    def stop(self) -> None:
+        """End the cluster if it was begun here, and leave it otherwise."""
+        if self._has_begun:
+            self._ray.shutdown()
+
+    def __enter__(self) -> RayCluster:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+class RayWorkers(Generic[Given, Found]):
+    """Tasks of one name; a process is sent `work` once, and whatever it has loaded stays with it."""
+
+    def __init__(self, cluster: RayCluster, work: Callable[[Given], Found], name: str) -> None:
+        self._cluster = cluster
+        self._ray = cluster._ray
+        # In a list it is not fetched anew for every task.
+        self._work = [self._ray.put(work)]
+        self._task = self._ray.remote(_done).options(name=name, max_retries=_RETRIES, num_cpus=1)
         self._running: set[Any] = set()
 
     @property
     def at_once(self) -> int:
-        """How many are worth having under way."""
-        cores = self._ray.cluster_resources().get("CPU", 1)
-        return max(2, int(cores) * _AHEAD)
+        """How much is worth having under way; a cluster may grow."""
+        return max(2, self._cluster.cores * _AHEAD)
 
     def submit(self, given: Given) -> Future[Found]:
         """What `work` makes of it, once it is there; a process that is lost for good is a `WorkerDied`."""
@@ -61,11 +98,9 @@ class RayWorkers(Generic[Given, Found]):
             found.set_exception(_in_our_words(error))
 
     def stop(self) -> None:
-        """End what is under way, and the cluster if it was begun here."""
+        """End what is under way."""
         for reference in list(self._running):
             self._ray.cancel(reference, force=True)
-        if self._has_begun:
-            self._ray.shutdown()
 
 
 def _connect(ray: Any, address: str | None) -> None:
@@ -84,8 +119,22 @@ def _connect(ray: Any, address: str | None) -> None:
         ) from error
 
 
-def _done(work: Callable[[Any], Any], given: Any) -> Any:
-    return work(given)
+_works: OrderedDict[str, Callable[[Any], Any]] = OrderedDict()
+"""What this process does, by the name the cluster has for it."""
+
+
+def _done(work: list[Any], given: Any) -> Any:
+    import ray
+
+    (reference,) = work
+    name = reference.hex()
+    if name not in _works:
+        use_cores(1)  # a task has one: others are at work on the rest
+        _works[name] = ray.get(reference)
+        while len(_works) > _KEPT:
+            _works.popitem(last=False)
+    _works.move_to_end(name)
+    return _works[name](given)
 
 
 def _in_our_words(error: BaseException) -> BaseException:

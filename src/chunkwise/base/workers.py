@@ -15,16 +15,26 @@ from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
 from threading import RLock, current_thread, main_thread
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+
+_given_cores: int | None = None
 
 
 def cores() -> int:
-    """Those it is allowed, which in a container or under taskset are fewer than the machine has."""
+    """Those it is allowed, which in a container, under taskset or in a cluster are fewer than the machine has."""
+    if _given_cores is not None:
+        return _given_cores
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def use_cores(count: int) -> None:
+    """From now on: who gives this process its work has other work for the rest of the machine."""
+    global _given_cores
+    _given_cores = count
 
 
 _NOT_STARTED = (
@@ -45,6 +55,63 @@ Given = TypeVar("Given")
 Found = TypeVar("Found")
 
 
+_Taken = TypeVar("_Taken", contravariant=True)
+
+
+class WorkerGroup(Protocol[_Taken, Found]):
+    """Who does one kind of work: processes of this machine, or of a cluster."""
+
+    @property
+    def at_once(self) -> int:
+        """How much is worth having under way: what bounds memory."""
+
+    def submit(self, given: _Taken) -> Future[Found]:
+        """What becomes of it; where the process ended at it, `WorkerDied`."""
+
+    def stop(self) -> None:
+        """End what is under way."""
+
+
+class Cluster(Protocol):
+    """Machines that work for this one."""
+
+    @property
+    def cores(self) -> int:
+        """How many can work at the same time."""
+
+    def workers(self, work: Callable[[Given], Found], stage: str) -> WorkerGroup[Given, Found]:
+        """Workers that each get `work` once; `stage` is its name where the cluster shows what it does."""
+
+
+Jobs = int | Cluster
+"""Who shares the work: so many processes of this machine, or a cluster."""
+
+
+def check_jobs(jobs: Jobs) -> None:
+    if isinstance(jobs, bool) or not (isinstance(jobs, int) or hasattr(jobs, "workers")):
+        raise InvalidParameter(
+            f"jobs is {jobs!r}; a number of processes is needed, or a cluster: chunkwise.RayCluster()"
+        )
+    if isinstance(jobs, int) and jobs < 1:
+        raise InvalidParameter(f"jobs is {jobs}; the least allowed is 1")
+
+
+def count_of(jobs: Jobs) -> int:
+    """How many work at the same time."""
+    return jobs if isinstance(jobs, int) else jobs.cores
+
+
+def begin_workers(
+    jobs: Jobs, work: Callable[[Given], Found], stage: str
+) -> WorkerGroup[Given, Found]:
+    """Those that `jobs` says; `stop` ends them."""
+    return Workers(jobs, work) if isinstance(jobs, int) else jobs.workers(work, stage)
+
+
+_AHEAD = 3
+"""Pieces of work a process may be ahead of the reader."""
+
+
 class Workers(Generic[Given, Found]):
     """Up to `count` processes that each call `work`, which is sent to them once.
 
@@ -59,6 +126,11 @@ class Workers(Generic[Given, Found]):
         self._processes: dict[Connection, BaseProcess] = {}
         self._idle: SimpleQueue[Connection] = SimpleQueue()
         self._stopped = False
+
+    @property
+    def at_once(self) -> int:
+        """How much is worth having under way."""
+        return self._count * _AHEAD
 
     def submit(self, given: Given) -> Future[Found]:
         """What `work` makes of it, once it is there."""

@@ -9,14 +9,14 @@ from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import renamed
 from chunkwise.base.user_warning import warn_user
 from chunkwise.base.wording import counted
-from chunkwise.base.workers import WorkerDied, Workers
+from chunkwise.base.workers import Jobs, WorkerDied, WorkerGroup, begin_workers, check_jobs
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
 from chunkwise.core import Chunk, Document
 from chunkwise.documents import (
@@ -42,8 +42,6 @@ StrategyLike = str | Chunker | Strategy
 _BATCH_BYTES = 1 << 20
 _BATCH_ITEMS = 64
 _NOTHING_LEFT = ParsingBudget(0)
-_AHEAD = 3
-"""Batches a worker may be ahead of the reader: what bounds memory."""
 
 
 class Chunked:
@@ -74,11 +72,27 @@ class Chunked:
         # The arrays stay where they were made.
         return partial(Chunked, unparsed=self.unparsed), (self.document, self.chunks)
 
+    def under_id(self, id: str) -> Chunked:
+        """The same document with this id."""
+        document = replace(self.document, id=id)
+        chunks = [replace(chunk, document=document) for chunk in self.chunks]
+        return Chunked(document, chunks, unparsed=self.unparsed)
+
 
 ChunkOutcome = Chunked | UnreadableDocument
 _Unit = InputItem | UnchangedSource
 _U = TypeVar("_U", bound=InputItem | UnchangedSource)
 _Outcome = ChunkOutcome | UnchangedSource
+
+
+class Further(Protocol):
+    """What a worker makes of the documents it has cut, before it hands them over."""
+
+    @property
+    def stage(self) -> str:
+        """What it does, in a word."""
+
+    def __call__(self, documents: list[Chunked]) -> list[Chunked]: ...
 
 
 def chunk_text(
@@ -115,14 +129,14 @@ def chunk(
     strategy: StrategyLike = DEFAULT_STRATEGY,
     *,
     options: LoadOptions | None = None,
-    jobs: int = 1,
+    jobs: Jobs = 1,
     on_unreadable: WhenUnreadable = "warn",
 ) -> Iterator[Chunk]:
     """The chunks of files, folders, globs, archives, addresses, tables and `Document`s, one document after the other.
 
     What cannot be read is a warning, or what `on_unreadable` makes of it; where nothing at all can be read and nobody
     was told ("warn"), the first problem is raised. Several `jobs` are processes, each of which imports the script that
-    began it: there, what asks for them stands under `if __name__ == "__main__":`.
+    began it: there, what asks for them stands under `if __name__ == "__main__":`. Or they are a cluster, `RayCluster`.
     """
     unreadables = Unreadables(on_unreadable)
     return _chunks_of(unreadables.of(chunk_each(source, strategy, options=options, jobs=jobs)))
@@ -138,7 +152,7 @@ def chunk_each(
     strategy: StrategyLike = DEFAULT_STRATEGY,
     *,
     options: LoadOptions | None = None,
-    jobs: int = 1,
+    jobs: Jobs = 1,
 ) -> Iterator[ChunkOutcome]:
     """Every document with its chunks, and every source that could not be read, in the order of the inputs."""
     outcomes = chunk_changed(source, strategy, lambda source: False, options, jobs)
@@ -150,13 +164,16 @@ def chunk_changed(
     strategy: StrategyLike,
     is_known: IsKnown,
     options: LoadOptions | None = None,
-    jobs: int = 1,
+    jobs: Jobs = 1,
+    further: Further | None = None,
 ) -> Iterator[ChunkOutcome | UnchangedSource]:
-    """The same; a file of a store that is known is neither read nor cut, and comes in its place."""
+    """The same; a file of a store that is known is neither read nor cut, and comes in its place.
+
+    Workers do `further` work on what they cut; what is cut in this process comes without.
+    """
     options = options or LoadOptions()
     made = get_strategy(strategy)  # a wrong parameter is an error now, not after the first file
-    if jobs < 1:
-        raise InvalidParameter(f"jobs is {jobs}; the least allowed is 1")
+    check_jobs(jobs)
     reader = InputReader(source, options, is_known)
     # A language model answers several at once by itself, and what it may cost is counted in one process.
     alone = jobs == 1 or made.asks_a_model
@@ -164,7 +181,7 @@ def chunk_changed(
     found = (
         _in_this_process(work, made, options)
         if alone
-        else _in_workers(work, strategy, options, jobs)
+        else _in_workers(work, strategy, options, jobs, further)
     )
     return _distinct(found, reader)
 
@@ -200,7 +217,11 @@ def _in_this_process(
 
 
 def _in_workers(
-    work: Iterator[_Unit], strategy: StrategyLike, options: LoadOptions, jobs: int
+    work: Iterator[_Unit],
+    strategy: StrategyLike,
+    options: LoadOptions,
+    jobs: Jobs,
+    further: Further | None,
 ) -> Iterator[_Outcome]:
     try:
         pickle.dumps(strategy)
@@ -213,11 +234,12 @@ def _in_workers(
         yield from _in_this_process(iter(first), strategy, options)
         return
     waiting: deque[tuple[list[_Unit], Future[list[_Outcome]]]] = deque()
-    workers = Workers(jobs, partial(_work, strategy, options))
+    stage = "read and cut" if further is None else f"read, cut and {further.stage}"
+    workers = begin_workers(jobs, partial(_work, strategy, options, further=further), stage)
     try:
         for batch in batches(chain(first, work)):
             waiting.append((batch, workers.submit(batch)))
-            if len(waiting) >= jobs * _AHEAD:
+            if len(waiting) >= workers.at_once:
                 yield from _results(workers, *waiting.popleft())
         while waiting:
             yield from _results(workers, *waiting.popleft())
@@ -227,7 +249,7 @@ def _in_workers(
 
 
 def _results(
-    workers: Workers[list[_Unit], list[_Outcome]],
+    workers: WorkerGroup[list[_Unit], list[_Outcome]],
     batch: list[_Unit],
     found: Future[list[_Outcome]],
 ) -> Iterator[_Outcome]:
@@ -245,9 +267,19 @@ def _results(
         yield from _results(workers, [unit], workers.submit([unit]))
 
 
-def _work(strategy: StrategyLike, options: LoadOptions, batch: list[_Unit]) -> list[_Outcome]:
+def _work(
+    strategy: StrategyLike,
+    options: LoadOptions,
+    batch: list[_Unit],
+    *,
+    further: Further | None = None,
+) -> list[_Outcome]:
     made, parsing = get_strategy(strategy), ParsingBudget()
-    return [outcome for unit in batch for outcome in _outcomes(unit, made, options, parsing)]
+    found = [outcome for unit in batch for outcome in _outcomes(unit, made, options, parsing)]
+    if further is None:
+        return found
+    cut = iter(further([each for each in found if isinstance(each, Chunked)]))
+    return [next(cut) if isinstance(each, Chunked) else each for each in found]
 
 
 def cut_batch(
@@ -303,8 +335,4 @@ def _distinct(outcomes: Iterator[_Outcome], reader: InputReader) -> Iterator[_Ou
 
 def under_id(chunked: Chunked, id: str) -> Chunked:
     """The same document with this id."""
-    if id == chunked.document.id:
-        return chunked
-    document = replace(chunked.document, id=id)
-    chunks = [replace(chunk, document=document) for chunk in chunked.chunks]
-    return Chunked(document, chunks, unparsed=chunked.unparsed)
+    return chunked if id == chunked.document.id else chunked.under_id(id)

@@ -85,14 +85,6 @@ class ChunkOptions(LlmOptions, ConfigOption, JobsOption, SourceOptions):
         help="Write the chunks to this file: .jsonl, .parquet or .csv. A name without ending is a data set: a folder "
         "of Parquet files, which a run that was stopped goes on with.",
     )  # fmt: skip
-    engine: Literal["local", "ray"] = option(
-        "--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
-        help="Who cuts, of a data set: processes of this machine (-j), or a Ray cluster. The files are the same.",
-    )  # fmt: skip
-    address: str | None = option(
-        "--address", metavar="ADDRESS", show_default="a cluster begun on this machine",
-        help="With --engine ray: the cluster, such as auto (the one this machine is a node of) or HOST:6379.",
-    )  # fmt: skip
     with_vectors: bool = option(
         "--with-vectors", is_flag=True,
         help="Of an index, with -o: write the vector of each chunk, too, as the column vector.",
@@ -127,12 +119,6 @@ def command(options: ChunkOptions) -> None:
     if options.with_vectors:
         raise click.UsageError(
             "--with-vectors: only an index has vectors; make one (chunkwise index … --into kb) and name it"
-        )
-    if options.address and options.engine != "ray":
-        raise click.UsageError("--address names a Ray cluster: it goes with --engine ray")
-    if options.engine == "ray" and not _is_dataset(options.output):
-        raise click.UsageError(
-            "--engine ray writes a data set: name a folder for it, -o chunks/ or -o s3://bucket/chunks/"
         )
     strategy = get_strategy(options.strategy)
     if options.output is not None and _is_dataset(options.output):
@@ -207,10 +193,9 @@ def _is_dataset(output: Path | None) -> bool:
 def _write_dataset(options: ChunkOptions, strategy: Strategy, output: Path) -> None:
     """Chunks as Parquet files of a folder, by processes of this machine or by a cluster."""
     from chunkwise.base.errors import names_server, without_passwords
-    from chunkwise.base.ray_workers import RayWorkers
     from chunkwise.base.remote import address_of
     from chunkwise.base.wording import counted
-    from chunkwise.base.workers import Workers
+    from chunkwise.base.workers import WorkerGroup, begin_workers
     from chunkwise.chunkers.chunk_parts import PartRecipe, write_dataset
 
     unfit = {
@@ -231,17 +216,13 @@ def _write_dataset(options: ChunkOptions, strategy: Strategy, output: Path) -> N
     total, began = bytes_of(paths), time.monotonic()
     place = output if address_of(output) else output.absolute()  # workers stand elsewhere
     recipe = PartRecipe(options.strategy, options.loading([output]), options.context, place)
-    workers: Workers[PartWork, PartRecord] | RayWorkers[PartWork, PartRecord]
-    if options.engine == "ray":
-        workers = RayWorkers(options.address, recipe, "chunkwise: cut")
-        at_once = workers.at_once
-    else:
-        jobs = options.workers(total)
-        workers, at_once = Workers(jobs, recipe), 2 * jobs
+    workers: WorkerGroup[PartWork, PartRecord] = begin_workers(
+        options.workers(total), recipe, "read and cut"
+    )
     try:
         with progress("chunking", total, options.quiet) as advance:
             told = _raise if options.strict else say_skipped
-            made = write_dataset(paths, recipe, workers, at_once, told, advance)
+            made = write_dataset(paths, recipe, workers, workers.at_once, told, advance)
     finally:
         workers.stop()
     if not made.documents:

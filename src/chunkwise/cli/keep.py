@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -131,13 +131,8 @@ class RunKeeper:
         self._began = time.monotonic()
         self._exporters = exporters_of(options)
 
-    def passing(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """The same documents; what they hold is known by its fingerprint afterwards."""
-        for document in documents:
-            self.see(document)
-            yield document
-
     def see(self, document: Document) -> None:
+        """What it holds is known by its fingerprint afterwards."""
         from chunkwise.evaluation.results import document_hash
 
         if self.keeps or self._exporters:

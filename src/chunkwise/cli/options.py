@@ -17,6 +17,8 @@ from chunkwise.cli.exit_status import NOT_REACHED as NOT_REACHED
 from chunkwise.cli.exit_status import SKIPPED as SKIPPED
 
 if TYPE_CHECKING:
+    from chunkwise.base.ray_workers import RayCluster
+    from chunkwise.base.workers import Jobs
     from chunkwise.core import Query
     from chunkwise.documents.loader import LoadOptions
 
@@ -142,13 +144,45 @@ class JobsOption:
         help="Number of processes; the output is the same for any number.",
     )  # fmt: skip
 
-    def workers(self, total_bytes: int) -> int:
-        """Up to eight processes, one where starting others would take longer than the work."""
+    engine: Literal["local", "ray"] = option(
+        "--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
+        help="Who works: processes of this machine (-j), or a Ray cluster. The output is the same.",
+    )  # fmt: skip
+    address: str | None = option(
+        "--address", metavar="ADDRESS", show_default="a cluster begun on this machine",
+        help="With --engine ray: the cluster, such as auto (the one this machine is a node of) or HOST:6379.",
+    )  # fmt: skip
+
+    def workers(self, total_bytes: int) -> Jobs:
+        """A cluster, or up to eight processes, one where starting others would take longer than the work."""
         from chunkwise.base.workers import cores
 
+        if self.engine == "ray":
+            if self.jobs:
+                raise click.UsageError(
+                    "-j counts processes of this machine: leave it out with --engine ray"
+                )
+            return _cluster(self.address)
+        if self.address:
+            raise click.UsageError("--address names a Ray cluster: it goes with --engine ray")
         if self.jobs:
             return self.jobs
         return min(cores(), 8) if total_bytes > 4_000_000 else 1
+
+
+def _cluster(address: str | None) -> RayCluster:
+    """One for as long as the command runs."""
+    from chunkwise.base.ray_workers import RayCluster
+
+    context = click.get_current_context()
+    if _CLUSTER not in context.meta:
+        made = context.meta[_CLUSTER] = RayCluster(address)
+        context.call_on_close(made.stop)
+    found: RayCluster = context.meta[_CLUSTER]
+    return found
+
+
+_CLUSTER = "chunkwise.cluster"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,14 @@ from chunkwise.base.atomic import shown_path
 from chunkwise.cli.dataclass_options import dataclass_command, option
 from chunkwise.cli.exit_status import FAILED
 from chunkwise.cli.keep import KeepOptions, RunKeeper
-from chunkwise.cli.options import SKIPPED, SourceOptions, check_outputs, json_flag, page_file
+from chunkwise.cli.options import (
+    SKIPPED,
+    JobsOption,
+    SourceOptions,
+    check_outputs,
+    json_flag,
+    page_file,
+)
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
 
@@ -33,7 +40,7 @@ Examples:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProfileOptions(KeepOptions, SourceOptions):
+class ProfileOptions(KeepOptions, JobsOption, SourceOptions):
     """The options of `chunkwise profile`."""
 
     page: Path | None = page_file("Write one HTML page with charts.")
@@ -92,8 +99,7 @@ def _profile(
     paths: list[str], outputs: list[Path], options: ProfileOptions, keeper: RunKeeper
 ) -> tuple[Profile, int]:
     """The profile, and how many documents could not be read."""
-    from chunkwise.documents import read
-    from chunkwise.profiling.profile import profile_documents
+    from chunkwise.profiling import profile
 
     skipped = 0
 
@@ -104,7 +110,10 @@ def _profile(
         skipped += 1
         say_skipped(problem)
 
-    with progress("profiling", bytes_of(paths), options.quiet) as advance:
-        documents = read(paths, options.loading(outputs), on_unreadable)
-        found = profile_documents(keeper.passing(documents), options.tokenizer, advance)
+    total = bytes_of(paths)
+    with progress("profiling", total, options.quiet) as advance:
+        found = profile(
+            paths, options.tokenizer, options=options.loading(outputs), on_unreadable=on_unreadable,
+            jobs=options.workers(total), advance=advance, on_document=keeper.see,
+        )  # fmt: skip
     return found, skipped

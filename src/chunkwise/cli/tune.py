@@ -253,6 +253,7 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
     """Says how much work it is; refuses what would cost more than it may."""
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.base.wording import counted, time_words
+    from chunkwise.base.workers import count_of
     from chunkwise.tuning.plan.prepare import TOKENS_PER_SECOND
     from chunkwise.tuning.run.record import SweepFolder
 
@@ -262,7 +263,7 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
     record = SweepFolder(options.output).record
     recorded = record.known(prepared.plan.configurations)
     known = {key for key, outcome in recorded.items() if not outcome.error}
-    estimate = prepared.estimate(known, options.workers(material.characters))
+    estimate = prepared.estimate(known, count_of(options.workers(material.characters)))
     lines = [
         f"{counted(len(material.documents), 'document')}, {counted(len(material.questions), 'question')}",
         *estimate.words,

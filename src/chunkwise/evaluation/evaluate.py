@@ -14,6 +14,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import takes
 from chunkwise.base.progress import Stages, Stopwatch
 from chunkwise.base.renamed import grouped, renamed
+from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource, chunks_name, read_chunks
 from chunkwise.core import Document, Hit, Passage, Query
@@ -106,7 +107,7 @@ def evaluate(
     judge: str | Judge | Sequence[str | Judge] | None = None,
     llm: str | LanguageModel | LlmClient | None = None,
     options: LoadOptions | None = None,
-    jobs: int = 1,
+    jobs: Jobs = 1,
     on_unreadable: WhenUnreadable | None = None,
     on_bad: OnBadRow | None = None,
     listeners: Listeners = Listeners(),

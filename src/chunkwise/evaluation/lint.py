@@ -13,6 +13,7 @@ from chunkwise.base.notebook import drawn
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import grouped
 from chunkwise.base.wording import percent
+from chunkwise.base.workers import Jobs
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.chunk import (
     DEFAULT_STRATEGY,
@@ -109,7 +110,7 @@ def lint(
     chunks: ChunksSource | None = None,
     kinds: str | Iterable[str] | None = None,
     options: LoadOptions | None = None,
-    jobs: int = 1,
+    jobs: Jobs = 1,
     on_unreadable: WhenUnreadable = "warn",
 ) -> LintResult:
     """Every place where a cut hurts: words, sentences, lists, tables and code cut in two, headings left behind.
@@ -134,7 +135,7 @@ def lint_subject(
     *,
     chunks: ChunksSource | None = None,
     options: LoadOptions | None = None,
-    jobs: int = 1,
+    jobs: Jobs = 1,
 ) -> LintSubject:
     """What is examined: the documents cut by a strategy, the chunks of an index, or those that are given."""
     index = named_index(source)

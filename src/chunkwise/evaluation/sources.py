@@ -14,6 +14,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDo
 from chunkwise.base.progress import Stages
 from chunkwise.base.user_warning import warn_user
 from chunkwise.base.wording import counted
+from chunkwise.base.workers import Jobs
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource, ExistingChunks, chunks_name, read_chunks
@@ -205,7 +206,7 @@ class ReadingOptions:
     """How documents are read."""
 
     options: LoadOptions | None = None
-    jobs: int = 1
+    jobs: Jobs = 1
 
 
 def known_index(

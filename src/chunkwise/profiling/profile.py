@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import grouped, renamed
 from chunkwise.base.wording import counted, listed, percent, short_number
-from chunkwise.core import Document, OnProgress
-from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, read
-from chunkwise.profiling.repeats import RepeatedPassages, RepeatFinder
+from chunkwise.base.workers import Jobs, check_jobs
+from chunkwise.chunkers import Strategy, get_strategy
+from chunkwise.chunkers.chunk import Chunked, chunk_changed
+from chunkwise.core import Chunk, Document, OnProgress
+from chunkwise.documents import (
+    Inputs,
+    LoadOptions,
+    UnchangedSource,
+    Unreadables,
+    WhenUnreadable,
+    read,
+)
+from chunkwise.profiling.repeats import (
+    DocumentPassages,
+    RepeatedPassages,
+    RepeatFinder,
+    document_passages,
+)
 from chunkwise.profiling.results import (
     FITS,
     OVERSIZED,
@@ -267,6 +283,46 @@ Cell = tuple[str, str]
 """A folder and a format."""
 
 
+class MeasuredDocument(Chunked):
+    """A document with its own figures."""
+
+    def __init__(
+        self, document: Document, tally: GroupTally, passages: DocumentPassages | None
+    ) -> None:
+        super().__init__(document, [])
+        self.tally, self.passages = tally, passages
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return MeasuredDocument, (self.document, self.tally, self.passages)
+
+
+class _Uncut(Strategy):
+    """Documents are only read."""
+
+    def __init__(self) -> None:
+        super().__init__("structure", get_strategy("structure").chunker)
+
+    def chunks(self, document: Document | Analyzed) -> Iterator[Chunk]:
+        return iter(())
+
+
+@dataclass(frozen=True)
+class _DocumentMeasurer:
+    """Looks at documents wherever it is sent."""
+
+    tokenizer: TokenizerLike
+    stage = "profile"
+
+    def __call__(self, documents: list[Chunked]) -> list[Chunked]:
+        return [self._measured(each.document) for each in documents]
+
+    def _measured(self, document: Document) -> MeasuredDocument:
+        analyzed, tally = Analyzed(document), GroupTally()
+        tokens = analyzed.measure(self.tokenizer).starts
+        tally.add(analyzed, tokens)
+        return MeasuredDocument(document, tally, document_passages(analyzed, tokens))
+
+
 class Profiler:
     """Takes documents one by one; texts are not kept."""
 
@@ -282,7 +338,14 @@ class Profiler:
         tokens = analyzed.measure(self._tokenizer).starts
         cell = self._cell(folder_of(document.id), document.format)
         self._cells[cell].add(analyzed, tokens)
-        self._passages.add(analyzed, tokens, self._numbers[cell])
+        self._passages.add(document, document_passages(analyzed, tokens), self._numbers[cell])
+
+    def take(self, measured: MeasuredDocument) -> None:
+        """One that another process has looked at."""
+        document = measured.document
+        cell = self._cell(folder_of(document.id), document.format)
+        self._cells[cell].merge(measured.tally)
+        self._passages.add(document, measured.passages, self._numbers[cell])
 
     def _cell(self, folder: str, format: str) -> Cell:
         if folder not in self._folders and len(self._folders) >= MOST_FOLDERS:
@@ -368,14 +431,43 @@ def profile(
     *,
     options: LoadOptions | None = None,
     on_unreadable: WhenUnreadable = "warn",
+    jobs: Jobs = 1,
     advance: OnProgress | None = None,
+    on_document: Callable[[Document], None] | None = None,
 ) -> Profile:
     """What a corpus looks like before anything is chosen: sizes, sections, languages, repeats, and where to start.
 
     `source` are files, folders, globs, archives and `Document`s; sizes are counted by `tokenizer`. What cannot be read
-    is a warning, or what `on_unreadable` makes of it. `advance` gets the characters of each document that is done.
+    is a warning, or what `on_unreadable` makes of it. `jobs` are processes that share the work, or a cluster.
+    `advance` gets the characters of each document that is done, `on_document` the document.
     """
-    return profile_documents(read(source, options, on_unreadable), tokenizer, advance)
+    check_jobs(jobs)
+    tell = on_document or (lambda document: None)
+    if jobs == 1:
+        documents = _each_told(read(source, options, on_unreadable), tell)
+        return profile_documents(documents, tokenizer, advance)
+    profiler, unreadables = Profiler(tokenizer), Unreadables(on_unreadable)
+    outcomes = chunk_changed(
+        source, _Uncut(), lambda source: False, options, jobs, _DocumentMeasurer(tokenizer)
+    )
+    found = (each for each in outcomes if not isinstance(each, UnchangedSource))  # none is known
+    for done, each in enumerate(unreadables.of(found), start=1):
+        tell(each.document)
+        if isinstance(each, MeasuredDocument):
+            profiler.take(each)
+        else:  # the only one, or known by another id than where it was read
+            profiler.add(each.document)
+        if advance is not None:
+            advance(len(each.document.text), f"{done:,} documents")
+    return profiler.result()
+
+
+def _each_told(
+    documents: Iterable[Document], tell: Callable[[Document], None]
+) -> Iterator[Document]:
+    for document in documents:
+        tell(document)
+        yield document
 
 
 def profile_documents(

@@ -7,10 +7,12 @@ from array import array
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.core import Document
 from chunkwise.profiling.results import PassagePlace, Repeat, Repeats, preview
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.characters import SPACE, CharacterArrays
@@ -129,6 +131,34 @@ _SLOT_BITS = 22
 _TYPES = {"own": "Q", "parent": "Q", "tokens": "I", "document": "I", "start": "I"}
 
 
+class DocumentPassages(NamedTuple):
+    """What a document has that may stand elsewhere, too."""
+
+    own: NDArray[np.uint64]
+    parent: NDArray[np.uint64]
+    """Fingerprint of the paragraph that a sentence stands in; 0: it is one."""
+    tokens: NDArray[np.int64]
+    spans: NDArray[np.int64]
+    found: int
+    """With those that say the same as their paragraph."""
+
+
+def document_passages(document: Analyzed, tokens: NDArray[np.int64]) -> DocumentPassages | None:
+    """Its paragraphs and sentences that are long enough; None: there are none."""
+    if len(document.characters.word_starts) < LEAST_WORDS:
+        return None
+    spans, parents = _passages(document)
+    if not len(spans):
+        return None
+    own = fingerprints(document.characters, spans)
+    parent = np.where(parents >= 0, own[parents], 0).astype(np.uint64)
+    # A line of code and the blank one below it are a paragraph: the same passage once more.
+    other = own != parent
+    found, own, parent, spans = len(own), own[other], parent[other], spans[other]
+    bounds = tokens.searchsorted(spans)
+    return DocumentPassages(own, parent, bounds[:, 1] - bounds[:, 0], spans, found)
+
+
 class RepeatFinder:
     """Every passage's fingerprint and place; linear in time, bounded in memory."""
 
@@ -143,27 +173,19 @@ class RepeatFinder:
         self._met: NDArray[np.bool_] = np.zeros(1 << _SLOT_BITS, dtype=np.bool_)
         self.complete = True
 
-    def add(self, document: Analyzed, tokens: NDArray[np.int64], cell: int) -> None:
-        if len(document.characters.word_starts) < LEAST_WORDS:
+    def add(self, document: Document, passages: DocumentPassages | None, cell: int) -> None:
+        if passages is None:
             return
-        spans, parents = _passages(document)
-        if not len(spans):
-            return
-        if len(self._columns["own"]) + len(spans) > self._most:
+        if len(self._columns["own"]) + passages.found > self._most:
             self.complete = False
             return
-        own = fingerprints(document.characters, spans)
-        parent = np.where(parents >= 0, own[parents], 0).astype(np.uint64)
-        # A line of code and the blank one below it are a paragraph: the same passage once more.
-        other = own != parent
-        own, parent, spans = own[other], parent[other], spans[other]
-        bounds = tokens.searchsorted(spans)
+        own, spans = passages.own, passages.spans
         number = len(self._documents)
-        self._documents.append(document.document.id)
+        self._documents.append(document.id)
         self._cells.append(cell)
         self._extend("own", own)
-        self._extend("parent", parent)
-        self._extend("tokens", bounds[:, 1] - bounds[:, 0])
+        self._extend("parent", passages.parent)
+        self._extend("tokens", passages.tokens)
         self._extend("document", np.full(len(own), number))
         self._extend("start", spans[:, 0])
         self._remember(document.text, own, spans)

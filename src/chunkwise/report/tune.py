@@ -12,6 +12,7 @@ from typing import Any
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import grouped, renamed, warn_renamed
+from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import chunk_document
 from chunkwise.core import Document
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
@@ -210,7 +211,7 @@ def tune(
     seed: int | None = None,
     output: str | os.PathLike[str] | None = None,
     options: LoadOptions | None = None,
-    jobs: int = 1,
+    jobs: Jobs = 1,
     on_unreadable: WhenUnreadable | None = None,
     on_bad: OnBadRow | None = None,
     on_outcome: OnOutcome | None = None,

@@ -83,6 +83,7 @@ registry = Registry(
         "postgres": "chunkwise.retrieval.postgres.update:PostgresEngine",
         "lancedb": "chunkwise.retrieval.lancedb:LanceEngine",
         "qdrant": "chunkwise.retrieval.qdrant:QdrantEngine",
+        "shards": "chunkwise.retrieval.shards:ShardsEngine",
     },
     needs=("into", "open", "settings"),
     example="lancedb:///path",

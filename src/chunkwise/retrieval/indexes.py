@@ -11,6 +11,7 @@ from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.parameters import takes
 from chunkwise.base.remote import address_of
 from chunkwise.base.renamed import grouped, renamed, warn_renamed
+from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.contextual import WrittenContext
 from chunkwise.chunkers.read_chunks import (
@@ -141,7 +142,7 @@ class Index:
         *,
         options: LoadOptions | None = None,
         on_unreadable: WhenUnreadable = "warn",
-        jobs: int = 1,
+        jobs: Jobs = 1,
         advance: OnProgress | None = None,
         keep_others: bool = False,
     ) -> Changes:
@@ -228,7 +229,7 @@ def index(
     options: LoadOptions | None = None,
     on_unreadable: WhenUnreadable = "warn",
     on_bad: OnBadRow | None = None,
-    jobs: int = 1,
+    jobs: Jobs = 1,
     advance: OnProgress | None = None,
     rebuild: bool = False,
     keep_others: bool = False,

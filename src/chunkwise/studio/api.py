@@ -68,6 +68,10 @@ ENDPOINTS = (
         service.evaluate, service.EvaluateRequest, service.EvaluateAnswer, method="POST", role="reader", units=30,
     ),
     ApiEndpoint(
+        "/api/shard", "What this index knows as one part of a larger one, for who asks all parts.", service.shard,
+        service.ShardRequest, service.ShardAnswer, method="POST", role="reader", units=0.1,
+    ),
+    ApiEndpoint(
         "/api/runs", "The runs that were named, and those of the history.", runs.runs, NoParameters, runs.RunsView
     ),
     ApiEndpoint(
@@ -166,6 +170,7 @@ ENDPOINTS = (
 BY_PATH = {each.path: each for each in ENDPOINTS if each.method == "GET"}
 _SERVED = (
     "/api/state", "/api/strategies", "/api/documents", "/api/search", "/api/ask", "/api/chunk", "/api/evaluate",
+    "/api/shard",
 )  # fmt: skip
 SERVICE = tuple(each for each in ENDPOINTS if each.path.startswith(_SERVED))
 """Those of `chunkwise serve`."""

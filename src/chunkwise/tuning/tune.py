@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from chunkwise.base.atomic import scratch_folder
 from chunkwise.base.progress import Stages, Stopwatch, unwatched
+from chunkwise.base.workers import Jobs
 from chunkwise.documents import LoadOptions, leaving_out, options_given
 from chunkwise.evaluation.results import Json, documents_hash, versions
 from chunkwise.evaluation.sources import Skipped
@@ -122,7 +123,7 @@ OnOutcome = Callable[[Outcome], None]
 class RunOptions:
     """How a prepared sweep is run, and who watches it."""
 
-    jobs: int = 1
+    jobs: Jobs = 1
     on_outcome: OnOutcome | None = None
     stages: Stages = unwatched
 
@@ -217,7 +218,7 @@ def run_and_choose(
     *,
     left_out: Skipped | None = None,
     embedder: Embedder | None = None,
-    jobs: int = 1,
+    jobs: Jobs = 1,
     on_outcome: OnOutcome | None = None,
     stages: Stages = unwatched,
 ) -> SweepResult:

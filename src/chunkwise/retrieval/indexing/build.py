@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import repeat
 from typing import NamedTuple
 
@@ -29,6 +30,7 @@ from chunkwise.retrieval.indexing.features import (
     embed_atoms,
     encode_tokens,
 )
+from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, LazyTokenEncoder
 from chunkwise.retrieval.indexing.vectors import late_vectors, own_vectors
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.analyzed import Analyzed
@@ -133,6 +135,46 @@ def build_documents(
         on_done = None  # With both, the work is told by the pass over the text.
     chunks = [each.chunks for each in documents]
     return list(build_on_features(chunks, all_features, settings, embedder, on_done))
+
+
+class BuiltChunked(Chunked):
+    """A document whose rows were made where it was cut; its chunks are these rows."""
+
+    def __init__(self, built: BuiltDocument, *, unparsed: bool) -> None:
+        super().__init__(built.part.document, [], unparsed=unparsed)
+        self.built = built
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return partial(BuiltChunked, unparsed=self.unparsed), (self.built,)
+
+    def under_id(self, id: str) -> BuiltChunked:
+        document = replace(self.document, id=id)
+        part = replace(self.built.part, document=document)
+        return BuiltChunked(self.built._replace(part=part), unparsed=self.unparsed)
+
+
+@dataclass(frozen=True)
+class RowBuilder:
+    """Makes the rows of documents wherever it is sent, with models that it loads there, once."""
+
+    settings: Settings
+    model: LazyEmbedder | None
+    token_encoder: LazyTokenEncoder | None
+
+    @property
+    def stage(self) -> str:
+        return "count words" if self.model is None else "embed"
+
+    def __call__(self, documents: list[Chunked]) -> list[Chunked]:
+        # Without chunks it may be one that the index has: who has the index will know.
+        new = [each for each in documents if each.chunks]
+        embedder = self.model.embedder if self.model and new else None
+        encoder = self.token_encoder() if self.token_encoder and new else None
+        built = iter(build_documents(new, self.settings, embedder, token_encoder=encoder))
+        return [
+            BuiltChunked(next(built), unparsed=each.unparsed) if each.chunks else each
+            for each in documents
+        ]
 
 
 def build_on_features(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import counted
+from chunkwise.base.workers import Jobs
 from chunkwise.chunkers import Strategy
 from chunkwise.chunkers.chunk import Chunked, chunk_changed, under_id
 from chunkwise.core import Document, OnProgress
@@ -26,13 +28,19 @@ from chunkwise.models.cache import CachedEmbedder
 from chunkwise.models.embed.embedder import Embedder, Windowed
 from chunkwise.retrieval.errors import REBUILD
 from chunkwise.retrieval.indexed_document import IndexedDocument, StatedRelations
-from chunkwise.retrieval.indexing.build import BuiltDocument, build_documents
+from chunkwise.retrieval.indexing.build import (
+    BuiltChunked,
+    BuiltDocument,
+    RowBuilder,
+    build_documents,
+)
 from chunkwise.retrieval.indexing.fingerprint import (
     OnlyNew,
     document_fingerprint,
     fingerprint_heads,
     unfinished_fingerprint,
 )
+from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, LazyTokenEncoder
 from chunkwise.retrieval.indexing.resolve import ResolvedSettings
 from chunkwise.retrieval.indexing.unreadable import UnreadableSources, whole
 from chunkwise.retrieval.indexing.vectors import texts_at_once
@@ -327,7 +335,7 @@ class Reading:
     source: Inputs
     options: LoadOptions | None = None
     on_unreadable: WhenUnreadable = "warn"
-    jobs: int = 1
+    jobs: Jobs = 1
     advance: OnProgress | None = None
     keep_others: bool = False
     """Whether documents of the index that are not among the inputs stay."""
@@ -358,6 +366,7 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
         known.has if known else lambda source: False,
         reading.options,
         reading.jobs,
+        None if isinstance(reading.jobs, int) else _row_builder(resolved),
     )
     for outcome in outcomes:
         if isinstance(outcome, UnchangedSource):
@@ -368,7 +377,8 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
             unreadables.read()
             if before and (reading.keep_others or unread):
                 outcome = under_id(outcome, naming.id_of(outcome.document, tally.has))
-            group.add(outcome, is_passed_over=bool(before) and not outcome.chunks)
+            is_cut = bool(outcome.chunks) or isinstance(outcome, BuiltChunked)
+            group.add(outcome, is_passed_over=bool(before) and not is_cut)
             continue
         unreadables.add(outcome)
         tally.skipped += 1
@@ -388,6 +398,25 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
     counted_ones = lost.notes() + group.long.notes() + group.foreign.notes()
     notes = resolved.notes + unread.notes(left) + told + counted_ones
     return tally.changes(notes, plain)
+
+
+def _row_builder(resolved: ResolvedSettings) -> RowBuilder | None:
+    """What makes rows on other machines; None: what asks a server, or cannot travel, is asked from here."""
+    if resolved.contexts or resolved.relations:
+        return None
+    settings, model, encoder = resolved.settings, resolved.model, resolved.token_encoder
+    if model and getattr(model.embedder, "slice_size", 1) > 1:
+        return None
+    made = RowBuilder(
+        settings,
+        LazyEmbedder(model.requested, settings.identity) if model else None,
+        LazyTokenEncoder(encoder.requested, settings.maxsim_identity) if encoder else None,
+    )
+    try:
+        pickle.dumps(made)
+    except Exception:  # an object of one's own may raise anything
+        return None
+    return made
 
 
 def _nothing(skipped: int, documents: int) -> ChunkwiseError:
@@ -455,7 +484,11 @@ class _Group:
 
     def flush(self) -> None:
         read = [each for each in self._waiting if isinstance(each, _Waiting)]
-        new = [each.chunked for each in read if not each.is_known]
+        new = [
+            each.chunked
+            for each in read
+            if not each.is_known and not isinstance(each.chunked, BuiltChunked)
+        ]
         done = 0
 
         def told(characters: int) -> None:
@@ -479,7 +512,7 @@ class _Group:
             found = self._resolved.relations.read(new, None if contexts else written)
             stated = [relations for relations, _ in found]
             is_whole = [one and other for one, (_, other) in zip(is_whole, found, strict=True)]
-        embedder = model.embedder if new and model else None
+        embedder = model.embedder if model and not all(each.is_known for each in read) else None
         if embedder is not None:  # known only now: many a run needs none
             self._times_as_many = texts_at_once(embedder) // _DOCUMENTS
         on_done = None if done else told  # what a language model wrote took the time
@@ -499,8 +532,11 @@ class _Group:
             if is_known:
                 self._target.keep(chunked.document, fingerprint)
             else:
-                made = next(built)
-                if not next(wholes):
+                if isinstance(chunked, BuiltChunked):
+                    made, is_whole_one = chunked.built, True
+                else:
+                    made, is_whole_one = next(built), next(wholes)
+                if not is_whole_one:
                     # Without a revision, too: it is to be read again.
                     document = replace(made.part.document, revision="")
                     part = replace(

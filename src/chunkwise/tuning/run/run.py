@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import signal
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -15,11 +18,18 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.progress import Stages, unwatched
 from chunkwise.base.wording import money_words
-from chunkwise.base.workers import interrupts_held
-from chunkwise.core import Document, Query
+from chunkwise.base.workers import (
+    Cluster,
+    Jobs,
+    WorkerDied,
+    WorkerGroup,
+    check_jobs,
+    interrupts_held,
+)
+from chunkwise.core import Document, OnProgress, Query
 from chunkwise.documents import distinct_documents
 from chunkwise.models import get_embedder
 from chunkwise.models.cache import CachedEmbedder
@@ -224,6 +234,107 @@ def run_in_processes(
             worker.stop()
 
 
+@dataclass
+class _SumsReader:
+    """Has the model read documents, wherever it is sent; it is loaded there once."""
+
+    model: str
+    tokenizer: str
+
+    @cached_property
+    def _lazy(self) -> LazyEmbedder:
+        return named_model(self.model)
+
+    def __call__(self, documents: list[Document]) -> list[NDArray[np.float32]]:
+        return SharedCorpus(documents, (), self._lazy, tokenizer=self.tokenizer).read()
+
+
+_CHARACTERS = 200_000
+"""Of documents that a worker of a cluster reads at once."""
+
+
+def read_in_cluster(
+    cluster: Cluster,
+    documents: Sequence[Document],
+    model: str,
+    tokenizer: str,
+    advance: OnProgress,
+) -> list[NDArray[np.float32]]:
+    """What the model made of every document, read where there is room."""
+    workers = cluster.workers(_SumsReader(model, tokenizer), "embed")
+    waiting: deque[tuple[int, Future[list[NDArray[np.float32]]]]] = deque()
+    sums: list[NDArray[np.float32]] = []
+
+    def receive() -> None:
+        characters, found = waiting.popleft()
+        sums.extend(found.result())
+        advance(characters, "one pass serves every chunking")
+
+    try:
+        for some in _batches(documents):
+            waiting.append((sum(len(each.text) for each in some), workers.submit(some)))
+            if len(waiting) >= workers.at_once:
+                receive()
+        while waiting:
+            receive()
+    finally:
+        workers.stop()
+    return sums
+
+
+def _batches(documents: Sequence[Document]) -> Iterator[list[Document]]:
+    some: list[Document] = []
+    for each in documents:
+        some.append(each)
+        if sum(len(one.text) for one in some) >= _CHARACTERS or len(some) >= _AT_ONCE:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+@dataclass
+class _GroupRunner:
+    """Runs chunkings wherever it is sent; what they share is made there once."""
+
+    job: SweepJob
+
+    @cached_property
+    def _corpus(self) -> SharedCorpus:
+        return self.job.corpus()
+
+    def __call__(self, group: Group) -> list[Outcome]:
+        return list(self.job.outcomes(self._corpus, group))
+
+
+def run_in_cluster(
+    job: SweepJob, groups: Sequence[Group], cluster: Cluster, over: Callable[[], bool]
+) -> Iterator[Outcome]:
+    """Outcomes in the order of the groups; once it is `over`, no further chunking is begun."""
+    workers: WorkerGroup[Group, list[Outcome]] = cluster.workers(
+        _GroupRunner(job), "configurations"
+    )
+    waiting: deque[tuple[Group, Future[list[Outcome]]]] = deque()
+    try:
+        for group in groups:
+            if over():
+                break
+            waiting.append((group, workers.submit(group)))
+            if len(waiting) >= workers.at_once:
+                yield from _run(*waiting.popleft())
+        while waiting:
+            yield from _run(*waiting.popleft())
+    finally:
+        workers.stop()
+
+
+def _run(group: Group, found: Future[list[Outcome]]) -> list[Outcome]:
+    try:
+        return found.result()
+    except WorkerDied:
+        return [Outcome(each, error=_DIED) for each in group]
+
+
 class _Worker:
     """A process and the chunking it is at; each of its outcomes is told at once."""
 
@@ -289,7 +400,7 @@ def run_plan(
     embedder: str | Embedder | LazyEmbedder | None = None,
     stages: Stages = unwatched,
     on_outcome: Callable[[Outcome], None] | None = None,
-    jobs: int = 1,
+    jobs: Jobs = 1,
     deadline: float | None = None,
     race: Race | None = None,
 ) -> list[Outcome]:
@@ -301,8 +412,7 @@ def run_plan(
     record.
     """
     began = time.monotonic()
-    if jobs < 1:
-        raise InvalidParameter(f"jobs is {jobs}; the least allowed is 1")
+    check_jobs(jobs)
     metrics_to_score(
         sweep.objective, sweep.k
     )  # a wrong objective is an error before any work is done
@@ -319,17 +429,21 @@ def run_plan(
         return deadline is not None and time.monotonic() - began >= deadline
 
     model = _lazy(sweep.embedder if embedder is None else embedder)
+    name = model.requested if model and isinstance(model.requested, str) else ""
     corpus = SharedCorpus(documents, queries, model, tokenizer=sweep.tokenizer)
     sums = None
     if queries and any(each.vectors == "late" for each in todo) and not over():
         characters = sum(len(each.text) for each in documents)
         # Where the model refuses, each configuration that needs it says so.
         with stages("embedding", characters) as advance, suppress(Exception):
-            sums = corpus.read(advance)
-    name = model.requested if model and isinstance(model.requested, str) else ""
+            if isinstance(jobs, int) or not name or _is_endpoint(name):
+                sums = corpus.read(advance)
+            else:
+                sums = read_in_cluster(jobs, documents, name, sweep.tokenizer, advance)
+                corpus = SharedCorpus(documents, queries, model, sums, sweep.tokenizer)
     job = SweepJob(documents, queries, sweep.objective, sweep.k, name, sums, sweep.tokenizer, race)
     # A model that is an object cannot travel to another process.
-    several = jobs if model is None or name else 1
+    several: Jobs = jobs if model is None or name else 1
     with (
         stages("configurations", len(todo)) as advance,
         closing(_outcomes(job, corpus, groups_of(todo), several, over)) as outcomes,
@@ -356,10 +470,13 @@ def _outcomes(
     job: SweepJob,
     corpus: SharedCorpus,
     groups: Sequence[Group],
-    jobs: int,
+    jobs: Jobs,
     over: Callable[[], bool],
 ) -> Generator[Outcome, None, None]:
     if over():
+        return
+    if not isinstance(jobs, int):
+        yield from run_in_cluster(job, groups, jobs, over)
         return
     if jobs > 1 and len(groups) > 1 and _seconds(job, groups) > _WORTH:
         yield from run_in_processes(job, groups, jobs, over)
