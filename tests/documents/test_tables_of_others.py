@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -100,6 +101,8 @@ def test_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    # What is typed is sent along; a function of a module is looked up there.
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), *sys.path]))
     spark = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()  # fmt: skip
     try:
         frame = spark.createDataFrame(list(zip(*ROWS.values(), strict=True)), list(ROWS))

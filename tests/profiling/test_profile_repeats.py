@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from chunkwise.core import Document
 from chunkwise.profiling import profile
-from chunkwise.profiling.repeats import RepeatFinder, fingerprints
+from chunkwise.profiling.repeats import RepeatFinder, document_passages, fingerprints
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.characters import CharacterArrays
 from how_many import examples
@@ -105,9 +105,10 @@ def test_a_full_memory_is_told() -> None:
         analyzed = Analyzed(
             Document(str(number), "The lamp of the old lighthouse hangs above the lawn.")
         )
-        passages.add(analyzed, analyzed.measure("words").starts, 0)
-    found = passages.repeated().of([0], 50)
-    assert (found.copies, found.complete) == (3, False)
+        found = document_passages(analyzed, analyzed.measure("words").starts)
+        passages.add(analyzed.document, found, 0)
+    repeats = passages.repeated().of([0], 50)
+    assert (repeats.copies, repeats.complete) == (3, False)
 
 
 @given(st.text(alphabet="abä \n天", max_size=40), st.data())

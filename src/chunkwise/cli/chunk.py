@@ -32,7 +32,7 @@ from chunkwise.cli.llm import (
 from chunkwise.cli.options import (
     SKIPPED,
     ConfigOption,
-    JobsOption,
+    EstimateOptions,
     LlmOptions,
     SourceOptions,
     check_outputs,
@@ -73,7 +73,7 @@ line on stderr), 1 an error, 2 wrong usage or value.
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChunkOptions(LlmOptions, ConfigOption, JobsOption, SourceOptions):
+class ChunkOptions(LlmOptions, ConfigOption, EstimateOptions, SourceOptions):
     """The options of `chunkwise chunk`."""
 
     strategy: str = option(
@@ -121,6 +121,9 @@ def command(options: ChunkOptions) -> None:
             "--with-vectors: only an index has vectors; make one (chunkwise index … --into kb) and name it"
         )
     strategy = get_strategy(options.strategy)
+    if options.estimate:
+        _estimate(options)
+        return
     if options.output is not None and _is_dataset(options.output):
         _write_dataset(options, strategy, options.output)
         return
@@ -184,6 +187,17 @@ def command(options: ChunkOptions) -> None:
                 click.echo(f"written: {shown_path(written)}", err=True)
     if summary.skipped or clients.fell_short or (writer and writer.tally.without):
         sys.exit(SKIPPED)
+
+
+def _estimate(options: ChunkOptions) -> None:
+    from chunkwise.base.workers import cores, count_of
+    from chunkwise.chunkers.work_estimate import estimate_work
+
+    paths = options.sources()
+    found = estimate_work(paths, options.strategy, options.loading())
+    jobs = options.workers(found.size)
+    is_usual = isinstance(jobs, int) and not options.jobs
+    say(found.words(cores() if is_usual else count_of(jobs), options.estimated_nodes))
 
 
 def _is_dataset(output: Path | None) -> bool:

@@ -30,8 +30,8 @@ from chunkwise.cli.llm import (
 from chunkwise.cli.options import (
     SKIPPED,
     ConfigOption,
+    EstimateOptions,
     IndexOptions,
-    JobsOption,
     LlmOptions,
     SourceOptions,
     json_flag,
@@ -41,9 +41,14 @@ from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped, shown_place, usable_place
 
 if TYPE_CHECKING:
+    from chunkwise.base.workers import Jobs
+    from chunkwise.chunkers.work_estimate import WorkEstimate
     from chunkwise.retrieval import Index
     from chunkwise.retrieval.indexing.lazy_models import NamedClient
     from chunkwise.retrieval.settings import Settings
+
+_SMALL = 20_000_000
+"""Bytes below which a run is begun without an estimate."""
 
 _EXAMPLES = """
 \b
@@ -60,6 +65,8 @@ Examples:
   chunkwise index handbook/ --chunks theirs.jsonl --into kb       # the chunks that another tool made of them
   chunkwise index handbook/ --into kb2 --contextual --llm local   # a model describes the place of each chunk
   chunkwise index --verify --into kb                      # is every byte as it was written?
+  chunkwise index s3://bucket/docs/ --into kb --engine ray --address auto   # read, cut and embedded by a cluster
+  chunkwise index s3://bucket/docs/ --into kb --estimate --nodes 8x16       # how long would that take?
 \b
 Exit status: 0 all documents were read, 3 something was skipped or a model did not write every context (each with a
 line on stderr), 1 an error, 2 wrong usage or value.
@@ -67,7 +74,7 @@ line on stderr), 1 an error, 2 wrong usage or value.
 
 
 @dataclass(frozen=True, kw_only=True)
-class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, JobsOption, SourceOptions):
+class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, EstimateOptions, SourceOptions):
     """The options of `chunkwise index`."""
 
     into: str | None = option(
@@ -134,6 +141,8 @@ def command(options: IndexCommandOptions) -> None:
             )
         _verify(options.into, options)
         return
+    from chunkwise.base.wording import time_words
+    from chunkwise.base.workers import count_of
     from chunkwise.retrieval import index
     from chunkwise.retrieval.indexes import settings_at
 
@@ -158,15 +167,24 @@ def command(options: IndexCommandOptions) -> None:
     strategy = asking.strategy if asking else named
     bad_rows = _BadRows()
     total = bytes_of(paths)
+    jobs = options.workers(total)
+    estimate = _estimate(paths, options, context, total, jobs) if not asking and not llm else None
+    if options.estimate:
+        return
+    if estimate and estimate.is_whole:
+        total = estimate.size
     with progress("indexing", total, options.quiet) as advance:
         built = index(
             paths, strategy, chunks=options.chunks, into=options.into, embedder=options.embedder,
             vectors=options.vectors, context=context, llm=llm, language=options.language,
             tokenizer=options.tokenizer, maxsim=options.maxsim, graph=graph, options=options.loading(),
-            on_unreadable="raise" if options.strict else say_skipped, on_bad=bad_rows.say, jobs=options.workers(total),
+            on_unreadable="raise" if options.strict else say_skipped, on_bad=bad_rows.say, jobs=jobs,
             advance=advance, rebuild=options.rebuild, keep_others=options.add,
         )  # fmt: skip
     summary = _summary(built, options.into, time.monotonic() - began)
+    if estimate and not options.quiet:
+        told = f"{time_words(estimate.seconds(count_of(jobs)))} were estimated"
+        say(f"it took {time_words(summary.seconds)} ({told})")
     if not options.quiet:
         for note in summary.notes:
             say(note)
@@ -181,6 +199,27 @@ def command(options: IndexCommandOptions) -> None:
     fell_short = clients.fell_short or summary.without_context
     if summary.skipped or bad_rows.any or not summary.documents or fell_short:
         sys.exit(SKIPPED)
+
+
+def _estimate(
+    paths: list[str], options: IndexCommandOptions, context: str | None, total: int, jobs: Jobs
+) -> WorkEstimate | None:
+    """Told before a cluster begins, and where it is asked for; None: it takes no longer than finding out."""
+    from chunkwise.base.workers import cores as own_cores
+    from chunkwise.base.workers import count_of
+    from chunkwise.retrieval.indexes import estimate_index
+
+    is_small = 0 < total < _SMALL
+    if not options.estimate and (options.engine != "ray" or is_small or options.quiet):
+        return None
+    found = estimate_index(
+        paths, options.strategy, into=options.into, embedder=options.embedder, vectors=options.vectors,
+        context="headings" if context == "headings" else None, maxsim=options.maxsim, options=options.loading(),
+        rebuild=options.rebuild,
+    )  # fmt: skip
+    cores = own_cores() if isinstance(jobs, int) and not options.jobs else count_of(jobs)
+    say(found.words(cores, options.estimated_nodes))
+    return found
 
 
 def _say_recall(built: Index) -> None:

@@ -183,6 +183,36 @@ def _cluster(address: str | None) -> RayCluster:
 
 
 _CLUSTER = "chunkwise.cluster"
+_NODES = re.compile(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,3})")
+
+
+def _read_nodes(_: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
+    if given is not None and not _NODES.fullmatch(given):
+        raise click.BadParameter(
+            f"{given!r} is no cluster; write nodes and cores of each, such as 8x16", param=parameter
+        )
+    return given
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateOptions(JobsOption):
+    """How long it will take."""
+
+    estimate: bool = option(
+        "--estimate", is_flag=True,
+        help="Only say how long it would take, told by some documents that are tried; nothing is written. With "
+        "--engine ray it is said before any run.",
+    )  # fmt: skip
+    nodes: str | None = option(
+        "--nodes", metavar="NxCORES", callback=_read_nodes,
+        help="Estimate for a cluster of other size, too: 8x16 is 8 machines of 16 cores.",
+    )  # fmt: skip
+
+    @property
+    def estimated_nodes(self) -> tuple[int, int] | None:
+        """Machines, and the cores of each."""
+        found = _NODES.fullmatch(self.nodes or "")
+        return (int(found[1]), int(found[2])) if found else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import overload
 
@@ -22,6 +23,7 @@ from chunkwise.chunkers.read_chunks import (
     given_label,
     read_chunks,
 )
+from chunkwise.chunkers.work_estimate import WorkEstimate, estimate_work
 from chunkwise.core import Chunk, Document, Hit, OnProgress, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, leaving_out, read
 from chunkwise.documents.inputs import each_input_or_table
@@ -38,9 +40,18 @@ from chunkwise.retrieval.export import (
     export_chunks,
 )
 from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, LazyTokenEncoder, Llm
-from chunkwise.retrieval.indexing.resolve import RequestedSettings, ResolvedSettings
-from chunkwise.retrieval.indexing.update import Changes, Reading
+from chunkwise.retrieval.indexing.lazy_models import (
+    LazyEmbedder,
+    LazyTokenEncoder,
+    Llm,
+    UncachedEmbedder,
+)
+from chunkwise.retrieval.indexing.resolve import (
+    RequestedSettings,
+    ResolvedSettings,
+    resolve_settings,
+)
+from chunkwise.retrieval.indexing.update import Changes, Reading, row_builder
 from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local import update as update_module
 from chunkwise.retrieval.local.folder import verify_folder
@@ -290,6 +301,31 @@ def index(
         resolved.llm,
         resolved.token_encoder,
     )
+
+
+def estimate_index(
+    source: Inputs,
+    strategy: StrategyLike | None = None,
+    *,
+    into: str | os.PathLike[str] | None = None,
+    embedder: str | Embedder | None = None,
+    vectors: Vectors | None = None,
+    context: Context | None = None,
+    maxsim: str | TokenEncoder | None = None,
+    options: LoadOptions | None = None,
+    rebuild: bool = False,
+) -> WorkEstimate:
+    """How long making an index of all these documents will take, told by some; nothing is written.
+
+    Time that servers take, and language models, is not in it.
+    """
+    before = settings_at(into) if into is not None and not rebuild else None
+    requested = RequestedSettings(strategy, embedder, vectors, context, maxsim=maxsim)
+    resolved = resolve_settings(requested, before)
+    further = row_builder(resolved)
+    if further is not None and further.model is not None:
+        further = replace(further, model=UncachedEmbedder(further.model.requested))
+    return estimate_work(source, resolved.strategy, options, further)
 
 
 def _with_chunks(

@@ -127,7 +127,8 @@ def _words(
     length: int,
     frequency: list[list[int]],
 ) -> list[Any]:
-    known = CorpusStatistics(rows, length, dict(map(tuple, frequency)))
+    terms_known, counts = zip(*frequency, strict=True) if frequency else ((), ())
+    known = CorpusStatistics(rows, length, dict(zip(terms_known, counts, strict=True)))
     bm25 = Bm25(term_table(index.arrays, "chunk"), k1, b, known)
     asked = [np.array(each, np.uint64) for each in terms]
     return _sent(bm25.top(asked, min(depth, _MOST), index.allowed("chunk", _filter(only))))

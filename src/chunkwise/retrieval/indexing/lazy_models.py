@@ -79,6 +79,15 @@ class LazyEmbedder(LazyModel[Embedder]):
         return get_embedder(self.requested, advance=self._advance)
 
 
+class UncachedEmbedder(LazyEmbedder):
+    """Reads everything itself: how long that takes is to be known."""
+
+    def _make(self) -> Embedder:
+        from chunkwise.models import get_embedder
+
+        return get_embedder(self.requested, cache=False)
+
+
 class LazyTokenEncoder(LazyModel[TokenEncoder]):
     """What gives a vector a token."""
 

@@ -366,7 +366,7 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
         known.has if known else lambda source: False,
         reading.options,
         reading.jobs,
-        None if isinstance(reading.jobs, int) else _row_builder(resolved),
+        None if isinstance(reading.jobs, int) else row_builder(resolved),
     )
     for outcome in outcomes:
         if isinstance(outcome, UnchangedSource):
@@ -400,7 +400,7 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
     return tally.changes(notes, plain)
 
 
-def _row_builder(resolved: ResolvedSettings) -> RowBuilder | None:
+def row_builder(resolved: ResolvedSettings) -> RowBuilder | None:
     """What makes rows on other machines; None: what asks a server, or cannot travel, is asked from here."""
     if resolved.contexts or resolved.relations:
         return None
