@@ -2,6 +2,11 @@
 
     python -m benchmarks.scale names
     python -m benchmarks.scale cut --megabytes 20 [--ray]
+    python -m benchmarks.scale nodes --megabytes 20     # processes, and a cluster of one and of two nodes
+    python -m benchmarks.scale embed --megabytes 0.3    # the same for an index with vectors
+    python -m benchmarks.scale memory --megabytes 60    # what processes take at a tenth of it, a third, and all
+    python -m benchmarks.scale kills --kills 10         # of one of two nodes, at random moments
+    python -m benchmarks.scale large --chunks 10000000  # what searching so many takes of memory
 
 Documents are the sections of the sample corpus in a seeded order, no two alike. Work is counted in seconds of the
 processor, which a busy machine changes less than those of the clock; both are printed.
@@ -10,17 +15,27 @@ processor, which a busy machine changes less than those of the clock; both are p
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import chunkwise
-from chunkwise.documents import remote
+from chunkwise.base.ray_workers import RayCluster
+from chunkwise.base.workers import Jobs, begin_workers
+from chunkwise.chunkers import chunk_parts
+from chunkwise.chunkers.chunk_parts import PartRecipe, write_dataset
+from chunkwise.documents import LoadOptions, remote
+from chunkwise.models.home import home
 
 _PAGE = 1000
 
@@ -128,13 +143,324 @@ def cut(megabytes: float, *, with_ray: bool) -> None:
         print(f"files alike: {all(each == parts[0] for each in parts)} ({len(parts[0])})")
 
 
+class _Nodes:
+    """So many raylets of one core each on this machine, and what their processes worked."""
+
+    def __init__(self, count: int) -> None:
+        import ray
+        from ray.cluster_utils import Cluster
+
+        self._ray = ray
+        self.cluster = Cluster(
+            initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
+        )
+        for _ in range(count - 1):
+            self.cluster.add_node(num_cpus=1)
+        ray.init(address=self.cluster.address, log_to_driver=False, logging_level="error")
+        # Processes are there before they are timed.
+        work = ray.remote(_warm)
+        ray.get([work.remote() for _ in range(4 * count)])
+
+    def __enter__(self) -> _Nodes:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ray.shutdown()
+        self.cluster.shutdown()
+
+
+def _warm() -> int:
+    import chunkwise.chunkers.chunk_parts
+    import chunkwise.retrieval.indexes
+
+    return os.getpid() if chunkwise else 0
+
+
+def _processor_seconds() -> float:
+    """Of this process and all that it began, those of raylets among them."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    parents, used = {}, {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            rest = path.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended meanwhile
+            continue
+        number = int(path.parent.name)
+        parents[number] = int(rest[1])
+        used[number] = sum(map(int, rest[11:15])) / ticks  # with those of children that have ended
+    mine, total = {os.getpid()}, used[os.getpid()]
+    while found := {each for each, parent in parents.items() if parent in mine} - mine:
+        mine |= found
+        total += sum(used[each] for each in found)
+    return total
+
+
+def _timed(work: Callable[[], object]) -> str:
+    before, began = _processor_seconds(), time.monotonic()
+    work()
+    return (
+        f"{_processor_seconds() - before:.1f} s of the processor, {time.monotonic() - began:.0f} s"
+    )
+
+
+def _dataset(docs: Path, output: Path, jobs: Jobs) -> None:
+    recipe = PartRecipe("structure", LoadOptions(), "none", output)
+    workers = begin_workers(jobs, recipe, "read and cut")
+    try:
+        write_dataset(str(docs), recipe, workers, workers.at_once, print)
+    finally:
+        workers.stop()
+
+
+def nodes(megabytes: float) -> None:
+    """Parts of 1 MB, so that there is something to share."""
+    chunk_parts._BATCHES = 1
+    with tempfile.TemporaryDirectory() as place:
+        docs = Path(place) / "docs"
+        docs.mkdir()
+        print(f"{_corpus(docs, megabytes):,} documents, {megabytes:g} MB", flush=True)
+        for jobs in (1, 2):
+            print(f"-j {jobs}: {_timed(lambda j=jobs: _dataset(docs, Path(place) / f'j{j}', j))}", flush=True)  # type: ignore[misc]  # fmt: skip
+        for count in (1, 2):
+            with _Nodes(count), RayCluster() as cluster:
+                output = Path(place) / f"ray{count}"
+                print(f"Ray, {count} node(s): {_timed(lambda o=output, c=cluster: _dataset(docs, o, c))}", flush=True)  # type: ignore[misc]  # fmt: skip
+        parts = [
+            sorted(
+                (path.name, path.read_bytes()) for path in (Path(place) / each).glob("*.parquet")
+            )
+            for each in ("j1", "j2", "ray1", "ray2")
+        ]
+        print(f"files alike: {all(each == parts[0] for each in parts)} ({len(parts[0])})")
+
+
+def _own_home(folder: Path) -> None:
+    """Weights as they are here, and a cache in which nothing is kept yet."""
+    here = home()
+    folder.mkdir()
+    for each in here.iterdir():
+        if not each.name.startswith("vectors"):
+            (folder / each.name).symlink_to(each.resolve())
+    os.environ["CHUNKWISE_HOME"] = str(folder)
+
+
+def embed(megabytes: float) -> None:
+    """Into an index in a folder, with the vectors of minilm and a cache of its own each."""
+    with tempfile.TemporaryDirectory() as place:
+        docs = Path(place) / "docs"
+        docs.mkdir()
+        print(f"{_corpus(docs, megabytes):,} documents, {megabytes:g} MB", flush=True)
+
+        def made(name: str, jobs: Jobs) -> None:
+            chunkwise.index(str(docs), embedder="minilm", into=f"{place}/{name}", jobs=jobs)
+
+        _own_home(Path(place) / "home")
+        print(f"local: {_timed(lambda: made('local', 1))}", flush=True)
+        for count in (1, 2):
+            _own_home(Path(place) / f"home{count}")
+            with _Nodes(count), RayCluster() as cluster:
+                print(f"Ray, {count} node(s): {_timed(lambda n=count, c=cluster: made(f'ray{n}', c))}", flush=True)  # type: ignore[misc]  # fmt: skip
+        files = [
+            {
+                path.name: path.read_bytes()
+                for path in (Path(place) / each).rglob("*")
+                if path.is_file() and not path.name.startswith(".")
+            }
+            for each in ("local", "ray1", "ray2")
+        ]
+        print(f"files alike: {all(each == files[0] for each in files)} ({len(files[0])})")
+
+
+_MEMORY = """
+import sys
+from pathlib import Path
+sys.path[:0] = [sys.argv[4]]
+from benchmarks import scale
+if __name__ == "__main__":
+    scale.chunk_parts._BATCHES = 1
+    scale._dataset(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))
+    print(scale._peak())
+"""
+
+
+def memory(megabytes: float) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        script = Path(place) / "run.py"
+        script.write_text(_MEMORY)
+        for share in (0.1, 0.33, 1):
+            docs, output = Path(place) / f"docs{share}", Path(place) / f"out{share}"
+            docs.mkdir()
+            count = _corpus(docs, megabytes * share)
+            root = str(Path(__file__).parents[1])
+            command = [sys.executable, str(script), str(docs), str(output), "2", root]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            peaks = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000
+            print(
+                f"{megabytes * share:g} MB, {count:,} documents: driver {float(done.stdout):.0f} MB, "
+                f"largest process so far {peaks:.0f} MB",
+                flush=True,
+            )
+
+
+_SLOW = """
+import time
+from chunkwise.chunkers.structure import StructureChunker
+
+
+class Slow(StructureChunker):
+    def split(self, document):
+        time.sleep(0.02)
+        return super().split(document)
+"""
+
+
+def kills(count: int) -> None:
+    """One of two nodes is killed at a random moment of each run, and another takes its place in the next."""
+    chunk_parts._BATCHES = 1
+    chance = random.Random(5)
+    with tempfile.TemporaryDirectory() as place, _Nodes(1) as made:
+        docs = Path(place) / "docs"
+        docs.mkdir()
+        for number in range(640):
+            (docs / f"{number:03}.md").write_text(f"# Title {number}\n\nA text of {number}.\n")
+        slow = Path(place) / "slow.py"
+        slow.write_text(_SLOW)
+        wanted = [f"{number:03}.md" for number in range(640)]
+        for run in range(count):
+            node = made.cluster.add_node(num_cpus=1)
+            moment = chance.uniform(0.2, 8.0)
+            killer = threading.Timer(
+                moment, made.cluster.remove_node, args=(node,), kwargs={"allow_graceful": False}
+            )
+            killer.start()
+            output = Path(place) / f"out{run}"
+            recipe = PartRecipe(f"{slow}:Slow", LoadOptions(), "none", output)
+            workers = RayCluster().workers(recipe, "read and cut")
+            began = time.monotonic()
+            write_dataset(str(docs), recipe, workers, workers.at_once, print)
+            took = time.monotonic() - began
+            killer.join()
+            import pyarrow.dataset
+
+            ids = pyarrow.dataset.dataset(output).to_table().column("doc_id").to_pylist()
+            print(
+                f"run {run + 1}: killed after {moment:.1f} s of {took:.1f} s; every document once: {ids == wanted}",
+                flush=True,
+            )
+
+
+def _tiled(arrays: Mapping[str, Any], times: int, folder: Path) -> dict[str, Any]:
+    """An index as large as so many of these one behind the other, in files that are mapped."""
+    found = {}
+    for name, own in arrays.items():
+        if name.startswith("atom"):
+            found[name] = own  # not looked at by who asks for chunks
+            continue
+        if name.startswith("chunk_terms."):
+            continue
+        rows = (len(own) - 1) * times + 1 if name.endswith(".first") else len(own) * times
+        file = np.lib.format.open_memmap(folder / f"{name}.npy", "w+", own.dtype, (rows, *own.shape[1:]))  # fmt: skip
+        for turn in range(times):
+            if name.endswith(".first"):
+                file[turn * (len(own) - 1) : (turn + 1) * (len(own) - 1) + 1] = own + turn * own[-1]
+            else:
+                file[turn * len(own) : (turn + 1) * len(own)] = own
+        file.flush()
+        found[name] = np.load(folder / f"{name}.npy", mmap_mode="r")
+    first, row = arrays["chunk_terms.first"], arrays["chunk_terms.row"]
+    chunks = len(arrays["chunk_terms.length"])
+    postings = np.lib.format.open_memmap(folder / "row.npy", "w+", np.int32, (len(row) * times,))
+    counts = np.lib.format.open_memmap(folder / "times.npy", "w+", np.int32, (len(row) * times,))
+    shift = np.arange(times, dtype=np.int64)[:, None] * chunks
+    for term in range(len(first) - 1):
+        low, high = int(first[term]), int(first[term + 1])
+        postings[low * times : high * times] = (row[low:high][None] + shift).ravel()
+        counts[low * times : high * times] = np.tile(arrays["chunk_terms.times"][low:high], times)
+    np.save(folder / "length.npy", np.tile(arrays["chunk_terms.length"], times))
+    found["chunk_terms.hashes"] = arrays["chunk_terms.hashes"]
+    found["chunk_terms.first"] = first * times
+    for name in ("row", "times", "length"):
+        found[f"chunk_terms.{name}"] = np.load(folder / f"{name}.npy", mmap_mode="r")
+    return found
+
+
+def large(chunks: int) -> None:
+    """Hybrid search of an index whose vectors are chance and whose words are those of the sample corpus, many times."""
+    from chunkwise.core import Document
+    from chunkwise.retrieval.filters import EVERYTHING
+    from chunkwise.retrieval.local.index import LocalIndex
+
+    chance = random.Random(3)
+    words = sorted(
+        {
+            word
+            for path in (Path(chunkwise.__file__).parent / "corpus").rglob("*.md")
+            for word in path.read_text().split()
+            if word.isalpha()
+        }
+    )
+    texts = [" ".join(chance.choices(words, k=120)) for _ in range(20_000)]
+    documents = [Document(str(at), text) for at, text in enumerate(texts)]
+    made = chunkwise.index(documents, "tokens(max_tokens=1000)", vectors="none")
+    source = made.source
+    assert isinstance(source, LocalIndex)
+    arrays = dict(source.arrays)
+    own = len(arrays["chunk.start"])
+    rng = np.random.default_rng(1)
+    vectors = rng.normal(size=(own, 384)).astype(np.float32)
+    arrays["chunk.vector"] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    times = -(-chunks // own)
+    with tempfile.TemporaryDirectory() as place:
+        began = time.monotonic()
+        index = LocalIndex(_tiled(arrays, times, Path(place)), source.settings, source.languages)
+        size = sum(path.stat().st_size for path in Path(place).iterdir())
+        took = time.monotonic() - began
+        print(
+            f"{index.chunk_count:,} chunks, {size / 1e9:.1f} GB, made in {took:.0f} s", flush=True
+        )
+        del vectors, made, documents, texts
+        before = _status("RssAnon")
+        for turn in range(3):
+            asked = " ".join(chance.choices(words, k=6))
+            began = time.monotonic()
+            index.words([asked], 400, EVERYTHING)
+            lexical = time.monotonic() - began
+            query = rng.normal(size=(1, 384)).astype(np.float32)
+            index.nearest(query / np.linalg.norm(query), 400, EVERYTHING)
+            both = time.monotonic() - began
+            print(
+                f"question {turn + 1}: words {lexical:.1f} s, vectors {both - lexical:.1f} s; memory of its own "
+                f"{_status('RssAnon'):.0f} MB (before: {before:.0f}), peak with mapped files {_status('VmHWM'):.0f} MB",
+                flush=True,
+            )
+
+
+def _status(name: str) -> float:
+    told = Path("/proc/self/status").read_text().splitlines()
+    line = next(each for each in told if each.startswith(name))
+    return int(line.split()[1]) / 1000
+
+
 def main() -> None:
     reader = argparse.ArgumentParser()
-    reader.add_argument("what", choices=["names", "cut"])
+    reader.add_argument(
+        "what", choices=["names", "cut", "nodes", "embed", "memory", "kills", "large"]
+    )
     reader.add_argument("--megabytes", type=float, default=20)
     reader.add_argument("--ray", action="store_true")
+    reader.add_argument("--kills", type=int, default=10)
+    reader.add_argument("--chunks", type=int, default=10_000_000)
     given = reader.parse_args()
-    names() if given.what == "names" else cut(given.megabytes, with_ray=given.ray)
+    ways: dict[str, Callable[[], None]] = {
+        "names": names,
+        "cut": lambda: cut(given.megabytes, with_ray=given.ray),
+        "nodes": lambda: nodes(given.megabytes),
+        "embed": lambda: embed(given.megabytes),
+        "memory": lambda: memory(given.megabytes),
+        "kills": lambda: kills(given.kills),
+        "large": lambda: large(given.chunks),
+    }
+    ways[given.what]()
 
 
 if __name__ == "__main__":

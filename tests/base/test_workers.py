@@ -7,11 +7,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from multiprocessing import active_children
+from pathlib import Path
 from threading import Event, Lock, Thread
 
 import pytest
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.user_files import run_file
 from chunkwise.base.workers import WorkerDied, Workers, interrupts_held
 from untimed import HANG
 
@@ -178,4 +180,15 @@ def test_a_thread_may_hold_interrupts_too() -> None:
     with ThreadPoolExecutor(1) as threads:
         workers = Workers(1, work)
         assert threads.submit(lambda: workers.submit("pid").result()).result() != os.getpid()
+        workers.stop()
+
+
+def test_what_a_file_of_the_user_defines_can_be_sent(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("class Doubled:\n    def __call__(self, given):\n        return 2 * given\n")
+    made = run_file(file, 1).Doubled()
+    workers: Workers[int, int] = Workers(1, made)
+    try:
+        assert workers.submit(21).result() == 42
+    finally:
         workers.stop()

@@ -120,12 +120,12 @@ def test_what_is_there_is_not_made_again(docs: Path, tmp_path: Path) -> None:
     _write(docs, tmp_path / "out")
     before = _files(tmp_path / "out")
     made, workers, problems = _write(docs, tmp_path / "out")
-    assert len(workers.made) == 1  # the one in which a file could not be read
-    assert (made.reused, len(problems)) == (3, 1)
+    assert (workers.made, workers.trials) == ([], 1)  # the file that could not be read
+    assert (made.reused, len(problems)) == (4, 1)
     assert _files(tmp_path / "out") == before
     (docs / "150.md").write_text("Another text.")
     made, workers, _ = _write(docs, tmp_path / "out")
-    assert (made.reused, len(workers.made)) == (2, 2)
+    assert (made.reused, len(workers.made)) == (3, 1)
     assert _rows(tmp_path / "out") == _expected(docs)
     _, workers, _ = _write(docs, tmp_path / "out", strategy="sentences(max_tokens=50)")
     assert len(workers.made) == 4
@@ -261,7 +261,7 @@ def test_a_data_set_in_a_store_is_the_same(docs: Path, tmp_path: Path) -> None:
     assert "/out/_chunkwise.json" in names
     assert "/out/_staged" not in names
     made, workers, _ = _write("memory://docs", Path("memory://out"))
-    assert (made.reused, len(workers.made)) == (3, 1)
+    assert (made.reused, workers.made) == (4, [])
     assert sorted(files.ls("/out", detail=False)) == names
     files.store.clear()
 
@@ -291,7 +291,7 @@ def test_what_could_not_be_read_is_there_once_it_can_be(
     assert (made.documents, problems[0]) == (199, f"{docs}/070.md: permission denied")
     (docs / "070.md").chmod(0o644)
     made, _, problems = _write(docs, tmp_path / "out")
-    assert (made.documents, made.reused, len(problems)) == (200, 2, 1)
+    assert (made.documents, made.reused, len(problems)) == (200, 3, 1)
     assert _rows(tmp_path / "out") == _expected(docs)
     _write(docs, tmp_path / "other")
     assert _files(tmp_path / "out") == _files(tmp_path / "other")

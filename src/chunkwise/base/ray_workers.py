@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, MissingExtra
+from chunkwise.base.user_files import modules_run
 from chunkwise.base.workers import WorkerDied, use_cores
 
 _RETRIES = 3
@@ -71,6 +72,8 @@ class RayWorkers(Generic[Given, Found]):
     def __init__(self, cluster: RayCluster, work: Callable[[Given], Found], name: str) -> None:
         self._cluster = cluster
         self._ray = cluster._ray
+        for module in modules_run():  # their files may be on this machine alone
+            self._ray.cloudpickle.register_pickle_by_value(module)
         # In a list it is not fetched anew for every task.
         self._work = [self._ray.put(work)]
         self._task = self._ray.remote(_done).options(name=name, max_retries=_RETRIES, num_cpus=1)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from hashlib import sha256
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any
 
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.base.untrusted_names import check_allowed
+from chunkwise.base.user_files import run_file
 from chunkwise.base.user_warning import warn_user
 from chunkwise.base.wording import did_you_mean
 
@@ -214,24 +211,7 @@ def _from_file(kind: str, reference: str) -> Any:
     file = Path(path)
     if not file.is_file():
         raise UnknownName(f"no file {path!r} to take the {kind} {attribute!r} from")
-    module = _run_file(file.resolve(), file.stat().st_mtime_ns)
+    module = run_file(file.resolve(), file.stat().st_mtime_ns)
     if not hasattr(module, attribute):
         raise UnknownName(f"{path!r} has no {attribute!r}")
     return getattr(module, attribute)
-
-
-@cache
-def _run_file(file: Path, changed: int) -> ModuleType:
-    """A user's file as a module, run once for each of its versions."""
-    name = f"chunkwise_user_{file.stem}_{sha256(f'{file}{changed}'.encode()).hexdigest()[:12]}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up by name
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # somebody else's code: say whose
-        del sys.modules[name]
-        raise ChunkwiseError(f"{file} cannot be run: {type(error).__name__}: {error}") from error
-    return module

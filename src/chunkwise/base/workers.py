@@ -13,11 +13,13 @@ from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 from queue import SimpleQueue
 from threading import RLock, current_thread, main_thread
 from typing import Any, Generic, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.user_files import files_run, run_file
 
 _given_cores: int | None = None
 
@@ -157,7 +159,8 @@ class Workers(Generic[Given, Found]):
         # Not forked: a fork copies locks that another thread of the caller may hold.
         context = get_context("spawn")
         here, there = context.Pipe()
-        arguments = (there, self._work, os.environ.get(_SAFE_PATH))
+        sent = bytes(ForkingPickler.dumps(self._work))
+        arguments = (there, files_run(), sent, os.environ.get(_SAFE_PATH))
         process = context.Process(target=_serve, args=arguments, daemon=True)
         with _safe_path():
             process.start()
@@ -278,9 +281,14 @@ def _set(variable: str, value: str | None) -> None:
         os.environ[variable] = value
 
 
-def _serve(pipe: Connection, work: Callable[[Any], Any], safe_path: str | None) -> None:
+def _serve(
+    pipe: Connection, files: list[tuple[Path, int]], sent: bytes, safe_path: str | None
+) -> None:
     _set(_SAFE_PATH, safe_path)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for file, changed in files:
+        run_file(file, changed)
+    work: Callable[[Any], Any] = pickle.loads(sent)
     # The other end closes when its process goes, however it goes.
     with suppress(EOFError, OSError):
         while True:

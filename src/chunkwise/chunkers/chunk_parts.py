@@ -63,7 +63,7 @@ class PartWork:
     new_ids: Mapping[int, str] = field(default_factory=dict)
     """Of documents whose id another one has, by their number in the part."""
     is_trial: bool = False
-    """Cut, and write nothing: to find out which document ends the process."""
+    """Cut, and write nothing: to find out which document ends the process, or can be read by now."""
 
     @property
     def size(self) -> int:
@@ -120,9 +120,9 @@ class PartRecipe:
     def __call__(self, work: PartWork) -> PartRecord:
         """Makes a part, beside the others that are not yet part of the data set."""
         if work.is_trial:
-            for batch in work.batches:
-                cut_batch(self.strategy, self.options, batch)
-            return PartRecord()
+            tried = [cut_batch(self.strategy, self.options, batch) for batch in work.batches]
+            lost = (each for batch in tried for each in batch if not isinstance(each, Chunked))
+            return PartRecord(problems=[[each.source, each.reason] for each in lost])
         documents: list[list[str]] = []
         problems: list[list[str]] = []
         own_ids: list[list[Any]] = []
@@ -323,17 +323,32 @@ class _DatasetRun:
 
     def _begun(self, work: PartWork) -> Callable[[], PartRecord]:
         known = self._known(work.name)
-        if known is not None:
+        if known is not None and not known.problems:
             self.reused += 1
             return lambda: known
+        if known is not None and (again := _missing(work, known)):
+            # A busy store, rights and memory may be others now: what is missing is tried, and nothing else.
+            trial = self._workers.submit(PartWork("", [again], is_trial=True))
+            return partial(self._tried_again, work, known, trial)
         self._made.add(work.name)
         return partial(self._result, work, self._workers.submit(work))
 
-    def _known(self, name: str) -> PartRecord | None:
-        """The record of a part that was made before: in the data set, or by a run that did not end.
+    def _tried_again(
+        self, work: PartWork, known: PartRecord, trial: Future[PartRecord]
+    ) -> PartRecord:
+        """The part as it is, where what it lacks cannot be read now, either."""
+        try:
+            found = trial.result().problems
+        except WorkerDied:
+            found = []
+        if sorted(found) == sorted(known.problems):
+            self.reused += 1
+            return known
+        self._made.add(work.name)
+        return self._result(work, self._workers.submit(work))
 
-        Not of one in which a document is missing: a busy store, rights and memory may be others now.
-        """
+    def _known(self, name: str) -> PartRecord | None:
+        """The record of a part that was made before: in the data set, or by a run that did not end."""
         for each in (name, self._under_other_ids.get(name, "")):
             file = f"{each}.json"
             place = _RECORDS if file in self._there else _STAGED
@@ -341,8 +356,6 @@ class _DatasetRun:
                 try:
                     record = PartRecord(**self._folder.json(f"{place}/{file}"))
                 except TypeError:  # damaged: it is made again
-                    continue
-                if record.problems:
                     continue
                 return record if each == name else record.as_read()
         return None
@@ -402,6 +415,18 @@ class _DatasetRun:
             if _BEGUN.fullmatch(each):
                 self._folder.remove(f"{_STAGED}/{each}")
         self._folder.remove_empty(_STAGED)
+
+
+def _missing(work: PartWork, known: PartRecord) -> list[InputItem]:
+    """What could not be read of a part; nothing where that cannot be told file by file."""
+    lost = {source for source, _ in known.problems}
+    units = [
+        unit
+        for batch in work.batches
+        for unit in batch
+        if (unit.origin if isinstance(unit, Source) else unit.source) in lost
+    ]
+    return units if len(units) == len(known.problems) else []
 
 
 _ENDS = (".parquet", ".json")

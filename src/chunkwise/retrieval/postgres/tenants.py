@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _POLICY = "only_own_tenants"
 _REMEMBERED = "tenants: "
+_AT_ONCE = 1000
+"""Records."""
 
 # Of the rows of tenants a role sees those whose name is its own or that of a role it is a member of; of all other
 # tables the rows of documents that it sees there. What the subquery reads is under the policy, too.
@@ -60,8 +62,11 @@ def separate_tenants(connection: Connection[Any], names: TableNames, key: str) -
         )
     )
     connection.execute(names("delete from {document_tenants}"))
-    rows = connection.execute(names("select number, record from {documents}")).fetchall()
-    owned = [(number, each) for number, record in rows for each in _tenants_of(record, key)]
+    # By a cursor of the server: records may be larger than memory, who owns them is not.
+    with connection.cursor("records") as rows:
+        rows.itersize = _AT_ONCE
+        rows.execute(names("select number, record from {documents}"))
+        owned = [(number, each) for number, record in rows for each in _tenants_of(record, key)]
     with connection.cursor().copy(names("copy {document_tenants} from stdin")) as copy:
         for row in owned:
             copy.write_row(row)
