@@ -399,7 +399,7 @@ def large(chunks: int) -> None:
             if word.isalpha()
         }
     )
-    texts = [" ".join(chance.choices(words, k=120)) for _ in range(20_000)]
+    texts = [" ".join(chance.choices(words, k=120)) for _ in range(2_000)]
     documents = [Document(str(at), text) for at, text in enumerate(texts)]
     made = chunkwise.index(documents, "tokens(max_tokens=1000)", vectors="none")
     source = made.source
