@@ -713,7 +713,7 @@ def other_packages(folder: Path | None) -> str:
 
 
 PEERS = ("lightrag-hku", "nano-graphrag", "fast-graphrag")
-LOCAL_SECONDS = 600
+LOCAL_SECONDS = 50
 """Of the processor, after which the local model reads no further paragraph."""
 LOCAL_OTHERS = 300
 """Paragraphs that stand beside those it may read."""
@@ -745,11 +745,11 @@ def local_triples() -> str:
     """What a small local model reads of a few paragraphs, and whether its triples find more."""
     every = {each.id: each for each in documents_of("musique")}
     questions = [each for each in halves()[1] if len(each.references) == 2]
-    wanted = list(dict.fromkeys(own.doc_id for each in questions for own in each.references))
+    wanted = list(dict.fromkeys(own[0].document for each in questions for own in each.references))
     others = [id for id in every if id not in set(wanted[:24])][:LOCAL_OTHERS]
     documents = [every[id] for id in [*wanted[:24], *others]]
     held = {each.id for each in documents}
-    asked = [each for each in questions if all(own.doc_id in held for own in each.references)]
+    asked = [each for each in questions if all(own[0].document in held for own in each.references)]
     read = [each.text[:60] for each in documents[:24]]
     part = _Part(get_language_model("local"), read)
     with tempfile.TemporaryDirectory() as folder:
@@ -769,7 +769,7 @@ def local_triples() -> str:
     why = ", ".join(f"{count} since {reason}" for reason, count in tally.dropped.most_common())
     return "\n".join([
         f"`--llm local` (SmolLM2 of 135 million parameters) reads {part.asked} paragraphs of MuSiQue, "
-        f"as many as ten minutes of the processor allow: {part.tokens[0]:,} tokens read and {part.tokens[1]:,} "
+        f"as many as a minute of the processor allows: {part.tokens[0]:,} tokens read and {part.tokens[1]:,} "
         f"written in {part.seconds:,.0f} processor seconds.", "",
         f"Kept are {kept} relations and {told} descriptions of names; left out {tally.dropped.total()}"
         + (f": {why}" if why else "") + "."
