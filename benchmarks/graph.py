@@ -768,7 +768,7 @@ def local_triples() -> str:
     told = sum(len(each.descriptions) for each, _ in answered)
     why = ", ".join(f"{count} since {reason}" for reason, count in tally.dropped.most_common())
     return "\n".join([
-        f"`--llm local` (SmolLM2 of 135 million parameters) reads {part.asked} paragraphs of MuSiQue, "
+        f"`--llm local` (SmolLM2 of 135 million parameters) read {part.asked} of 24 paragraphs of MuSiQue, "
         f"as many as a minute of the processor allows: {part.tokens[0]:,} tokens read and {part.tokens[1]:,} "
         f"written in {part.seconds:,.0f} processor seconds.", "",
         f"Kept are {kept} relations and {told} descriptions of names; left out {tally.dropped.total()}"

@@ -218,6 +218,15 @@ def test_a_question_without_blanks_says_its_names() -> None:
     assert len(name_spans("花" * 10_000)) < 1_000
 
 
+def test_a_day_is_found_in_a_question_however_it_is_written() -> None:
+    wanted = name_hash("1981 05 03")
+    for said in ("3 May 1981", "03.05.1981", "1981-05-03", "1981年5月3日"):
+        assert name_hash(name_key(said)) == wanted
+        assert wanted in names_in_question(f"what was on {said}?").tolist()
+        places = {(each.start, each.end) for each in name_spans(said) if each.name == wanted}
+        assert (0, len(said)) in places
+
+
 def test_a_month_in_an_old_print_is_a_month() -> None:
     analyzed = Analyzed(Document("a", "It was signed on 3 Auguſt 1776 and again on 3 Augusſ 1776."))
     document_names(analyzed, analyzed.atoms(), "en")

@@ -135,7 +135,11 @@ class Mentions(NamedTuple):
 
 
 def name_key(text: str) -> str:
-    """What tells names apart: small letters, no articles in front, no marks, no possessive."""
+    """What tells names apart: small letters, no articles in front, no marks, no possessive; of a day its date."""
+    if text[:1].isdigit() or text[-1:].isdigit():
+        day = _DATE.fullmatch(text)
+        if day and (date := _day(day)):
+            return date
     said = _MARKS.sub(" ", _POSSESSIVE.sub("", folded(text))).split()
     while len(said) > 1 and said[0] in _ARTICLES:
         del said[0]
@@ -161,6 +165,7 @@ def names_in_question(text: str) -> NDArray[np.uint64]:
         for high in range(low + 1, min(low + _MOST_WORDS, len(said)) + 1)
     }
     keys |= {name_key(text[low:high]) for low, high in _han_stretches(text)}
+    keys |= {key for _, _, key in itertools.islice(_dates(text), _MOST_WORDS)}
     return np.array(sorted(map(name_hash, keys)), np.uint64)
 
 
@@ -196,6 +201,8 @@ def name_spans(text: str) -> list[NameSpan]:
             if key:
                 words = key.count(" ") + 1
                 found.append(NameSpan(first.start(), last.end(), name_hash(key), words))
+    for low, high, key in itertools.islice(_dates(text), _MOST_WORDS):
+        found.append(NameSpan(low, high, name_hash(key), 3))
     for low, high in _han_stretches(text):
         found.append(NameSpan(low, high, name_hash(name_key(text[low:high])), 1))
     return found
@@ -362,11 +369,17 @@ def _linked(text: str) -> Iterator[tuple[int, int, str]]:
 def _dates(text: str) -> Iterator[tuple[int, int, str]]:
     """Days, however they are written, by one key: that of 2021-05-03."""
     for match in _DATE.finditer(text):
-        said = match["m"].casefold()  # Auguſt, as old prints have it
-        month = _MONTHS.get(said) or (int(said) if said.isdecimal() else 0)
-        day = int(match["d"])
-        if 1 <= month <= 12 and 1 <= day <= 31:
-            yield *match.span(), f"{int(match['y'])} {month:02} {day:02}"
+        if date := _day(match):
+            yield *match.span(), date
+
+
+def _day(match: regex.Match[str]) -> str:
+    """Its key; empty: there is no such day."""
+    said = match["m"].casefold()  # Auguſt, as old prints have it
+    month = _MONTHS.get(said) or (int(said) if said.isdecimal() else 0)
+    day = int(match["d"])
+    is_one = 1 <= month <= 12 and 1 <= day <= 31
+    return f"{int(match['y'])} {month:02} {day:02}" if is_one else ""
 
 
 def _repeated(text: str, small: frozenset[str]) -> Iterator[tuple[int, int, str]]:
