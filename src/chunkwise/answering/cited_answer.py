@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate
@@ -9,7 +10,7 @@ from typing import Any, Literal
 
 from chunkwise.base.notebook import beginning, drawn
 from chunkwise.base.renamed import warn_renamed
-from chunkwise.core import SECTION_SEPARATOR, Document, Hit, Span
+from chunkwise.core import SECTION_SEPARATOR, Document, Hit, HitPlace, Span
 from chunkwise.models.llm.cost import LlmUsage
 from chunkwise.retrieval.whole_blocks import NO_FRAME, Frame, whole_blocks
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
@@ -59,23 +60,48 @@ def passages_of(hits: Sequence[Hit]) -> list[NumberedPassage]:
     """
     found: list[NumberedPassage] = []
     for hit in hits:
-        for start, end in hit.spans:
+        for document, start, end, _ in _cited_places(hit):
             is_known = any(
-                each.doc_id == hit.doc_id and each.start <= start and end <= each.end
+                each.doc_id == document.id and each.start <= start and end <= each.end
                 for each in found
             )
-            if is_known or not any(map(str.isalnum, hit.document.text[start:end])):
+            if is_known or not any(map(str.isalnum, document.text[start:end])):
                 continue
             is_chunk = hit.chunk is not None and not hit.level
-            id = f"{hit.doc_id}::{hit.chunk}" if is_chunk else f"{hit.doc_id}@{start}-{end}"
+            id = f"{document.id}::{hit.chunk}" if is_chunk else f"{document.id}@{start}-{end}"
             around = NO_FRAME if hit.level else Frame(hit.opening, hit.closing)
+            section = hit.section if document is hit.document else ()
             found.append(
                 NumberedPassage(
-                    len(found) + 1, id, hit.document, start, end, hit.section, *around,
-                    whole_blocks(hit.document).hidden(start, end),
+                    len(found) + 1, id, document, start, end, section, *around,
+                    whole_blocks(document).hidden(start, end),
                 )
             )  # fmt: skip
     return found
+
+
+_SUMMARISED_TOKENS = 4_000
+"""Of what one summary over several documents stands for, what is read: it may be all there is."""
+
+
+def _cited_places(hit: Hit) -> Sequence[HitPlace]:
+    """What a hit stands for; of more than can be read, the beginnings in each of the documents in turn."""
+    every = hit.places
+    if not hit.elsewhere or sum(each.tokens for each in every) <= _SUMMARISED_TOKENS:
+        return every
+    turn: Counter[str] = Counter()
+    turns = []
+    for at, each in enumerate(every):
+        turns.append((turn[each.doc_id], at))
+        turn[each.doc_id] += 1
+    left = _SUMMARISED_TOKENS
+    kept: list[int] = []
+    for _, at in sorted(turns):
+        if every[at].tokens > left and kept:
+            break
+        left -= every[at].tokens
+        kept.append(at)
+    return [every[at] for at in sorted(kept)]
 
 
 def fitting_passages(

@@ -14,7 +14,7 @@ from chunkwise.core.document import (
     Document,
     Span,
 )
-from chunkwise.core.hit import Hit
+from chunkwise.core.hit import Hit, HitPlace
 from chunkwise.core.query import Fact, Label, Passage, Query, Reference, Score
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Document",
     "Fact",
     "Hit",
+    "HitPlace",
     "KnownSection",
     "Label",
     "OnProgress",

@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from chunkwise.base.notebook import beginning, card
 from chunkwise.core.boxes import Box
 from chunkwise.core.document import SECTION_SEPARATOR, Document, Span, plain_value
-from chunkwise.core.query import Passage
+
+
+class HitPlace(NamedTuple):
+    """A place that a hit is or stands for, with the document it is in."""
+
+    document: Document
+    start: int
+    end: int
+    tokens: int
+
+    @property
+    def doc_id(self) -> str:
+        return self.document.id
+
+    @property
+    def text(self) -> str:
+        return self.document.text[self.start : self.end]
+
+    def touches(self, doc_id: str, start: int, end: int) -> bool:
+        """Whether they share a character."""
+        return self.document.id == doc_id and self.start < end and start < self.end
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -44,8 +64,8 @@ class Hit:
     """What is shown before its text where that begins inside a block: the fence of code, the header of a table."""
     closing: str = ""
     """What is shown behind it where it ends inside code: the fence that closes it."""
-    elsewhere: tuple[tuple[Passage, int], ...] = ()
-    """Of a summary over several documents, its places in the others, each with its tokens."""
+    elsewhere: tuple[HitPlace, ...] = ()
+    """Of a summary over several documents, its places in the others."""
     hidden: tuple[Span, ...] = ()
     """Places inside it that are not shown, in order: comments of Markdown."""
 
@@ -79,7 +99,7 @@ class Hit:
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """The places it stands for, in order: one, but for a summary."""
+        """The places in its own document that it stands for, in order: one, but for a summary. `places` has all."""
         return self.summarised or (self.span,)
 
     @property
@@ -88,10 +108,10 @@ class Hit:
         return self.summarised_tokens or (self.token_count,)
 
     @property
-    def places(self) -> tuple[tuple[Passage, int], ...]:
-        """All that it stands for, in whatever document, each place with its tokens."""
+    def places(self) -> tuple[HitPlace, ...]:
+        """All that it is or stands for, in whatever document: what is cited, judged and held against references."""
         own = zip(self.spans, self.span_tokens, strict=True)
-        return (*((Passage(self.doc_id, *span), tokens) for span, tokens in own), *self.elsewhere)
+        return (*(HitPlace(self.document, *span, size) for span, size in own), *self.elsewhere)
 
     @property
     def section_path(self) -> str:
@@ -136,7 +156,10 @@ class Hit:
             "hidden": [list(span) for span in self.hidden],
             "level": self.level,
             "spans": [list(span) for span in self.spans],
-            "elsewhere": [place._asdict() for place, _ in self.elsewhere],
+            "elsewhere": [
+                {"doc_id": place.doc_id, "start": place.start, "end": place.end}
+                for place in self.elsewhere
+            ],
             "boxes": [list(box) for box in self.boxes],
             "chunk_id": self.chunk_id,
             "matched_id": self.matched_id,

@@ -135,14 +135,19 @@ def hit_metadata(hit: Hit) -> dict[str, Any]:
         "token_count": hit.token_count,
     }
     if hit.level:
-        found |= {"level": hit.level, "spans": [list(span) for span in hit.spans]}
+        found |= {
+            "level": hit.level,
+            "spans": [list(span) for span in hit.spans],
+            "elsewhere": [[each.doc_id, each.start, each.end] for each in hit.elsewhere] or None,
+        }
     told = {name: value for name, value in found.items() if value not in (None, "")}
     return {"source": hit.doc_id, **hit.metadata, **told}
 
 
 def hit_id(hit: Hit) -> str:
     """The same for the same place, whatever was asked."""
-    return hit.chunk_id or f"{hit.doc_id}::{hit.start}-{hit.end}"
+    place = f"{hit.doc_id}::{hit.start}-{hit.end}"
+    return hit.chunk_id or (f"{place}@{hit.level}" if hit.level else place)
 
 
 def best_texts(

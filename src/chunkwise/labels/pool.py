@@ -78,9 +78,10 @@ def pooled(query: Query, hits: Mapping[str, Sequence[Hit]], depth: int) -> Pool:
     spans: dict[str, list[tuple[int, int, str, int]]] = {}
     for name, own in hits.items():
         for hit in own:
-            documents[hit.doc_id] = hit.document
-            for start, end in hit.spans:
-                spans.setdefault(hit.doc_id, []).append((start, end, name, hit.rank))
+            for place in hit.places:
+                documents[place.doc_id] = place.document
+                own_spans = spans.setdefault(place.doc_id, [])
+                own_spans.append((place.start, place.end, name, hit.rank))
     passages = []
     for doc_id, covered in spans.items():
         document = documents[doc_id]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -83,9 +83,8 @@ class CommunitiesRetriever:
         taken: NDArray[np.bool_],
         question: str,
         budget: int,
-        count: object,
+        count: Callable[[str], int],
     ) -> list[CandidateSpan]:
-        assert callable(count)
         score = _said(known.terms, query_terms(question, source.languages))
         score = (score + self.breadth * known.breadth) / (1 + self.breadth)
         order = np.lexsort((np.arange(len(score)), -score))

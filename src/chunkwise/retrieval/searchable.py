@@ -17,7 +17,7 @@ from chunkwise.retrieval.indexed_document import StatedRelations
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Settings
-from chunkwise.text.names import Mentions
+from chunkwise.text.names import HASH_BYTES, Mentions
 
 
 class TokenTable(NamedTuple):
@@ -58,6 +58,18 @@ class MentionTable(NamedTuple):
             offset[kept].astype(np.uint16),
             packed.astype(np.uint16),
         )
+
+    @property
+    def packed_names(self) -> NDArray[np.uint16]:
+        """The hashes in as many bytes as they have."""
+        return self.name.astype("<u8").view("<u2").reshape(-1, 4)[:, : HASH_BYTES // 2]
+
+    @staticmethod
+    def unpacked_names(packed: NDArray[np.uint16]) -> NDArray[np.uint64]:
+        """The hashes as numbers again."""
+        whole = np.zeros((len(packed), 4), "<u2")
+        whole[:, : HASH_BYTES // 2] = packed
+        return whole.view("<u8").reshape(-1).astype(np.uint64, copy=False)
 
     @property
     def length(self) -> NDArray[np.uint16]:

@@ -304,17 +304,18 @@ def _outside(project: Project, hits: Sequence[Hit], more: Sequence[Hit]) -> tupl
     """Stretches that twice the budget finds and this one does not, the best first."""
     inside: dict[str, list[tuple[int, int]]] = {}
     for hit in hits:
-        inside.setdefault(hit.doc_id, []).extend(hit.spans)
+        for place in hit.places:
+            inside.setdefault(place.doc_id, []).append((place.start, place.end))
     found = []
     for hit in sorted(more, key=lambda each: each.rank):
-        for start, end in hit.spans:
-            for low, high in _uncovered(start, end, inside.get(hit.doc_id, [])):
-                text = hit.document.text[low:high].strip()
+        for place in hit.places:
+            for low, high in _uncovered(place.start, place.end, inside.get(place.doc_id, [])):
+                text = place.document.text[low:high].strip()
                 if len(text) >= _LEAST_OUTSIDE:
                     found.append(
                         OutsideSpan(
-                            hit.document.title or hit.doc_id, hit.doc_id,
-                            project.corpus.number_of(hit.doc_id), low, high, few_lines(text, 300, 3),
+                            place.document.title or place.doc_id, place.doc_id,
+                            project.corpus.number_of(place.doc_id), low, high, few_lines(text, 300, 3),
                         )
                     )  # fmt: skip
     return tuple(found[:_MOST_OUTSIDE])
