@@ -491,7 +491,7 @@ def _is_read(path: Path, name: str) -> bool:
 
 def _holds_something(path: Path) -> bool:
     """Whether writing here would destroy what chunkwise cannot write again."""
-    from chunkwise.documents.own_files import is_written_by_us
+    from chunkwise.documents.walk import is_written_by_us
 
     try:
         if path.is_dir():

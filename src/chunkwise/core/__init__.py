@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from chunkwise.base.progress import OnProgress
-from chunkwise.core.boxes import Box, PageBoxes
 from chunkwise.core.chunk import Chunk, KnownSection, Outline, Piece
 from chunkwise.core.document import (
     AS_WRITTEN,
@@ -11,7 +10,9 @@ from chunkwise.core.document import (
     SECTION_SEPARATOR,
     Block,
     BlockKind,
+    Box,
     Document,
+    PageBoxes,
     Span,
 )
 from chunkwise.core.hit import Hit

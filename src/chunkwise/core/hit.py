@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chunkwise.base.notebook import beginning, card
-from chunkwise.core.boxes import Box
-from chunkwise.core.document import SECTION_SEPARATOR, Document, Span, plain_value
+from chunkwise.core.document import SECTION_SEPARATOR, Box, Document, Span, plain_value
 from chunkwise.core.query import Passage
 
 

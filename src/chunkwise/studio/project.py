@@ -86,7 +86,7 @@ class ProjectSources:
 
 def sort_sources(names: Iterable[str]) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
     """Documents, the index and the runs among what was named; two indexes, or one beside documents, are refused."""
-    from chunkwise.documents.own_files import is_index_folder, is_results_file
+    from chunkwise.documents.walk import is_index_folder, is_results_file
 
     documents, indexes, runs = [], [], []
     for name in names:

@@ -24,8 +24,7 @@ from chunkwise.documents.fields import (
 from chunkwise.documents.formats.code import language_named, language_of
 from chunkwise.documents.formats.front_matter import front_matter
 from chunkwise.documents.formats.markdown import MarkdownLoader, looks_like_markdown, markdown_title
-from chunkwise.documents.formats.markup import AsciidocLoader, OrgLoader, RstLoader
-from chunkwise.documents.formats.text import TextLoader
+from chunkwise.documents.formats.text import AsciidocLoader, OrgLoader, RstLoader, TextLoader
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 from chunkwise.records.fields import field_of, listed

@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.user_warning import warn_user
+from chunkwise.base.errors import InvalidParameter, warn_user
 from chunkwise.base.workers import cores
 from chunkwise.core import OnProgress
 from chunkwise.models.cache import ModelCache, key_of
