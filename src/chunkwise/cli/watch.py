@@ -401,7 +401,7 @@ class _Watch:
         if self._options.as_json:
             print_json(view.to_dict())
         elif not self._options.quiet:
-            from chunkwise.report.terminal.watch import render_watch
+            from chunkwise.report.terminal.history import render_watch
 
             render_watch(view, stdout_console())
 

@@ -10,10 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document
-from chunkwise.text.blocks.bare_lines import are_marks, beside_bare_lines, beside_fences
-from chunkwise.text.blocks.blocks import CODE_OF, Blocks
-from chunkwise.text.blocks.cells import cell_starts
-from chunkwise.text.blocks.lead_ins import lead_ins
+from chunkwise.text.blocks.blocks import (
+    CODE_OF,
+    Blocks,
+    are_marks,
+    beside_bare_lines,
+    beside_fences,
+    cell_starts,
+    lead_ins,
+)
 from chunkwise.text.blocks.lines import Lines
 from chunkwise.text.blocks.markdown import markdown_blocks
 from chunkwise.text.blocks.markup import MARKUPS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from chunkwise.text.sentences.abbreviations import BEFORE_NUMBER, NEVER_LAST, RARELY_LAST
+from chunkwise.text.sentences.full_stops import BEFORE_NUMBER, NEVER_LAST, RARELY_LAST
 
 _MONTHS = frozenset(
     """
