@@ -16,7 +16,7 @@ from chunkwise.metrics.claims.claim_support import FEW, supports
 from chunkwise.metrics.claims.hit_texts import whole_words
 from chunkwise.metrics.claims.readable import Readable, holds, plain_form, sentences
 from chunkwise.retrieval.whole_blocks import whole_blocks
-from chunkwise.testsets.locate.locate import Missing, SoughtPassage, elided_parts, locate, trimmed
+from chunkwise.testsets.locate import Missing, SoughtPassage, elided_parts, locate, trimmed
 from chunkwise.text.analyzed import Analyzed
 
 

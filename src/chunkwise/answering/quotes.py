@@ -19,7 +19,7 @@ from chunkwise.answering.cited_answer import CitedAnswer, Claim, NumberedPassage
 from chunkwise.core import Document, Hit, Query, Span
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.whole_blocks import whole_blocks
-from chunkwise.testsets.locate.locate import trimmed
+from chunkwise.testsets.locate import trimmed
 from chunkwise.text.analyzed import Analyzed
 
 BUDGET = 600

@@ -174,7 +174,7 @@ loaders = Registry(
         "odt": f"{_HERE}.odt:OdtLoader",
         "rtf": f"{_HERE}.rtf:RtfLoader",
         "picture": f"{_HERE}.picture:PictureLoader",
-        "parquet": f"{_HERE}.parquet:ParquetLoader",
+        "parquet": f"{_HERE}.arrow:ParquetLoader",
         "arrow": f"{_HERE}.arrow:ArrowLoader",
         "eml": f"{_HERE}.eml:EmlLoader",
         "html": f"{_HERE}.html.loader:HtmlLoader",

@@ -25,8 +25,7 @@ from chunkwise.mcp_server.retrieving import RETRIEVING
 from chunkwise.mcp_server.tool import AssistantTool
 from chunkwise.mcp_server.workspace import NOTICE, Stopped, ToolCall, Workspace, as_data
 from chunkwise.studio.accounts import Account, Accounts, accounts_in, hashed_key, new_key
-from chunkwise.studio.guard import Guard, KeyAccess
-from chunkwise.studio.limits import RequestLimits
+from chunkwise.studio.guard import Guard, KeyAccess, RequestLimits
 from chunkwise.studio.server import Listening, bound_socket
 
 if TYPE_CHECKING:

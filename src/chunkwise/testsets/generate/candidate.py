@@ -13,7 +13,7 @@ from chunkwise.chunkers.checked_pieces import merged_spans
 from chunkwise.core import Document, Fact, Passage, Query, Reference, Span
 from chunkwise.testsets.generate.plan import QuestionType
 from chunkwise.testsets.generate.source_passages import SourcePassage
-from chunkwise.testsets.locate.locate import (
+from chunkwise.testsets.locate import (
     Located,
     Missing,
     SoughtPassage,

@@ -19,7 +19,7 @@ from chunkwise.testsets.generate.plan import (
     shared_names,
 )
 from chunkwise.testsets.generate.source_passages import SourcePassage, SourcePassages
-from chunkwise.testsets.locate.locate import trimmed
+from chunkwise.testsets.locate import trimmed
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.names import name_hash, name_key
 
