@@ -18,15 +18,6 @@ import click
 from chunkwise.cli.ab import command as ab
 from chunkwise.cli.alerts import ack, alerts
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option, parsed_anew
-from chunkwise.cli.evaluation import (
-    Evaluated,
-    EvaluationOptions,
-    PreparedEvaluation,
-    kept_run,
-    measured_names,
-    prepare,
-    say_why_silent,
-)
 from chunkwise.cli.keep import ExporterOptions, HistoryOption, exporters_of, hand_on
 from chunkwise.cli.llm import DryRunEnded, show_estimate
 from chunkwise.cli.options import (
@@ -37,6 +28,15 @@ from chunkwise.cli.options import (
     json_flag,
     output_file,
     page_file,
+)
+from chunkwise.cli.run_evaluation import (
+    Evaluated,
+    EvaluationOptions,
+    PreparedEvaluation,
+    kept_run,
+    measured_names,
+    prepare,
+    say_why_silent,
 )
 from chunkwise.cli.streams import (
     print_json,

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import cast
 
 from chunkwise.base.errors import UnreadableDocument, warn_user
-from chunkwise.base.limited import (
+from chunkwise.base.limited_processes import (
     SUPPORTED,
     Ask,
     CannotBeSent,
