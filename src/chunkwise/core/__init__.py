@@ -7,6 +7,7 @@ from chunkwise.core.chunk import Chunk, KnownSection, Outline, Piece
 from chunkwise.core.document import (
     AS_WRITTEN,
     BLOCK_KINDS,
+    FORMATS,
     SECTION_SEPARATOR,
     Block,
     BlockKind,
@@ -21,6 +22,7 @@ from chunkwise.core.query import Fact, Label, Passage, Query, Reference, Score
 __all__ = [
     "AS_WRITTEN",
     "BLOCK_KINDS",
+    "FORMATS",
     "SECTION_SEPARATOR",
     "Block",
     "BlockKind",

@@ -98,6 +98,12 @@ BLOCK_KINDS: tuple[BlockKind, ...] = ("heading", "paragraph", "item", "header", 
 AS_WRITTEN = ("text", "markdown", "code", "rst", "tex", "asciidoc", "org")
 """Formats whose text is the file's own, line by line and character by character."""
 
+FORMATS = (
+    *AS_WRITTEN, "html", "pdf", "table", "docx", "odt", "rtf", "epub", "pptx", "odp", "xlsx", "ods", "eml", "notebook",
+    "man", "subtitles", "xml", "picture",
+)  # fmt: skip
+"""Formats of documents that do not say their blocks; with blocks, a loader may name any other."""
+
 SECTION_SEPARATOR = " > "
 
 
@@ -164,6 +170,11 @@ class Document:
             raise InvalidParameter(
                 f"the text of the document {self.id!r} is {shown}; a str is needed: decode bytes first, and leave out "
                 "what has no text (chunkwise.read makes documents of files)"
+            )
+        if self.blocks is None and self.format not in FORMATS:
+            raise InvalidParameter(
+                f"the format of the document {self.id!r} is {self.format!r}; allowed: {', '.join(FORMATS)}; "
+                "one of your own needs `blocks`, else say text"
             )
 
     def page(self, position: int) -> int | None:

@@ -105,9 +105,10 @@ def _spellings(name: str) -> list[str]:
 
 
 class Ids:
-    """The ids given so far."""
+    """The ids given so far; the first that had to be another one is told, in one line."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_renamed: Callable[[str], None] | None = None) -> None:
+        self._on_renamed = on_renamed
         self._taken: set[str] = set()
         self._last: dict[str, int] = {}
 
@@ -116,11 +117,18 @@ class Ids:
 
     def distinct(self, id: str, source: str) -> str:
         """The id if it is free, else `source/id`, else that with `~2`, `~3` …"""
+        given = id
         if id in self._taken and source:
             id = f"{source}/{id}"
         if id in self._taken:
             id = self._numbered(id)
         self._taken.add(id)
+        if id != given and self._on_renamed is not None:
+            self._on_renamed(
+                f"two documents are called {given!r}: the second is {id!r} here, as ids must differ; "
+                "more that share a name are named alike"
+            )
+            self._on_renamed = None
         return id
 
     def _numbered(self, stem: str) -> str:

@@ -231,7 +231,7 @@ class _Names:
         self.choice = Choice(options.include, options.exclude, pictures=options.ocr is not None)
         self.passed_over: Counter[str] = Counter()
         """Files nobody means, by their kinds."""
-        self._ids = Ids()
+        self._ids = Ids(options.on_renamed)
         self._paths: set[str] = set()
         self._left_out = {os.path.realpath(path) for path in options.leave_out}
 

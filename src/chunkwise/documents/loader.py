@@ -46,6 +46,8 @@ class LoadOptions:
     """Reads pictures and PDF pages without text: a command (`tesseract {} -`) or a function from bytes to text."""
     on_passed_over: Callable[[str], None] | None = None
     """Gets one line about pictures, lock files and the like found in folders and not read; left out, a warning."""
+    on_renamed: Callable[[str], None] | None = None
+    """Gets one line where two documents have one id, and one of them another; left out, nobody is told."""
     keep_furniture: bool = False
     """Whether navigation, banners, side columns and footers of HTML pages are text, too."""
     limits: str | None = None
@@ -102,7 +104,7 @@ def options_given(options: LoadOptions | None) -> dict[str, OptionValue]:
 
 
 OptionValue = str | int | list[str] | None
-_OF_THE_CALL = ("leave_out", "limits", "on_passed_over")
+_OF_THE_CALL = ("leave_out", "limits", "on_passed_over", "on_renamed")
 
 
 def _check_pattern(name: str, pattern: str) -> None:

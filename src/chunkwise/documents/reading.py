@@ -187,7 +187,11 @@ def _guarded(
     """Read in a process with limits; what takes more is one line about this file."""
     function = options.ocr if callable(options.ocr) else None
     sent = replace(
-        options, leave_out=(), on_passed_over=None, ocr=None if function else options.ocr
+        options,
+        leave_out=(),
+        on_passed_over=None,
+        on_renamed=None,
+        ocr=None if function else options.ocr,
     )
     answers = {} if function is None else {"ocr": function}
     try:
@@ -274,7 +278,7 @@ class InputReader:
         self._sources = changed_sources(source, self._problems.append, self._options, is_known)
         self._files: dict[str, str] = {}
         """Ids of files by their origins."""
-        self._ids = Ids()
+        self._ids = Ids(self._options.on_renamed)
 
     def units(self) -> Iterator[InputItem]:
         """Files that another process may open by itself; files of many records are read here."""

@@ -169,7 +169,7 @@ def _places(quote: str, passages: Sequence[SourcePassage]) -> list[_Place]:
         return []
     found = []
     for passage in passages:
-        shown = Document("passage", passage.text, format=passage.document.format)
+        shown = Document("passage", passage.text)
         outcome = locate([SoughtPassage(text)], [shown])[0]
         if not isinstance(outcome, Missing):
             found += [_placed(passage, shown, place) for place in outcome.places]

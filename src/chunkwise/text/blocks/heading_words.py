@@ -8,18 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.text.blocks.lines import Lines
+from chunkwise.text.language import MONTH_NUMBERS
 from chunkwise.text.sentences.full_stops import BEFORE_NUMBER, NEVER_LAST, RARELY_LAST
 
-_MONTHS = frozenset(
+_MONTHS = frozenset(MONTH_NUMBERS) | frozenset(
     """
-    january february march april may june july august september october november december
-    jan feb mar apr jun jul aug sep sept oct nov dec
-    januar jänner februar feber märz mai juni juli oktober dezember mär mrz okt dez
-    janvier février mars avril juin juillet août septembre octobre novembre décembre
-    enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre
-    gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre
+    jänner feber mär mrz
+    setiembre
     januari februari maart mei augustus
-    janeiro fevereiro março maio junho julho setembro outubro novembro dezembro
     января февраля марта апреля мая июня июля августа сентября октября ноября декабря
     ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου οκτωβρίου νοεμβρίου δεκεμβρίου
     जनवरी फरवरी फ़रवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर सितम्बर अक्टूबर अक्तूबर नवंबर नवम्बर दिसंबर दिसम्बर
