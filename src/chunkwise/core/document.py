@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
 
@@ -204,3 +204,61 @@ class Document:
             "language": self.language,
             "metadata": plain_value(self.metadata),
         }
+
+
+class PlaceInDocument:
+    """What a chunk and a hit say of their place, by their document."""
+
+    __slots__ = ()
+
+    document: Document
+    start: int
+    end: int
+    summary: str
+    summarised: tuple[Span, ...]
+    level: int
+
+    if TYPE_CHECKING:
+
+        @property
+        def section(self) -> tuple[str, ...]: ...
+
+    @property
+    def doc_id(self) -> str:
+        return self.document.id
+
+    @property
+    def text(self) -> str:
+        return self.summary if self.level else self.document.text[self.start : self.end]
+
+    @property
+    def span(self) -> Span:
+        return Span(self.start, self.end)
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The places it stands for, in order: one, but for a summary."""
+        return self.summarised or (self.span,)
+
+    @property
+    def section_path(self) -> str:
+        return SECTION_SEPARATOR.join(self.section)
+
+    @property
+    def page(self) -> int | None:
+        """Number of the page it starts on, from 1; None where the format has no pages."""
+        return self.document.page(self.start)
+
+    @property
+    def last_page(self) -> int | None:
+        return self.document.page(max(self.start, self.end - 1))
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        """The rectangles it stands in, page by page, in PDF points; none where the format has no pages."""
+        return tuple(box for span in self.spans for box in self.document.boxes_of(*span))
+
+    @property
+    def metadata(self) -> Mapping[str, object]:
+        """What its document is known by beside text and title: fields of its record, its front matter."""
+        return self.document.metadata

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from chunkwise.base.notebook import beginning, card
-from chunkwise.core.document import SECTION_SEPARATOR, Box, Document, Span, plain_value
+from chunkwise.core.document import Document, PlaceInDocument, Span, plain_value
 from chunkwise.core.query import Passage
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Hit:
+class Hit(PlaceInDocument):
     """A place in a document that answers a question; or a summary of several, whose `text` is the summary."""
 
     document: Document
@@ -59,27 +58,10 @@ class Hit:
         return None if self.matched_chunk is None else f"{self.doc_id}::{self.matched_chunk}"
 
     @property
-    def doc_id(self) -> str:
-        return self.document.id
-
-    @property
-    def text(self) -> str:
-        return self.summary if self.level else self.document.text[self.start : self.end]
-
-    @property
     def shown(self) -> str:
         """Its text as a reader or a model gets it: no comment, no fence open, no row of a table without the header."""
         text = self.text if self.level else self.document.text_without(self.span, self.hidden)
         return f"{self.opening}{text}{self.closing}"
-
-    @property
-    def span(self) -> Span:
-        return Span(self.start, self.end)
-
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        """The places it stands for, in order: one, but for a summary."""
-        return self.summarised or (self.span,)
 
     @property
     def span_tokens(self) -> tuple[int, ...]:
@@ -91,29 +73,6 @@ class Hit:
         """All that it stands for, in whatever document, each place with its tokens."""
         own = zip(self.spans, self.span_tokens, strict=True)
         return (*((Passage(self.doc_id, *span), tokens) for span, tokens in own), *self.elsewhere)
-
-    @property
-    def section_path(self) -> str:
-        return SECTION_SEPARATOR.join(self.section)
-
-    @property
-    def page(self) -> int | None:
-        """Number of the page the hit starts on, from 1; None where the format has no pages."""
-        return self.document.page(self.start)
-
-    @property
-    def last_page(self) -> int | None:
-        return self.document.page(max(self.start, self.end - 1))
-
-    @property
-    def boxes(self) -> tuple[Box, ...]:
-        """The rectangles it stands in, page by page, in PDF points; none where the format has no pages."""
-        return tuple(box for span in self.spans for box in self.document.boxes_of(*span))
-
-    @property
-    def metadata(self) -> Mapping[str, object]:
-        """What its document is known by beside text and title: fields of its record, its front matter."""
-        return self.document.metadata
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
