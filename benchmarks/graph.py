@@ -49,8 +49,8 @@ from chunkwise.retrieval.indexing.relations import RelationReader  # noqa: E402
 from chunkwise.retrieval.local.index import LocalIndex  # noqa: E402
 from chunkwise.retrieval.multiscale import AtomCandidates, assemble  # noqa: E402
 from chunkwise.retrieval.postgres import PostgresIndex  # noqa: E402
-from chunkwise.retrieval.query_batch import QueryBatch  # noqa: E402
 from chunkwise.retrieval.retrievers import GraphRetriever, graph_of  # noqa: E402
+from chunkwise.retrieval.searchable import QueryBatch  # noqa: E402
 from chunkwise.text.analyzed import Analyzed  # noqa: E402
 from chunkwise.text.names import MENTION, document_names, names_in_question  # noqa: E402
 from chunkwise.text.tokens.tokenizers import get_tokenizer  # noqa: E402

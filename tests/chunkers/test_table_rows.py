@@ -7,7 +7,7 @@ import pytest
 import chunkwise
 from chunkwise.core import Document
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.blocks.cells import cell_starts
+from chunkwise.text.blocks.blocks import cell_starts
 from untimed import is_linear
 
 CUTTERS = ["structure", "sentences", "recursive", "sections", "paragraphs"]

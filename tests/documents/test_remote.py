@@ -23,9 +23,9 @@ from chunkwise.base.errors import ChunkwiseError, UnreadableDocument  # noqa: E4
 from chunkwise.base.remote import StoredFile, address_of, local_name, may_pass  # noqa: E402
 from chunkwise.core import Document  # noqa: E402
 from chunkwise.documents import LoadOptions  # noqa: E402
-from chunkwise.documents import remote as remote_files  # noqa: E402
-from chunkwise.documents.passed_over import is_left_out  # noqa: E402
-from chunkwise.documents.remote import version_of, walk_store  # noqa: E402
+from chunkwise.documents import object_store as remote_files  # noqa: E402
+from chunkwise.documents.object_store import version_of, walk_store  # noqa: E402
+from chunkwise.documents.walk import is_left_out  # noqa: E402
 from how_many import examples  # noqa: E402
 
 Files = dict[str, bytes]

@@ -11,10 +11,9 @@ from functools import partial
 from itertools import chain, islice
 from typing import TypeVar
 
-from chunkwise.base.errors import InvalidParameter, UnreadableDocument
+from chunkwise.base.errors import InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import renamed
-from chunkwise.base.user_warning import warn_user
 from chunkwise.base.wording import counted
 from chunkwise.base.workers import WorkerDied, Workers
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
@@ -33,7 +32,7 @@ from chunkwise.documents import (
 from chunkwise.documents.formats.markdown import looks_like_markdown
 from chunkwise.documents.source import Source
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.source_code.parser import ParsingBudget
+from chunkwise.text.source_code import ParsingBudget
 
 DEFAULT_STRATEGY = "structure"
 

@@ -173,7 +173,7 @@ def _passages_told(
     reranker: Reranker | None, advance: OnProgress | None, quiet: bool
 ) -> Iterator[None]:
     """How far the local reranker is, which may read for seconds: beside the bar that is there, or by one of its own."""
-    from chunkwise.models.rerank.pretrained import PretrainedReranker
+    from chunkwise.models.rerank.cross_encoder import PretrainedReranker
 
     if not isinstance(reranker, PretrainedReranker):
         yield

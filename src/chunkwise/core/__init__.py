@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from chunkwise.base.progress import OnProgress
-from chunkwise.core.boxes import Box, PageBoxes
 from chunkwise.core.chunk import Chunk, KnownSection, Outline, Piece
 from chunkwise.core.document import (
     AS_WRITTEN,
     BLOCK_KINDS,
+    FORMATS,
     SECTION_SEPARATOR,
     Block,
     BlockKind,
+    Box,
     Document,
+    PageBoxes,
     Span,
 )
 from chunkwise.core.hit import Hit, HitPlace
@@ -20,6 +22,7 @@ from chunkwise.core.query import Fact, Label, Passage, Query, Reference, Score
 __all__ = [
     "AS_WRITTEN",
     "BLOCK_KINDS",
+    "FORMATS",
     "SECTION_SEPARATOR",
     "Block",
     "BlockKind",

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from chunkwise.base.notebook import beginning, card
-from chunkwise.core.boxes import Box
-from chunkwise.core.document import SECTION_SEPARATOR, Document, Span, plain_value
+from chunkwise.core.document import Document, PlaceInDocument, Span, plain_value
 
 
 class HitPlace(NamedTuple):
@@ -33,7 +31,7 @@ class HitPlace(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Hit:
+class Hit(PlaceInDocument):
     """A place in a document that answers a question; or a summary of several, whose `text` is the summary."""
 
     document: Document
@@ -80,27 +78,10 @@ class Hit:
         return None if self.matched_chunk is None else f"{self.doc_id}::{self.matched_chunk}"
 
     @property
-    def doc_id(self) -> str:
-        return self.document.id
-
-    @property
-    def text(self) -> str:
-        return self.summary if self.level else self.document.text[self.start : self.end]
-
-    @property
     def shown(self) -> str:
         """Its text as a reader or a model gets it: no comment, no fence open, no row of a table without the header."""
         text = self.text if self.level else self.document.text_without(self.span, self.hidden)
         return f"{self.opening}{text}{self.closing}"
-
-    @property
-    def span(self) -> Span:
-        return Span(self.start, self.end)
-
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        """The places in its own document that it stands for, in order: one, but for a summary. `places` has all."""
-        return self.summarised or (self.span,)
 
     @property
     def span_tokens(self) -> tuple[int, ...]:
@@ -112,29 +93,6 @@ class Hit:
         """All that it is or stands for, in whatever document: what is cited, judged and held against references."""
         own = zip(self.spans, self.span_tokens, strict=True)
         return (*(HitPlace(self.document, *span, size) for span, size in own), *self.elsewhere)
-
-    @property
-    def section_path(self) -> str:
-        return SECTION_SEPARATOR.join(self.section)
-
-    @property
-    def page(self) -> int | None:
-        """Number of the page the hit starts on, from 1; None where the format has no pages."""
-        return self.document.page(self.start)
-
-    @property
-    def last_page(self) -> int | None:
-        return self.document.page(max(self.start, self.end - 1))
-
-    @property
-    def boxes(self) -> tuple[Box, ...]:
-        """The rectangles it stands in, page by page, in PDF points; none where the format has no pages."""
-        return tuple(box for span in self.spans for box in self.document.boxes_of(*span))
-
-    @property
-    def metadata(self) -> Mapping[str, object]:
-        """What its document is known by beside text and title: fields of its record, its front matter."""
-        return self.document.metadata
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""

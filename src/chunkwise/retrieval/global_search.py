@@ -16,12 +16,12 @@ from chunkwise.core import Span
 from chunkwise.retrieval.bm25 import inverse_document_frequency
 from chunkwise.retrieval.communities import Communities, Community, CommunitySource
 from chunkwise.retrieval.filters import Filter
-from chunkwise.retrieval.query_batch import QueryBatch
 from chunkwise.retrieval.searchable import (
     AtomSource,
     AtomTable,
     CandidateSpan,
     ElsewhereSpans,
+    QueryBatch,
     Searchable,
 )
 from chunkwise.text.terms import query_terms, text_terms

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from chunkwise.answering.cited_answer import passages_of
+from chunkwise.answering.passages import passages_of
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.core import Hit
@@ -19,11 +19,10 @@ from chunkwise.report.views.hits import HitCard, HitsView, hits_view
 from chunkwise.report.views.view import View
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.filters import EVERYTHING
-from chunkwise.retrieval.query_batch import QueryBatch
 from chunkwise.retrieval.retrievers import MultiscaleRetriever, get_retriever
 from chunkwise.retrieval.search.missing_words import missing_told, missing_words
 from chunkwise.retrieval.search.search import search as find
-from chunkwise.retrieval.searchable import AtomSource
+from chunkwise.retrieval.searchable import AtomSource, QueryBatch
 from chunkwise.studio.project import Project
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.terms import query_terms, words_of

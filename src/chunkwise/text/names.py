@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.sections import heading_title
+from chunkwise.text.language import MONTHS
 from chunkwise.text.terms import folded, stop_words, words_of
 
 MENTION, HEADING, TITLE, STATED = 0, 1, 2, 3
@@ -55,14 +56,7 @@ _IDENTIFIER = regex.compile(
     r"(?![\p{L}\p{N}_])"
 )
 """What code is called by, in text that does not set it apart: get_user, parseConfig."""
-_MONTHS = {
-    name: number
-    for names in (
-        "january february march april may june july august september october november december",
-        "januar februar märz april mai juni juli august september oktober november dezember",
-    )
-    for number, name in enumerate(names.split(), 1)
-}
+_MONTHS = {name: number for each in ("en", "de") for number, name in enumerate(MONTHS[each], 1)}
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _DATE = regex.compile(
     r"(?<![\p{L}\p{N}])(?:(?P<y>\d{4})-(?P<m>\d{2})-(?P<d>\d{2})|(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})"

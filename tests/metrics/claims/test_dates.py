@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.metrics.claims.plain_form import plain_form
+from chunkwise.metrics.claims.claim_support import apart
 from chunkwise.metrics.claims.quantities import Day, Reading, are_same, is_day, quantities_of
-from chunkwise.metrics.claims.short_claims import apart
+from chunkwise.metrics.claims.readable import plain_form
 
 NAMES = (
     "January February March April May June July August September October November December".split()

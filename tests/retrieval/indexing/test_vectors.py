@@ -16,7 +16,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Chunk, Document
 from chunkwise.models.embed.embedder import Kind, TokenVectors
 from chunkwise.models.embed.endpoint import EndpointEmbedder
-from chunkwise.retrieval.indexing.vectors import own_vectors
+from chunkwise.retrieval.indexing.build import own_vectors
 from chunkwise.retrieval.settings import Vectors
 from models.endpoint_server import Answer, Seen, serving, vector
 from retrieval.tiny_embedder import Tiny

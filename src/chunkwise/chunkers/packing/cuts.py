@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.blocks.bare_lines import gaps_in_text
+from chunkwise.text.blocks.blocks import gaps_in_text
 from chunkwise.text.characters import SPACE
 from chunkwise.text.graphemes import Graphemes
 from chunkwise.text.positions import merge_sorted, without

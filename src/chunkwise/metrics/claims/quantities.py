@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
+from chunkwise.text.language import MONTH_NUMBERS
 from chunkwise.text.terms import stop_words
 
 _NUMBER_WORDS = {
@@ -351,22 +352,7 @@ def _at_clock(first: int, end: int, minutes: Sequence[int]) -> Quantity:
     return Quantity(first, end, frozenset(("clock", Fraction(each)) for each in minutes), len(minutes) > 1)  # fmt: skip
 
 
-_MONTHS = (
-    "january jan januar janvier enero gennaio janeiro",
-    "february feb februar février febrero febbraio fevereiro",
-    "march mar märz mars marzo março",
-    "april apr avril abril aprile",
-    "may mai mayo maggio maio",
-    "june jun juni juin junio giugno junho",
-    "july jul juli juillet julio luglio julho",
-    "august aug août agosto",
-    "september sep sept septembre septiembre settembre setembro",
-    "october oct oktober okt octobre octubre ottobre outubro",
-    "november nov novembre noviembre novembro",
-    "december dec dezember dez décembre diciembre dicembre dezembro",
-)
-_MONTH = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
-_NAME = "|".join(sorted(_MONTH, key=len, reverse=True))
+_NAME = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))
 _SMALL = r"(?:(?:of|de|the|do) )?"
 _FORMS = (
     (re.compile(rf" (?P<month>{_NAME}) (?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?P<year>\d{{4}})(?= )"), ""),
@@ -387,7 +373,7 @@ def _days(plain: str) -> dict[int, Quantity]:
         first = seen = 0
         for match in pattern.finditer(plain):
             if not orders:
-                days = [_day(match["year"], str(_MONTH[match["month"]]), match["day"])]
+                days = [_day(match["year"], str(MONTH_NUMBERS[match["month"]]), match["day"])]
             else:
                 parts = (dict(zip(order, match.groups(), strict=True)) for order in orders.split())
                 days = [_day(each["y"], each["m"], each["d"]) for each in parts]

@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 
 from chunkwise.core import Document, Label, Passage, Query, Reference, Span
 from chunkwise.documents.document_names import DocumentNames
-from chunkwise.testsets.locate.locate import (
+from chunkwise.testsets.locate import (
     MANY_PLACES,
     MOST_PLACES,
     Ambiguous,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Passage
-from chunkwise.testsets.locate.locate import (
+from chunkwise.testsets.locate import (
     Ambiguous,
     Located,
     LocateResult,

@@ -556,7 +556,7 @@ def _summaries(
 ) -> LlmEstimate | None:
     """What a dry run tells; None: all are known, so that it can go on to what a judge is asked about them."""
     from chunkwise.chunkers.chunk import chunk_each
-    from chunkwise.cli.chunked import ChunkSummary, readable
+    from chunkwise.cli.cut_documents import ChunkSummary, readable
     from chunkwise.evaluation.sources import no_documents
     from chunkwise.retrieval.indexes import named_index
 

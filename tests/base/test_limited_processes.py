@@ -10,9 +10,16 @@ from typing import Any
 
 import pytest
 
-from chunkwise.base import limited, limits
+from chunkwise.base import limited_processes as limited
+from chunkwise.base import limits
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.limited import CannotBeSent, NotStarted, ProcessDied, outcomes, stop_all
+from chunkwise.base.limited_processes import (
+    CannotBeSent,
+    NotStarted,
+    ProcessDied,
+    outcomes,
+    stop_all,
+)
 from chunkwise.base.limits import VARIABLE, LimitExceeded, Limits, limits_of
 from interrupting import listening
 from untimed import HANG
@@ -213,7 +220,7 @@ def test_a_copy_of_this_process_has_processes_of_its_own() -> None:
 @pytest.mark.parametrize("ended", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_nothing_is_left_behind_however_the_caller_ends(ended: signal.Signals) -> None:
     script = (
-        "from chunkwise.base.limited import outcomes; from chunkwise.base.limits import Limits\n"
+        "from chunkwise.base.limited_processes import outcomes; from chunkwise.base.limits import Limits\n"
         "for found in outcomes('base.limited_work:spin', (), Limits(None, None), {}): print(found, flush=True)"
     )
     path = os.pathsep.join((str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")))

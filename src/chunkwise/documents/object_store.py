@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.base.remote import StoredFile, asked, shown_address, store
 from chunkwise.documents.loader import OnUnreadable
-from chunkwise.documents.passed_over import is_built
 from chunkwise.documents.source import HEAD, Source, os_reason, printable
-from chunkwise.documents.walk import PACKAGES_HERE, names_meant
+from chunkwise.documents.walk import PACKAGES_HERE, is_built, names_meant
 
 _TOGETHER = 16
 """Requests at the same time: what is waited for is the way there and back."""

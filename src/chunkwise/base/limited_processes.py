@@ -35,7 +35,7 @@ _KEPT_SHARE = 4
 _EXIT_MEMORY, _EXIT_TIME = 91, 92
 _START = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[3]);"
-    "from chunkwise.base.limited import serve; serve(int(sys.argv[1]), int(sys.argv[2]))"
+    "from chunkwise.base.limited_processes import serve; serve(int(sys.argv[1]), int(sys.argv[2]))"
 )
 _STATM = "/proc/self/statm"
 
