@@ -23,10 +23,10 @@ from typing import Any
 
 from benchmarks.tables import table
 
-RUNS = 8
+RUNS = 20
 QUESTIONS = Path(__file__).resolve().parents[1] / "src" / "chunkwise" / "corpus_questions.json"
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
-PATIENCE = 120
+PATIENCE = 300
 """Seconds until a server is given up."""
 
 _EXPERIMENTS = """
