@@ -73,6 +73,13 @@ class ArrayCuts:
         return cut if cut < high else NONE
 
 
+class CellCuts(ArrayCuts):
+    """Starts of the cells of rows; who knows the limit prefers those that part a row into pieces of like size."""
+
+    def __init__(self, document: Analyzed) -> None:
+        super().__init__(lambda: document.cells)
+
+
 class PartCuts:
     """Cuts of the stretches they are likely asked about; all of them once they are asked about elsewhere."""
 
@@ -243,7 +250,7 @@ def clause_levels(document: Analyzed) -> list[CutLevel]:
     A row of a table is cut between its cells first.
     """
     return [
-        ArrayCuts(lambda: document.cells),
+        CellCuts(document),
         ArrayCuts(lambda: document.graphemes.keep(document.enumerations.numbers)),
         *(PagedCuts(partial(_behind, document, signs)) for signs in (";；", ":：", ",，、،")),
         PagedCuts(partial(_whole_items, document)),
@@ -383,7 +390,7 @@ class Fragments:
 
 def without_fragments(document: Analyzed, levels: Sequence[CutLevel]) -> list[CutLevel]:
     """The levels without cuts that leave fragments or cut rows, then between cells, then, at last, as they are."""
-    cells = [ArrayCuts(lambda: document.cells)] if document.document.format == "table" else []
+    cells = [CellCuts(document)] if document.document.format == "table" else []
     fragments = Fragments(document)
     return [*(CutsWithoutFragments(level, fragments) for level in levels), *cells, *levels]
 

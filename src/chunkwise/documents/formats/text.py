@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from chunkwise.core import Document
+from chunkwise.documents.formats.markdown import FrontMatter
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, SuffixLoader, text_in
 from chunkwise.documents.source import Source
 
 _LOOKED_AT = 20_000
 """Characters among which the title of the whole may stand."""
 _LONGEST = 300
+_ORG_HEAD = re.compile(r"\ufeff?(?:[ \t]*(?:#\+\w+:.*|#(?![+\w]).*)?\n)+")
+"""Settings and comments before the first line of text: what the file says of itself."""
+_ORG_SETTING = re.compile(r"^[ \t]*#\+(\w+):(.*)$", re.MULTILINE)
 _ORG_TITLE = re.compile(r"^#\+title:[ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE)
 
 
@@ -58,10 +63,23 @@ class AsciidocLoader(MarkupLoader):
 
 
 class OrgLoader(MarkupLoader):
-    """Org mode."""
+    """Org mode; its settings before the text are metadata."""
 
     format = "org"
     suffixes = (".org",)
+
+    def load(
+        self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
+    ) -> Iterator[Document]:
+        for document in super().load(source, options, on_unreadable):
+            head = _ORG_HEAD.match(document.text)
+            if head is None or not document.text[head.end() :].strip():
+                yield document
+                continue
+            said = _ORG_SETTING.findall(head[0])
+            fields = {name.lower(): value.strip() for name, value in said if value.strip()}
+            text = FrontMatter({}, head.end()).cut_from(document.text)
+            yield replace(document, text=text, metadata=fields)
 
     def title(self, text: str) -> str:
         said = _ORG_TITLE.search(text[:_LOOKED_AT])

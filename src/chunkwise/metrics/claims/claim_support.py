@@ -90,14 +90,6 @@ def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(whole.format(words)), re.compile(whole.format(idioms))
 
 
-_JOINED = re.compile(r"(?<![\w.])(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})(?![\w]|\.\d)")
-
-
-def apart(text: str) -> str:
-    """The text with the numbers of its dates as words of their own: 31.12.2014 has three."""
-    return _JOINED.sub(r"\1 \3 \4", text)
-
-
 _BEGINNING = 3
 """Letters that a word keeps in all its forms: a text without them has none of these."""
 _AROUND = frozenset(
@@ -111,8 +103,8 @@ def says_shortly(text: Readable, claim: Readable) -> bool:
     """Whether one sentence has all content words of the claim as stems, all its numbers with what they count (6 months
     are six months, $150 are 150 dollars), and denies neither more nor less. A date must be the same day."""
     if is_date(claim):
-        wanted = quantities_of(plain_form(apart(claim.text)))
-        dates = text.once("dates", lambda: quantities_of(plain_form(apart(text.text))))
+        wanted = quantities_of(plain_form(claim.text))
+        dates = text.once("dates", lambda: quantities_of(plain_form(text.text)))
         return any(are_same(one.readings, other.readings) for one in wanted for other in dates)
     # Of so few words the language cannot be told; that of the text may be. Most that has none is English.
     known = (each.language for each in (text, claim) if each.language != NONE)
@@ -122,7 +114,7 @@ def says_shortly(text: Readable, claim: Readable) -> bool:
 
 def is_date(claim: Readable) -> bool:
     """Whether a claim is the date of a day and nothing else."""
-    return claim.once("is_date", lambda: is_day(plain_form(apart(claim.text))))
+    return claim.once("is_date", lambda: is_day(plain_form(claim.text)))
 
 
 def is_amount(claim: Readable) -> bool:

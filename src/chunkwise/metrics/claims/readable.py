@@ -29,8 +29,29 @@ _ONE_POINT = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
 _DECIMALS = re.compile(r"[0-9]+,[0-9]+")
 _MONEY_BEFORE = re.compile(r"(?:[$£¥€]|eur|chf) ?\Z", re.IGNORECASE)
 _MONEY_BEHIND = re.compile(r"\s?(?:[$£¥€]|eur|chf)", re.IGNORECASE)
+_DECADE = "|".join(
+    f"(?<={before}0)"
+    for before in (
+        "1[0-9][0-9]", "20[0-9]", "['’][1-9]", "[Ii]n the [1-9]", "of the [1-9]", "[Ss]ince the [1-9]",
+        "[Dd]uring the [1-9]", "[Ee]arly [1-9]", "[Ll]ate [1-9]", "[Mm]id[ -][1-9]",
+    )
+)  # fmt: skip
+# No unit: 5th, 5G and 3M, the 1960s, in the 60s.
 _UNIT = re.compile(
-    r"[0-9](?<![\w.][0-9])[0-9]*(?:\.[0-9]+)*(?!(?:st|nd|rd|th)\b)(?=[^\W\d_]+(?![^\W_]))"
+    r"[0-9](?<![\w.][0-9])[0-9]*(?:\.[0-9]+)*(?!(?:st|nd|rd|th|[GHMST])\b)"
+    rf"(?!(?:{_DECADE})s\b)(?=[^\W\d_]+(?![^\W_]))"
+)
+# What an apostrophe has shortened to one letter is no unit: "en 2019 l'entreprise" are no litres.
+_ELIDED = re.compile(r"(?<=[0-9] )[lmst]['’](?=[^\W\d_]{2})", re.IGNORECASE)
+_MILLIONS = re.compile(
+    r"((?:[$£¥€]|\b(?:usd|eur|gbp|jpy|chf)) ?[0-9](?:[0-9.,]*[0-9])?) ?(k|mn?|bn?|tn)\b(?!['’])"
+    r"|(?<![\w.,])([0-9](?:[0-9.,]*[0-9])?) ?(k|mn?|bn?|tn)(?= ?(?:[$£¥€]|(?:usd|eur|gbp|jpy|chf)\b))",
+    re.IGNORECASE,
+)
+_SCALE = {"k": "thousand", "m": "million", "b": "billion", "t": "trillion"}
+# Three numbers side by side are no date; points keep together those that were written as one.
+_SHORT_DATE = re.compile(
+    r"(?<![\w./-])([0-9]{1,2})([/-])([0-9]{1,2})\2([0-9]{2})(?![\w/-]|\.[0-9])"
 )
 _AREA = re.compile(r"(?<=[0-9])(?=[cdk]?m[23]\b)")
 _CLOCK = re.compile(r"(?<![\w.:])([01]?[0-9]|2[0-4]):([0-5][0-9])(?![\w:]|\.[0-9])")
@@ -44,7 +65,7 @@ _WITH_POINTS = frozenset("da de el es fr id it nl pt ro tr".split())
 
 def in_one_spelling(text: str, points: bool | None = None) -> str:
     """The text with 1,000, 1 000, 1'000 and 12,34,567 without their marks, 3,5 and 3 1/2 as 3.5, 5kg as 5 kg,
-    17:30 as 17h30.
+    17:30 as 17h30, $5m as $5 million, 3/5/21 as 3.5.21.
 
     A comma before exactly three digits parts thousands, any other one decimals; several (3,5,7) are a list. A point
     before exactly three digits parts thousands where there are several, where a decimal comma follows, or in money,
@@ -69,11 +90,16 @@ def in_one_spelling(text: str, points: bool | None = None) -> str:
         return number.replace(",", ".") if _DECIMALS.fullmatch(number) else number
 
     text = _SPACED.sub(lambda match: match[0].replace(" ", ""), text)
+    text = _ELIDED.sub("", _SHORT_DATE.sub(r"\1.\3.\4", _MILLIONS.sub(_in_full, text)))
     if "/" in text:
         text = _HALVES.sub(_decimals, text)
     if ":" in text:
         text = _CLOCK.sub(r"\1h\2", text)
     return _AREA.sub(" ", _UNIT.sub(r"\g<0> ", _WRITTEN.sub(spelled, text)))
+
+
+def _in_full(match: re.Match[str]) -> str:
+    return f"{match[1] or match[3]} {_SCALE[(match[2] or match[4])[0].lower()]}"
 
 
 def _decimals(match: re.Match[str]) -> str:

@@ -62,6 +62,10 @@ _IMPRINT = re.compile(
     re.IGNORECASE,
 )
 _ARTICLE = re.compile(r"schema\.org/(?:[A-Za-z]*Article|BlogPosting)\b")
+_SOURCES = re.compile(
+    r"\b(?:references|sources|further reading|bibliography|footnotes|quellen|literatur|références|fuentes|fonti)\W*\Z",
+    re.IGNORECASE,
+)
 _SIGNS = frozenset({"", "¶", "#", "§", "🔗", "⚓", "∞", "link", "anchor", "permalink"})
 _PERMALINK = re.compile(r"permalink|headerlink|anchor", re.IGNORECASE)
 _DENSE = 0.6
@@ -77,6 +81,8 @@ _MOST = 0.8
 """Share of the prose that makes an element the body of the page."""
 _NEARLY_ALL = 0.9
 """The same on a page that says that it is an article."""
+_SHORTER = 0.6
+"""Behind the element of an article, paragraphs that are so much shorter are comments and notes, and no more of it."""
 _PARAGRAPHS, _BESIDE = 3, 1 / 3
 """The element of an article has so many of its own; others beside it have at most this share of its prose."""
 _SCRAPS, _LINKED = 0.6, 0.2
@@ -126,6 +132,7 @@ class Furniture:
         self._text = 0
         self._linked = 0
         self._link = 0
+        self._links: list[bool] = []
         self._of_blocks: list[tuple[int, int]] = []
         """Bytes of text so far, and those of links, at the end of each block."""
         self._parts: dict[str, list[_Part]] = {
@@ -167,11 +174,13 @@ class Furniture:
         if kind in _FRAME_TAGS:
             self._frames.append(part)
 
-    def start_link(self) -> None:
-        self._link += 1
+    def start_link(self, leads_away: bool = True) -> None:
+        """`leads_away`: unless it is a heading's link to itself."""
+        self._links.append(leads_away)
+        self._link += leads_away
 
     def end_link(self) -> None:
-        self._link -= 1
+        self._link -= self._links.pop()
 
     def characters(self, text: str) -> None:
         # In bytes: a line of Chinese says as much in a third of the characters.
@@ -210,7 +219,7 @@ class Furniture:
         main = self._main(kept)
         found = self._body(kept if main is None else main, blocks, says_main=main is not None)
         if self.says_article:
-            found = self._article_alone(found, blocks)
+            found = self._article_alone(found, blocks, text)
         if main is None:
             found = self._trimmed(found, blocks, text)
         for part in _outermost(self._parts[_FOOTER]):
@@ -248,8 +257,8 @@ class Furniture:
             drop((first, article.first), (article.end, end))
         return found if any(found) else kept
 
-    def _article_alone(self, kept: list[bool], blocks: Sequence[Block]) -> list[bool]:
-        """Without links, and what is behind the element with nearly all of the prose: teasers, who wrote it."""
+    def _article_alone(self, kept: list[bool], blocks: Sequence[Block], text: str) -> list[bool]:
+        """Without links to others, and what is behind the element with nearly all of the prose: who wrote it."""
         prose = self._prose(kept, blocks)
         sums = [*accumulate(prose, initial=0)]
         first, end = 0, len(kept)
@@ -257,14 +266,62 @@ class Furniture:
             inside = sums[part.end] - sums[part.first]
             if first <= part.first and part.end <= end and inside >= _NEARLY_ALL * sums[-1]:
                 first, end = part.first, part.end
+        article = self._article(prose, first, end)
+        if article and sums[article.end] - sums[article.first] >= _IN_ARTICLE * sums[-1]:
+            sizes = _mean_size(prose[article.first : article.end])
+            if _mean_size(prose[article.end : end]) < _SHORTER * sizes:
+                end = article.end
+        own = self._own_links(first, end, kept, prose, blocks, text)
         found = []
         for number, keep in enumerate(kept):
             is_told = prose[number] > 0 or blocks[number].kind == "heading" or first <= number
-            # A table of the article itself; linked headings and lists are mostly of other articles.
-            is_own = first <= number and blocks[number].kind == "row"
-            linked = self._is_linked(number) and not prose[number] and not is_own
+            linked = self._is_linked(number) and not prose[number] and number not in own
             found.append(keep and number < end and is_told and not linked)
         return found if any(found) and sums[-1] else kept
+
+    def _own_links(
+        self,
+        first: int,
+        end: int,
+        kept: list[bool],
+        prose: list[int],
+        blocks: Sequence[Block],
+        text: str,
+    ) -> set[int]:
+        """Linked blocks that are the article's own: rows, headings above its prose, lists between it or of sources.
+
+        Those of other articles stand above words that are linked, too, or behind the last of the prose.
+        """
+        found: set[int] = set()
+        behind = max((number for number in range(first, end) if prose[number]), default=first)
+        before, heads = "", False
+        """The last block before a list, and whether what follows is this article's."""
+        for number in range(first, end):
+            block = blocks[number]
+            if not kept[number]:
+                continue
+            linked = self._is_linked(number) and not prose[number]
+            if not linked:
+                before = text[block.start : block.end]
+                heads = prose[number] > 0 or before.endswith((":", "："))
+            elif block.kind == "row":
+                found.add(number)
+            elif block.kind == "heading":
+                below = next((each for each in range(number + 1, end) if kept[each]), None)
+                heads = below is not None and self._is_told_at_length(below)
+                if heads and number < behind:
+                    found.add(number)
+            elif block.kind == "item":
+                if (heads and number < behind) or _SOURCES.search(before[-_LONG:]):
+                    found.add(number)
+            else:
+                heads = False
+        return found
+
+    def _is_told_at_length(self, number: int) -> bool:
+        """A teaser has few words, and a link to the rest of them."""
+        characters, linked = self._of_block(number)
+        return characters >= 2 * _LONG and linked <= characters / 10
 
     def _prose(self, kept: list[bool], blocks: Sequence[Block]) -> list[int]:
         """Bytes of each block that is kept and long enough to be prose, or is code or a row."""
@@ -378,6 +435,10 @@ class Furniture:
         return self._characters(kept) - sum(
             self._of_block(number)[1] for number, keep in enumerate(kept) if keep
         )
+
+
+def _mean_size(prose: list[int]) -> float:
+    return sum(prose) / max(sum(map(bool, prose)), 1)
 
 
 def _is_hinted(attributes: Mapping[str, str]) -> bool:
