@@ -1,0 +1,57 @@
+"""Python's collector of cycles rests while what stays is made, and works again afterwards."""
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+import chunkwise
+from chunkwise.base.collector import uncollected
+from chunkwise.core import Document
+
+
+@pytest.fixture
+def looks() -> Iterator[list[int]]:
+    """The generations of every look for cycles."""
+    seen: list[int] = []
+
+    def look(phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            seen.append(info["generation"])
+
+    gc.callbacks.append(look)
+    yield seen
+    gc.callbacks.remove(look)
+
+
+def test_it_works_again_however_the_block_ends() -> None:
+    with uncollected():
+        assert not gc.isenabled()
+        with uncollected():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    with pytest.raises(ValueError, match="x"), uncollected():
+        raise ValueError("x")
+    assert gc.isenabled()
+
+
+def test_what_the_user_turned_off_stays_off() -> None:
+    gc.disable()
+    try:
+        with uncollected():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_a_document_of_many_chunks_is_looked_through_no_more_often(looks: list[int]) -> None:
+    counts = []
+    for paragraphs in (2_000, 8_000):
+        document = Document("a", "a\n\n" * paragraphs)
+        gc.collect()
+        looks.clear()
+        assert sum(1 for _ in chunkwise.chunk(document, "paragraphs")) == paragraphs
+        counts.append(sum(generation > 0 for generation in looks))
+    assert counts[1] <= counts[0] + 1
