@@ -47,11 +47,9 @@ def test_what_the_user_turned_off_stays_off() -> None:
 
 
 def test_a_document_of_many_chunks_is_looked_through_no_more_often(looks: list[int]) -> None:
-    counts = []
-    for paragraphs in (2_000, 8_000):
-        document = Document("a", "a\n\n" * paragraphs)
-        gc.collect()
-        looks.clear()
-        assert sum(1 for _ in chunkwise.chunk(document, "paragraphs")) == paragraphs
-        counts.append(sum(generation > 0 for generation in looks))
-    assert counts[1] <= counts[0] + 1
+    list(chunkwise.chunk(Document("a", "a"), "paragraphs"))  # what is imported once
+    document = Document("a", "a\n\n" * 8_000)
+    gc.collect()
+    looks.clear()
+    assert sum(1 for _ in chunkwise.chunk(document, "paragraphs")) == 8_000
+    assert len(looks) < 5

@@ -214,7 +214,10 @@ class StoredFile:
             how = {"block_size": 0, "size": 1}  # fsspec hands out what comes, without looking first
             if start or (end is not None and self.size is not None and end < self.size):
                 given = files.kwargs.get("headers", {})
-                how["headers"] = {**given, "Range": f"bytes={start}-{'' if end is None else end - 1}"}
+                how["headers"] = {
+                    **given,
+                    "Range": f"bytes={start}-{'' if end is None else end - 1}",
+                }
         most = LARGEST + 1 if end is None else end
         parts: list[bytes] = []
         length = 0
