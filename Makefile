@@ -16,7 +16,7 @@ TOGETHER := -n 3 --dist worksteal
 pages suite thorough torture: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: coverage help demo test checks types style compiled pages wheel suite thorough torture docs exporters test-adapters test-adapters-oldest test-scale bench clean
+.PHONY: coverage help demo test checks types style compiled pages wheel suite suite-after-checks thorough torture docs exporters test-adapters test-adapters-oldest test-scale bench clean
 
 ##@ For a fresh clone
 
@@ -24,14 +24,15 @@ demo: $(STAMP) ## the product at work on a sample corpus: under a minute, and a 
 	@$(BIN)/python scripts/demo.py
 
 test: ## every check and every test: some sixteen minutes on two cores
-	@$(MAKE) --no-print-directory checks
-	@$(MAKE) --no-print-directory suite
+	@$(MAKE) --no-print-directory --jobs 3 test-adapters suite-after-checks
 
 ##@ While you work
 
-# Three at a time on two cores: one of them waits for what it installs, and the adapters' environment takes longest.
-checks: ## types, style, imports, pages of the docs, the bare wheel, the adapters
-	@$(MAKE) --no-print-directory --jobs 3 $(VENV)-adapters/.tried types style compiled pages wheel test-adapters
+# Three at a time on two cores: one of them mostly waits for what it installs.
+CHECKS := types style compiled pages wheel
+
+checks: ## types, style, imports, pages of the docs, the bare wheel
+	@$(MAKE) --no-print-directory --jobs 3 $(CHECKS)
 
 types: $(STAMP)
 	$(BIN)/mypy
@@ -53,6 +54,9 @@ wheel: $(STAMP)
 
 suite: $(LLM_STAMP) ## the tests
 	$(BIN)/python -m pytest $(TOGETHER)
+
+suite-after-checks: $(CHECKS)
+	@$(MAKE) --no-print-directory suite
 
 # Half as long again. Each worker hands its coverage over before it says that it is done: ten seconds later it is killed.
 coverage: $(LLM_STAMP) ## the tests, and whether they run 95 % of the lines
