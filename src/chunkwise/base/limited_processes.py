@@ -7,6 +7,7 @@ for it.
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -23,6 +24,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
+from chunkwise.base.collector import SELDOM, uncollected
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.limits import LimitExceeded, Limits
 
@@ -283,7 +285,8 @@ class _Process:
                 # What it started may hold its end of the pipe.
                 if self._has_ended() and not self._events.poll(0):
                     raise EOFError
-            said = pickle.loads(self._pipe.recv_bytes())
+            with uncollected():
+                said = pickle.loads(self._pipe.recv_bytes())
         except (EOFError, OSError):
             raise self._end() from None
         self._began = None
@@ -366,6 +369,7 @@ def _stderr() -> int:
 def serve(handle: int, closes: int) -> None:
     """Do what comes, one after the other, until the other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.set_threshold(*SELDOM)
     _end_with(closes)
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")  # where memory runs out, this process is the one to end

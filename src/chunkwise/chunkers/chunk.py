@@ -6,11 +6,13 @@ import pickle
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from typing import TypeVar
 
+from chunkwise.base.collector import uncollected
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import renamed
@@ -182,7 +184,9 @@ def _outcomes(
 
 def _chunked(document: Document, strategy: Strategy, parsing: ParsingBudget) -> Chunked:
     analyzed = Analyzed(document, parsing)
-    chunks = list(strategy.chunks(analyzed))
+    # A model is waited for, and others work meanwhile.
+    with nullcontext() if strategy.asks_a_model else uncollected():
+        chunks = list(strategy.chunks(analyzed))
     return Chunked(document, chunks, analyzed, unparsed=analyzed.unparsed)
 
 

@@ -70,7 +70,7 @@ def walk_store(
     """
     files = store(address)[0]
     with _threads() as threads:
-        listing = _Listing(files, threads)
+        listing = _Listing(files, threads, on_unreadable)
         open_folders = [("", listing.children("", listing.pages(folder, ""), depth))]
         while open_folders:
             below, children = open_folders[-1]
@@ -113,9 +113,10 @@ class _OpenFolder(NamedTuple):
 class _Listing:
     """The folders of one store."""
 
-    def __init__(self, files: Any, threads: ThreadPoolExecutor) -> None:
+    def __init__(self, files: Any, threads: ThreadPoolExecutor, told: OnUnreadable) -> None:
         self._files = files
         self._threads = threads
+        self._told = told
 
     def pages(self, folder: str, below: str) -> Pages:
         """The entries of one folder, a page at a time, in the order of their names."""
@@ -162,9 +163,9 @@ class _Listing:
                     version = version_of({**each, "size": each["Size"]})
                     entries.append(StoreEntry(f"{below}{name}", path, each["Size"], version))
             for each in page.get("CommonPrefixes", ()):
-                if name := each["Prefix"][len(prefix) :].rstrip("/"):
-                    path = f"{bucket}/{prefix}{name}"
-                    entries.append(StoreEntry(f"{below}{name}/", path, None, ""))
+                name = each["Prefix"][len(prefix) :].rstrip("/")
+                path = f"{bucket}/{prefix}{name}"
+                entries.append(StoreEntry(f"{below}{name}/", path, None, ""))
             yield sorted(entries)
             if not page.get("IsTruncated"):
                 return
@@ -174,7 +175,11 @@ class _Listing:
         self, below: str, pages: Pages, depth: int | None
     ) -> Iterator[StoreEntry | _OpenFolder]:
         """Files, and folders with their first page on its way."""
-        for page in pages:
+        for names in pages:
+            page = [entry for entry in names if entry.below != f"{below}/"]
+            for nameless in names[: len(names) - len(page)]:  # there is no path for what is in it
+                reason = "a folder without a name (// in keys): what is in it is not read"
+                self._told(UnreadableDocument(printable(f"s3://{nameless.path}/"), reason))
             # Of a page at a time: a folder of thousands is no checkout of code and no test set.
             by_name = {entry.below[len(below) :].rstrip("/"): entry for entry in page}
             if below and PACKAGES_HERE in by_name:
@@ -270,6 +275,9 @@ def _outcome(
 def _begun(source: Source) -> Source:
     stored = source.stored
     assert stored is not None
-    if stored.size is None or stored.size <= _SMALL:
-        return replace(source, data=source.read())
-    return replace(source, opening=source.head())
+    if stored.size is not None and stored.size > _SMALL:
+        return replace(source, opening=source.head())
+    data = source.head(_SMALL + 1)
+    if len(data) <= _SMALL:
+        return replace(source, data=data)
+    return replace(source, opening=data[:HEAD])  # more than was said, or nothing was

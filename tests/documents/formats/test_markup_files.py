@@ -111,7 +111,7 @@ def test_org_of_settings_alone_stays_text(reader, write) -> None:
 
 
 def test_the_head_of_org_is_found_in_linear_time(reader, write) -> None:
-    from chunkwise.documents.formats.markup import _ORG_HEAD
+    from chunkwise.documents.formats.text import _ORG_HEAD
 
     for part in ("#+a: b\n", "\n", " ", "# \n", " \t\n"):
         is_linear(lambda n, part=part: _ORG_HEAD.match(part * n + "x"), 1000)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError, warn_user
 from chunkwise.chunkers.checked_pieces import check_order
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.contextual import with_headings
@@ -268,7 +268,7 @@ def build_on_features(
         alone = [summaries if late else [*chunks, *summaries] for chunks, summaries in parted]
         own = own_vectors(alone, embedder, on_done)
     for features, (chunks, summaries), vectors in zip(all_features, parted, own, strict=True):
-        _check_finite(settings, vectors, features.sums)
+        _check_vectors(settings, features, vectors)
         vectors = None if vectors is None else normalized(vectors)
         read = vectors[: len(chunks)] if vectors is not None and not late else None
         part = _part(chunks, features, settings, embedder, read, counted)
@@ -278,13 +278,21 @@ def build_on_features(
         yield BuiltDocument(part, features.terms.language)
 
 
-def _check_finite(settings: Settings, *given: NDArray[np.float32] | None) -> None:
+def _check_vectors(
+    settings: Settings, features: DocumentFeatures, own: NDArray[np.float32] | None
+) -> None:
+    given = [each for each in (own, features.sums) if each is not None and each.size]
     for vectors in given:
-        if vectors is not None and not np.isfinite(vectors).all():
+        if not np.isfinite(vectors).all():
             raise ChunkwiseError(
                 f"{settings.embedder} gives vectors with numbers that are not finite: no index can be made of them; "
                 "choose another model, or mend this one"
             )
+    if given and len(features.terms.start) and not any(each.any() for each in given):
+        warn_user(
+            f"{settings.embedder} gives nothing but zeros for documents with words in them: they are not found by "
+            "vectors; choose another model, or mend this one"
+        )
 
 
 def _parted(

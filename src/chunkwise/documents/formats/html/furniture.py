@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise
+from functools import cached_property
+from itertools import accumulate, compress, pairwise
 from typing import NamedTuple
 
 from chunkwise.core import Block
@@ -232,7 +233,7 @@ class Furniture:
         """Without the links and scraps around the element that holds nearly all of the prose, or else an article."""
         sums = [(0, 0, 0)]
         for number, prose in enumerate(self._prose(kept, blocks)):
-            characters, linked = self._of_block(number) if kept[number] else (0, 0)
+            characters, linked = self._own[number] if kept[number] else (0, 0)
             a, b, c = sums[-1]
             sums.append((a + characters, b + linked, c + prose))
         found = list(kept)
@@ -320,20 +321,20 @@ class Furniture:
 
     def _is_told_at_length(self, number: int) -> bool:
         """A teaser has few words, and a link to the rest of them."""
-        characters, linked = self._of_block(number)
+        characters, linked = self._own[number]
         return characters >= 2 * _LONG and linked <= characters / 10
 
     def _prose(self, kept: list[bool], blocks: Sequence[Block]) -> list[int]:
         """Bytes of each block that is kept and long enough to be prose, or is code or a row."""
         found = []
         for number, keep in enumerate(kept):
-            characters, linked = self._of_block(number) if keep else (0, 0)
+            characters, linked = self._own[number] if keep else (0, 0)
             long = characters - linked >= _LONG or blocks[number].kind in ("code", "row")
             found.append(characters - linked if long and linked <= characters / 2 else 0)
         return found
 
     def _is_linked(self, number: int) -> bool:
-        characters, linked = self._of_block(number)
+        characters, linked = self._own[number]
         return linked > characters / 2
 
     def _article(self, prose: list[int], first: int, end: int) -> _Part | None:
@@ -420,21 +421,21 @@ class Furniture:
     def _is_link(self, number: int, blocks: Sequence[Block]) -> bool:
         if blocks[number].kind == "heading":
             return False
-        characters, linked = self._of_block(number)
+        characters, linked = self._own[number]
         return linked >= _DENSE * characters and linked > 0
 
-    def _of_block(self, number: int) -> tuple[int, int]:
-        text, linked = self._of_blocks[number]
-        before = self._of_blocks[number - 1] if number else (0, 0)
-        return text - before[0], linked - before[1]
+    @cached_property
+    def _own(self) -> list[tuple[int, int]]:
+        """Bytes of each block, and those of links; asked for when the last block is made."""
+        sums = self._of_blocks
+        both = zip(sums, [(0, 0), *sums], strict=False)
+        return [(text - before, linked - others) for (text, linked), (before, others) in both]
 
     def _characters(self, kept: list[bool]) -> int:
-        return sum(self._of_block(number)[0] for number, keep in enumerate(kept) if keep)
+        return sum(text for text, _ in compress(self._own, kept))
 
     def _unlinked(self, kept: list[bool]) -> int:
-        return self._characters(kept) - sum(
-            self._of_block(number)[1] for number, keep in enumerate(kept) if keep
-        )
+        return sum(text - linked for text, linked in compress(self._own, kept))
 
 
 def _mean_size(prose: list[int]) -> float:
