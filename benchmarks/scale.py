@@ -34,7 +34,8 @@ from chunkwise.base.ray_workers import RayCluster
 from chunkwise.base.workers import Jobs, begin_workers
 from chunkwise.chunkers import chunk_parts
 from chunkwise.chunkers.chunk_parts import PartRecipe, write_dataset
-from chunkwise.documents import LoadOptions, remote
+from chunkwise.documents import LoadOptions
+from chunkwise.documents import object_store as remote
 from chunkwise.models.home import home
 
 _PAGE = 1000

@@ -26,8 +26,7 @@ from chunkwise.retrieval.shards import (
 )
 from chunkwise.studio.accounts import Account, Accounts, hashed_key
 from chunkwise.studio.app import service_app
-from chunkwise.studio.guard import KeyAccess
-from chunkwise.studio.limits import USUAL_LIMITS
+from chunkwise.studio.guard import USUAL_LIMITS, KeyAccess
 from chunkwise.studio.project import Project, ProjectSources
 from hash_embedder import HashEmbedder
 

@@ -11,10 +11,9 @@ from types import MappingProxyType
 from typing import Any
 
 from chunkwise.base import parameters, spec
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName, warn_user
 from chunkwise.base.untrusted_names import check_allowed
 from chunkwise.base.user_files import run_file
-from chunkwise.base.user_warning import warn_user
 from chunkwise.base.wording import did_you_mean
 
 

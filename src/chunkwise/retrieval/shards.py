@@ -12,8 +12,7 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.user_warning import warn_user
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, warn_user
 from chunkwise.core import Document, Span
 from chunkwise.models.http.client import Endpoint, JsonClient
 from chunkwise.retrieval.bm25 import K1, B, Bm25, CorpusStatistics

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chunkwise
-from chunkwise.documents.formats.front_matter import front_matter
+from chunkwise.documents.formats.markdown import front_matter
 from untimed import lines_run
 
 YAML = """---

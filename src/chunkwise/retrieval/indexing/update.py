@@ -33,6 +33,7 @@ from chunkwise.retrieval.indexing.build import (
     BuiltDocument,
     RowBuilder,
     build_documents,
+    texts_at_once,
 )
 from chunkwise.retrieval.indexing.fingerprint import (
     OnlyNew,
@@ -43,7 +44,6 @@ from chunkwise.retrieval.indexing.fingerprint import (
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, LazyTokenEncoder
 from chunkwise.retrieval.indexing.resolve import ResolvedSettings
 from chunkwise.retrieval.indexing.unreadable import UnreadableSources, whole
-from chunkwise.retrieval.indexing.vectors import texts_at_once
 from chunkwise.text.terms import CODE, NONE
 
 
