@@ -7,6 +7,7 @@
     python -m benchmarks.scale memory --megabytes 60    # what processes take at a tenth of it, a third, and all
     python -m benchmarks.scale kills --kills 10         # of one of two nodes, at random moments
     python -m benchmarks.scale large --chunks 10000000  # what searching so many takes of memory
+    python -m benchmarks.scale model                    # arithmetic on these figures, for larger ones
 
 Documents are the sections of the sample corpus in a seeded order, no two alike. Work is counted in seconds of the
 processor, which a busy machine changes less than those of the clock; both are printed.
@@ -34,6 +35,7 @@ from chunkwise.base.ray_workers import RayCluster
 from chunkwise.base.workers import Jobs, begin_workers
 from chunkwise.chunkers import chunk_parts
 from chunkwise.chunkers.chunk_parts import PartRecipe, write_dataset
+from chunkwise.chunkers.work_estimate import EFFICIENCY
 from chunkwise.documents import LoadOptions
 from chunkwise.documents import object_store as remote
 from chunkwise.models.home import home
@@ -442,10 +444,36 @@ def _status(name: str) -> float:
     return int(line.split()[1]) / 1000
 
 
+CUT = 0.5e6
+"""Bytes a core cuts in a second: `nodes`, by two nodes."""
+EMBEDDED = 2_708
+"""Tokens that minilm reads in a second of a core: docs/benchmarks/tuning.md."""
+TOKEN_BYTES, CHUNK_TOKENS, INDEX_BYTES = 4.2, 231, 26.9
+"""Bytes of text a token, tokens a chunk, bytes of an index a token: the pages of docs/ by `structure`."""
+CORE_HOUR = 0.04
+"""Dollars, a usual price of a core of a rented machine; yours is another."""
+
+
+def model() -> None:
+    """What all that comes to for more documents than were ever measured here: nothing but arithmetic."""
+    for documents, nodes_of_16 in ((10**5, 1), (10**6, 8), (10**7, 64), (10**9, 1000)):
+        size = documents * 4_000
+        tokens = size / TOKEN_BYTES
+        cutting, embedding = size / CUT / 3600, tokens / EMBEDDED / 3600
+        work = (cutting + embedding) / EFFICIENCY
+        cells = (
+            f"{documents:,}", f"{size / 1e9:,.1f} GB", f"{cutting:,.1f}", f"{embedding:,.0f}", f"{nodes_of_16:,}",
+            f"{work / (16 * nodes_of_16):,.1f} h", f"{tokens / CHUNK_TOKENS / 1e6:,.1f} million",
+            f"{tokens * INDEX_BYTES / 1e9:,.0f} GB", f"{work * CORE_HOUR:,.2f}",
+        )  # fmt: skip
+        print(f"| {' | '.join(cells)} |")
+
+
 def main() -> None:
     reader = argparse.ArgumentParser()
     reader.add_argument(
-        "what", choices=["names", "cut", "nodes", "embed", "memory", "kills", "large"]
+        "what",
+        choices=["names", "cut", "nodes", "embed", "memory", "kills", "large", "model"],
     )
     reader.add_argument("--megabytes", type=float, default=20)
     reader.add_argument("--ray", action="store_true")
@@ -460,6 +488,7 @@ def main() -> None:
         "memory": lambda: memory(given.megabytes),
         "kills": lambda: kills(given.kills),
         "large": lambda: large(given.chunks),
+        "model": model,
     }
     ways[given.what]()
 

@@ -40,7 +40,7 @@ MEANS = {
     "hits": "a file of another system's hits, which are evaluated instead of a search",
     "id": "of the document that the text becomes",
     "into": "where the index is: a folder, or an address of an engine (docs/engines.md); memory, where it is not said",
-    "jobs": "processes that read and cut documents",
+    "jobs": 'processes that share the work, or a cluster: `RayCluster("auto")`',
     "judge": '"llm", the name of another judge, a `Judge`, or several',
     "k": "the most hits for a question",
     "keep_others": "leave documents that are not among these where they are",
@@ -67,6 +67,7 @@ MEANS = {
     "neighbours": "chunks before and behind each hit that are handed out with it",
     "objective": 'the metric that is made high: "recall@1000t", "ndcg@10", …',
     "on_bad": "gets a line for each row or question that cannot be used; a warning, where it is not given",
+    "on_document": "is called with every document as it is read",
     "on_outcome": "gets each configuration's outcome as soon as it is known",
     "on_unreadable": '"warn" (an error, where nothing at all can be read), "raise", "ignore", or a function that gets '
     "each document that cannot be read",
