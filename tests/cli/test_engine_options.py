@@ -1,0 +1,73 @@
+"""`--engine`, `--address`, `--estimate`: the same of every command that shares its work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from chunkwise.cli.main import group
+from cluster_here import ClusterHere
+
+COMMANDS = {
+    "chunk": [],
+    "index": ["--into", "kb", "--vectors", "none"],
+    "lint": [],
+    "profile": [],
+}
+
+
+@pytest.fixture(autouse=True)
+def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"{number}.md").write_text(f"# Title {number}\n\nA text about {number}.\n")
+    return folder
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_cluster_is_named_with_its_engine_and_without_processes(name: str) -> None:
+    words = [name, "docs", *COMMANDS[name]]
+    done = CliRunner().invoke(group, [*words, "--address", "auto"])
+    assert (done.exit_code, "it goes with --engine ray" in done.output) == (2, True)
+    done = CliRunner().invoke(group, [*words, "--engine", "ray", "-j", "2"])
+    assert (done.exit_code, "leave it out with --engine ray" in done.output) == (2, True)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_cluster_prints_what_one_process_prints(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[ClusterHere] = []
+
+    class Cluster(ClusterHere):
+        def __init__(self, address: str | None) -> None:
+            super().__init__()
+            self.address, self.is_stopped = address, False
+            made.append(self)
+
+        def stop(self) -> None:
+            self.is_stopped = True
+
+    monkeypatch.setattr("chunkwise.base.ray_workers.RayCluster", Cluster)
+    words = [name, "docs", *COMMANDS[name], "-q"]
+    local = CliRunner().invoke(group, words)
+    ray = CliRunner().invoke(group, [*words, "--engine", "ray", "--address", "head:6379"])
+    assert (ray.exit_code, ray.output) == (local.exit_code, local.output)
+    (cluster,) = made
+    assert (cluster.address, cluster.is_stopped, len(cluster.stages)) == ("head:6379", True, 1)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", ["chunk", "index"])
+def test_an_estimate_is_told_and_nothing_is_written(name: str, tmp_path: Path) -> None:
+    words = [name, "docs", *COMMANDS[name], "--estimate", "--nodes", "8x16"]
+    done = CliRunner().invoke(group, words)
+    assert done.exit_code == 0, done.output
+    assert "3 files, 0.0 MB; by 3 of them: about" in done.output
+    assert "on 8 nodes of 16 cores" in done.output
+    assert not (tmp_path / "kb").exists()
+    done = CliRunner().invoke(group, [*words[:-1], "many"])
+    assert (done.exit_code, "such as 8x16" in done.output) == (2, True)
