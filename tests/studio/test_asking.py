@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from chunkwise.studio.project import Project, ProjectSources
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from documents.hostile_files import plain_pdf
 from studio.made_studio import client, client_of, number_of, project, read_project
+from untimed import HANG
 
 __all__ = ["client", "project"]  # fixtures
 
@@ -69,6 +72,31 @@ def test_a_model_that_is_not_set_is_told(client: TestClient) -> None:
     assert refused.status_code == 400
     assert "--llm" in refused.json()["error"]
     assert client.get("/api/ask", params={"q": "x" * 5000}).status_code == 400
+
+
+def test_a_slow_answer_keeps_its_own_askers_waiting_and_nobody_else(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = Event(), Event()
+
+    def slow(questions: Sequence[RetrievedQuestion]) -> Iterator[CitedAnswer]:
+        begun.set()
+        assert go_on.wait(HANG)
+        for query, hits in questions:
+            yield quoted_answer(query, hits, SharedWords())
+
+    monkeypatch.setattr(asking, "quote_each", slow)
+    asked = "/api/ask?q=who decides within five days?"
+    with client_of(project) as client, ThreadPoolExecutor(6) as together:
+        answers = [together.submit(client.get, asked) for _ in range(6)]
+        assert begun.wait(HANG)
+        refused = next(as_completed(answers, HANG)).result()
+        assert refused.status_code == 503
+        assert "ask again" in refused.json()["error"]
+        assert client.get("/documents").status_code == 200
+        go_on.set()
+        found = [each.result(HANG).status_code for each in answers]
+    assert sorted(set(found)) == [200, 503]
 
 
 def test_tokens_are_those_of_the_whole_document(client: TestClient, project: Project) -> None:

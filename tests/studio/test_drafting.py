@@ -14,6 +14,7 @@ from chunkwise.models import get_language_model
 from chunkwise.models.home import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.studio.project import Project, ProjectSources
+from chunkwise.testsets.generate.generate import CALLS_A_QUESTION
 from models.chat_server import ChatServer, asked, chat_server
 from studio.browser import BrowsedStudio, needs_browser, opened_browser
 from studio.made_studio import TOKEN, client_of, read_project
@@ -78,6 +79,17 @@ def test_a_model_drafts_and_every_draft_waits_for_a_review(
     assert {row["query_id"] for row in drafted} < set(project.queries)
     states = {row["id"]: row["state"] for row in client.get("/api/questions").json()["rows"]}
     assert set(states.values()) == {"unreviewed"}
+
+
+def test_one_question_is_estimated_with_all_calls_it_may_take(
+    project: Project, model: ChatServer
+) -> None:
+    client = client_of(project)
+    told = [
+        client.post("/api/drafts/estimate", json={"count": count, "by": "model"}).json()["calls"]
+        for count in (1, 2)
+    ]
+    assert told[0] == told[1] == 2 * CALLS_A_QUESTION
 
 
 def test_what_was_drafted_or_dropped_is_not_drafted_again(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from starlette.testclient import TestClient
 
 from chunkwise.labels.store import LabelStore
 from chunkwise.studio.project import Project
+from chunkwise.testsets.review import Review
 from studio.made_studio import (
     HOSTILE,
     client_of,
@@ -192,6 +195,60 @@ def test_of_two_tabs_the_second_is_told_and_nothing_is_written_over(asking: Test
     post(asking, "/api/edit/save", id="q01", revision=now, text="The words of the second?")
     post(asking, "/api/edit/save", 404, id="nobody", revision="", text="x")
     post(asking, "/api/edit/save", 400, text=" ")
+
+
+def test_two_studios_and_the_terminal_on_one_file_lose_nothing(
+    asking: TestClient, own: Project
+) -> None:
+    other = client_of(copy(own))  # knows nothing of what the first one reads and writes
+    with ThreadPoolExecutor(4) as together:
+        made = list(
+            together.map(
+                lambda at: post((asking, other)[at % 2], "/api/edit/save", text=f"Question {at}?"),
+                range(8),
+            )
+        )
+    assert len({each["id"] for each in made}) == 8
+    opened = get(other, "/api/edit", id="q01")
+    in_the_terminal = Review(own.questions_file())
+    in_the_terminal.go_to("q01")
+    in_the_terminal.accept()
+    values = {"id": "q01", "revision": opened["revision"]}
+    post(other, "/api/edit/save", 409, **values, text="What the other studio says?")
+    for client, who in ((asking, "ada"), (other, "bo")):
+        _label(client, get(client, "/api/labelling", id="q01", who=who), 0, 2, f"key-{who}", who)
+    rows = json.loads(own.questions_file().read_text("utf-8"))
+    assert {f"Question {at}?" for at in range(8)} < {row["query"] for row in rows}
+    assert rows[0]["review"] == "accepted"
+    for client in (asking, other):
+        listed = {row["text"] for row in get(client, "/api/questions")["rows"]}
+        assert {row["query"] for row in rows if row.get("id") != "evil"} <= listed
+    assert {event.who for event in own.labels().events()} == {"ada", "bo"}
+
+
+def test_a_question_about_a_document_that_is_gone_is_still_read_and_changed(
+    asking: TestClient, own: Project
+) -> None:
+    rows = json.loads(own.questions_file().read_text("utf-8"))
+    gold = {"doc_id": "gone.md", "start": 0, "end": 4, "text": "Gone"}
+    rows.append({"id": "gone", "query": "What was there?", "references": [gold]})
+    own.questions_file().write_text(json.dumps(rows), "utf-8")
+    own.read_questions()
+    opened = get(asking, "/api/edit", id="gone")
+    assert opened["text"] == "What was there?"
+    told = post(
+        asking, "/api/edit/save", 404, id="gone", revision=opened["revision"], text="What is there?",
+        gold=[{"doc_id": "gone.md", "start": 0, "end": 4}],
+    )["error"]  # fmt: skip
+    assert "'gone.md'" in told
+    saved = post(
+        asking, "/api/edit/save", id="gone", revision=opened["revision"], text="What is there?"
+    )
+    assert saved["text"] == "What is there?"
+    for page in ("/questions", "/question?id=gone", "/edit?id=gone"):
+        assert asking.get(page).status_code in (200, 404)  # a page, or a sentence on one
+    kept = json.loads(own.questions_file().read_text("utf-8"))[-1]
+    assert kept["references"] == [gold]
 
 
 def test_evidence_is_found_by_words_near_each_other_without_an_index(

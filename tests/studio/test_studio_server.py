@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from chunkwise.retrieval import index
 from chunkwise.studio.project import Project, ProjectSources, sort_sources
 from chunkwise.studio.server import USUAL_PORT, Listening, bound_socket, check_installed
 from studio.made_studio import client_of, read_project
+from untimed import HANG
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.7", "example.org", "", "127.0.0.2"])
@@ -116,3 +118,26 @@ def test_stopping_ends_what_is_being_made(tmp_path: Path) -> None:
     project.wait()
     assert not project.working
     assert len(project.corpus) == 0
+
+
+def test_the_first_page_of_a_folder_needs_nothing_heavy(tmp_path: Path) -> None:
+    """What reads and cuts documents is loaded behind it: a studio is there in a moment."""
+    (tmp_path / "leave.md").write_text("# Leave", "utf-8")
+    program = (
+        "import sys\n"
+        "from chunkwise.cli.main import group\n"
+        "from chunkwise.studio import server\n"
+        "from starlette.testclient import TestClient\n"
+        "def first_page(sources, listening, *, on_project, page, on_ready):\n"
+        "    app = server.studio_app(server.Project(sources), token='t', port=8420)\n"
+        "    asked = TestClient(app, base_url='http://127.0.0.1:8420', headers={'authorization': 'Bearer t'})\n"
+        "    assert '<title>' in asked.get(page).raise_for_status().text\n"
+        "server.serve = first_page\n"
+        "group(['studio', sys.argv[1], '--no-browser'], standalone_mode=False)\n"
+        "heavy = {'numpy', 'regex', 'lxml', 'chunkwise.documents', 'chunkwise.chunkers'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=HANG
+    )
+    assert done.returncode == 0, done.stderr

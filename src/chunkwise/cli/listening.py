@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import click
 
 from chunkwise.cli.dataclass_options import option
-from chunkwise.cli.options import QuietLoadingOptions
+from chunkwise.cli.options import LoadingOptions, QuietLoadingOptions
 from chunkwise.cli.streams import say
 
 if TYPE_CHECKING:
+    from chunkwise.documents import LoadOptions
     from chunkwise.studio.server import Listening
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -47,6 +48,13 @@ class ServedSourceOptions(QuietLoadingOptions):
                 f"{index} is an index, which has its own embedder; leave --embedder out"
             )
         return documents, index, runs
+
+    def reading(self) -> Callable[[], LoadOptions]:
+        """`loading`, made when documents are read; values that were given are checked at once."""
+        if any(getattr(self, each.name) != each.default for each in fields(LoadingOptions)):
+            made = self.loading()
+            return lambda: made
+        return self.loading
 
 
 def tell_address(what: str, quiet: bool) -> Callable[[str, str], None]:

@@ -65,7 +65,7 @@ def command(options: ServeOptions) -> None:
             f"{runs[0]} is a file of results; the studio shows it, serve does not"
         )
     sources = ProjectSources(
-        documents=documents, index=index, embedder=options.embedder or "", loading=options.loading(),
+        documents=documents, index=index, embedder=options.embedder or "", loading=options.reading(),
         counts_issues=False,
     )  # fmt: skip
     model = llm_client(options, options.quiet)

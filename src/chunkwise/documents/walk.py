@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from chunkwise.base.errors import UnreadableDocument
+from chunkwise.base.own_files import HEAD, begins_as_results
 from chunkwise.documents.fields import is_chunk
 from chunkwise.documents.loader import OnUnreadable, suffix_of
 from chunkwise.documents.patterns import matches, names_a_kind
@@ -202,12 +203,7 @@ def in_words(kinds: Mapping[str, int]) -> str:
     )
 
 
-INDEX_FILE = ".index.json"
-"""Lies in the folder of an index and says what is in it."""
-
-_HEAD = 1 << 12
 _LONGEST_LINE = 1 << 24
-_RESULTS = re.compile(rb'\s*\{\s*"format"\s*:\s*"chunkwise (results|sweep)"')
 _PAGE = b'<meta name="generator" content="chunkwise">'
 _ISSUE_FIELDS = frozenset("kind doc_id source chunk offset line column before after".split())
 
@@ -220,37 +216,16 @@ def is_results(value: object) -> bool:
     )
 
 
-def is_results_file(path: str) -> bool:
-    """The same of a file, by how it begins: found in a folder such a one is passed over in silence."""
-    if not path.lower().endswith(".json") or not os.path.isfile(path):
-        return False
-    try:
-        with open(path, "rb") as file:
-            return _RESULTS.match(file.read(_HEAD)) is not None
-    except OSError:  # reading will say so
-        return False
-
-
-def may_be_results(name: str, head: bytes) -> bool:
-    """The same by name and first bytes."""
-    return name.lower().endswith(".json") and _RESULTS.match(head) is not None
-
-
-def is_index_folder(folder: str) -> bool:
-    """Whether an index of ours lies there; all its files are hidden ones."""
-    return os.path.isfile(os.path.join(folder, INDEX_FILE))
-
-
 def is_written_by_us(path: Path) -> bool:
     """Whether a file holds results, a page, chunks or issues; a file of questions is always the user's own."""
     suffix = path.suffix.lower()
     if suffix == ".parquet":
         return is_chunk(_parquet_columns(path))
     with path.open("rb") as file:
-        head = file.read(_HEAD)
+        head = file.read(HEAD)
         if suffix in (".html", ".htm"):
             return _PAGE in head
-        if _RESULTS.match(head):
+        if begins_as_results(head):
             return True
         file.seek(0)
         line = file.readline(_LONGEST_LINE).decode("utf-8", "replace")

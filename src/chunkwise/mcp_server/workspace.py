@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, NotAllowed
+from chunkwise.base.own_files import INDEX_FILE
 from chunkwise.base.progress import OnProgress
 from chunkwise.documents.loader import LoadOptions, leaving_out
-from chunkwise.documents.walk import INDEX_FILE
 from chunkwise.models.llm.prompt import fenced, with_distinct_fences, without_special_tokens
 from chunkwise.report.plain_text import harmless_text, one_line
 from chunkwise.retrieval.searchable import Snapshots

@@ -89,16 +89,18 @@ def ask(project: Project, request: AskRequest) -> AskView:
             index.source, [question], retriever=retriever, embedder=project.embedder,
             budget=budget_for(client, None, request.budget) or 1000,
         )[0]  # fmt: skip
-    if not project.asking.acquire(timeout=60):
+    # A slow model keeps its own askers waiting, and not everybody else: requests at work are few.
+    if not project.askers.acquire(blocking=False):
         raise NotReady("others are being answered; ask again in a moment")
     try:
-        query = Query("1", question)
-        if client is None:
-            answered = next(quote_each([RetrievedQuestion(query, hits)]))
-        else:
-            answered = answer_question(query, hits, client)
+        with project.asking:
+            query = Query("1", question)
+            if client is None:
+                answered = next(quote_each([RetrievedQuestion(query, hits)]))
+            else:
+                answered = answer_question(query, hits, client)
     finally:
-        project.asking.release()
+        project.askers.release()
     if not answered.is_answered:
         raise ChunkwiseError(f"the model gave no answer: {answered.reason}")
     return AskView(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from threading import Lock
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,39 +14,9 @@ from numpy.typing import NDArray
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.core import Document
 from chunkwise.studio.endpoint import NotFound
+from chunkwise.studio.recently_used import RecentlyUsed
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of
-
-Kept = TypeVar("Kept")
-
-
-class RecentlyUsed(Generic[Kept]):
-    """What was made last, as much of it as fits; each is made once, also where two ask for it at the same time."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._lock = Lock()
-        self._making: dict[Hashable, Lock] = {}
-        self._found: OrderedDict[Hashable, tuple[Kept, int]] = OrderedDict()
-
-    def get(self, key: Hashable, make: Callable[[], Kept], size: int = 1) -> Kept:
-        with self._lock:
-            own = self._making.setdefault(key, Lock())
-        with own:
-            with self._lock:
-                if key in self._found:
-                    self._found.move_to_end(key)
-                    return self._found[key][0]
-            made = make()
-            with self._lock:
-                self._found[key] = made, size
-                while sum(each for _, each in self._found.values()) > self._most:
-                    if len(self._found) == 1:
-                        break
-                    gone, _ = self._found.popitem(last=False)
-                    self._making.pop(gone, None)
-            return made
-
 
 _ANALYSED_CHARACTERS = 48_000_000
 """Of documents whose analyses are kept; the last one always is."""
@@ -151,6 +120,12 @@ class StudioCorpus:
         self.strategy = get_strategy(strategy)
         """By which the issues of the list are counted."""
         self.rows: list[DocumentRow] = []
+        self.formats: Counter[str] = Counter()
+        self.languages: Counter[str] = Counter()
+        self.changes = 0
+        """Of the rows, counted."""
+        self.sorted_rows: RecentlyUsed[list[DocumentRow]] = RecentlyUsed(4)
+        """By what was asked for and the changes until then."""
         self._source: DocumentSource = _InMemory()
         self._numbers: dict[str, int] = {}
         self._analysed: RecentlyUsed[Analyzed] = RecentlyUsed(_ANALYSED_CHARACTERS)
@@ -173,12 +148,14 @@ class StudioCorpus:
     def _add_row(self, document: Document) -> None:
         number = len(self.rows)
         self._numbers[document.id] = number
-        self.rows.append(
-            DocumentRow(
-                number, document.id, document.title, document.format, language_of(document),
-                len(document.text), None, None, None,
-            )
+        row = DocumentRow(
+            number, document.id, document.title, document.format, language_of(document),
+            len(document.text), None, None, None,
         )  # fmt: skip
+        self.rows.append(row)
+        self.formats[row.format] += 1
+        self.languages[row.language] += 1
+        self.changes += 1
 
     def look_at(self, number: int) -> None:
         """Counts sections, chunks and issues for the list."""
@@ -193,6 +170,7 @@ class StudioCorpus:
         self.rows[number] = replace(
             row, sections=sections, chunks=len(chunks), bad_cuts=counts.cuts
         )
+        self.changes += 1
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -20,7 +20,7 @@ from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.lint import kind_name
 from chunkwise.report.views.view import View
-from chunkwise.studio.corpus import Cuts, DocumentRow, needs_a_model
+from chunkwise.studio.corpus import Cuts, DocumentRow, StudioCorpus, needs_a_model
 from chunkwise.studio.project import Project
 
 MOST_ROWS = 500
@@ -123,25 +123,40 @@ class DocumentsView(View):
 
 
 def documents(project: Project, request: DocumentsRequest) -> DocumentsView:
-    every = list(project.corpus.rows)  # others are added meanwhile
-    words = request.find.casefold().split()
-    fitting = [
-        row
-        for row in every
-        if (not request.format or row.format == request.format)
-        and (not request.language or row.language == request.language)
-        and all(word in f"{row.id}\n{row.title}".casefold() for word in words)
-    ]
-    fitting.sort(key=_ORDERS[request.sort], reverse=request.backwards)
-    shown = fitting[request.offset : request.offset + request.count]
+    corpus = project.corpus
+    found = (
+        request.find.casefold(), request.format, request.language, request.sort, request.backwards
+    )  # fmt: skip
+    # Who scrolls asks for the same list again and again.
+    fitting = corpus.sorted_rows.get((*found, corpus.changes), lambda: _fitting(corpus, *found))
+    is_whole = not any(found[:3])
     return DocumentsView(
-        len(every), len(fitting), request.offset, project.corpus.strategy.label, tuple(shown),
-        _by_frequency(row.format for row in every), _by_frequency(row.language for row in every),
+        len(fitting) if is_whole else len(corpus), len(fitting), request.offset, corpus.strategy.label,
+        tuple(fitting[request.offset : request.offset + request.count]),
+        _by_frequency(corpus.formats), _by_frequency(corpus.languages),
     )  # fmt: skip
 
 
-def _by_frequency(values: Iterable[str]) -> tuple[str, ...]:
-    return tuple(value for value, _ in Counter(values).most_common())
+def _fitting(
+    corpus: StudioCorpus, find: str, format: str, language: str, sort: str, backwards: bool
+) -> list[DocumentRow]:
+    rows = list(corpus.rows)  # others are added meanwhile
+    if format:
+        rows = [row for row in rows if row.format == format]
+    if language:
+        rows = [row for row in rows if row.language == language]
+    if words := find.split():
+        named = [(row, f"{row.id}\n{row.title}".casefold()) for row in rows]
+        rows = [row for row, name in named if all(word in name for word in words)]
+    if sort != "place":
+        rows.sort(key=_ORDERS[sort], reverse=backwards)
+    elif backwards:
+        rows.reverse()
+    return rows
+
+
+def _by_frequency(counts: Mapping[str, int]) -> tuple[str, ...]:
+    return tuple(value for value, _ in Counter(dict(counts)).most_common())
 
 
 @dataclass(frozen=True, kw_only=True)

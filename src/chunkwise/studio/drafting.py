@@ -176,13 +176,13 @@ def drafts(project: Project, _: NoParameters) -> DraftsView:
 
 
 def estimate(project: Project, form: DraftForm) -> DraftEstimate:
-    from chunkwise.testsets.generate.generate import CALLS_A_QUESTION, request_for
+    from chunkwise.testsets.generate.generate import request_for
 
     client = _client(project, form)
     if client is None:
         return DraftEstimate(0, 0, 0, 0, 0.0, None)
     store = ProjectDrafts(project)
-    planned = _run(project, store, form, None).planned(CALLS_A_QUESTION * form.count)
+    planned = _run(project, store, form, None).planned(_most_calls(form))
     found = client.estimate([request_for(task) for task in planned])
     return DraftEstimate(
         found.calls, found.kept, found.prompt_tokens, found.output_tokens, found.money, found.seconds
@@ -228,6 +228,13 @@ def _client(project: Project, form: DraftForm) -> LlmClient | None:
     return project.llm
 
 
+def _most_calls(form: DraftForm) -> int:
+    """One question may need as many as two: the first passage may be none to ask about."""
+    from chunkwise.testsets.generate.generate import CALLS_A_QUESTION
+
+    return CALLS_A_QUESTION * max(form.count, 2)
+
+
 def _run(
     project: Project, store: ProjectDrafts, form: DraftForm, job: DraftJob | None
 ) -> GenerationRun:
@@ -243,14 +250,12 @@ def _run(
 
 
 def _work(project: Project, job: DraftJob, client: LlmClient | None) -> None:
-    from chunkwise.testsets.generate.generate import CALLS_A_QUESTION
-
     try:
         making = _run(project, job.store, job.form, job)
         if client is None:
             job.result = making.by_rules()
         else:
-            job.result = making.by_model(client, CALLS_A_QUESTION * max(job.form.count, 2))
+            job.result = making.by_model(client, _most_calls(job.form))
     except _Stopped:
         return
     except ChunkwiseError as error:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
+from chunkwise.base.own_files import is_index_folder, is_results_file
 from chunkwise.base.wording import counted
-from chunkwise.studio.corpus import RecentlyUsed
 from chunkwise.studio.endpoint import NotFound, NotReady
+from chunkwise.studio.recently_used import RecentlyUsed
 
 # What is not needed before the first page is imported by what needs it: a studio is there in a moment.
 if TYPE_CHECKING:
@@ -70,8 +71,8 @@ class ProjectSources:
     history: str | None = None
     labels: str | None = None
     """The file of labels; None: that of the project around the working folder."""
-    loading: LoadOptions | None = None
-    """How files are read; None: as usual."""
+    loading: Callable[[], LoadOptions] | None = None
+    """Says how files are read, when they are; None: as usual."""
     into: str = "kb"
     """The index that a recommendation is applied to."""
     counts_issues: bool = True
@@ -86,8 +87,6 @@ class ProjectSources:
 
 def sort_sources(names: Iterable[str]) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
     """Documents, the index and the runs among what was named; two indexes, or one beside documents, are refused."""
-    from chunkwise.documents.walk import is_index_folder, is_results_file
-
     documents, indexes, runs = [], [], []
     for name in names:
         if "://" in name or is_index_folder(name):
@@ -120,12 +119,18 @@ class Project:
         self.problem_count = 0
         self.steps: list[Step] = []
         self.runs: list[StudioRun] = []
-        self.queries: dict[str, Query] = {}
+        self._queries: dict[str, Query] = {}
+        self._questions_lock = threading.RLock()
+        self._questions_stamp: tuple[int, ...] = ()
+        """Of the file of questions as it was read; empty: there was none."""
+        self._documents_are_read = False
         self.search_lock = threading.Lock()
         """One search or reading at a time: an index on a server has one connection."""
         self.evaluating = threading.Semaphore(1)
         self.asking = threading.Semaphore(1)
         """One answer at a time: the models behind it use every core, or cost money."""
+        self.askers = threading.Semaphore(2)
+        """Who is being answered and who waits for it."""
         self.llm: LlmClient | None = None
         """Of the model that was named; None: answers are quoted."""
         self.llm_name = ""
@@ -154,6 +159,29 @@ class Project:
                     self.index.settings.strategy if self.sources.index and self.index else ""
                 )
             return self._corpus
+
+    @property
+    def queries(self) -> dict[str, Query]:
+        """The questions; read again where another studio or a command has written the file."""
+        with self._questions_lock:
+            if self._documents_are_read and self._stamp() != self._questions_stamp:
+                try:
+                    self.read_questions()
+                except ChunkwiseError as error:  # somebody may be in the middle of an edit
+                    self._tell(str(error))
+            return self._queries
+
+    @queries.setter
+    def queries(self, found: dict[str, Query]) -> None:
+        with self._questions_lock:
+            self._queries, self._questions_stamp = found, self._stamp()
+
+    def _stamp(self) -> tuple[int, ...]:
+        try:
+            found = self.questions_file().stat()
+        except OSError:
+            return ()
+        return found.st_mtime_ns, found.st_size, found.st_ino
 
     def start(self, after: float = 0.0) -> None:
         """Everything that takes time, one thing after the other, beside the server; it begins after some seconds."""
@@ -217,10 +245,12 @@ class Project:
                 step.done += 1
                 if self._stopping.is_set():
                     return
+            self._documents_are_read = True
             return
         from chunkwise.documents import InputReader
 
-        for found in InputReader(list(self.sources.documents), self.sources.loading).documents():
+        loading = self.sources.loading() if self.sources.loading is not None else None
+        for found in InputReader(list(self.sources.documents), loading).documents():
             if self._stopping.is_set():
                 return
             if isinstance(found, UnreadableDocument):
@@ -228,6 +258,7 @@ class Project:
             else:
                 self.corpus.add(found)
                 step.done += 1
+        self._documents_are_read = True
         if not len(self.corpus):
             raise ChunkwiseError(
                 f"no document could be read from {', '.join(self.sources.documents)}"
@@ -261,14 +292,16 @@ class Project:
     def _read_questions(self, step: Step) -> None:
         from chunkwise.testsets.reading import read_testset
 
-        documents = self.corpus.documents() or None
-        own = self.questions_file()
-        name = str(own) if own.is_file() else self.sources.questions
-        if not name:
-            return
-        found = read_testset(name, documents, lambda problem: self._tell(str(problem)))
-        self.queries = {query.id: query for query in found.queries}
-        step.done = step.total = len(self.queries)
+        with self._questions_lock:
+            own = self.questions_file()
+            self._questions_stamp = self._stamp()  # what is written from now on is read again
+            name = str(own) if own.is_file() else self.sources.questions
+            if not name:
+                return
+            documents = self.corpus.documents() or None
+            found = read_testset(name, documents, lambda problem: self._tell(str(problem)))
+            self._queries = {query.id: query for query in found.queries}
+            step.done = step.total = len(self._queries)
 
     def _make_index(self, step: Step) -> None:
         """In memory: what is to stay is made by `chunkwise index`."""

@@ -1,21 +1,31 @@
 // The list of documents: only the rows in sight are in the page, however many there are.
 import { $, ask, counted, element, later, number, plain, whileWorking } from "./shared.js";
 
-const PAGE = 100;
+const PAGE = 100, AT_ONCE = 2;
 const rows = $("#rows"), space = $("#space"), filter = $("#filter"), list = $("#list");
 const narrow = matchMedia("(max-width: 760px)");
 const height = () => (narrow.matches ? 68 : 42);
-let asked = { sort: "place", backwards: false }, matching = 0, total = 0, version = 0;
-let pages = new Map(); // number of a page: its rows, or the promise of them
+let asked = { sort: "place", backwards: false }, matching = 0, total = 0, version = 0, loading = 0;
+let pages = new Map(); // number of a page: its rows, or null as long as they are awaited
+let before = new Map(); // the same as it was before something was counted: better than nothing meanwhile
+let drawn = new Map(); // place in the list: what is drawn there
 
+// Who scrolls through a thousand pages asks for those that come into sight as the last ones arrive.
 async function load(page) {
   const own = version;
+  if (loading >= AT_ONCE) return;
+  loading += 1;
   pages.set(page, null);
-  const found = await ask("/api/documents", { ...asked, offset: page * PAGE, count: PAGE });
-  if (own !== version) return;
-  pages.set(page, found.rows);
-  settle(found);
-  draw();
+  try {
+    const found = await ask("/api/documents", { ...asked, offset: page * PAGE, count: PAGE });
+    if (own === version) {
+      pages.set(page, found.rows);
+      settle(found);
+    }
+  } finally {
+    loading -= 1;
+    draw();
+  }
 }
 
 function settle(found) {
@@ -59,25 +69,49 @@ function row(document, at) {
 }
 
 function draw() {
-  const first = Math.max(0, Math.floor(rows.scrollTop / height()) - 8);
-  const last = Math.min(matching, Math.ceil((rows.scrollTop + rows.clientHeight) / height()) + 8);
-  const shown = [];
+  const tall = height(), seen = new Map();
+  const first = Math.max(0, Math.floor(rows.scrollTop / tall) - 8);
+  const last = Math.min(matching, Math.ceil((rows.scrollTop + rows.clientHeight) / tall) + 8);
   for (let page = Math.floor(first / PAGE); page * PAGE < Math.max(last, 1); page++) {
     if (!pages.has(page)) load(page);
-    for (const [at, each] of (pages.get(page) || []).entries()) {
-      const place = page * PAGE + at;
-      if (place >= first && place < last) shown.push(row(each, place));
+    const found = pages.get(page) ?? before.get(page) ?? [], from = page * PAGE;
+    for (let place = Math.max(first, from); place < Math.min(last, from + found.length); place++) {
+      const there = drawn.get(place), document = found[place - from];
+      const same = there && there.document === document && there.tall === tall;
+      seen.set(place, same ? there : { document, tall, made: row(document, place) });
     }
   }
   const focused = document.activeElement?.getAttribute("href");
-  space.replaceChildren(...shown);
-  if (focused) space.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  for (const [place, each] of drawn) if (seen.get(place) !== each) each.made.remove();
+  let next = space.firstChild; // what is there already stays; the rest comes between, in the order of the list
+  for (const { made } of seen.values()) {
+    if (made === next) next = next.nextSibling;
+    else space.insertBefore(made, next);
+  }
+  drawn = seen;
+  if (focused && document.activeElement === document.body) {
+    space.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  }
+}
+
+let awaited = false;
+function drawSoon() {
+  if (awaited) return;
+  awaited = true;
+  requestAnimationFrame(() => { awaited = false; draw(); });
+}
+
+// Of the same list: what is drawn stays until the rows come that replace it.
+function refresh() {
+  version += 1;
+  for (const [page, found] of pages) if (found) before.set(page, found);
+  pages = new Map();
+  load(Math.floor(rows.scrollTop / height() / PAGE));
 }
 
 function anew() {
-  version += 1;
-  pages = new Map();
-  load(Math.floor(rows.scrollTop / height() / PAGE));
+  refresh();
+  before = new Map();
 }
 
 const values = () => ({ find: filter.find.value, format: filter.format.value, language: filter.language.value });
@@ -86,7 +120,7 @@ filter.find.addEventListener("input", later(changed, 120));
 filter.format.addEventListener("change", changed);
 filter.language.addEventListener("change", changed);
 filter.addEventListener("submit", (event) => event.preventDefault());
-rows.addEventListener("scroll", () => requestAnimationFrame(draw), { passive: true });
+rows.addEventListener("scroll", drawSoon, { passive: true });
 addEventListener("resize", () => { space.style.height = `${matching * height()}px`; draw(); });
 for (const button of document.querySelectorAll("[data-sort]")) {
   button.addEventListener("click", () => {
@@ -112,6 +146,6 @@ whileWorking((state) => {
   }
   const step = state.steps.findLast((each) => each.done);
   const now = `${state.documents} ${step ? step.name + Math.floor(10 * step.done / (step.total || 1)) : ""} ${state.working}`;
-  if (now !== seen) { seen = now; anew(); }
+  if (now !== seen) { seen = now; refresh(); }
 });
 anew();

@@ -1,7 +1,7 @@
 // What all pages share: asking the API, making elements, words for numbers.
 
 export const $ = (selector) => document.querySelector(selector);
-export const number = (value) => value.toLocaleString("en");
+export const number = new Intl.NumberFormat("en").format;
 export const counted = (value, noun) => `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
 
 // Text is only ever set as text: whatever a document holds is shown, and never obeyed.
