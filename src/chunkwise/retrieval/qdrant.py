@@ -10,9 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +20,7 @@ from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.stored import PartName, StoredDocument, StoredEngine, StoreProblem
 from chunkwise.retrieval.stored.address import (
     DEFAULT_NAME,
+    LOCAL,
     StoreAddress,
     checked_name,
     parse_store_address,
@@ -29,6 +28,8 @@ from chunkwise.retrieval.stored.address import (
 from chunkwise.retrieval.stored.lease import Lease
 
 KEY = "QDRANT_API_KEY"
+PORT = 6333
+"""Its own clouds answer there over TLS, too."""
 _STATE, _LOCK = 1, 2
 """Points of the collection that says what counts."""
 _LIVE = 1 << 52
@@ -40,7 +41,6 @@ _PAGE = 64
 _PARTS_FROM = 1 << 31
 """Points of a document behind those of its chunks."""
 _INDEXED = {"part": "keyword", "document": "integer", "since": "integer", "until": "integer"}
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class _Published(NamedTuple):
@@ -177,7 +177,7 @@ class QdrantStore:
 
         taken = [] if among is None else [models.HasIdCondition(has_id=among.tolist())]
         params = None  # in a folder all are compared
-        if self._address.variant != "local":
+        if self._address.folder is None:
             params = models.SearchParams(exact=bool(exact), hnsw_ef=max(128, 2 * depth))
         with self._explained():
             found = self._qdrant().query_points(
@@ -189,12 +189,12 @@ class QdrantStore:
 
     def is_exact(self) -> bool:
         """A server makes an index of vectors by itself, once there are enough."""
-        return self._address.variant == "local"
+        return self._address.folder is not None
 
     def size(self) -> int:
         """Of a local folder its files; a server tells how many points it has, and not what they take."""
-        if self._address.variant == "local":
-            files = Path(self._address.host + self._address.path).rglob("*")
+        if (folder := self._address.folder) is not None:
+            files = folder.rglob("*")
             return sum(each.stat().st_size for each in files if each.is_file())
         client = self._qdrant()
         with self._explained():
@@ -217,7 +217,7 @@ class QdrantStore:
         with self._explained():
             if self._has_about or client.collection_exists(self._about):
                 return
-            if self._address.variant != "local":
+            if self._address.folder is None:
                 _check_version(client.info().version, self.shown)
             client.create_collection(self._about, vectors_config={})
 
@@ -262,7 +262,7 @@ class QdrantStore:
                 )
             with self._written():
                 client.create_collection(collection, vectors_config=vectors)
-                if self._address.variant != "local":
+                if self._address.folder is None:
                     for key, kind in _INDEXED.items():
                         client.create_payload_index(collection, key, kind)
         else:
@@ -404,29 +404,21 @@ class QdrantStore:
 
 def _collection(address: StoreAddress) -> str:
     """A server's path names the collection; a folder's is an option."""
-    if address.variant == "local":
-        address.only("kb")
-        if not (address.host or address.path.strip("/")):
-            raise InvalidParameter(
-                f"the address is {address.shown}; name a folder: qdrant+local:///path"
-            )
-        name = address.options.get("kb", DEFAULT_NAME)
-    elif address.variant in ("", "https"):
-        address.only()
-        if address.user:
-            # Not the address itself: a key without a colon is shown as if it were a user.
-            raise InvalidParameter(
-                f"the address of qdrant has a user or a key in it; put the key into {KEY} and leave it out"
-            )
-        name = address.path.strip("/") or DEFAULT_NAME
-        if not address.host:
-            raise InvalidParameter(
-                f"the address is {address.shown}; name a server: qdrant://host:6333/collection, or a folder: "
-                "qdrant+local:///path"
-            )
-    else:
+    if address.variant not in ("", "https", LOCAL):
         raise InvalidParameter(
             f"the address is {address.shown}; qdrant://, qdrant+https:// and qdrant+local:// are known"
+        )
+    address.no_secrets(KEY)
+    if address.folder is not None:
+        address.only("kb")
+        name = address.options.get("kb", DEFAULT_NAME)
+    elif address.hostname and address.variant != LOCAL:
+        address.only()
+        name = address.path.strip("/") or DEFAULT_NAME
+    else:
+        raise InvalidParameter(
+            f"the address is {address.shown}; name a folder: qdrant:///path, or a server: "
+            "qdrant://host:6333/collection"
         )
     if "__" in name:
         raise InvalidParameter(
@@ -464,8 +456,8 @@ _local_lock = threading.RLock()
 def _connected(address: StoreAddress) -> Any:
     from qdrant_client import QdrantClient
 
-    if address.variant == "local":
-        folder = os.path.realpath(address.host + address.path)
+    if address.folder is not None:
+        folder = os.path.realpath(address.folder)
         with _local_lock:
             while True:
                 shared = _local.get(folder)
@@ -476,33 +468,17 @@ def _connected(address: StoreAddress) -> Any:
                 shared.holders += 1
                 if _local.get(folder) is shared:  # nobody let it go in between
                     return shared.client
-    host, port = _server(address)
-    encrypted = address.variant == "https"
-    key = os.environ.get(KEY, "").strip() or None
-    if key and not encrypted and host not in _LOOPBACK:
-        raise InvalidParameter(
-            f"{KEY} would travel to {host} unencrypted; write qdrant+https://…, or unset it"
-        )
     return QdrantClient(
-        host=host, port=port, https=encrypted, timeout=60, prefer_grpc=False, api_key=key, check_compatibility=False,
+        host=address.hostname, port=address.port or PORT, https=address.is_encrypted, timeout=60, prefer_grpc=False,
+        api_key=address.secret(KEY), check_compatibility=False,
     )  # fmt: skip
 
 
-def _server(address: StoreAddress) -> tuple[str, int]:
-    try:
-        parts = urlsplit(f"//{address.host}")
-        return parts.hostname or "", parts.port or 6333
-    except ValueError:
-        raise InvalidParameter(
-            f"the address is {address.shown}; name a server: qdrant://host:6333/collection"
-        ) from None
-
-
 def _let_go(address: StoreAddress, client: Any) -> None:
-    if address.variant != "local":
+    if address.folder is None:
         client.close()
         return
-    folder = os.path.realpath(address.host + address.path)
+    folder = os.path.realpath(address.folder)
     with _local_lock:
         shared = _local[folder]
         shared.holders -= 1
@@ -513,7 +489,7 @@ def _let_go(address: StoreAddress, client: Any) -> None:
 
 
 class QdrantEngine(StoredEngine):
-    """`qdrant://host:6333/collection`, or `qdrant+local:///path?kb=collection` without a server."""
+    """`qdrant://host:6333/collection`, or `qdrant:///path?kb=collection` without a server."""
 
     def store(self, place: str) -> QdrantStore:
         return QdrantStore(parse_store_address(place))
