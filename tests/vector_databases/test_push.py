@@ -128,6 +128,40 @@ def test_a_file_that_we_wrote_is_pushed_as_the_index_is(tmp_path: Path, suffix: 
     assert both[0] == both[1]
 
 
+def test_a_folder_of_parts_is_pushed_whole(tmp_path: Path) -> None:
+    parts = tmp_path / "chunks"
+    parts.mkdir()
+    chunk_file(parts, ROWS[:2], "part-000001.jsonl")
+    chunk_file(parts, ROWS[2:], "part-000000.jsonl")
+    chunk_file(parts, [{"text": "no chunk"}], "_chunkwise.json")
+    told: list[str] = []
+    server = Weaviate()
+    with serving(server) as place:
+        result = chunkwise.push(parts, f"weaviate://{place}/Kb1", on_bad=told.append)
+        assert (result.chunks, result.skipped, told) == (5, 0, [])
+        chunk_file(parts, ROWS[:1], "part-000002.jsonl")
+        result = chunkwise.push(parts, f"weaviate://{place}/Kb1", on_bad=told.append)
+    assert (result.chunks, result.skipped) == (5, 1)
+    assert "part-000002.jsonl" in told[0]
+    assert "was there before" in told[0]
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(InvalidParameter, match="a folder without files of chunks, and no index"):
+        chunkwise.push(empty, "weaviate://127.0.0.1:1/Kb1")
+
+
+def test_a_data_set_that_we_wrote_is_pushed(here: Run, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\nThe lamp of {name} is lit at dusk.")
+    cut = here("chunk", str(tmp_path / "a.md"), str(tmp_path / "b.md"), "-o", str(tmp_path / "set"))
+    assert cut.returncode == 0, cut.stderr
+    assert (tmp_path / "set" / "_chunkwise.json").is_file()
+    server = Weaviate()
+    with serving(server) as place:
+        result = chunkwise.push(tmp_path / "set", f"weaviate://{place}/Kb1", embedder=Tiny())
+    assert (result.documents, result.skipped) == (2, 0)
+
+
 def test_chunks_without_vectors_need_a_model(here: Run, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# Lamps\n\nThe lamp is lit at dusk.\n")
     here("chunk", "a.md", "-o", "chunks.jsonl")
