@@ -114,7 +114,7 @@ def samples() -> list[Any]:
 
 def _sample(sample: Any, tokenizer: Any) -> Arrays:
     import chunkwise
-    from chunkwise.models.embed.token_windows import PreferredEnds, window_ends
+    from chunkwise.models.embed.embedder import PreferredEnds, window_ends
     from chunkwise.retrieval.multiscale import Multiscale
 
     documents, questions = sample.read()

@@ -196,20 +196,26 @@ def _unstructured(text: str) -> Headings:
 
 
 def _docling(text: str) -> Headings:
-    """Its own reader of HTML, which needs no model."""
-    from io import BytesIO
-
-    from docling.datamodel.base_models import DocumentStream, InputFormat
-    from docling.document_converter import DocumentConverter
-
-    converter = DocumentConverter(allowed_formats=[InputFormat.HTML])
-    found = converter.convert(DocumentStream(name="page.html", stream=BytesIO(text.encode())))
-    titles = (item for item, _ in found.document.iterate_items())
     return [
         (getattr(item, "level", 0) + 1 if item.label == "section_header" else 1, item.text)
-        for item in titles
+        for item, _ in docling_document(text).iterate_items()
         if item.label in ("title", "section_header")
     ]
+
+
+def docling_document(markup: str) -> Any:
+    """By docling's reader of HTML alone: its converter asks for torch, even where no model is run."""
+    from io import BytesIO
+
+    from docling.backend.html_backend import HTMLDocumentBackend
+    from docling.datamodel.base_models import InputFormat
+    from docling.datamodel.document import InputDocument
+
+    stream = BytesIO(markup.encode("utf-8", "replace"))
+    source = InputDocument(
+        path_or_stream=stream, format=InputFormat.HTML, backend=HTMLDocumentBackend, filename="page.html"
+    )  # fmt: skip
+    return HTMLDocumentBackend(source, stream).convert()
 
 
 _READERS: dict[str, dict[str, Reader]] = {

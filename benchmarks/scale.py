@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import chunkwise
-from chunkwise.documents import remote
+from chunkwise.documents import object_store as remote
 
 _PAGE = 1000
 

@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, build_opener
 
 from benchmarks.page import write_page
+from benchmarks.studio_peers import peers
 from benchmarks.tables import table
 
 CORPUS = Path(__file__).resolve().parents[1] / "src" / "chunkwise" / "corpus"
@@ -297,8 +298,6 @@ def load() -> str:
         f"the same two cores as the server: {count:,} answers, {count / SECONDS:,.0f} a second, {len(failed)} of them "
         f"refused; {spent:,.0f} s of processor time, {memory:,.0f} MB of memory.\n\n"
         + table(["", "answers", "median, ms", "95 %", "99 %", "slowest"], rows)
-        + "\n\nPages of promptfoo and Phoenix over as many runs are not beside it: neither had finished installing "
-        "after the ten (promptfoo) and fifteen (Phoenix) minutes it was given on this busy machine."
     )
 
 
@@ -308,6 +307,7 @@ PARTS = {
     "cuts": ("Cutting anew", cuts),
     "many": ("20,000 documents", many),
     "load": ("50 readers", load),
+    "peers": ("Beside promptfoo and Phoenix", peers),
 }
 
 if __name__ == "__main__":

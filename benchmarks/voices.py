@@ -42,9 +42,8 @@ from chunkwise.retrieval.multiscale import (  # noqa: E402
     atom_votes,
 )
 from chunkwise.retrieval.multiscale import multiscale as search_module  # noqa: E402
-from chunkwise.retrieval.query_batch import QueryBatch  # noqa: E402
 from chunkwise.retrieval.retrievers import MultiscaleRetriever, _Texts  # noqa: E402
-from chunkwise.retrieval.searchable import TokenTable  # noqa: E402
+from chunkwise.retrieval.searchable import QueryBatch, TokenTable  # noqa: E402
 from chunkwise.stats.paired import paired_difference  # noqa: E402
 from chunkwise.text.terms import query_terms  # noqa: E402
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import chunkwise
+from chunkwise.core.document import PlaceInDocument
 
 HEAD = """# Python
 
@@ -266,7 +267,8 @@ def _long_methods(found: Any) -> tuple[str, ...]:
 
 def _own_members(found: Any) -> Iterator[tuple[str, str, str]]:
     """Properties and methods that have something to say, in the order of the source."""
-    for name, member in vars(found).items():
+    shared = vars(PlaceInDocument) if issubclass(found, PlaceInDocument) else {}
+    for name, member in {**shared, **vars(found)}.items():
         if name.startswith("_") or name in _long_methods(found):
             continue
         if isinstance(member, property):

@@ -33,7 +33,11 @@ def test_tests_stand_in_the_rooms_of_what_they_test() -> None:
     folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")}
     rooms = {folder for folder in folders if not BESIDE & {*folder.parts}}
     assert len(rooms) > 20
-    assert [str(room) for room in sorted(rooms) if not (PACKAGE / room).is_dir()] == []
+    assert [
+        str(room)
+        for room in sorted(rooms)
+        if not (PACKAGE / room).is_dir() and not (PACKAGE / room).with_suffix(".py").is_file()
+    ] == []
 
 
 def test_no_two_test_files_share_a_name() -> None:
@@ -80,4 +84,15 @@ def test_every_test_that_the_page_on_security_names_is_there() -> None:
         f"{file}::{name}"
         for file, name in named
         if f"\ndef {name}(" not in (TESTS / file).read_text("utf-8")
+    ] == []
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_every_file_that_a_page_about_the_house_names_is_there(page: str) -> None:
+    named = set(re.findall(r"`((?:\w+/)+\w+\.py)", (TESTS.parent / page).read_text("utf-8")))
+    assert len(named) > 5
+    assert [
+        file
+        for file in sorted(named)
+        if not (PACKAGE / file).is_file() and not (TESTS.parent / file).is_file()
     ] == []

@@ -13,7 +13,7 @@ except ImportError as error:
     raise MissingExtra("chunkwise.dspy", "dspy") from error
 
 from chunkwise.core import Hit
-from chunkwise.integrations.searching import (
+from chunkwise.integrations import (
     FilterLike,
     IndexLike,
     IndexSearch,

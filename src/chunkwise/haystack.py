@@ -15,10 +15,10 @@ from chunkwise.base.untrusted_names import recorded
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, chunk_text
 from chunkwise.core import Chunk, Hit
-from chunkwise.integrations.cutting import chunk_metadata
-from chunkwise.integrations.searching import (
+from chunkwise.integrations import (
     IndexLike,
     IndexSearch,
+    chunk_metadata,
     conditions_in,
     hit_id,
     hit_metadata,

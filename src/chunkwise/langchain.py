@@ -28,13 +28,15 @@ import chunkwise
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, StrategyLike, chunk_text
 from chunkwise.core import Chunk, Hit
 from chunkwise.documents.formats.markdown import looks_like_markdown
-from chunkwise.integrations.cutting import chunk_metadata, counted_by, strategy_of
-from chunkwise.integrations.searching import (
+from chunkwise.integrations import (
     SETTINGS,
     IndexSearch,
     best_texts,
+    chunk_metadata,
+    counted_by,
     hit_id,
     hit_metadata,
+    strategy_of,
 )
 from chunkwise.models import DEFAULT, get_embedder, get_reranker
 from chunkwise.models.embed.embedder import Embedder

@@ -34,16 +34,17 @@ except ImportError as error:
 from chunkwise.chunkers import Strategy
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, StrategyLike, chunk_text
 from chunkwise.core import Chunk, Hit, Span
-from chunkwise.integrations.cutting import chunk_metadata, strategy_of
-from chunkwise.integrations.searching import (
+from chunkwise.integrations import (
     FilterLike,
     IndexLike,
     IndexSearch,
     best_texts,
+    chunk_metadata,
     conditions_in,
     hit_id,
     hit_metadata,
     joined,
+    strategy_of,
 )
 from chunkwise.models import DEFAULT, get_embedder, get_reranker
 from chunkwise.models.embed.embedder import Embedder

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from chunkwise.base.limited import Ask
+from chunkwise.base.limited_processes import Ask
 
 _SPENT = 64 << 20
 

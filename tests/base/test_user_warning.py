@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import chunkwise
-from chunkwise.base.user_warning import warn_user
+from chunkwise.base.errors import warn_user
 
 SOURCE = Path(chunkwise.__file__).parent
 DOCUMENTS = [chunkwise.Document("a.md", "Leave is asked for in writing. It is given by noon.")]
@@ -75,6 +75,6 @@ def test_nobody_warns_past_it() -> None:
         f"{file.relative_to(SOURCE)}"
         for file in SOURCE.rglob("*.py")
         if re.search(r"warnings\.warn\b|stacklevel", file.read_text(encoding="utf-8"))
-        and file.name != "user_warning.py"
+        and file.name != "errors.py"
     ]
     assert calls == []

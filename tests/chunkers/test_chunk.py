@@ -15,6 +15,7 @@ import pytest
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra, UnreadableDocument
 from chunkwise.core import Document, Span
+from chunkwise.documents.formats.json import JsonLinesLoader
 from chunkwise.text.analyzed import Analyzed
 
 
@@ -129,14 +130,12 @@ def test_a_stream_is_not_read_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             seen += 1
             yield line
 
-    from chunkwise.documents.formats import jsonl
-
-    real = jsonl.JsonLinesLoader.load
+    real = JsonLinesLoader.load
 
     def load(self: object, *arguments: object) -> Iterator[object]:
         return counting(real(self, *arguments))  # type: ignore[arg-type]
 
-    monkeypatch.setattr(jsonl.JsonLinesLoader, "load", load)
+    monkeypatch.setattr(JsonLinesLoader, "load", load)
     chunks = chunkwise.chunk(file)
     for _ in range(10):
         next(chunks)

@@ -7,7 +7,7 @@ import pytest
 import chunkwise
 from chunkwise.core import Document
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.blocks.cells import cell_starts
+from chunkwise.text.blocks.blocks import cell_starts
 from untimed import is_linear
 
 CUTTERS = ["structure", "sentences", "recursive", "sections", "paragraphs"]
@@ -63,3 +63,43 @@ def test_cells_are_found_in_linear_time() -> None:
         cell_starts(text, document.blocks, verbatim=True)
 
     is_linear(work, 500)
+
+
+WORDS = "the pump is read twice a day and its figures are kept for seven years".split()
+
+
+def sentences(count: int) -> str:
+    """Prose of about as many words, without commas."""
+    return " ".join(
+        " ".join(WORDS[n % 14] for n in range(at, at + 11)) + "." for at in range(0, count, 11)
+    )
+
+
+@pytest.mark.parametrize("cutter", CUTTERS)
+@pytest.mark.parametrize("overlap", [0, 10])
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1", "Hale", sentences(400), sentences(40), "Ulm", "7"],
+        ["1", sentences(130)],
+        [sentences(130), "1", "Ulm"],
+        ["1", sentences(150), "Ulm", sentences(150), "7"],
+        [sentences(30)] * 7,
+        [sentences(90)] * 2 + ["1", "2", "3"],
+    ],
+)
+def test_a_row_larger_than_the_limit_leaves_no_crumbs(
+    cutter: str, overlap: int, cells: list[str], tmp_path: Path
+) -> None:
+    names = ",".join(f"n{number}" for number in range(len(cells)))
+    content = f"{names}\n{','.join(cells)}\n"
+    chunks = chunks_of(tmp_path, content, f"{cutter}(max_tokens=100, overlap={overlap})")
+    sizes = [chunk.token_count for chunk in chunks if chunk.end > len(names)]
+    assert len(sizes) > 1
+    assert min(sizes) >= 25
+    if not overlap:  # cells that fit are whole
+        cuts = {0, *(at + 1 for at, sign in enumerate(content) if sign in ",\n")}
+        torn = [chunk.start for chunk in chunks if chunk.start not in cuts]
+        large = [cell for cell in cells if len(cell) > 450]
+        spans = [(content.find(cell), content.rfind(cell) + len(cell)) for cell in large]
+        assert all(any(low < at < high for low, high in spans) for at in torn)

@@ -362,7 +362,7 @@ def test_where_the_overlap_asked_for_cannot_be_is_told(here: Run, tmp_path: Path
 def test_quiet_says_nothing_of_a_page_that_cannot_show_everything(
     here: Run, handbook: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chunkwise.cli.chunked._CHARACTERS_AT_MOST", 1)
+    monkeypatch.setattr("chunkwise.cli.cut_documents._CHARACTERS_AT_MOST", 1)
     words = ("chunk", "handbook", "--page", "page.html")
     assert "more would make it too large for a browser" in here(*words).stderr
     done = here(*words, "-q")

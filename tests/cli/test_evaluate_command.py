@@ -546,7 +546,7 @@ def test_quiet_results_that_no_file_takes_are_shown(here: Run) -> None:
 def test_options_that_cannot_be_are_told_before_anything_is_read(
     here: Run, words: tuple[str, ...], told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chunkwise.cli.evaluation._results", None)
+    monkeypatch.setattr("chunkwise.cli.run_evaluation._results", None)
     done = here("evaluate", "texts", "--test-queries", "queries.json", *words)
     assert (done.returncode, told in done.stderr) == (2, True), done.stderr
 

@@ -16,6 +16,7 @@ def kb(here: Run, tmp_path: Path) -> str:
     folder.mkdir()
     (folder / "kitchen.md").write_text(
         "# Salt Kitchen\n\nThe Salt Kitchen feeds Port Ansel. Anna Orme runs it.\n"
+        "She came on 3 May 1981, as [the list](people-of-note.md) says.\n"
     )
     (folder / "port.md").write_text(
         "Port Ansel lies in the north. Its mayor met Anna Orme at the Salt Kitchen.\n"
@@ -39,7 +40,7 @@ def test_a_name_in_the_terminal(here: Run, kb: str) -> None:
     assert "3 mentions in 2 documents, 2 passages" in done.stdout
     assert "… 1 more mention" in done.stdout
     assert "Anna Orme  (2 passages with both, 2 in all)" in done.stdout
-    assert "kitchen.md 0–70 · about it" in done.stdout
+    assert "kitchen.md 0–133 · about it" in done.stdout
 
 
 def test_json_is_exact(here: Run, kb: str, tmp_path: Path) -> None:

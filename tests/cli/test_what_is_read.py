@@ -86,3 +86,16 @@ def test_every_command_that_reads_documents_has_them(name) -> None:
         command = found
     flags = {flag for each in command.params for flag in each.opts}
     assert {"--include", "--exclude", "--ocr"} <= flags
+
+
+@pytest.mark.parametrize("command", ["chunk", "index", "profile"])
+def test_one_line_tells_that_two_documents_have_one_id(here: Run, tmp_path, command: str) -> None:
+    for folder in ("one/d", "two/d", "three/d"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "f.md").write_text("The lamps are lit at dusk.\n")
+    folders = [tmp_path / "one" / "d", tmp_path / "two" / "d", tmp_path / "three" / "d"]
+    more = ["--into", "kb", "--vectors", "none"] if command == "index" else []
+    done = here(command, *folders, *more)
+    assert done.returncode == 0
+    assert done.stderr.count("two documents are called 'f.md': the second is 'd/f.md' here") == 1
+    assert "two documents" not in here(command, folders[0], *more).stderr

@@ -72,3 +72,31 @@ def test_files_the_caller_writes_are_left_out_in_silence(
     documents = read(".", LoadOptions(leave_out=relative), on_unreadable=pytest.fail)
     assert [document.text for document in documents] == ["text"]
     assert list(sources("out.md", pytest.fail, LoadOptions(leave_out=relative))) == []
+
+
+def test_the_first_id_that_two_documents_have_is_told_and_no_other() -> None:
+    told: list[str] = []
+    ids = Ids(told.append)
+    for source in ("a", "b", "b", "c"):
+        ids.distinct("x\n", source)
+    [line] = told
+    assert "'x\\n'" in line
+    assert "'b/x\\n'" in line
+    assert "\n" not in line
+
+
+def test_a_reader_tells_it_of_files_and_of_records(tmp_path: Path) -> None:
+    for folder in ("one/d", "two/d"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "f.md").write_text("A line.", encoding="utf-8")
+    told: list[str] = []
+    options = LoadOptions(on_renamed=told.append)
+    assert len(list(read([tmp_path / "one" / "d", tmp_path / "two" / "d"], options))) == 2
+    assert [line.partition(":")[0] for line in told] == ["two documents are called 'f.md'"]
+    told.clear()
+    same = [Document("x", "One."), Document("x", "Two.")]
+    assert [each.id for each in read(same, options)] == ["x", "x~2"]
+    assert len(told) == 1
+    told.clear()
+    assert list(read(same[:1], options)) == same[:1]
+    assert told == []

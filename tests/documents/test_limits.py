@@ -12,7 +12,7 @@ import pytest
 
 import chunkwise
 from chunkwise import LoadOptions
-from chunkwise.base import limited
+from chunkwise.base import limited_processes as limited
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.limits import VARIABLE
 from chunkwise.chunkers.chunk import chunk_each

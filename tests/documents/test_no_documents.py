@@ -7,7 +7,7 @@ import pytest
 
 from chunkwise.core import Document
 from chunkwise.documents import LoadOptions, read
-from chunkwise.documents.own_files import is_written_by_us
+from chunkwise.documents.walk import is_written_by_us
 
 ASKED = [
     {"query": "How many days of leave?", "relevant_text": "Every employee has thirty days."},

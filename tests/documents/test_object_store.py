@@ -30,7 +30,7 @@ import chunkwise
 from chunkwise.base import remote
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.documents import LoadOptions
-from chunkwise.documents.remote import walk_store
+from chunkwise.documents.object_store import walk_store
 
 BUCKET = "bucket"
 Fault = Callable[[str, str], int]

@@ -8,8 +8,8 @@ import pytest
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.documents import LoadOptions, read
-from chunkwise.documents.passed_over import kind_of_name
 from chunkwise.documents.patterns import matches
+from chunkwise.documents.walk import kind_of_name
 from documents.office_files import zipped
 from untimed import is_linear
 

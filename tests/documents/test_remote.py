@@ -9,7 +9,7 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -23,9 +23,9 @@ from chunkwise.base.errors import ChunkwiseError, UnreadableDocument  # noqa: E4
 from chunkwise.base.remote import StoredFile, address_of, local_name, may_pass  # noqa: E402
 from chunkwise.core import Document  # noqa: E402
 from chunkwise.documents import LoadOptions  # noqa: E402
-from chunkwise.documents import remote as remote_files  # noqa: E402
-from chunkwise.documents.passed_over import is_left_out  # noqa: E402
-from chunkwise.documents.remote import version_of, walk_store  # noqa: E402
+from chunkwise.documents import object_store as remote_files  # noqa: E402
+from chunkwise.documents.object_store import version_of, walk_store  # noqa: E402
+from chunkwise.documents.walk import is_left_out  # noqa: E402
 from how_many import examples  # noqa: E402
 
 Files = dict[str, bytes]
@@ -286,6 +286,74 @@ def test_names_are_listed_no_further_than_they_are_read(
 
 
 # What changed
+
+
+class S3:
+    """As much of s3fs as lists a bucket: names with a slash between their parts, whatever the parts are."""
+
+    def __init__(self, keys: list[str]) -> None:
+        self.keys = keys
+
+    def split_path(self, path: str) -> tuple[str, str, None]:
+        bucket, _, key = path.partition("/")
+        return bucket, key, None
+
+    def call_s3(self, name: str, *, Prefix: str, **more: Any) -> dict[str, Any]:  # noqa: N803
+        below = [key[len(Prefix) :] for key in self.keys if key.startswith(Prefix)]
+        folders = {each.partition("/")[0] + "/" for each in below if "/" in each}
+        files = [each for each in below if each and "/" not in each]
+        return {
+            "Contents": [{"Key": Prefix + each, "Size": 1, "ETag": "1"} for each in files],
+            "CommonPrefixes": [{"Prefix": Prefix + each} for each in folders],
+        }
+
+
+def test_keys_below_a_folder_without_a_name_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = ["docs/a.md", "docs//b.md", "docs/x/c.md", "docs/x//d.md", "docs/x///e.md", "docs/"]
+    monkeypatch.setattr(remote_files, "store", lambda address: (S3(keys), "b/docs"))
+    told: list[str] = []
+    found = walk_store("s3://b/docs", "b/docs", lambda each: told.append(str(each)))
+    assert [each.below for each in found] == ["a.md", "x/c.md"]
+    why = "a folder without a name (// in keys): what is in it is not read"
+    assert sorted(told) == [f"s3://b/docs//: {why}", f"s3://b/docs/x//: {why}"]
+
+
+@pytest.mark.parametrize("size", [None, 10])
+def test_a_server_that_sends_without_end_is_left(
+    monkeypatch: pytest.MonkeyPatch, size: int | None
+) -> None:
+    sent = 0
+
+    class Endless:
+        def read(self, count: int) -> bytes:
+            nonlocal sent
+            sent += count
+            return b"word " * (count // 5) + b"x" * (count % 5)
+
+        def __enter__(self) -> Endless:
+            return self
+
+        def __exit__(self, *error: object) -> None:
+            pass
+
+    class Web:
+        kwargs: ClassVar[dict[str, Any]] = {}
+
+        def info(self, path: str) -> dict[str, Any]:
+            return {"name": path, "type": "file", "size": size}
+
+        def open(self, path: str, mode: str, **how: Any) -> Endless:
+            return Endless()
+
+    for place in (remote, remote_files):
+        monkeypatch.setattr(place, "store", lambda address: (Web(), address))
+    monkeypatch.setattr(remote, "LARGEST", 3 << 20)
+    problems = _read("https://example.org/a.txt", max_bytes=2 << 20)[1]
+    assert problems == ["larger than 2,097,152 bytes"]
+    assert sent < 8 << 20
+    if size is None:
+        problems = _read("https://example.org/a.jsonl")[1]
+        assert problems == ["larger than 3,145,728 bytes"]
 
 
 def _index(source: str, into: Path, **more: Any) -> Any:

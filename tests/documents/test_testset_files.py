@@ -11,7 +11,7 @@ import pytest
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.documents import LoadOptions, read
-from chunkwise.documents.testset_files import holds_judgements, holds_topics, may_be_of_testset
+from chunkwise.documents.walk import holds_judgements, holds_topics, may_be_of_testset
 
 WORDS = ("anchor", "barrel", "causeway")
 CORPUS = "".join(

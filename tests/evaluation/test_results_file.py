@@ -240,3 +240,12 @@ def test_values_of_other_kinds() -> None:
         read_as(float, 10**400)
     with pytest.raises(WrongType, match="…"):
         read_as(int, "long" * 100)
+
+
+def test_a_figure_as_plain_values_is_what_the_file_has() -> None:
+    figure = Figure(0.5, 0.25, 0.75, 4, MappingProxyType({"no gold": 2}), "good")
+    plain = figure.to_dict()
+    assert json.loads(json.dumps(plain)) == plain
+    assert plain["mean"] == 0.5
+    assert plain["unscored"] == {"no gold": 2}
+    assert read_as(Figure, plain) == dataclasses.replace(figure, unscored={"no gold": 2})

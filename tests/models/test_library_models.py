@@ -13,7 +13,7 @@ import pytest
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.models.embed.endpoint import EndpointEmbedder
 from chunkwise.models.embed.fastembed import FastembedEmbedder
-from chunkwise.models.rerank.onnx import OnnxReranker
+from chunkwise.models.rerank.cross_encoder import OnnxReranker
 from chunkwise.models.sentence_transformers import (
     SentenceTransformersEmbedder,
     SentenceTransformersReranker,

@@ -10,8 +10,8 @@ from chunkwise.retrieval.bm25 import Bm25
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.local.arrays import term_table
 from chunkwise.retrieval.local.index import LocalIndex
-from chunkwise.retrieval.query_batch import QueryBatch
 from chunkwise.retrieval.retrievers import ChunkRetriever, get_retriever
+from chunkwise.retrieval.searchable import QueryBatch
 from chunkwise.text.terms import query_terms
 from chunkwise.tuning.run.shared_corpus import SharedCorpus
 

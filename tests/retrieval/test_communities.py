@@ -131,7 +131,7 @@ def test_a_question_about_the_whole_is_answered_from_the_whole() -> None:
     index = make(DOCUMENTS, Reader())
     (hit, *_) = index.search("what are the main themes?", retriever="communities", k=3)
     assert hit.text == index.source.communities().found[-1].summary
-    assert {place.doc_id for place, _ in hit.places} == {each.id for each in DOCUMENTS}
+    assert {place.doc_id for place in hit.places} == {each.id for each in DOCUMENTS}
     assert {row["doc_id"] for row in hit.to_dict()["elsewhere"]} | {hit.doc_id} == {
         each.id for each in DOCUMENTS
     }
@@ -148,7 +148,7 @@ def test_a_summary_of_what_a_filter_keeps_out_is_not_shown() -> None:
         hits = index.search("what are the main themes?", retriever="communities", only=only, k=9)
         assert hits
         for hit in hits:
-            assert all(place.doc_id.startswith("sea/") for place, _ in hit.places)
+            assert all(place.doc_id.startswith("sea/") for place in hit.places)
             assert "mountain" not in hit.text
     only = Filter(documents=("sea/1",))
     assert index.search("sea", retriever="communities", only=only, k=9) == []
@@ -211,3 +211,12 @@ def test_text_that_says_nothing_is_not_asked_about() -> None:
     index = make([Document("a", "   \n  "), Document("b", "")], model)
     assert index.source.communities().found == ()
     assert model.asked == []
+
+
+def test_what_could_not_be_summarised_is_no_place_of_the_summary_above() -> None:
+    index = make(DOCUMENTS, Reader(stumble="mountain"))
+    found = index.source.communities().found
+    assert found[-1].level > 1
+    for own in found:
+        ids = {index.source.document(place.document).id for place in own.places}
+        assert not any(id.startswith("mountain") for id in ids)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Block, Document
-from chunkwise.core.boxes import PageBoxes
+from chunkwise.core.document import PageBoxes
 from chunkwise.retrieval import Index, index, open_index
 from chunkwise.retrieval.conditions import Condition, MetadataTable, conditions_of, parse_condition
 from chunkwise.retrieval.filters import Filter

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.stats.intervals import (
     Interval,
+    ScoreMatrix,
     clustered_interval,
     interval,
     intervals,
+    on_grid,
     resampled_means,
     unpaired_difference,
 )
-from chunkwise.stats.table import ScoreMatrix, on_grid
 from how_many import examples
 
 SCORES = st.floats(-1e6, 1e6, allow_subnormal=False)

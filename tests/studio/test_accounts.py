@@ -22,7 +22,7 @@ from chunkwise.studio.accounts import (
     without_account,
     write_accounts,
 )
-from chunkwise.studio.limits import Queue, RateLimit
+from chunkwise.studio.guard import Queue, RateLimit
 
 PASSWORD = "correct horse battery"
 

@@ -9,8 +9,7 @@ from starlette.testclient import TestClient
 
 from chunkwise.studio.api import ENDPOINTS
 from chunkwise.studio.app import PAGES
-from chunkwise.studio.guard import new_token
-from chunkwise.studio.limits import RequestLimits
+from chunkwise.studio.guard import RequestLimits, new_token
 from chunkwise.studio.project import Project
 from studio.made_studio import ADDRESS, PORT, TOKEN, client, client_of, project
 

@@ -20,8 +20,7 @@ from chunkwise.studio.accounts import (
 )
 from chunkwise.studio.api import SERVICE
 from chunkwise.studio.app import Login, service_app, studio_app
-from chunkwise.studio.guard import KeyAccess, UserAccess
-from chunkwise.studio.limits import USUAL_LIMITS, RequestLimits
+from chunkwise.studio.guard import USUAL_LIMITS, KeyAccess, RequestLimits, UserAccess
 from chunkwise.studio.project import Project
 from chunkwise.studio.server import Listening
 from studio.made_studio import ADDRESS, LEAVE, PORT, project

@@ -16,11 +16,10 @@ from chunkwise.chunkers import get_strategy
 from chunkwise.metrics.cuts.boundary_issues import count_issues, find_issues
 from chunkwise.retrieval import index
 from chunkwise.studio.api import ENDPOINTS, endpoints_at
-from chunkwise.studio.corpus import BAND, LONGEST_BAND, band_edges
+from chunkwise.studio.corpus import BAND, LONGEST_BAND, RecentlyUsed, band_edges
 from chunkwise.studio.documents import MOST_BANDS
 from chunkwise.studio.project import Project, ProjectSources
 from chunkwise.studio.questions import layered
-from chunkwise.studio.recently_used import RecentlyUsed
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of
 from hash_embedder import HashEmbedder

@@ -11,9 +11,9 @@ import pytest
 from chunkwise.base.errors import BrokenContract, InvalidParameter
 from chunkwise.core import Document
 from chunkwise.retrieval.filters import EVERYTHING
-from chunkwise.retrieval.query_batch import QueryBatch
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers import Bm25Retriever, MultiscaleRetriever, registry
+from chunkwise.retrieval.searchable import QueryBatch
 from chunkwise.testkit import check_retriever
 
 # Communities are what a language model wrote; tests/retrieval/test_communities.py has one that writes.

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Document
-from chunkwise.testsets.locate.locate import Located, Missing, SoughtPassage, locate
+from chunkwise.testsets.locate import Located, Missing, SoughtPassage, locate
 from chunkwise.text.folding import marks_of, unmarked
 from how_many import examples
 

@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 from chunkwise.core import Document
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.names import HEADING, TITLE, Mentions, document_names, name_hash, name_key
+from chunkwise.text.names import (
+    HEADING,
+    TITLE,
+    Mentions,
+    document_names,
+    name_hash,
+    name_key,
+    name_spans,
+    names_in_question,
+)
 
 Found = set[tuple[str, str]]
 
@@ -177,6 +186,45 @@ def test_a_link_speaks_of_the_document_it_leads_to(target: str, name: str | None
 def test_an_acronym_stands_for_its_long_form_wherever_that_is(text: str) -> None:
     assert "ECB" in stands_for(text, "European Central Bank")
     assert "ECB" not in stands_for(text.replace("Central", "Civil"), "European Civil Ban")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("萨克森花园很大。他常去萨克森花园。", {"萨克森花园"}),
+        ("剧院是里昂·席勒的。", {"里昂·席勒"}),
+        (
+            "这是由Digital Equipment设计的，后来Internet2宣布退役。",
+            {"Digital Equipment", "Internet2"},
+        ),
+        ("他说：“管理权处于多数人手中，而不是别人。”", set()),
+        ("源氏物語は長い。源氏物語を読んだ。", {"源氏物語"}),
+        ("1973年10月6日开战。", {"1973年10月6日"}),
+        ("अन्ना ओर्मे ने किया। अन्ना ओर्मे का जन्म हुआ।", {"अन्ना ओर्मे"}),
+        ("안나 오름 감독은 왔다. 안나 오름 영화.", {"안나 오름"}),
+    ],
+)
+def test_names_in_scripts_without_capitals(text: str, expected: set[str]) -> None:
+    """Repeated, with a dot, between other letters: and no clause that somebody said."""
+    assert {each for each in said(text, language="zh") if each} == expected
+
+
+def test_a_question_without_blanks_says_its_names() -> None:
+    text = "请问里昂·席勒去过萨克森花园吗？"
+    wanted = {name_hash(name_key(each)) for each in ("里昂·席勒", "萨克森花园")}
+    assert wanted <= set(names_in_question(text).tolist())
+    spans = {each.name: text[each.start : each.end] for each in name_spans(text)}
+    assert {spans[each] for each in wanted} == {"里昂·席勒", "萨克森花园"}
+    assert len(name_spans("花" * 10_000)) < 1_000
+
+
+def test_a_day_is_found_in_a_question_however_it_is_written() -> None:
+    wanted = name_hash("1981 05 03")
+    for said in ("3 May 1981", "03.05.1981", "1981-05-03", "1981年5月3日"):
+        assert name_hash(name_key(said)) == wanted
+        assert wanted in names_in_question(f"what was on {said}?").tolist()
+        places = {(each.start, each.end) for each in name_spans(said) if each.name == wanted}
+        assert (0, len(said)) in places
 
 
 def test_a_month_in_an_old_print_is_a_month() -> None:

@@ -9,7 +9,7 @@ import pytest
 import chunkwise
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.evaluation.pipeline import declared_parameters
-from chunkwise.tuning.plan.pipeline_grid import MOST, USUAL, plan_pipeline
+from chunkwise.tuning.plan.plan import MOST, USUAL, plan_pipeline
 from chunkwise.tuning.sweep import Sweep
 from cli.in_process import Run, here
 from cli.small_corpus import write_corpus, write_questions

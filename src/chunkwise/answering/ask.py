@@ -8,12 +8,8 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from chunkwise.answering.check_claims import attribute_sentences, check_claims
-from chunkwise.answering.cited_answer import (
-    CitedAnswer,
-    NumberedPassage,
-    fitting_passages,
-    passages_of,
-)
+from chunkwise.answering.cited_answer import CitedAnswer
+from chunkwise.answering.passages import NumberedPassage, fitting_passages, passages_of
 from chunkwise.answering.quotes import BUDGET, quoted_answer
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import takes

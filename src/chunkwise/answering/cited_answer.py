@@ -2,115 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from itertools import accumulate
 from typing import Any, Literal
 
+from chunkwise.answering.passages import NumberedPassage
 from chunkwise.base.notebook import beginning, drawn
 from chunkwise.base.renamed import warn_renamed
-from chunkwise.core import SECTION_SEPARATOR, Document, Hit, Span
+from chunkwise.core import SECTION_SEPARATOR
 from chunkwise.models.llm.cost import LlmUsage
-from chunkwise.retrieval.whole_blocks import NO_FRAME, Frame, whole_blocks
-from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
-
-_SPARE = 1.3
-"""Tokens of other models' tokenizers for one of ours: a small vocabulary takes more."""
-_MARKS = 30
-"""Tokens of the marks around a passage."""
-
-
-@dataclass(frozen=True, slots=True)
-class NumberedPassage:
-    """A place in a document with the number the model knows it by; `text` is always `document.text[start:end]`."""
-
-    number: int
-    id: str
-    """`doc_id::index` of the chunk; `doc_id@start-end` where it is none."""
-    document: Document = field(repr=False)
-    start: int
-    end: int
-    section: tuple[str, ...] = ()
-    opening: str = ""
-    """What the model reads before the text where that begins inside a block: a fence, a table's header."""
-    closing: str = ""
-    hidden: tuple[Span, ...] = ()
-    """Places inside it that the model does not read: comments of Markdown."""
-
-    @property
-    def doc_id(self) -> str:
-        return self.document.id
-
-    @property
-    def text(self) -> str:
-        return self.document.text[self.start : self.end]
-
-    @property
-    def shown(self) -> str:
-        """The text as the model gets it: no comment, no fence open, no row of a table without the header."""
-        text = self.document.text_without(Span(self.start, self.end), self.hidden)
-        return f"{self.opening}{text}{self.closing}"
-
-
-def passages_of(hits: Sequence[Hit]) -> list[NumberedPassage]:
-    """In the order of the hits; of a summary the places it stands for, as only they can be cited.
-
-    What lies inside a passage before it is not given twice, and what has neither letter nor digit not at all.
-    """
-    found: list[NumberedPassage] = []
-    for hit in hits:
-        for start, end in hit.spans:
-            is_known = any(
-                each.doc_id == hit.doc_id and each.start <= start and end <= each.end
-                for each in found
-            )
-            if is_known or not any(map(str.isalnum, hit.document.text[start:end])):
-                continue
-            is_chunk = hit.chunk is not None and not hit.level
-            id = f"{hit.doc_id}::{hit.chunk}" if is_chunk else f"{hit.doc_id}@{start}-{end}"
-            around = NO_FRAME if hit.level else Frame(hit.opening, hit.closing)
-            found.append(
-                NumberedPassage(
-                    len(found) + 1, id, hit.document, start, end, hit.section, *around,
-                    whole_blocks(hit.document).hidden(start, end),
-                )
-            )  # fmt: skip
-    return found
-
-
-def fitting_passages(
-    passages: Sequence[NumberedPassage], window: int | None, other_tokens: int
-) -> list[NumberedPassage]:
-    """The first ones, as many as the window has room for beside `other_tokens`; of the very first at least a part."""
-    if window is None:
-        return list(passages)
-    count = get_tokenizer(DEFAULT_TOKENIZER).count
-    room = window / _SPARE - other_tokens
-    kept: list[NumberedPassage] = []
-    for passage in passages:
-        room -= count(passage.shown) + _MARKS
-        if room < 0:
-            break
-        kept.append(passage)
-    if not kept and passages:
-        kept = _beginning(passages[0], room + count(passages[0].shown), count)
-    return kept
-
-
-def _beginning(
-    passage: NumberedPassage, room: float, count: Callable[[str], int]
-) -> list[NumberedPassage]:
-    """As much of a passage as there is room for; nothing where that is no more than a word or two."""
-    size = len(passage.text)
-    part = passage
-    while size and count(part.shown) > room:
-        size = size * 3 // 4
-        end = passage.start + size
-        _, closing = whole_blocks(passage.document).frame(passage.start, end)
-        hidden = whole_blocks(passage.document).hidden(passage.start, end)
-        part = replace(passage, end=end, closing=closing, hidden=hidden)
-    return [part] if size > _MARKS else []
-
 
 ClaimState = Literal["supported", "quoted", "unsupported"]
 """The quote stands there and the words of the claim do, too; the quote stands there, and whether it says the claim the

@@ -15,11 +15,12 @@ from chunkwise.answering.check_claims import (
     lines_of,
     one_line,
 )
-from chunkwise.answering.cited_answer import CitedAnswer, Claim, NumberedPassage, passages_of
+from chunkwise.answering.cited_answer import CitedAnswer, Claim
+from chunkwise.answering.passages import NumberedPassage, passages_of
 from chunkwise.core import Document, Hit, Query, Span
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.whole_blocks import whole_blocks
-from chunkwise.testsets.locate.locate import trimmed
+from chunkwise.testsets.locate import trimmed
 from chunkwise.text.analyzed import Analyzed
 
 BUDGET = 600

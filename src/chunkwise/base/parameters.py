@@ -9,8 +9,7 @@ from functools import wraps
 from types import MappingProxyType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.user_warning import warn_user
+from chunkwise.base.errors import InvalidParameter, warn_user
 from chunkwise.base.wording import did_you_mean
 
 

@@ -15,9 +15,8 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 from chunkwise.base import parameters, spec
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName, warn_user
 from chunkwise.base.untrusted_names import check_allowed
-from chunkwise.base.user_warning import warn_user
 from chunkwise.base.wording import did_you_mean
 
 

@@ -28,6 +28,8 @@ PACKAGES = {
 
 ATTEMPTS = 6
 """Of one request that a store is too busy for, or that the network loses."""
+LARGEST = 1 << 30
+"""Bytes of a file that no size is known of: a server may send without end."""
 _BLOCK = 4 << 20
 """Bytes that are asked for at once of a file that is read in ranges."""
 
@@ -147,7 +149,8 @@ def as_os_error(error: BaseException) -> OSError:
         number = errno.ENOENT
     if isinstance(error, PermissionError):
         number = errno.EACCES
-    words = " ".join(str(error).split())[:200] or type(error).__name__
+    said = (isinstance(error, OSError) and error.strerror) or error
+    words = " ".join(str(said).split())[:200] or type(error).__name__
     if status in _BUSY:
         words = f"the server answered {status} {ATTEMPTS} times: {words}"
     elif not isinstance(error, OSError):
@@ -192,13 +195,39 @@ class StoredFile:
     """What tells whether it has changed: its ETag or its number, or size and time; empty where a store has none."""
 
     def read(self, start: int = 0, end: int | None = None) -> bytes:
-        """These bytes, or all; a web server that knows no ranges sends all, and the rest is thrown away."""
+        """These bytes, or all; a web server that knows no ranges sends all, and the rest is not read."""
         files = store(self.root)[0]
+        if self.size is None or self.root.startswith(("http://", "https://")):
+            data = asked(lambda: self._streamed(files, start, end))
+        elif end is None or (start == 0 and end >= self.size):
+            data = asked(lambda: files.cat_file(self.path))
+        else:
+            data = asked(lambda: files.cat_file(self.path, start=start, end=end))
         if end is None:
-            whole: bytes = asked(lambda: files.cat_file(self.path))
-            return whole[start:]
-        data: bytes = asked(lambda: files.cat_file(self.path, start=start, end=end))
+            return data[start:]
         return data[start:end] if len(data) > end - start else data
+
+    def _streamed(self, files: Any, start: int, end: int | None) -> bytes:
+        """Of a server that says nothing of a size, or may say anything: as much as is asked for and no more."""
+        how: dict[str, Any] = {}
+        if self.root.startswith(("http://", "https://")):
+            how = {"block_size": 0, "size": 1}  # fsspec hands out what comes, without looking first
+            if start or (end is not None and self.size is not None and end < self.size):
+                given = files.kwargs.get("headers", {})
+                how["headers"] = {
+                    **given,
+                    "Range": f"bytes={start}-{'' if end is None else end - 1}",
+                }
+        most = LARGEST + 1 if end is None else end
+        parts: list[bytes] = []
+        length = 0
+        with files.open(self.path, "rb", **how) as file:
+            while length < most and (part := file.read(min(most - length, _BLOCK))):
+                parts.append(part)
+                length += len(part)
+        if end is None and length > LARGEST:
+            raise OSError(errno.EFBIG, f"larger than {LARGEST:,} bytes")
+        return b"".join(parts)
 
     def open(self) -> BinaryIO:
         """Read in ranges, each asked for again where it fails."""

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from chunkwise.base.user_warning import warn_user
+from chunkwise.base.errors import warn_user
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")

@@ -6,15 +6,16 @@ import pickle
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from typing import TypeVar
 
-from chunkwise.base.errors import InvalidParameter, UnreadableDocument
+from chunkwise.base.collector import uncollected
+from chunkwise.base.errors import InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import renamed
-from chunkwise.base.user_warning import warn_user
 from chunkwise.base.wording import counted
 from chunkwise.base.workers import WorkerDied, Workers
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
@@ -33,7 +34,7 @@ from chunkwise.documents import (
 from chunkwise.documents.formats.markdown import looks_like_markdown
 from chunkwise.documents.source import Source
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.source_code.parser import ParsingBudget
+from chunkwise.text.source_code import ParsingBudget
 
 DEFAULT_STRATEGY = "structure"
 
@@ -183,7 +184,9 @@ def _outcomes(
 
 def _chunked(document: Document, strategy: Strategy, parsing: ParsingBudget) -> Chunked:
     analyzed = Analyzed(document, parsing)
-    chunks = list(strategy.chunks(analyzed))
+    # A model is waited for, and others work meanwhile.
+    with nullcontext() if strategy.asks_a_model else uncollected():
+        chunks = list(strategy.chunks(analyzed))
     return Chunked(document, chunks, analyzed, unparsed=analyzed.unparsed)
 
 

@@ -15,8 +15,7 @@ from functools import cache, cached_property
 from importlib.metadata import version
 from typing import Any, ClassVar, NamedTuple
 
-from chunkwise.base.errors import InvalidParameter, MissingExtra, UnknownName
-from chunkwise.base.user_warning import warn_user
+from chunkwise.base.errors import InvalidParameter, MissingExtra, UnknownName, warn_user
 from chunkwise.base.wording import counted, did_you_mean
 from chunkwise.chunkers.chunk_positions import StatedChunk, TextFinder, find_in_own, stands
 from chunkwise.core import Document, Piece, Span

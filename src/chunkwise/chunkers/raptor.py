@@ -10,9 +10,8 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra, warn_user
 from chunkwise.base.parameters import param
-from chunkwise.base.user_warning import warn_user
 from chunkwise.chunkers.checked_pieces import merged_spans
 from chunkwise.chunkers.packing.cuts import clause_levels, sentence_levels
 from chunkwise.chunkers.packing.packer import Packer

@@ -11,8 +11,7 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.user_warning import warn_user
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, warn_user
 from chunkwise.base.wording import counted
 from chunkwise.chunkers.chunk_positions import (
     EXACT,

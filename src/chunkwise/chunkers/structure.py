@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.chunkers.contextual import table_headers
 from chunkwise.chunkers.packing.cuts import (
     ArrayCuts,
     CutLevel,
@@ -19,7 +20,6 @@ from chunkwise.chunkers.packing.cuts import (
     sentence_levels,
 )
 from chunkwise.chunkers.packing.sized import SizedChunker
-from chunkwise.chunkers.table_headers import table_headers
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.positions import without

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from chunkwise.chunkers.chunk import Chunked
     from chunkwise.chunkers.chunk_parts import PartRecord, PartWork
     from chunkwise.chunkers.contextual.writer import ContextWriter
-    from chunkwise.cli.chunked import ChunkSummary, Cutter
+    from chunkwise.cli.cut_documents import ChunkSummary, Cutter
     from chunkwise.cli.llm import AskingStrategy
     from chunkwise.core import OnProgress
 
@@ -119,7 +119,7 @@ def command(options: ChunkOptions) -> None:
     notebooks, mail, CSV, JSON and JSONL corpora, source code. Or an index, whose chunks are handed out as they are.
     """
     from chunkwise.chunkers import get_strategy
-    from chunkwise.cli.chunked import ChunkSummary
+    from chunkwise.cli.cut_documents import ChunkSummary
 
     if _names_index(options.source):
         _from_index(options)
@@ -265,7 +265,7 @@ def _raise(problem: UnreadableDocument) -> None:
 def _names_index(names: Sequence[str]) -> bool:
     """Told without what it takes to open one."""
     from chunkwise.base.remote import address_of
-    from chunkwise.documents.own_files import is_index_folder
+    from chunkwise.documents.walk import is_index_folder
 
     return any(
         ("://" in name and address_of(name) is None) or is_index_folder(name) for name in names
@@ -275,7 +275,7 @@ def _names_index(names: Sequence[str]) -> bool:
 def _from_index(options: ChunkOptions) -> None:
     """The chunks of an index, as they are."""
     from chunkwise.chunkers.read_chunks import KnownStrategy
-    from chunkwise.cli.chunked import ChunkSummary, readable
+    from chunkwise.cli.cut_documents import ChunkSummary, readable
     from chunkwise.retrieval.export import chunked_documents
     from chunkwise.retrieval.indexes import named_index
 
@@ -328,7 +328,7 @@ def _documents(
 ) -> Iterator[Chunked]:
     """Documents with their chunks; what cannot be read is a line on stderr."""
     from chunkwise.chunkers.chunk import chunk_each
-    from chunkwise.cli.chunked import readable
+    from chunkwise.cli.cut_documents import readable
 
     jobs = options.workers(bytes_of(paths))
     outcomes = chunk_each(paths, strategy, options=options.loading(outputs), jobs=jobs)
@@ -365,7 +365,7 @@ def _dry_run(
     asking: AskingStrategy | None,
 ) -> None:
     """Says what the model would be asked; nothing is sent and nothing is written."""
-    from chunkwise.cli.chunked import ChunkSummary
+    from chunkwise.cli.cut_documents import ChunkSummary
     from chunkwise.models.llm.cost import LlmEstimate
 
     if asking is None and writer is None:
@@ -387,7 +387,7 @@ def _open_sinks(
 ) -> list[Callable[[Chunked], None]]:
     """Where the chunks of each document go; nowhere: they are looked at in the terminal."""
     from chunkwise.chunkers.write_chunks import chunk_file, write_chunk_lines
-    from chunkwise.cli.chunked import CutsPage
+    from chunkwise.cli.cut_documents import CutsPage
     from chunkwise.cli.streams import JsonLines
 
     sinks: list[Callable[[Chunked], None]] = []

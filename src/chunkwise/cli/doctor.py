@@ -25,7 +25,7 @@ from chunkwise.base.wording import megabytes
 from chunkwise.cli.dataclass_options import dataclass_command, option
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, stdout_console
-from chunkwise.models.http.error import excerpt
+from chunkwise.models.http.client import excerpt
 
 CheckState = Literal["works", "absent", "fails"]
 

@@ -11,12 +11,6 @@ import click
 
 from chunkwise.base.atomic import shown_path
 from chunkwise.cli.dataclass_options import dataclass_command
-from chunkwise.cli.evaluation import (
-    EvaluationOptions,
-    kept_run,
-    prepare,
-    say_why_silent,
-)
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.llm import (
     DryRunEnded,
@@ -25,6 +19,12 @@ from chunkwise.cli.llm import (
 from chunkwise.cli.options import (
     NOT_REACHED,
     SKIPPED,
+)
+from chunkwise.cli.run_evaluation import (
+    EvaluationOptions,
+    kept_run,
+    prepare,
+    say_why_silent,
 )
 from chunkwise.cli.streams import readers_may_leave, say, stdout_console
 

@@ -422,8 +422,7 @@ def demo(options: HistoryDemoOptions) -> None:
 
     from chunkwise.cli.progress import progress
     from chunkwise.report.page import write_page
-    from chunkwise.report.terminal.history import render_metric_history
-    from chunkwise.report.terminal.watch import render_watch
+    from chunkwise.report.terminal.history import render_metric_history, render_watch
     from chunkwise.report.views.history import metric_history_view
     from chunkwise.report.views.watch import Excerpts, watch_view
     from chunkwise.tracking import sample_weeks

@@ -433,7 +433,7 @@ def _dry_run(
     from chunkwise.chunkers.chunk import chunk_each
     from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS
     from chunkwise.chunkers.contextual.writer import ContextWriter
-    from chunkwise.cli.chunked import ChunkSummary, readable
+    from chunkwise.cli.cut_documents import ChunkSummary, readable
     from chunkwise.models.llm.cost import LlmEstimate
     from chunkwise.retrieval.indexing.relations import RelationReader
 

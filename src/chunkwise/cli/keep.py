@@ -202,15 +202,15 @@ def exporters_of(options: ExporterOptions) -> dict[str, Callable[[KeptRun], obje
     if options.mlflow is None and not options.otel and options.prometheus is None:
         return found
     from chunkwise.base.atomic import check_writable
-    from chunkwise.tracking import exporters
+    from chunkwise.tracking import export
 
     if (uri := options.mlflow) is not None:
-        exporters.check_mlflow()
-        found["MLflow"] = lambda run: exporters.log_to_mlflow(run, uri)
+        export.check_mlflow()
+        found["MLflow"] = lambda run: export.log_to_mlflow(run, uri)
     if options.otel:
-        exporters.check_otel()
-        found["OpenTelemetry"] = exporters.send_otel
+        export.check_otel()
+        found["OpenTelemetry"] = export.send_otel
     if (file := options.prometheus) is not None:
         check_writable(file)
-        found[f"Prometheus ({file})"] = lambda run: exporters.write_prometheus(run, file)
+        found[f"Prometheus ({file})"] = lambda run: export.write_prometheus(run, file)
     return found

@@ -160,7 +160,7 @@ class AgreementOptions(LabelsPlace):
 def agreement(options: AgreementOptions) -> None:
     """Say how far people agree (Krippendorff's alpha, Cohen's kappa), who did how much, what nobody judged."""
     from chunkwise.base.wording import counted
-    from chunkwise.labels.progress import label_progress
+    from chunkwise.labels.assign import label_progress
     from chunkwise.report.plain_text import one_line
 
     found = label_progress(options.opened())

@@ -30,7 +30,7 @@ from chunkwise.cli.streams import readers_may_leave, say, stdout_console
 
 if TYPE_CHECKING:
     from chunkwise.chunkers.chunk import Chunked
-    from chunkwise.cli.chunked import ChunkSummary, Cutter
+    from chunkwise.cli.cut_documents import ChunkSummary, Cutter
     from chunkwise.metrics.cuts.boundary_issues import CutTally, LocatedIssue
     from chunkwise.report.views.lint import LintSample
     from chunkwise.tracking.kept_run import KeptRun
@@ -95,7 +95,7 @@ def command(options: LintOptions) -> None:
     SOURCE is any number of files, folders, globs or archives, or '-', as for `chunkwise chunk`; or an index, whose own
     chunks are checked. No questions are needed.
     """
-    from chunkwise.cli.chunked import ChunkSummary, readable
+    from chunkwise.cli.cut_documents import ChunkSummary, readable
     from chunkwise.evaluation.lint import Linter, lint_subject
     from chunkwise.report.views.lint import LintSample
     from chunkwise.retrieval.indexes import is_index
@@ -166,7 +166,7 @@ def _checked(output: Path | None) -> Path | None:
 
 def _open_sinks(stack: ExitStack, options: LintOptions, cutter: Cutter) -> list[Sink]:
     """Where the issues of each document go; nowhere: they are looked at in the terminal."""
-    from chunkwise.cli.chunked import CutsPage
+    from chunkwise.cli.cut_documents import CutsPage
     from chunkwise.cli.streams import JsonLines
 
     sinks: list[Sink] = []

@@ -100,7 +100,7 @@ class ListeningOptions:
     )  # fmt: skip
 
     def listening(self, *, at_once: int = 4, most_bytes: int = 1 << 20) -> Listening:
-        from chunkwise.studio.limits import RequestLimits
+        from chunkwise.studio.guard import RequestLimits
         from chunkwise.studio.server import Listening
 
         limits = RequestLimits(units_a_minute=self.rate, at_once=at_once, most_bytes=most_bytes)

@@ -296,7 +296,7 @@ def _encoded(name: str) -> int:
 def _paired() -> int:
     """The same passages with a short question each; nothing that was read before is looked up."""
     from chunkwise.models.embed.pretrained import MiniLM
-    from chunkwise.models.rerank.pretrained import PretrainedReranker
+    from chunkwise.models.rerank.cross_encoder import PretrainedReranker
 
     model = PretrainedReranker().model
     passage = _SAMPLE * 5

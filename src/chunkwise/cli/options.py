@@ -81,11 +81,12 @@ class LoadingOptions:
             exclude=self.exclude,
             ocr=self.ocr,
             limits=self.limits,
-            on_passed_over=self.on_passed_over(),
+            on_passed_over=self.on_note(),
+            on_renamed=self.on_note(),
         )
 
-    def on_passed_over(self) -> Callable[[str], None]:
-        """Who is told, in one line, what nobody meant in the folders that were named."""
+    def on_note(self) -> Callable[[str], None]:
+        """Who is told, in one line each, what was passed over in folders, and that two documents have one id."""
         from chunkwise.cli.streams import say
 
         return say
@@ -109,8 +110,8 @@ class QuietOption:
 class QuietLoadingOptions(LoadingOptions, QuietOption):
     """How files are read, and whether anything is said about it that did not go wrong."""
 
-    def on_passed_over(self) -> Callable[[str], None]:
-        return _nothing if self.quiet else super().on_passed_over()
+    def on_note(self) -> Callable[[str], None]:
+        return _nothing if self.quiet else super().on_note()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -491,7 +492,7 @@ def _is_read(path: Path, name: str) -> bool:
 
 def _holds_something(path: Path) -> bool:
     """Whether writing here would destroy what chunkwise cannot write again."""
-    from chunkwise.documents.own_files import is_written_by_us
+    from chunkwise.documents.walk import is_written_by_us
 
     try:
         if path.is_dir():

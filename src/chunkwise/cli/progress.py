@@ -27,7 +27,7 @@ Below = Callable[[], "RenderableType | None"]
 
 def bytes_of(inputs: Iterable[str]) -> int:
     """About how many bytes there are to read; what cannot be known counts nothing."""
-    from chunkwise.documents.passed_over import is_left_out
+    from chunkwise.documents.walk import is_left_out
 
     total = 0
     for name in inputs:

@@ -122,6 +122,7 @@ def command(options: IndexSearchOptions) -> None:
         write(query, hits, chains)
         if not hits and not options.quiet:
             _why_nothing(index, query, options.retriever)
+            _narrowed(options)
         elif len(queries) == 1 and not options.quiet and not options.as_json:
             _hint(index, query)
     if skipped:
@@ -173,7 +174,7 @@ def _passages_told(
     reranker: Reranker | None, advance: OnProgress | None, quiet: bool
 ) -> Iterator[None]:
     """How far the local reranker is, which may read for seconds: beside the bar that is there, or by one of its own."""
-    from chunkwise.models.rerank.pretrained import PretrainedReranker
+    from chunkwise.models.rerank.cross_encoder import PretrainedReranker
 
     if not isinstance(reranker, PretrainedReranker):
         yield
@@ -198,6 +199,16 @@ def _why_nothing(index: Index, query: Query, retriever: str | None) -> None:
     if index.settings.vectors == "none":
         instead = "ask with other words, or make the index with vectors: chunkwise index --rebuild"
     say(f"nothing found by words for {one_line(query.text, 80)!r}: {why}; {instead}")
+
+
+def _narrowed(options: IndexSearchOptions) -> None:
+    """Which options leave out documents, where nothing is found in the others."""
+    given = {
+        "--only-document": options.only_document, "--section": options.section, "--pages": options.pages,
+        "--level": options.level is not None, "--where": options.where,
+    }  # fmt: skip
+    if named := ", ".join(name for name, value in given.items() if value):
+        say(f"nothing found in what {named} leaves of the index; search without it")
 
 
 def _missing(index: Index, query: Query) -> list[MissingWord]:

@@ -163,7 +163,7 @@ def command(options: TuneOptions) -> None:
 
 def _of_pipeline(options: TuneOptions) -> SweepSource:
     """A sweep of the user's own pipeline, which knows its models and its chunks itself."""
-    from chunkwise.cli.evaluation import documents_beside
+    from chunkwise.cli.run_evaluation import documents_beside
     from chunkwise.tuning.plan.prepare import sweep_of_pipeline
 
     assert options.pipeline is not None

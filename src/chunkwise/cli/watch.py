@@ -18,15 +18,6 @@ import click
 from chunkwise.cli.ab import command as ab
 from chunkwise.cli.alerts import ack, alerts
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option, parsed_anew
-from chunkwise.cli.evaluation import (
-    Evaluated,
-    EvaluationOptions,
-    PreparedEvaluation,
-    kept_run,
-    measured_names,
-    prepare,
-    say_why_silent,
-)
 from chunkwise.cli.keep import ExporterOptions, HistoryOption, exporters_of, hand_on
 from chunkwise.cli.llm import DryRunEnded, show_estimate
 from chunkwise.cli.options import (
@@ -37,6 +28,15 @@ from chunkwise.cli.options import (
     json_flag,
     output_file,
     page_file,
+)
+from chunkwise.cli.run_evaluation import (
+    Evaluated,
+    EvaluationOptions,
+    PreparedEvaluation,
+    kept_run,
+    measured_names,
+    prepare,
+    say_why_silent,
 )
 from chunkwise.cli.streams import (
     print_json,
@@ -401,7 +401,7 @@ class _Watch:
         if self._options.as_json:
             print_json(view.to_dict())
         elif not self._options.quiet:
-            from chunkwise.report.terminal.watch import render_watch
+            from chunkwise.report.terminal.history import render_watch
 
             render_watch(view, stdout_console())
 

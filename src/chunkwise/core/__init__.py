@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from chunkwise.base.progress import OnProgress
-from chunkwise.core.boxes import Box, PageBoxes
 from chunkwise.core.chunk import Chunk, KnownSection, Outline, Piece
 from chunkwise.core.document import (
     AS_WRITTEN,
     BLOCK_KINDS,
+    FORMATS,
     SECTION_SEPARATOR,
     Block,
     BlockKind,
+    Box,
     Document,
+    PageBoxes,
     Span,
 )
-from chunkwise.core.hit import Hit
+from chunkwise.core.hit import Hit, HitPlace
 from chunkwise.core.query import Fact, Label, Passage, Query, Reference, Score
 
 __all__ = [
     "AS_WRITTEN",
     "BLOCK_KINDS",
+    "FORMATS",
     "SECTION_SEPARATOR",
     "Block",
     "BlockKind",
@@ -28,6 +31,7 @@ __all__ = [
     "Document",
     "Fact",
     "Hit",
+    "HitPlace",
     "KnownSection",
     "Label",
     "OnProgress",

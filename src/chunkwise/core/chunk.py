@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Protocol, Self, final
 
 from chunkwise.base.notebook import beginning, card
-from chunkwise.core.boxes import Box
-from chunkwise.core.document import SECTION_SEPARATOR, Document, Span, plain_value
+from chunkwise.core.document import Document, PlaceInDocument, Span, plain_value
 
 
 class Piece(NamedTuple):
@@ -47,7 +45,7 @@ class KnownSection(NamedTuple):
 
 @final
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class Chunk:
+class Chunk(PlaceInDocument):
     """A place in a document. `text` is always `document.text[start:end]`.
 
     A summary (`level` above 0) stands for several places, `spans`: its `text` was written by a model and is no part of
@@ -107,23 +105,6 @@ class Chunk:
         return f"{self.document.id}::{self.index}"
 
     @property
-    def doc_id(self) -> str:
-        return self.document.id
-
-    @property
-    def text(self) -> str:
-        return self.summary if self.level else self.document.text[self.start : self.end]
-
-    @property
-    def span(self) -> Span:
-        return Span(self.start, self.end)
-
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        """The places it stands for, in order: one, but for a summary."""
-        return self.summarised or (self.span,)
-
-    @property
     def index_text(self) -> str:
         """What is embedded and searched: the context, then the text."""
         return f"{self.context}\n{self.text}" if self.context else self.text
@@ -132,29 +113,6 @@ class Chunk:
     def section(self) -> tuple[str, ...]:
         """Titles from the outermost heading down to the chunk's own."""
         return self.outline.section(self.start, self.end) if self.outline else ()
-
-    @property
-    def section_path(self) -> str:
-        return SECTION_SEPARATOR.join(self.section)
-
-    @property
-    def page(self) -> int | None:
-        """Number of the page the chunk starts on, from 1; None where the format has no pages."""
-        return self.document.page(self.start)
-
-    @property
-    def last_page(self) -> int | None:
-        return self.document.page(max(self.start, self.end - 1))
-
-    @property
-    def boxes(self) -> tuple[Box, ...]:
-        """The rectangles it stands in, page by page, in PDF points; none where the format has no pages."""
-        return tuple(box for span in self.spans for box in self.document.boxes_of(*span))
-
-    @property
-    def metadata(self) -> Mapping[str, object]:
-        """What its document is known by beside text and title: fields of its record, its front matter."""
-        return self.document.metadata
 
     @property
     def word_count(self) -> int:
@@ -228,7 +186,7 @@ class Chunk:
         return Chunk, (*values, self.strategy, KnownSection(self.section), self.parent, *derived)
 
 
-class _Open:
+class _Open(PlaceInDocument):
     """A chunk while it is filled."""
 
     __slots__ = tuple(each.name for each in fields(Chunk))

@@ -1,15 +1,94 @@
-"""A text, its places and its layout."""
+"""A text, its places and its layout, and where it stands on the pages it was read from."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.core.boxes import Box, PageBoxes
+
+_STACKED = 1.5
+"""Lines of a rectangle are no further apart than this many times their height."""
+
+
+class Box(NamedTuple):
+    """A rectangle on a page, in PDF points (1/72 inch) from the lower left corner; `y1` is its upper edge."""
+
+    page: int
+    """From 1."""
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+@dataclass(frozen=True, slots=True)
+class PageBoxes:
+    """The lines of a document in the order of its text: where each begins and ends in it, and its box.
+
+    Numbers stand in arrays, tenths of a point for the corners: a book of a thousand pages has fifty thousand lines.
+    """
+
+    starts: array[int] = field(default_factory=lambda: array("q"), repr=False)
+    ends: array[int] = field(default_factory=lambda: array("q"), repr=False)
+    pages: array[int] = field(default_factory=lambda: array("i"), repr=False)
+    corners: array[int] = field(default_factory=lambda: array("i"), repr=False)
+    """Four a line, x0, y0, x1, y1, in tenths of a point."""
+
+    @classmethod
+    def of(
+        cls, lines: Iterable[tuple[int, int, tuple[int, float, float, float, float]]]
+    ) -> PageBoxes:
+        """From start, end and box of each line, in order."""
+        found = list(lines)
+        corners = [round(10 * each) for _, _, box in found for each in box[1:]]
+        return cls(
+            array("q", [start for start, _, _ in found]),
+            array("q", [end for _, end, _ in found]),
+            array("i", [box[0] for _, _, box in found]),
+            array("i", corners),
+        )
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __hash__(self) -> int:
+        return hash((len(self.starts), self.corners.tobytes()))
+
+    def line(self, number: int) -> Box:
+        x0, y0, x1, y1 = self.corners[4 * number : 4 * number + 4]
+        return Box(self.pages[number], x0 / 10, y0 / 10, x1 / 10, y1 / 10)
+
+    def lines(self, start: int, end: int) -> Iterator[Box]:
+        """Of each line that a span touches, the whole line."""
+        first = bisect_right(self.ends, start)
+        for number in range(first, bisect_left(self.starts, end) if start < end else first):
+            yield self.line(number)
+
+    def within(self, start: int, end: int) -> tuple[Box, ...]:
+        """The rectangles a span stands in: lines that stand below each other in one column are one."""
+        found: list[Box] = []
+        for box in self.lines(start, end):
+            if found and _goes_on(found[-1], box):
+                last = found[-1]
+                low = min(last.x0, box.x0), min(last.y0, box.y0)
+                box = Box(box.page, *low, max(last.x1, box.x1), max(last.y1, box.y1))
+                found.pop()
+            found.append(box)
+        return tuple(found)
+
+
+def _goes_on(above: Box, line: Box) -> bool:
+    """Whether a line is the next one of a rectangle: on its page, right below it or beside its last line."""
+    height = line.y1 - line.y0
+    apart = above.y0 - line.y1
+    beside = line.x0 < above.x1 and above.x0 < line.x1
+    return above.page == line.page and beside and -height <= apart <= _STACKED * height
+
 
 BlockKind = Literal["heading", "paragraph", "item", "header", "row", "code"]
 """What a block is: `header` and `row` are lines of a table, `item` one entry of a list."""
@@ -18,6 +97,12 @@ BLOCK_KINDS: tuple[BlockKind, ...] = ("heading", "paragraph", "item", "header", 
 
 AS_WRITTEN = ("text", "markdown", "code", "rst", "tex", "asciidoc", "org")
 """Formats whose text is the file's own, line by line and character by character."""
+
+FORMATS = (
+    *AS_WRITTEN, "html", "pdf", "table", "docx", "odt", "rtf", "epub", "pptx", "odp", "xlsx", "ods", "eml", "notebook",
+    "man", "subtitles", "xml", "picture",
+)  # fmt: skip
+"""Formats of documents that do not say their blocks; with blocks, a loader may name any other."""
 
 SECTION_SEPARATOR = " > "
 
@@ -86,6 +171,11 @@ class Document:
                 f"the text of the document {self.id!r} is {shown}; a str is needed: decode bytes first, and leave out "
                 "what has no text (chunkwise.read makes documents of files)"
             )
+        if self.blocks is None and self.format not in FORMATS:
+            raise InvalidParameter(
+                f"the format of the document {self.id!r} is {self.format!r}; allowed: {', '.join(FORMATS)}; "
+                "one of your own needs `blocks`, else say text"
+            )
 
     def page(self, position: int) -> int | None:
         """Number of the page a position lies on, from 1; None where the format has no pages."""
@@ -114,3 +204,61 @@ class Document:
             "language": self.language,
             "metadata": plain_value(self.metadata),
         }
+
+
+class PlaceInDocument:
+    """What a chunk and a hit say of their place, by their document."""
+
+    __slots__ = ()
+
+    document: Document
+    start: int
+    end: int
+    summary: str
+    summarised: tuple[Span, ...]
+    level: int
+
+    if TYPE_CHECKING:
+
+        @property
+        def section(self) -> tuple[str, ...]: ...
+
+    @property
+    def doc_id(self) -> str:
+        return self.document.id
+
+    @property
+    def text(self) -> str:
+        return self.summary if self.level else self.document.text[self.start : self.end]
+
+    @property
+    def span(self) -> Span:
+        return Span(self.start, self.end)
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The places it stands for, in order: one, but for a summary."""
+        return self.summarised or (self.span,)
+
+    @property
+    def section_path(self) -> str:
+        return SECTION_SEPARATOR.join(self.section)
+
+    @property
+    def page(self) -> int | None:
+        """Number of the page it starts on, from 1; None where the format has no pages."""
+        return self.document.page(self.start)
+
+    @property
+    def last_page(self) -> int | None:
+        return self.document.page(max(self.start, self.end - 1))
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        """The rectangles it stands in, page by page, in PDF points; none where the format has no pages."""
+        return tuple(box for span in self.spans for box in self.document.boxes_of(*span))
+
+    @property
+    def metadata(self) -> Mapping[str, object]:
+        """What its document is known by beside text and title: fields of its record, its front matter."""
+        return self.document.metadata

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from chunkwise.base.notebook import beginning, card
-from chunkwise.core.boxes import Box
-from chunkwise.core.document import SECTION_SEPARATOR, Document, Span, plain_value
-from chunkwise.core.query import Passage
+from chunkwise.core.document import Document, PlaceInDocument, Span, plain_value
+
+
+class HitPlace(NamedTuple):
+    """A place that a hit is or stands for, with the document it is in."""
+
+    document: Document
+    start: int
+    end: int
+    tokens: int
+
+    @property
+    def doc_id(self) -> str:
+        return self.document.id
+
+    @property
+    def text(self) -> str:
+        return self.document.text[self.start : self.end]
+
+    def touches(self, doc_id: str, start: int, end: int) -> bool:
+        """Whether they share a character."""
+        return self.document.id == doc_id and self.start < end and start < self.end
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Hit:
+class Hit(PlaceInDocument):
     """A place in a document that answers a question; or a summary of several, whose `text` is the summary."""
 
     document: Document
@@ -44,8 +62,8 @@ class Hit:
     """What is shown before its text where that begins inside a block: the fence of code, the header of a table."""
     closing: str = ""
     """What is shown behind it where it ends inside code: the fence that closes it."""
-    elsewhere: tuple[tuple[Passage, int], ...] = ()
-    """Of a summary over several documents, its places in the others, each with its tokens."""
+    elsewhere: tuple[HitPlace, ...] = ()
+    """Of a summary over several documents, its places in the others."""
     hidden: tuple[Span, ...] = ()
     """Places inside it that are not shown, in order: comments of Markdown."""
 
@@ -60,27 +78,10 @@ class Hit:
         return None if self.matched_chunk is None else f"{self.doc_id}::{self.matched_chunk}"
 
     @property
-    def doc_id(self) -> str:
-        return self.document.id
-
-    @property
-    def text(self) -> str:
-        return self.summary if self.level else self.document.text[self.start : self.end]
-
-    @property
     def shown(self) -> str:
         """Its text as a reader or a model gets it: no comment, no fence open, no row of a table without the header."""
         text = self.text if self.level else self.document.text_without(self.span, self.hidden)
         return f"{self.opening}{text}{self.closing}"
-
-    @property
-    def span(self) -> Span:
-        return Span(self.start, self.end)
-
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        """The places it stands for, in order: one, but for a summary."""
-        return self.summarised or (self.span,)
 
     @property
     def span_tokens(self) -> tuple[int, ...]:
@@ -88,33 +89,10 @@ class Hit:
         return self.summarised_tokens or (self.token_count,)
 
     @property
-    def places(self) -> tuple[tuple[Passage, int], ...]:
-        """All that it stands for, in whatever document, each place with its tokens."""
+    def places(self) -> tuple[HitPlace, ...]:
+        """All that it is or stands for, in whatever document: what is cited, judged and held against references."""
         own = zip(self.spans, self.span_tokens, strict=True)
-        return (*((Passage(self.doc_id, *span), tokens) for span, tokens in own), *self.elsewhere)
-
-    @property
-    def section_path(self) -> str:
-        return SECTION_SEPARATOR.join(self.section)
-
-    @property
-    def page(self) -> int | None:
-        """Number of the page the hit starts on, from 1; None where the format has no pages."""
-        return self.document.page(self.start)
-
-    @property
-    def last_page(self) -> int | None:
-        return self.document.page(max(self.start, self.end - 1))
-
-    @property
-    def boxes(self) -> tuple[Box, ...]:
-        """The rectangles it stands in, page by page, in PDF points; none where the format has no pages."""
-        return tuple(box for span in self.spans for box in self.document.boxes_of(*span))
-
-    @property
-    def metadata(self) -> Mapping[str, object]:
-        """What its document is known by beside text and title: fields of its record, its front matter."""
-        return self.document.metadata
+        return (*(HitPlace(self.document, *span, size) for span, size in own), *self.elsewhere)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -136,7 +114,10 @@ class Hit:
             "hidden": [list(span) for span in self.hidden],
             "level": self.level,
             "spans": [list(span) for span in self.spans],
-            "elsewhere": [place._asdict() for place, _ in self.elsewhere],
+            "elsewhere": [
+                {"doc_id": place.doc_id, "start": place.start, "end": place.end}
+                for place in self.elsewhere
+            ],
             "boxes": [list(box) for box in self.boxes],
             "chunk_id": self.chunk_id,
             "matched_id": self.matched_id,

@@ -19,8 +19,8 @@ from typing import IO, BinaryIO, cast
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.documents.loader import OnUnreadable, suffix_of
-from chunkwise.documents.passed_over import is_left_out
 from chunkwise.documents.source import Source, os_reason, printable
+from chunkwise.documents.walk import is_left_out
 
 MAX_MEMBER = 1 << 30
 MAX_TOTAL = 4 << 30

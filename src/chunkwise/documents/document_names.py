@@ -1,9 +1,10 @@
-"""Which document a name means: its id, else the only one whose path, file name, stem or title it is."""
+"""What documents are called: ids no two of them share, and which document a name means."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -101,3 +102,47 @@ def _spellings(name: str) -> list[str]:
     """The name, and what is left of it when folders in front are taken away, one after the other."""
     parts = _plain(name).strip("/").split("/")
     return [_plain(name), *("/".join(parts[at:]) for at in range(min(len(parts), 32)))]
+
+
+class Ids:
+    """The ids given so far; the first that had to be another one is told, in one line."""
+
+    def __init__(self, on_renamed: Callable[[str], None] | None = None) -> None:
+        self._on_renamed = on_renamed
+        self._taken: set[str] = set()
+        self._last: dict[str, int] = {}
+
+    def __contains__(self, id: str) -> bool:
+        return id in self._taken
+
+    def distinct(self, id: str, source: str) -> str:
+        """The id if it is free, else `source/id`, else that with `~2`, `~3` …"""
+        given = id
+        if id in self._taken and source:
+            id = f"{source}/{id}"
+        if id in self._taken:
+            id = self._numbered(id)
+        self._taken.add(id)
+        if id != given and self._on_renamed is not None:
+            self._on_renamed(
+                f"two documents are called {given!r}: the second is {id!r} here, as ids must differ; "
+                "more that share a name are named alike"
+            )
+            self._on_renamed = None
+        return id
+
+    def _numbered(self, stem: str) -> str:
+        # Counted on from the last one: thousands of equal names would else be tried from 2 each.
+        number = self._last.get(stem, 1) + 1
+        while (id := f"{stem}~{number}") in self._taken:
+            number += 1
+        self._last[stem] = number
+        return id
+
+
+def distinct_documents(documents: Iterable[Document]) -> Iterator[Document]:
+    """The same documents; one whose id is taken is named after its source, too."""
+    ids = Ids()
+    for document in documents:
+        id = ids.distinct(document.id, document.source)
+        yield document if id == document.id else replace(document, id=id)

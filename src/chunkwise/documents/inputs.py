@@ -13,26 +13,29 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import Literal, NamedTuple, TypeVar
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.remote import StoredFile, address_of, local_name, shown_address
-from chunkwise.base.user_warning import warn_user
 from chunkwise.core import Document
 from chunkwise.documents.archive import is_archive, members
-from chunkwise.documents.distinct_ids import Ids
+from chunkwise.documents.document_names import Ids
 from chunkwise.documents.formats.arrow import Table, TableLike, is_table
 from chunkwise.documents.loader import LoadOptions, OnUnreadable
-from chunkwise.documents.own_files import is_index_folder, is_results_file, may_be_results
-from chunkwise.documents.passed_over import LEFT_OUT, Choice, in_words
+from chunkwise.documents.object_store import StoreEntry, look_up, read_ahead, walk_store
 from chunkwise.documents.patterns import depth_of, is_pattern, names_a_kind, split_pattern, to_regex
-from chunkwise.documents.remote import StoreEntry, look_up, read_ahead, walk_store
 from chunkwise.documents.source import NO_SUCH_FILE, TOO_LONG_A_PATH, Source, os_reason, printable
-from chunkwise.documents.testset_files import (
+from chunkwise.documents.walk import (
+    LEFT_OUT,
+    Choice,
     file_head,
+    in_words,
+    is_index_folder,
+    is_results_file,
     may_be_of_testset,
+    may_be_results,
     no_documents_among,
     no_documents_below,
+    walk,
 )
-from chunkwise.documents.walk import walk
 
 STDIN = "-"
 _STDIN_LIMIT = 4 << 30
@@ -228,7 +231,7 @@ class _Names:
         self.choice = Choice(options.include, options.exclude, pictures=options.ocr is not None)
         self.passed_over: Counter[str] = Counter()
         """Files nobody means, by their kinds."""
-        self._ids = Ids()
+        self._ids = Ids(options.on_renamed)
         self._paths: set[str] = set()
         self._left_out = {os.path.realpath(path) for path in options.leave_out}
 

@@ -46,6 +46,8 @@ class LoadOptions:
     """Reads pictures and PDF pages without text: a command (`tesseract {} -`) or a function from bytes to text."""
     on_passed_over: Callable[[str], None] | None = None
     """Gets one line about pictures, lock files and the like found in folders and not read; left out, a warning."""
+    on_renamed: Callable[[str], None] | None = None
+    """Gets one line where two documents have one id, and one of them another; left out, nobody is told."""
     keep_furniture: bool = False
     """Whether navigation, banners, side columns and footers of HTML pages are text, too."""
     limits: str | None = None
@@ -102,7 +104,7 @@ def options_given(options: LoadOptions | None) -> dict[str, OptionValue]:
 
 
 OptionValue = str | int | list[str] | None
-_OF_THE_CALL = ("leave_out", "limits", "on_passed_over")
+_OF_THE_CALL = ("leave_out", "limits", "on_passed_over", "on_renamed")
 
 
 def _check_pattern(name: str, pattern: str) -> None:
@@ -159,6 +161,14 @@ def text_in(source: Source, options: LoadOptions) -> str:
     return decode(source.read(options.max_bytes), source.origin, options.encoding)
 
 
+_INK = re.compile(r"\S")
+
+
+def with_blank_head(text: str, end: int) -> str:
+    """The text with white space up to here, every position and every line as before."""
+    return _INK.sub(" ", text[:end]) + text[end:]
+
+
 _HERE = "chunkwise.documents.formats"
 
 # In the order they are asked: sure signs first, plain text last.
@@ -174,7 +184,7 @@ loaders = Registry(
         "odt": f"{_HERE}.odt:OdtLoader",
         "rtf": f"{_HERE}.rtf:RtfLoader",
         "picture": f"{_HERE}.picture:PictureLoader",
-        "parquet": f"{_HERE}.parquet:ParquetLoader",
+        "parquet": f"{_HERE}.arrow:ParquetLoader",
         "arrow": f"{_HERE}.arrow:ArrowLoader",
         "eml": f"{_HERE}.eml:EmlLoader",
         "html": f"{_HERE}.html.loader:HtmlLoader",
@@ -182,12 +192,12 @@ loaders = Registry(
         "notebook": f"{_HERE}.notebook:NotebookLoader",
         "subtitles": f"{_HERE}.subtitles:SubtitleLoader",
         "man": f"{_HERE}.man:ManLoader",
-        "rst": f"{_HERE}.markup:RstLoader",
+        "rst": f"{_HERE}.text:RstLoader",
         "tex": f"{_HERE}.tex:TexLoader",
-        "asciidoc": f"{_HERE}.markup:AsciidocLoader",
-        "org": f"{_HERE}.markup:OrgLoader",
+        "asciidoc": f"{_HERE}.text:AsciidocLoader",
+        "org": f"{_HERE}.text:OrgLoader",
         "csv": f"{_HERE}.csv:CsvLoader",
-        "jsonl": f"{_HERE}.jsonl:JsonLinesLoader",
+        "jsonl": f"{_HERE}.json:JsonLinesLoader",
         "json": f"{_HERE}.json:JsonLoader",
         "code": f"{_HERE}.code:CodeLoader",
         "markdown": f"{_HERE}.markdown:MarkdownLoader",

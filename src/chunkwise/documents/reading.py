@@ -14,8 +14,8 @@ from hashlib import blake2b
 from itertools import islice
 from typing import cast
 
-from chunkwise.base.errors import UnreadableDocument
-from chunkwise.base.limited import (
+from chunkwise.base.errors import UnreadableDocument, warn_user
+from chunkwise.base.limited_processes import (
     SUPPORTED,
     Ask,
     CannotBeSent,
@@ -26,9 +26,8 @@ from chunkwise.base.limited import (
 from chunkwise.base.limits import LimitExceeded, Limits, limits_of
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import grouped, renamed
-from chunkwise.base.user_warning import warn_user
 from chunkwise.core import Document
-from chunkwise.documents.distinct_ids import Ids
+from chunkwise.documents.document_names import Ids
 from chunkwise.documents.fields import is_blank
 from chunkwise.documents.formats.arrow import Table
 from chunkwise.documents.formats.corpus import NoText
@@ -51,7 +50,7 @@ from chunkwise.documents.loader import (
 )
 from chunkwise.documents.ocr import Ocr
 from chunkwise.documents.source import Source, os_reason
-from chunkwise.documents.testset_files import NO_DOCUMENT, is_no_document
+from chunkwise.documents.walk import NO_DOCUMENT, is_no_document
 
 InputItem = Source | Document | UnreadableDocument
 """What there is to do: a file to be opened, a document to be taken as it is, a line about what cannot be read."""
@@ -188,7 +187,11 @@ def _guarded(
     """Read in a process with limits; what takes more is one line about this file."""
     function = options.ocr if callable(options.ocr) else None
     sent = replace(
-        options, leave_out=(), on_passed_over=None, ocr=None if function else options.ocr
+        options,
+        leave_out=(),
+        on_passed_over=None,
+        on_renamed=None,
+        ocr=None if function else options.ocr,
     )
     answers = {} if function is None else {"ocr": function}
     try:
@@ -275,7 +278,7 @@ class InputReader:
         self._sources = changed_sources(source, self._problems.append, self._options, is_known)
         self._files: dict[str, str] = {}
         """Ids of files by their origins."""
-        self._ids = Ids()
+        self._ids = Ids(self._options.on_renamed)
 
     def units(self) -> Iterator[InputItem]:
         """Files that another process may open by itself; files of many records are read here."""

@@ -1,16 +1,22 @@
-"""The files below a folder, in a fixed order, without those nobody means."""
+"""The files below a folder, in a fixed order, without those nobody means: pictures, lock files, what a tool has built,
+what chunkwise itself wrote, and the questions and judgements of a test set, which lie beside its documents."""
 
 from __future__ import annotations
 
+import csv
 import os
-from collections.abc import Collection, Iterator
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path, PurePosixPath
 
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.documents.loader import OnUnreadable
-from chunkwise.documents.passed_over import is_built, is_left_out
-from chunkwise.documents.source import os_reason, printable
-from chunkwise.documents.testset_files import Head, file_head, no_documents_among
+from chunkwise.documents.fields import is_chunk
+from chunkwise.documents.loader import OnUnreadable, suffix_of
+from chunkwise.documents.patterns import matches, names_a_kind
+from chunkwise.documents.source import Source, os_reason, printable
+from chunkwise.records.json import parse_json
 
 SWEEP_RECORD = ".chunkwise-sweep"
 """Lies beside what a sweep has written."""
@@ -73,3 +79,326 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:  # a link to itself; opening it will say so
         return False
+
+
+_KINDS = {
+    "picture": "png jpg jpeg gif bmp tif tiff webp ico icns heic heif avif psd ai eps svg svgz xcf raw cr2 nef dng jp2",
+    "sound": "mp3 wav flac ogg oga opus m4a aac wma aiff mid midi",
+    "video": "mp4 m4v mov avi mkv webm wmv flv mpg mpeg ogv 3gp",
+    "font": "ttf otf woff woff2 eot pfb ttc",
+    "program or compiled file": "exe dll so dylib a o obj lib class jar war pyc pyo pyd wasm beam elc rlib pdb bin app "
+    "msi deb rpm apk dmg iso img",
+    "data dump": "npy npz pkl pickle h5 hdf5 hdf mat rdata rds sqlite sqlite3 db mdb dump pt pth "
+    "onnx safetensors gguf ckpt tfrecord bson idx pack lmdb",
+}
+_BY_SUFFIX = {f".{end}": kind for kind, ends in _KINDS.items() for end in ends.split()}
+_DRAWN = (".svg", ".svgz", ".ai", ".eps")
+"""Pictures made of lines, which no OCR reads."""
+_LOCKS = frozenset(
+    "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml poetry.lock pipfile.lock cargo.lock composer.lock "
+    "gemfile.lock uv.lock pdm.lock go.sum mix.lock podfile.lock flake.lock bun.lock bun.lockb packages.lock.json "
+    "gradle.lockfile conda-lock.yml deno.lock pubspec.lock cartfile.resolved package.resolved".split()
+)
+_MINIFIED = re.compile(r"[.-]min\.(?:js|css|mjs|cjs)\Z|\.(?:js|css|mjs|cjs)\.map\Z", re.IGNORECASE)
+_SCRIPTS = (".js", ".mjs", ".cjs", ".css")
+_LONG_LINE = 5_000
+"""Bytes; who writes code by hand breaks a line sooner."""
+_MANY = {"program or compiled file": "programs and compiled files"}
+
+_BUILT = {
+    "dist": ("package.json", "pyproject.toml", "setup.py"),
+    "build": (
+        "package.json",
+        "pyproject.toml",
+        "setup.py",
+        "build.gradle",
+        "build.gradle.kts",
+        "CMakeLists.txt",
+    ),
+    "target": ("Cargo.toml", "pom.xml", "build.sbt"),
+    "vendor": ("go.mod", "composer.json", "Gemfile"),
+    "bower_components": ("bower.json", "package.json"),
+    "Pods": ("Podfile",),
+    "_build": ("mix.exs", "dune-project", "conf.py", "Makefile"),
+}
+"""Folders a tool fills, told by a file beside them: alone their names are anybody's."""
+LEFT_OUT_FOLDERS = frozenset(
+    {"node_modules", "__pycache__", "__MACOSX", "venv", "CVS", "_darcs", "site-packages"}
+)
+_EGG = ".egg-info"
+
+
+def is_left_out(name: str) -> bool:
+    """Hidden files, version control, installed packages."""
+    return name.startswith(".") or name in LEFT_OUT_FOLDERS or name.endswith(_EGG)
+
+
+def is_built(name: str, beside: Collection[str]) -> bool:
+    """Whether a folder of this name, beside these files, is what a tool made of the others."""
+    return any(sign in beside for sign in _BUILT.get(name, ()))
+
+
+def kind_of_name(name: str) -> str:
+    """What is passed over by its name: `picture`, `lock file`; empty for all else."""
+    name = name[name.rfind("/") + 1 :].lower()
+    if name in _LOCKS:
+        return "lock file"
+    if _MINIFIED.search(name):
+        return "minified file"
+    return _BY_SUFFIX.get(suffix_of(name), "")
+
+
+def is_minified(name: str, head: Callable[[], bytes]) -> bool:
+    """Whether a script or a style sheet is one line without end, by its first bytes."""
+    if suffix_of(name) not in _SCRIPTS:
+        return False
+    return max(map(len, head().split(b"\n"))) >= _LONG_LINE
+
+
+LEFT_OUT = "left out"
+"""Why a file is not read that the user's patterns leave out."""
+
+
+class Choice:
+    """Which files below a folder are read: the user's patterns first, then what nobody means."""
+
+    def __init__(
+        self, include: Sequence[str] = (), exclude: Sequence[str] = (), *, pictures: bool = False
+    ) -> None:
+        self._include = tuple(include)
+        self._exclude = tuple(exclude)
+        self._pictures = pictures
+
+    def why_not(self, path: str, head: Callable[[], bytes], *, named: bool = False) -> str:
+        """Empty for a file that is read, else `LEFT_OUT` or its kind; `named`: the user named such files."""
+        if any(matches(pattern, path) for pattern in self._exclude):
+            return LEFT_OUT
+        if self._include:
+            fits = [pattern for pattern in self._include if matches(pattern, path)]
+            if not fits:
+                return LEFT_OUT
+            named = named or any(map(names_a_kind, fits))
+        if named:
+            return ""
+        kind = kind_of_name(path)
+        if kind == "picture" and self._pictures and suffix_of(path) not in _DRAWN:
+            return ""
+        return kind or ("minified file" if is_minified(path, head) else "")
+
+    @property
+    def patterns(self) -> str:
+        """As they are typed."""
+        given = [("--include", each) for each in self._include]
+        given += [("--exclude", each) for each in self._exclude]
+        return " ".join(f"{flag} {pattern!r}" for flag, pattern in given)
+
+
+def in_words(kinds: Mapping[str, int]) -> str:
+    """`12 pictures, 1 lock file`, the most first."""
+    counted = sorted(kinds.items(), key=lambda each: (-each[1], each[0]))
+    return ", ".join(
+        f"{count:,} {kind if count == 1 else _MANY.get(kind, f'{kind}s')}"
+        for kind, count in counted
+    )
+
+
+INDEX_FILE = ".index.json"
+"""Lies in the folder of an index and says what is in it."""
+
+_HEAD = 1 << 12
+_LONGEST_LINE = 1 << 24
+_RESULTS = re.compile(rb'\s*\{\s*"format"\s*:\s*"chunkwise (results|sweep)"')
+_PAGE = b'<meta name="generator" content="chunkwise">'
+_ISSUE_FIELDS = frozenset("kind doc_id source chunk offset line column before after".split())
+
+
+def is_results(value: object) -> bool:
+    """Whether JSON holds what an evaluation or a sweep found."""
+    return isinstance(value, Mapping) and value.get("format") in (
+        "chunkwise results",
+        "chunkwise sweep",
+    )
+
+
+def is_results_file(path: str) -> bool:
+    """The same of a file, by how it begins: found in a folder such a one is passed over in silence."""
+    if not path.lower().endswith(".json") or not os.path.isfile(path):
+        return False
+    try:
+        with open(path, "rb") as file:
+            return _RESULTS.match(file.read(_HEAD)) is not None
+    except OSError:  # reading will say so
+        return False
+
+
+def may_be_results(name: str, head: bytes) -> bool:
+    """The same by name and first bytes."""
+    return name.lower().endswith(".json") and _RESULTS.match(head) is not None
+
+
+def is_index_folder(folder: str) -> bool:
+    """Whether an index of ours lies there; all its files are hidden ones."""
+    return os.path.isfile(os.path.join(folder, INDEX_FILE))
+
+
+def is_written_by_us(path: Path) -> bool:
+    """Whether a file holds results, a page, chunks or issues; a file of questions is always the user's own."""
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        return is_chunk(_parquet_columns(path))
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+        if suffix in (".html", ".htm"):
+            return _PAGE in head
+        if _RESULTS.match(head):
+            return True
+        file.seek(0)
+        line = file.readline(_LONGEST_LINE).decode("utf-8", "replace")
+    names = set(_fields(line, suffix))
+    return is_chunk(names) or names >= _ISSUE_FIELDS
+
+
+def _fields(line: str, suffix: str) -> Iterable[str]:
+    """Of the first record of a file."""
+    if suffix == ".csv":
+        return next(csv.reader([line]), [])
+    try:
+        record = parse_json(line)
+    except (ValueError, RecursionError):
+        return ()
+    return record if isinstance(record, dict) else ()
+
+
+def _parquet_columns(path: Path) -> list[str]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        return []
+    try:
+        return list(pq.read_schema(path).names)
+    except pa.ArrowException:
+        return []
+
+
+BEIR_CORPUS, BEIR_QUERIES = "corpus.jsonl", "queries.jsonl"
+AUTORAG_CORPUS, AUTORAG_QUERIES = "corpus.parquet", "qa.parquet"
+TREC_JUDGING = ("qrel",)
+TREC_ASKING = ("topic", "quer", "question")
+"""Words in the names of TREC's files."""
+
+_BEIR_JUDGEMENTS = ("qrels", "qrels.tsv")
+_BEIR_HEADER = b"query-id\tcorpus-id\tscore"
+_JUDGEMENT = re.compile(rb"\S+[ \t]+(?:0|Q0|q0)[ \t]+\S+[ \t]+-?\d+[ \t]*\r?")
+_LOOKED_AT = 50
+_MARK = b"\xef\xbb\xbf"
+
+NO_DOCUMENT = (
+    "questions or judgements of a test set, which are no documents; name the field of the text with --text-field to "
+    "read it as documents"
+)
+
+Head = Callable[[str], bytes]
+"""The first bytes of a file in the folder, by its name."""
+
+
+def holds_judgements(head: bytes) -> bool:
+    """Whether a file begins with judgements as TREC has them: question, 0, document, grade."""
+    lines = _lines(head)
+    return bool(lines) and all(_JUDGEMENT.fullmatch(line) for line in lines)
+
+
+def holds_topics(head: bytes) -> bool:
+    """Whether a file begins with topics: `<top>`, or an id, a tab and a question a line."""
+    if head.removeprefix(_MARK).lstrip()[:5].lower() == b"<top>":
+        return True
+    rows = [line.split(b"\t") for line in _lines(head)]
+    return bool(rows) and all(
+        len(row) == 2 and len(row[0].split()) == 1 and row[1].strip() for row in rows
+    )
+
+
+def _lines(head: bytes) -> list[bytes]:
+    """The first that are not empty; the last of the head may be cut."""
+    text = head.removeprefix(_MARK)
+    lines = [line for line in text.split(b"\n")[:_LOOKED_AT] if line.strip()]
+    return lines[:-1] if len(lines) > 1 and not text.endswith(b"\n") else lines
+
+
+def may_be_of_testset(path: str) -> bool:
+    """Whether a path could be that of questions or judgements, by its name alone."""
+    parts = PurePosixPath(path).parts
+    name = parts[-1].lower() if parts else ""
+    return (
+        name in (BEIR_QUERIES, AUTORAG_QUERIES)
+        or (len(parts) > 1 and parts[-2] == _BEIR_JUDGEMENTS[0] and name.endswith(".tsv"))
+        or any(part in name for part in (*TREC_JUDGING, *TREC_ASKING))
+    )
+
+
+def no_documents_among(names: Collection[str], head: Head) -> set[str]:
+    """Of the files and folders of one folder those of questions and judgements: of BEIR, AutoRAG and TREC."""
+    found: set[str] = set()
+    known = set(names)
+    if BEIR_QUERIES in known and not known.isdisjoint((BEIR_CORPUS, *_BEIR_JUDGEMENTS)):
+        found |= {BEIR_QUERIES, *_BEIR_JUDGEMENTS} & known
+    if {AUTORAG_QUERIES, AUTORAG_CORPUS} <= known:
+        found.add(AUTORAG_QUERIES)
+    judging = [each for each in _named(known, TREC_JUDGING) if holds_judgements(head(each))]
+    if judging:
+        asking = (each for each in _named(known, TREC_ASKING) if holds_topics(head(each)))
+        found |= {*judging, *asking}
+    return found
+
+
+def _named(names: Iterable[str], parts: tuple[str, ...]) -> list[str]:
+    return [name for name in names if any(part in name.lower() for part in parts)]
+
+
+def no_documents_below(paths: Iterable[str], head: Head) -> set[str]:
+    """The same of all paths below a folder or in an archive, `/` between their parts."""
+    folders: dict[str, set[str]] = defaultdict(set)
+    every = list(paths)
+    for path in every:
+        folder, _, name = path.rpartition("/")
+        folders[folder].add(name)
+        above, _, last = folder.rpartition("/")
+        if folder:
+            folders[above].add(last)
+    refused: set[str] = set()
+    for folder, names in folders.items():
+        inside = f"{folder}/" if folder else ""
+        found = no_documents_among(names, partial(_head_inside, head, inside))
+        refused |= {f"{inside}{name}" for name in found}
+    return {path for path in every if path in refused or path.rpartition("/")[0] in refused}
+
+
+def _head_inside(head: Head, folder: str, name: str) -> bytes:
+    return head(f"{folder}{name}")
+
+
+def is_no_document(source: Source) -> bool:
+    """Whether a file that was named itself holds the questions or judgements of a test set."""
+    if source.path is None or not may_be_of_testset(os.path.abspath(source.path)):
+        return False
+    folder, name = os.path.split(os.path.abspath(source.path))
+    head = file_head(folder, name)
+    if head.removeprefix(_MARK).lower().startswith(_BEIR_HEADER):
+        return True
+    # What else lies there is only looked at where the file itself could be one: folders may be large.
+    is_known = name in (BEIR_QUERIES, AUTORAG_QUERIES)
+    if not is_known and not holds_judgements(head) and not holds_topics(head):
+        return False
+    try:
+        return name in no_documents_among(os.listdir(folder), partial(file_head, folder))
+    except OSError:
+        return False  # reading it will say so
+
+
+def file_head(folder: str, name: str) -> bytes:
+    """The first bytes of a file; of what cannot be read none."""
+    path = os.path.join(folder, name)
+    try:
+        return Source(name, path, path=path).head()
+    except UnreadableDocument:
+        return b""

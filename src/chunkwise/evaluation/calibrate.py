@@ -25,7 +25,7 @@ from chunkwise.evaluation.sources import (
     no_documents,
     questions_read,
 )
-from chunkwise.metrics.claims.plain_form import holds, plain_form
+from chunkwise.metrics.claims.readable import holds, plain_form
 from chunkwise.metrics.judges.calibration import (
     Against,
     Calibration,

@@ -33,7 +33,7 @@ from chunkwise.metrics.judges.judge import LLM
 from chunkwise.metrics.judges.similarity import SimilarityJudge
 from chunkwise.metrics.registry import lower_is_better, metric_of
 from chunkwise.models import DEFAULT as DEFAULT_MODEL
-from chunkwise.stats.intervals import OUTSIDE, Interval
+from chunkwise.stats.intervals import OUTSIDE, Interval, ScoreMatrix, mean
 from chunkwise.stats.paired import (
     SIGNIFICANCE,
     PairedDifference,
@@ -46,7 +46,6 @@ from chunkwise.stats.paired import (
     questions_needed,
 )
 from chunkwise.stats.paired import ties as find_ties
-from chunkwise.stats.table import ScoreMatrix, mean
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 
 

@@ -17,8 +17,7 @@ from chunkwise.base.wording import did_you_mean
 from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.metrics.registry import groups
 from chunkwise.records.typed import json_text
-from chunkwise.stats.intervals import Interval
-from chunkwise.stats.table import ScoreMatrix
+from chunkwise.stats.intervals import Interval, ScoreMatrix
 
 NO_DIFFERENCE = "no difference shown"
 

@@ -136,7 +136,9 @@ def missed(
 
 def _rest(place: Passage, hits: Sequence[Hit]) -> Spans:
     """The parts of a place outside the hits."""
-    own = sorted(span for hit in hits if hit.doc_id == place.doc_id for span in hit.spans)
+    own = sorted(
+        (each.start, each.end) for hit in hits for each in hit.places if each.doc_id == place.doc_id
+    )
     left: Spans = []
     at = place.start
     for start, end in own:
@@ -154,10 +156,9 @@ def _share(place: Passage, left: Spans) -> float:
 
 def _rank(place: Passage, further: Sequence[Hit]) -> int | None:
     """The rank down to which the hits together hold half of the place."""
-    own = [hit for hit in further if hit.doc_id == place.doc_id and hit.start < place.end]
     size, seen = place.end - place.start, []
-    for hit in own:
-        if hit.end > place.start:
+    for hit in further:
+        if any(each.touches(*place) for each in hit.places):
             seen.append(hit)
             if 2 * sum(end - start for start, end in _rest(place, seen)) <= size:
                 return hit.rank

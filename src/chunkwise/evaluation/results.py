@@ -124,6 +124,10 @@ class Figure:
         """`2 of 27 questions` where not all are scored; empty: all are."""
         return f"{self.scored:,} of {counted(self.questions, 'question')}" if self.unscored else ""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON: as the file of results has them."""
+        return json.loads(json_text(self))
+
 
 class Figures(dict[str, Figure]):
     """By metric; a name that is not there is answered with those that are."""

@@ -6,7 +6,7 @@ import io
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,10 +27,10 @@ from chunkwise.chunkers.chunk_positions import (
     usable_rows,
     wrong_offset,
 )
-from chunkwise.core import Document, Hit, Passage, Query, Span
+from chunkwise.core import Document, Hit, HitPlace, Passage, Query, Span
 from chunkwise.evaluation.cited_places import ChunkNames, CitedPlaces, nameless_quotes, shortened
 from chunkwise.metrics.answers.answer import Answer, AnswerCitation
-from chunkwise.metrics.claims.plain_form import plain_form
+from chunkwise.metrics.claims.readable import plain_form
 from chunkwise.metrics.evidence import NOWHERE
 from chunkwise.records.encoding import marked_encoding
 from chunkwise.records.fields import Fields, integer_in, kind, number_in, string_in
@@ -191,6 +191,8 @@ class _HitRow(NamedTuple):
     summary: str = ""
     spans: tuple[Span, ...] = ()
     """The places it stands for, where it is a summary."""
+    elsewhere: tuple[Passage, ...] = ()
+    """Those in other documents."""
     id: StatedId = StatedId(None, False)
 
 
@@ -278,7 +280,8 @@ def _located(
             chunks.add(row.id.id, Passage(place.document.id, place.start, place.end))
         for question in row.questions:
             hits[question].append((row, place))
-    analyzed: dict[str, Analyzed] = {}
+    named = {each.doc_id for row in rows for each in row.elsewhere}
+    analyzed = {each.id: Analyzed(each) for each in documents if each.id in named}
     return [_ranked(own, analyzed, tokenizer) for own in hits]
 
 
@@ -299,6 +302,11 @@ def _ranked(
             hit = Hit(
                 document, start, end, row.score or 0.0, rank, measure.tokenizer.count(row.summary),
                 summary=row.summary, summarised=row.spans, summarised_tokens=sizes, level=row.level,
+                elsewhere=tuple(
+                    HitPlace(other.document, low, high, other.measure(tokenizer).count(low, high))
+                    for doc_id, low, high in row.elsewhere
+                    if (other := analyzed.get(doc_id)) is not None and high <= len(other.text)
+                ),
             )  # fmt: skip
         else:
             hit = Hit(document, start, end, row.score or 0.0, rank, measure.count(start, end))
@@ -335,18 +343,35 @@ def _row(where: str, meant: list[int], fields: Mapping[str, object], problem: st
     if level > 0 and spans and said.text:
         # What a summary says stands nowhere: its places are its offsets.
         place = said._replace(start=spans[0].start, end=spans[-1].end, text=None)
-        return _HitRow(where, meant, place, rank, score, problem, level, said.text, spans)
+        others = _elsewhere(fields.get("elsewhere"))
+        return _HitRow(where, meant, place, rank, score, problem, level, said.text, spans, others)
     return _HitRow(where, meant, said, rank, score, problem, id=stated_id(fields))
 
 
-def _spans(given: object) -> tuple[Span, ...]:
-    """Pairs of offsets in order that do not overlap; nothing where they are something else."""
+def _elsewhere(given: object) -> tuple[Passage, ...]:
+    """Places in other documents; what is none is left out."""
+    rows = [each for each in _as_list(given) if isinstance(each, dict)]
+    found = [(each.get("doc_id"), each.get("start"), each.get("end")) for each in rows]
+    return tuple(
+        Passage(doc_id, start, end)
+        for doc_id, start, end in found
+        if isinstance(doc_id, str) and type(start) is type(end) is int and 0 <= start < end
+    )
+
+
+def _as_list(given: object) -> list[Any]:
+    """Also one that a table keeps as text."""
     if isinstance(given, str):
         try:
             given = parse_json(given)
         except (ValueError, RecursionError):
-            return ()
-    pairs = given if isinstance(given, list) else []
+            return []
+    return given if isinstance(given, list) else []
+
+
+def _spans(given: object) -> tuple[Span, ...]:
+    """Pairs of offsets in order that do not overlap; nothing where they are something else."""
+    pairs = _as_list(given)
     if not all(isinstance(each, list) and len(each) == 2 for each in pairs):
         return ()
     if not all(type(number) is int and number >= 0 for pair in pairs for number in pair):

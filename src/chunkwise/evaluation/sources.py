@@ -10,9 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.progress import Stages
-from chunkwise.base.user_warning import warn_user
 from chunkwise.base.wording import counted
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike

@@ -16,17 +16,6 @@ from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, chunk_document
 from chunkwise.core import Document, Hit
 from chunkwise.documents import InputReader
 from chunkwise.documents.formats.markdown import looks_like_markdown
-from chunkwise.mcp_server.quoted import (
-    MOST_CHARACTERS,
-    NOTICE,
-    Quotation,
-    Room,
-    answer_text,
-    as_data,
-    as_line,
-    quoted,
-    shown_id,
-)
 from chunkwise.mcp_server.tool import (
     WHERE,
     AssistantTool,
@@ -34,7 +23,19 @@ from chunkwise.mcp_server.tool import (
     retriever_param,
     strategy_param,
 )
-from chunkwise.mcp_server.workspace import ToolCall, Workspace
+from chunkwise.mcp_server.workspace import (
+    MOST_CHARACTERS,
+    NOTICE,
+    Quotation,
+    Room,
+    ToolCall,
+    Workspace,
+    answer_text,
+    as_data,
+    as_line,
+    quoted,
+    shown_id,
+)
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.search.missing_words import missing_told, missing_words
@@ -74,6 +75,19 @@ class SearchArguments:
 
 
 @dataclass(frozen=True, slots=True)
+class SummarisedPlace:
+    """One of the places that a summary was made from."""
+
+    doc_id: str
+    start: int
+    end: int
+
+
+_MOST_PLACES = 20
+"""Of a summary that are told: it may be of all documents."""
+
+
+@dataclass(frozen=True, slots=True)
 class FoundPassage:
     """A span of a document: characters `start` to `end` of its text."""
 
@@ -91,6 +105,9 @@ class FoundPassage:
     """Without control characters, and with words split that models take for their own marks; else as it stands."""
     resource: str
     """The address of its document."""
+    places: tuple[SummarisedPlace, ...] = ()
+    """Of a summary, what it stands for, the first of them: `text` is then no text of a document."""
+    places_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +172,15 @@ def _passages(hits: Sequence[Hit]) -> Iterator[FoundPassage]:
         text, is_whole = room.cut(as_data(hit.shown))
         if not is_whole:
             return
+        places = hit.places if hit.level else ()
+        told = tuple(
+            SummarisedPlace(shown_id(each.doc_id), each.start, each.end)
+            for each in places[:_MOST_PLACES]
+        )
         yield FoundPassage(
             number, shown_id(hit.doc_id), as_line(hit.document.title), as_line(hit.section_path), hit.start, hit.end,
             hit.page, hit.rank, round(hit.score, 6), hit.token_count, text, document_address(hit.doc_id),
+            told, len(places) - len(told),
         )  # fmt: skip
 
 
@@ -184,9 +207,16 @@ def _described(passage: FoundPassage) -> str:
         f"title: {passage.title}" if passage.title else "",
         f"section: {passage.section}" if passage.section else "",
         f"page: {passage.page}" if passage.page is not None else "",
-        f"characters: {passage.start} to {passage.end}",
+        f"characters: {passage.start} to {passage.end}" if not passage.places else "",
+        f"summary of: {_summarised(passage)}" if passage.places else "",
     ]
     return "\n".join([*filter(None, head), "---", passage.text])
+
+
+def _summarised(passage: FoundPassage) -> str:
+    told = "; ".join(f"{each.doc_id} {each.start} to {each.end}" for each in passage.places)
+    more = passage.places_left_out
+    return f"{told}; {more:,} more places" if more else told
 
 
 @dataclass(frozen=True, kw_only=True)

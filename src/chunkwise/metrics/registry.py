@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from types import MappingProxyType
 
-from chunkwise.base.errors import InvalidParameter, UnknownName
+from chunkwise.base.errors import InvalidParameter, UnknownName, warn_user
 from chunkwise.base.registry import RegisteredPart, Registry
-from chunkwise.base.user_warning import warn_user
 from chunkwise.base.wording import did_you_mean
 from chunkwise.metrics.judges import retrieval_precision
 from chunkwise.metrics.judges.judge import LLM

@@ -100,7 +100,7 @@ rerankers = Registry(
     "reranker",
     "chunkwise.rerankers",
     {
-        _LOCAL: "chunkwise.models.rerank.pretrained:PretrainedReranker",
+        _LOCAL: "chunkwise.models.rerank.cross_encoder:PretrainedReranker",
         _MAXSIM: "chunkwise.models.rerank.maxsim:MaxSimReranker",
     },
     needs=("scores", "identity"),
@@ -202,7 +202,7 @@ def _reranker(model: str, advance: OnProgress | None) -> Reranker | None:
 
         return SentenceTransformersReranker(name)
     if model.endswith(".onnx"):
-        from chunkwise.models.rerank.onnx import OnnxReranker
+        from chunkwise.models.rerank.cross_encoder import OnnxReranker
 
         return OnnxReranker(model)
     if model.partition("(")[0].strip() in _RERANKER_PARAMETERS:

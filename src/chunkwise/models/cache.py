@@ -24,9 +24,8 @@ from typing import NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, warn_user
 from chunkwise.base.sqlite import BUSY, DAMAGED, reason_of, shared_connection, use_wal
-from chunkwise.base.user_warning import warn_user
 from chunkwise.models.embed.embedder import (
     Embedder,
     Kind,

@@ -211,10 +211,15 @@ class CommunityWriter:
             new = [group for group in groups if len(group) > 1 or level == 1]
             asked = [[texts[at] for at in group if texts[at]] for group in new]
             said = dict(zip(map(tuple, new), self._summaries(asked), strict=True))
+            before = texts
             texts = [
                 said[tuple(group)] if tuple(group) in said else texts[group[0]] for group in groups
             ]
-            places = [_joined([own for at in group for own in places[at]]) for group in groups]
+            # What could not be summarised stands in no summary above it, either.
+            places = [
+                _joined([own for at in group if before[at] for own in places[at]])
+                for group in groups
+            ]
             found += [
                 Community(level, text, own)
                 for group, text, own in zip(groups, texts, places, strict=True)

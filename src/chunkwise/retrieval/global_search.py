@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -16,12 +16,12 @@ from chunkwise.core import Span
 from chunkwise.retrieval.bm25 import inverse_document_frequency
 from chunkwise.retrieval.communities import Communities, Community, CommunitySource
 from chunkwise.retrieval.filters import Filter
-from chunkwise.retrieval.query_batch import QueryBatch
 from chunkwise.retrieval.searchable import (
     AtomSource,
     AtomTable,
     CandidateSpan,
     ElsewhereSpans,
+    QueryBatch,
     Searchable,
 )
 from chunkwise.text.terms import query_terms, text_terms
@@ -83,9 +83,8 @@ class CommunitiesRetriever:
         taken: NDArray[np.bool_],
         question: str,
         budget: int,
-        count: object,
+        count: Callable[[str], int],
     ) -> list[CandidateSpan]:
-        assert callable(count)
         score = _said(known.terms, query_terms(question, source.languages))
         score = (score + self.breadth * known.breadth) / (1 + self.breadth)
         order = np.lexsort((np.arange(len(score)), -score))

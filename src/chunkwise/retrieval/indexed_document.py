@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.core import BLOCK_KINDS, Block, Document, PageBoxes
+from chunkwise.core import BLOCK_KINDS, FORMATS, Block, Document, PageBoxes
 from chunkwise.text.names import Mentions
 from chunkwise.text.terms import TermCounts
 
@@ -156,6 +156,10 @@ def document_of(id: str, record: str, text: str, pages: tuple[int, ...]) -> Docu
     blocks = None if numbers is None else _blocks(numbers)
     packed = known.pop("boxes", None)  # an index made before there were any has none
     boxes = None if packed is None else _unpacked(packed)
+    if blocks is None and known["format"] not in FORMATS:
+        known["format"] = (
+            "text"  # an index made before such a format was refused; it was read as text
+        )
     return Document(id, text, **known, blocks=blocks, pages=pages, boxes=boxes)
 
 

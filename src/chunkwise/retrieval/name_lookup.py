@@ -191,7 +191,8 @@ class NameLookup:
                 if len(shown) == show:
                     break
                 told = self._counts(name)
-                if any(map(str.isalpha, told.name)):  # a year is in many passages and says little
+                # A year is in many passages and says little; a name that no text writes cannot be looked up.
+                if any(map(str.isalpha, told.name)) and self._number(told.name) is not None:
                     shown.append(name)
                     counts.append(told)
             return NameOverview(

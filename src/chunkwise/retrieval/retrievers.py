@@ -31,7 +31,6 @@ from chunkwise.retrieval.fusion import (
     weighted_fusion,
 )
 from chunkwise.retrieval.graph import Chain, NameGraph, Walk, chain_of, name_graph
-from chunkwise.retrieval.headings_ahead import is_table_header
 from chunkwise.retrieval.multiscale import (
     AskedNames,
     Multiscale,
@@ -39,10 +38,15 @@ from chunkwise.retrieval.multiscale import (
     ScoredSpan,
     Windows,
 )
-from chunkwise.retrieval.query_batch import QueryBatch
 from chunkwise.retrieval.ranking import NOTHING, Ranking
-from chunkwise.retrieval.searchable import AtomSource, AtomTable, CandidateSpan, Searchable
-from chunkwise.retrieval.whole_blocks import WholeBlock, whole_blocks
+from chunkwise.retrieval.searchable import (
+    AtomSource,
+    AtomTable,
+    CandidateSpan,
+    QueryBatch,
+    Searchable,
+)
+from chunkwise.retrieval.whole_blocks import WholeBlock, is_table_header, whole_blocks
 from chunkwise.text.names import name_spans, names_in_question
 from chunkwise.text.terms import query_terms
 

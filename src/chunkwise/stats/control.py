@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.stats.intervals import Interval, intervals, unpaired_difference
+from chunkwise.stats.intervals import (
+    Interval,
+    ScoreMatrix,
+    checked_scores,
+    intervals,
+    unpaired_difference,
+)
 from chunkwise.stats.paired import (
     FEWEST,
     SIGNIFICANCE,
@@ -22,7 +28,6 @@ from chunkwise.stats.paired import (
     paired_differences,
     student,
 )
-from chunkwise.stats.table import ScoreMatrix, checked_scores
 
 ALARM = 0.01
 """Chance of a false alarm a run, over all figures that are watched: half of it is the test's against one run, half that

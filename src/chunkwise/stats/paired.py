@@ -16,12 +16,15 @@ from chunkwise.stats.intervals import (
     RESAMPLES,
     Column,
     Interval,
+    ScoreMatrix,
+    checked_scores,
     lower_limits,
+    mean,
     resampled_means,
     shares_above,
+    spread,
     upper_limits,
 )
-from chunkwise.stats.table import ScoreMatrix, checked_scores, mean, spread
 
 FEWEST = 6
 """Pairs. Of five all could point one way, as far as they can, and p would still be 0.0625."""

@@ -27,8 +27,16 @@ from chunkwise.records.typed import json_text
 from chunkwise.report.page import OWN, rendered
 from chunkwise.studio.accounts import Accounts, Caller, Sessions
 from chunkwise.studio.endpoint import ApiEndpoint, Conflict, NotFound, NotReady, TooMuch
-from chunkwise.studio.guard import CALLER, Access, Guard, TokenAccess
-from chunkwise.studio.limits import USUAL_LIMITS, Queue, RateLimit, RequestLimits
+from chunkwise.studio.guard import (
+    CALLER,
+    USUAL_LIMITS,
+    Access,
+    Guard,
+    Queue,
+    RateLimit,
+    RequestLimits,
+    TokenAccess,
+)
 from chunkwise.studio.project import Project
 from chunkwise.studio.request_metrics import RequestMetrics
 

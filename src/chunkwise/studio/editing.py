@@ -8,7 +8,7 @@ from pathlib import Path
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
-from chunkwise.labels.evidence import find_evidence
+from chunkwise.labels.pool import find_evidence
 from chunkwise.records.typed import json_text
 from chunkwise.report.views.view import View
 from chunkwise.studio.endpoint import Conflict, NotFound

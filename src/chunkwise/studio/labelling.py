@@ -10,11 +10,17 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.core import Passage, Query
 from chunkwise.labels.agreement import disputed_passages
-from chunkwise.labels.assign import SHARE, next_questions, people_needed, tells_apart
+from chunkwise.labels.assign import (
+    SHARE,
+    LabelProgress,
+    label_progress,
+    next_questions,
+    people_needed,
+    tells_apart,
+)
 from chunkwise.labels.event import GRADES, KINDS, LabelEvent, LabelProblem, check_name
 from chunkwise.labels.judged import QuestionLabels, labels_of, question_labels
 from chunkwise.labels.pool import DEPTH, MOST_DEPTH, pool_of, shuffled
-from chunkwise.labels.progress import LabelProgress, label_progress
 from chunkwise.labels.store import LabelStore, Pool
 from chunkwise.report.views.view import View
 from chunkwise.studio.documents import NoParameters

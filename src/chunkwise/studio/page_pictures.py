@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from chunkwise.base import limited
+from chunkwise.base import limited_processes as limited
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.limits import limits_of
 from chunkwise.base.parameters import param

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 from chunkwise.base.wording import counted
+from chunkwise.studio.corpus import RecentlyUsed
 from chunkwise.studio.endpoint import NotFound, NotReady
-from chunkwise.studio.recently_used import RecentlyUsed
 
 # What is not needed before the first page is imported by what needs it: a studio is there in a moment.
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class ProjectSources:
 
 def sort_sources(names: Iterable[str]) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
     """Documents, the index and the runs among what was named; two indexes, or one beside documents, are refused."""
-    from chunkwise.documents.own_files import is_index_folder, is_results_file
+    from chunkwise.documents.walk import is_index_folder, is_results_file
 
     documents, indexes, runs = [], [], []
     for name in names:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from chunkwise.answering.cited_answer import passages_of
+from chunkwise.answering.passages import passages_of
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.core import Hit
@@ -19,11 +19,10 @@ from chunkwise.report.views.hits import HitCard, HitsView, hits_view
 from chunkwise.report.views.view import View
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.filters import EVERYTHING
-from chunkwise.retrieval.query_batch import QueryBatch
 from chunkwise.retrieval.retrievers import MultiscaleRetriever, get_retriever
 from chunkwise.retrieval.search.missing_words import missing_told, missing_words
 from chunkwise.retrieval.search.search import search as find
-from chunkwise.retrieval.searchable import AtomSource
+from chunkwise.retrieval.searchable import AtomSource, QueryBatch
 from chunkwise.studio.project import Project
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.terms import query_terms, words_of
@@ -304,17 +303,18 @@ def _outside(project: Project, hits: Sequence[Hit], more: Sequence[Hit]) -> tupl
     """Stretches that twice the budget finds and this one does not, the best first."""
     inside: dict[str, list[tuple[int, int]]] = {}
     for hit in hits:
-        inside.setdefault(hit.doc_id, []).extend(hit.spans)
+        for place in hit.places:
+            inside.setdefault(place.doc_id, []).append((place.start, place.end))
     found = []
     for hit in sorted(more, key=lambda each: each.rank):
-        for start, end in hit.spans:
-            for low, high in _uncovered(start, end, inside.get(hit.doc_id, [])):
-                text = hit.document.text[low:high].strip()
+        for place in hit.places:
+            for low, high in _uncovered(place.start, place.end, inside.get(place.doc_id, [])):
+                text = place.document.text[low:high].strip()
                 if len(text) >= _LEAST_OUTSIDE:
                     found.append(
                         OutsideSpan(
-                            hit.document.title or hit.doc_id, hit.doc_id,
-                            project.corpus.number_of(hit.doc_id), low, high, few_lines(text, 300, 3),
+                            place.document.title or place.doc_id, place.doc_id,
+                            project.corpus.number_of(place.doc_id), low, high, few_lines(text, 300, 3),
                         )
                     )  # fmt: skip
     return tuple(found[:_MOST_OUTSIDE])

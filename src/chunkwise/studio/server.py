@@ -14,8 +14,15 @@ from urllib.parse import urlencode
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.studio.accounts import Account, Accounts, Sessions, accounts_in, hashed_key, new_key
 from chunkwise.studio.app import Login, service_app, studio_app
-from chunkwise.studio.guard import LOOPBACK, Access, KeyAccess, UserAccess, new_token
-from chunkwise.studio.limits import USUAL_LIMITS, RequestLimits
+from chunkwise.studio.guard import (
+    LOOPBACK,
+    USUAL_LIMITS,
+    Access,
+    KeyAccess,
+    RequestLimits,
+    UserAccess,
+    new_token,
+)
 from chunkwise.studio.project import Project, ProjectSources
 
 if TYPE_CHECKING:

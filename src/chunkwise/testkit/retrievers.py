@@ -11,10 +11,9 @@ from chunkwise.base.errors import BrokenContract
 from chunkwise.core import Document
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexes import Index
-from chunkwise.retrieval.query_batch import QueryBatch
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers import ChunkRetriever, Retriever, get_retriever
-from chunkwise.retrieval.searchable import CandidateSpan
+from chunkwise.retrieval.searchable import CandidateSpan, QueryBatch
 from chunkwise.testkit.sample_run import HashedWords, sample_index, sample_queries
 
 _DEPTHS = (1, 3, 1000)

@@ -10,9 +10,9 @@ import regex
 
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, Passage, Query, Reference
-from chunkwise.testsets.locate.locate import MANY_PLACES, Located, SoughtPassage, locate
-from chunkwise.testsets.locate.references import shown_quote
+from chunkwise.testsets.locate import MANY_PLACES, Located, SoughtPassage, locate
 from chunkwise.testsets.reading import hash_of
+from chunkwise.testsets.references import shown_quote
 from chunkwise.testsets.testset import Problem, ProblemKind, TestSet
 
 LONG_REFERENCE = 4000

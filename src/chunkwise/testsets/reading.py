@@ -16,9 +16,9 @@ from chunkwise.documents.document_names import DocumentNames
 from chunkwise.records.read import OnBadRow, is_read_once, shown_name
 from chunkwise.testsets.formats import FORMATS, WHOLE, CarriesDocuments, Format, detect
 from chunkwise.testsets.formats.chunkwise import read_drafts
-from chunkwise.testsets.locate.locate import MOST_PLACES
-from chunkwise.testsets.locate.references import ReferenceLocator
+from chunkwise.testsets.locate import MOST_PLACES
 from chunkwise.testsets.question_record import UnreadFields, draft_of, question_rows
+from chunkwise.testsets.references import ReferenceLocator
 from chunkwise.testsets.testset import (
     REMARKS,
     Draft,

@@ -10,10 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document
-from chunkwise.text.blocks.bare_lines import are_marks, beside_bare_lines, beside_fences
-from chunkwise.text.blocks.blocks import CODE_OF, Blocks
-from chunkwise.text.blocks.cells import cell_starts
-from chunkwise.text.blocks.lead_ins import lead_ins
+from chunkwise.text.blocks.blocks import (
+    CODE_OF,
+    Blocks,
+    are_marks,
+    beside_bare_lines,
+    beside_fences,
+    cell_starts,
+    lead_ins,
+)
 from chunkwise.text.blocks.lines import Lines
 from chunkwise.text.blocks.markdown import markdown_blocks
 from chunkwise.text.blocks.markup import MARKUPS
@@ -25,9 +30,7 @@ from chunkwise.text.positions import merge_sorted, without
 from chunkwise.text.sentences.boundaries import sentence_starts
 from chunkwise.text.sentences.enumerations import NO_ENUMERATIONS, Enumerations, enumerations
 from chunkwise.text.sentences.full_stops import starts_behind_stops
-from chunkwise.text.source_code.definitions import CodeSections
-from chunkwise.text.source_code.grammars import grammar_for
-from chunkwise.text.source_code.parser import ParsingBudget, syntax_tree
+from chunkwise.text.source_code import CodeSections, ParsingBudget, grammar_for, syntax_tree
 from chunkwise.text.tokens.measure import TokenMeasure, measure_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
 

@@ -1,4 +1,4 @@
-"""The language of a document, told by its script and by the small words every text is full of."""
+"""The language of a document, told by its script and by the small words every text is full of; and names of months."""
 
 from __future__ import annotations
 
@@ -7,6 +7,26 @@ from collections import Counter, defaultdict
 from functools import cache
 
 from chunkwise.core import Document
+
+MONTHS = {
+    "en": "january february march april may june july august september october november december".split(),
+    "de": "januar februar märz april mai juni juli august september oktober november dezember".split(),
+    "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre".split(),
+    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre".split(),
+    "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre".split(),
+    "pt": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro".split(),
+}
+"""By language, the first month first."""
+_SHORT_MONTHS = (
+    "jan feb mar apr may jun jul aug sep oct nov dec",
+    "jan feb mar apr mai jun jul aug sept okt nov dez",
+)
+MONTH_NUMBERS = {
+    name: number
+    for names in (*MONTHS.values(), *map(str.split, _SHORT_MONTHS))
+    for number, name in enumerate(names, 1)
+}
+"""The names of months in these languages, and their short forms."""
 
 SMALL_WORDS = {
     "en": "the of and to in is that it for was on with as be by at this are from or have an they which you were"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.sections import heading_title
+from chunkwise.text.language import MONTHS
 from chunkwise.text.terms import folded, stop_words, words_of
 
 MENTION, HEADING, TITLE, STATED = 0, 1, 2, 3
@@ -24,10 +25,12 @@ _WRAPPED = 40
 """Characters that a line has at least where it was broken to fit a page."""
 _SPACE = "[ \u00a0]{1,2}"
 _CAPITAL = r"[\p{Lu}\p{Lt}]"
-_WORD = rf"(?:{_CAPITAL}\.(?={_SPACE}{_CAPITAL})|{_CAPITAL}[\p{{L}}\p{{M}}\p{{N}}_’'-]{{0,60}}+)"
+_CASED = r"\p{Lu}\p{Ll}\p{Lt}\p{Lm}\p{M}\p{N}_"
+"""Of words in scripts with capitals: Chinese may follow one without a blank."""
+_WORD = rf"(?:{_CAPITAL}\.(?={_SPACE}{_CAPITAL})|{_CAPITAL}[{_CASED}’'-]{{0,60}}+)"
 _BETWEEN = "of|the|and|&|for|in|on|de|la|le|du|des|del|di|da|dos|van|von|der|den|zu|y|el|al|bin|ibn"
 _RUN = regex.compile(
-    rf"(?<![\p{{L}}\p{{N}}_]){_WORD}(?:(?:{_SPACE}(?:{_BETWEEN})){{0,2}}{_SPACE}{_WORD}"
+    rf"(?<![{_CASED}]){_WORD}(?:(?:{_SPACE}(?:{_BETWEEN})){{0,2}}{_SPACE}{_WORD}"
     rf"|{_SPACE}\p{{Nd}}{{1,6}}(?![\p{{L}}\p{{N}}_])){{0,{_MOST_WORDS - 1}}}"
 )
 """Words with a capital in a row. Every repetition has a bound, so no text makes matching more than linear."""
@@ -53,26 +56,41 @@ _IDENTIFIER = regex.compile(
     r"(?![\p{L}\p{N}_])"
 )
 """What code is called by, in text that does not set it apart: get_user, parseConfig."""
-_MONTHS = {
-    name: number
-    for names in (
-        "january february march april may june july august september october november december",
-        "januar februar märz april mai juni juli august september oktober november dezember",
-    )
-    for number, name in enumerate(names.split(), 1)
-}
+_MONTHS = {name: number for each in ("en", "de") for number, name in enumerate(MONTHS[each], 1)}
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _DATE = regex.compile(
     r"(?<![\p{L}\p{N}])(?:(?P<y>\d{4})-(?P<m>\d{2})-(?P<d>\d{2})|(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})"
     rf"|(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)? (?P<m>{_MONTH}) (?P<y>\d{{4}})"
-    rf"|(?P<m>{_MONTH}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}}))(?![\p{{L}}\p{{N}}])",
+    rf"|(?P<m>{_MONTH}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}}))(?![\p{{L}}\p{{N}}])"
+    r"|(?<!\d)(?P<y>\d{4}) ?年 ?(?P<m>\d{1,2}) ?月 ?(?P<d>\d{1,2}) ?日",
     regex.IGNORECASE,
 )
+_HAN_SMALL = (
+    "的了是在和与及或为于以从到由对把被将就也都还而但且并等所其之这那此该每各某个们他她它我你您不没无有很更最"
+    "可因则若如时年月日号一二三四五六七八九十百千万亿两第几又再已曾着过说称使让给向至当"
+)
+"""Characters that words of Chinese grammar are made of, and numbers: no repeated term has one of them."""
+_HAN_LETTERS = rf"(?![{_HAN_SMALL}])\p{{Script=Han}}"
 _UNCASED = regex.compile(
     r"[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Telugu}"
-    r"\p{Script=Gujarati}\p{Script=Gurmukhi}\p{Script=Kannada}\p{Script=Malayalam}\p{M}]{2,40}+"
+    r"\p{Script=Gujarati}\p{Script=Gurmukhi}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Hangul}\p{M}]{2,40}+"
 )
 """Words of scripts that have blanks and no capitals."""
+_HAN = regex.compile(r"\p{Script=Han}")
+_HAN_RUN = regex.compile(r"[\p{Script=Han}·・]{2,}+")
+_HAN_SMALL_POINTS = np.array(sorted(map(ord, set(_HAN_SMALL))), np.uint32)
+_HAN_SHORTEST = 3
+"""Two are a word of any kind: on Chinese articles three times as many places, and few more of them names."""
+_HAN_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_HAN_JOINED = regex.compile(
+    rf"(?:{_HAN_LETTERS}){{1,8}}+(?:[·・](?:{_HAN_LETTERS}){{1,8}}+){{1,4}}"
+)
+"""Names from elsewhere as Chinese writes them: 里昂·席勒."""
+_HAN_LONGEST = 8
+"""Characters of a term that is found by its repetition."""
+_HAN_QUOTED = 20
+"""Of a term between quotes: what is longer is something said."""
+_HAN_CLAUSE = regex.compile(r"[，。；！？、,;]")
 _SAID = regex.compile(r"\S+")
 _MARKS = regex.compile(r"[^\p{L}\p{M}\p{N}\s]+")
 _POSSESSIVE = regex.compile(r"['’]s?(?![\p{L}\p{N}])")
@@ -111,7 +129,11 @@ class Mentions(NamedTuple):
 
 
 def name_key(text: str) -> str:
-    """What tells names apart: small letters, no articles in front, no marks, no possessive."""
+    """What tells names apart: small letters, no articles in front, no marks, no possessive; of a day its date."""
+    if text[:1].isdigit() or text[-1:].isdigit():
+        day = _DATE.fullmatch(text)
+        if day and (date := _day(day)):
+            return date
     said = _MARKS.sub(" ", _POSSESSIVE.sub("", folded(text))).split()
     while len(said) > 1 and said[0] in _ARTICLES:
         del said[0]
@@ -136,6 +158,8 @@ def names_in_question(text: str) -> NDArray[np.uint64]:
         for low in range(len(said))
         for high in range(low + 1, min(low + _MOST_WORDS, len(said)) + 1)
     }
+    keys |= {name_key(text[low:high]) for low, high in _han_stretches(text)}
+    keys |= {key for _, _, key in itertools.islice(_dates(text), _MOST_WORDS)}
     return np.array(sorted(map(name_hash, keys)), np.uint64)
 
 
@@ -151,6 +175,16 @@ class NameSpan(NamedTuple):
 _QUESTION_WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 
 
+def _han_stretches(text: str) -> Iterator[tuple[int, int]]:
+    """Places where a question in Chinese or Japanese may say a name: there is no blank before and behind it."""
+    left = 64
+    for run in _HAN_RUN.finditer(text):
+        for low in range(run.start(), min(run.end(), run.start() + left)):
+            for high in range(low + 2, min(low + _MOST_WORDS, run.end()) + 1):
+                yield low, high
+        left = max(0, left - len(run[0]))
+
+
 def name_spans(text: str) -> list[NameSpan]:
     """The stretches of words that `names_in_question` knows, with their places."""
     said = list(itertools.islice(_QUESTION_WORD.finditer(text), 64))
@@ -161,6 +195,10 @@ def name_spans(text: str) -> list[NameSpan]:
             if key:
                 words = key.count(" ") + 1
                 found.append(NameSpan(first.start(), last.end(), name_hash(key), words))
+    for low, high, key in itertools.islice(_dates(text), _MOST_WORDS):
+        found.append(NameSpan(low, high, name_hash(key), 3))
+    for low, high in _han_stretches(text):
+        found.append(NameSpan(low, high, name_hash(name_key(text[low:high])), 1))
     return found
 
 
@@ -174,6 +212,7 @@ def document_names(analyzed: Analyzed, starts: NDArray[np.int64], language: str)
     found += _linked(text)
     found += _dates(text)
     found += _repeated(text, small)
+    found += _repeated_han(text)
     subjects = list(_subjects(analyzed))
     keys = {key for _, _, key in found} | {key for _, _, key, _ in subjects}
     aliases = _Aliases(keys, _acronyms(text, found))
@@ -291,10 +330,17 @@ def _marked(text: str, small: frozenset[str]) -> Iterator[tuple[int, int, str]]:
     for match in _MARKED.finditer(text):
         start, end = match.span(match.lastindex or 0)
         key = name_key(text[start:end])
-        if key and key not in small and key.count(" ") < _MOST_WORDS:
+        if key and key not in small and key.count(" ") < _MOST_WORDS and not _is_said(match[0]):
             yield start, end, key
     for match in _IDENTIFIER.finditer(text):
         yield *match.span(), name_key(match[0])
+
+
+def _is_said(quoted: str) -> bool:
+    """Whether what is between quotes is a clause of Chinese or Japanese: blanks do not tell how long it is."""
+    return bool(_HAN.search(quoted)) and (
+        len(quoted) > _HAN_QUOTED or _HAN_CLAUSE.search(quoted) is not None
+    )
 
 
 def _linked(text: str) -> Iterator[tuple[int, int, str]]:
@@ -317,11 +363,17 @@ def _linked(text: str) -> Iterator[tuple[int, int, str]]:
 def _dates(text: str) -> Iterator[tuple[int, int, str]]:
     """Days, however they are written, by one key: that of 2021-05-03."""
     for match in _DATE.finditer(text):
-        said = match["m"].casefold()  # Auguſt, as old prints have it
-        month = _MONTHS.get(said) or (int(said) if said.isdecimal() else 0)
-        day = int(match["d"])
-        if 1 <= month <= 12 and 1 <= day <= 31:
-            yield *match.span(), f"{int(match['y'])} {month:02} {day:02}"
+        if date := _day(match):
+            yield *match.span(), date
+
+
+def _day(match: regex.Match[str]) -> str:
+    """Its key; empty: there is no such day."""
+    said = match["m"].casefold()  # Auguſt, as old prints have it
+    month = _MONTHS.get(said) or (int(said) if said.isdecimal() else 0)
+    day = int(match["d"])
+    is_one = 1 <= month <= 12 and 1 <= day <= 31
+    return f"{int(match['y'])} {month:02} {day:02}" if is_one else ""
 
 
 def _repeated(text: str, small: frozenset[str]) -> Iterator[tuple[int, int, str]]:
@@ -338,6 +390,32 @@ def _repeated(text: str, small: frozenset[str]) -> Iterator[tuple[int, int, str]
         if len(own) > 1 and key.count(" ") == 1:
             for start, end in own:
                 yield start, end, key
+
+
+def _repeated_han(text: str) -> Iterator[tuple[int, int, str]]:
+    """Names with a dot in them, and the longest runs of Chinese characters that a text says again."""
+    if not _HAN.search(text):
+        return
+    taken = np.zeros(len(text), np.bool_)
+    for match in _HAN_JOINED.finditer(text):
+        taken[slice(*match.span())] = True
+        yield *match.span(), name_key(match[0])
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    letter = (points >= 0x4E00) & (points <= 0x9FFF) & ~np.isin(points, _HAN_SMALL_POINTS)
+    for length in range(_HAN_LONGEST, _HAN_SHORTEST - 1, -1):
+        # How many characters from here on are letters of terms that nothing longer has taken.
+        free = np.append(0, np.cumsum(~(letter & ~taken)))
+        start = np.flatnonzero(free[length:] == free[:-length])
+        if not len(start):
+            continue
+        key = np.zeros(len(start), np.uint64)
+        for at in range(length):
+            key = key * _HAN_FACTOR + points[start + at]
+        _, of, times = np.unique(key, return_inverse=True, return_counts=True)
+        for low in start[times[of.reshape(-1)] > 1].tolist():
+            if not taken[low : low + length].any():
+                taken[low : low + length] = True
+                yield low, low + length, text[low : low + length]
 
 
 def _acronyms(text: str, found: Iterable[tuple[int, int, str]]) -> dict[str, str]:

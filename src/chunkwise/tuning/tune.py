@@ -19,9 +19,8 @@ from chunkwise.metrics.registry import lower_is_better
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.tuning.choose.choose import choose
-from chunkwise.tuning.plan.plan import Plan
+from chunkwise.tuning.plan.plan import Plan, variations
 from chunkwise.tuning.plan.prepare import PreparedSweep, SweepSource, prepare_sweep
-from chunkwise.tuning.plan.variations import variations
 from chunkwise.tuning.recommendation import Recommendation, recommendation_of
 from chunkwise.tuning.run.pipeline_run import run_pipeline_plan
 from chunkwise.tuning.run.race import Race

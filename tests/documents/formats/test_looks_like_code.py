@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.documents.formats.looks_like_code import looks_like_code
+from chunkwise.documents.formats.code import looks_like_code
 from untimed import lines_run
 
 _SNIPPETS = {

@@ -95,3 +95,23 @@ def test_junk_is_read_or_refused(reader, write, name) -> None:
     assert reader(write(name, b"\xfb\xfc\xfd\0\1\2" * 40)) == []
     assert len(reader(write(name, "=" * 10_000))) == 1
     assert len(reader(write(name, "{" * 10_000 + "\\section{" * 100))) == 1
+
+
+def test_settings_of_org_are_metadata_and_no_text(reader, write) -> None:
+    text = "#+TITLE: Ferries\n#+AUTHOR: Ada\n# a note\n#+OPTIONS:\n\n* Rules\nText.\n#+CAPTION: A map\nMore.\n"
+    document = reader.one(write("a.org", text))
+    assert document.title == "Ferries"
+    assert document.metadata == {"title": "Ferries", "author": "Ada"}
+    assert document.text.lstrip() == text[text.index("* Rules") :]
+    assert document.text.index("* Rules") == text.index("* Rules")
+
+
+def test_org_of_settings_alone_stays_text(reader, write) -> None:
+    assert reader.one(write("a.org", "#+TITLE: Ferries\n")).text.startswith("#+TITLE")
+
+
+def test_the_head_of_org_is_found_in_linear_time(reader, write) -> None:
+    from chunkwise.documents.formats.text import _ORG_HEAD
+
+    for part in ("#+a: b\n", "\n", " ", "# \n", " \t\n"):
+        is_linear(lambda n, part=part: _ORG_HEAD.match(part * n + "x"), 1000)

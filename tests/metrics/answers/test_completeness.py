@@ -6,7 +6,7 @@ from chunkwise.core import Document, Fact, Hit, Query, Reference
 from chunkwise.metrics.answers.answer import Answer
 from chunkwise.metrics.answers.completeness import answer_completeness, coverage, facts, spans
 from chunkwise.metrics.claims.hit_texts import whole_words
-from chunkwise.metrics.claims.plain_form import holds, plain_form
+from chunkwise.metrics.claims.readable import holds, plain_form
 from chunkwise.metrics.spans.tables import Gold, HitTable
 
 TEXT = (

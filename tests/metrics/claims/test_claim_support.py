@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.metrics.claims.amounts import counted
-from chunkwise.metrics.claims.claim_support import supports
-from chunkwise.metrics.claims.negations import denied
+from chunkwise.metrics.claims.claim_support import denied, supports
 from chunkwise.metrics.claims.readable import Readable, sentences
 from untimed import is_linear
 

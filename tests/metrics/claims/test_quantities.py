@@ -13,9 +13,8 @@ from chunkwise.core import Document, Hit, Query
 from chunkwise.metrics.answers.completeness import coverage
 from chunkwise.metrics.claims.amounts import counted
 from chunkwise.metrics.claims.claim_support import supports
-from chunkwise.metrics.claims.plain_form import plain_form
 from chunkwise.metrics.claims.quantities import Reading, are_same, quantities_of, units
-from chunkwise.metrics.claims.readable import Readable
+from chunkwise.metrics.claims.readable import Readable, plain_form
 
 
 def read(text: str) -> list[frozenset[Reading]]:
@@ -34,7 +33,9 @@ SAME = [
     ("20 °C", "20°C", "20 degrees Celsius", "20 Grad Celsius", "68 °F"),
     ("50 km/h", "50 kilometres per hour", "50 kmh"),
     ("$150", "150 dollars", "USD 150", "150 USD", "US$150", "one hundred and fifty dollars"),
-    ("$1.5 million", "1,500,000 dollars", "1.5 million dollars"), ("£5", "5 GBP", "five pounds sterling"),
+    ("$1.5 million", "1,500,000 dollars", "1.5 million dollars", "$1.5m", "$ 1.5 M", "USD 1.5 million", "1.5m USD"),
+    ("€2 billion", "EUR 2bn", "2bn euros", "€2,000m", "2 Mrd. Euro"), ("£300k", "300 thousand pounds sterling"),
+    ("£5", "5 GBP", "five pounds sterling"),
     ("six months", "6 months", "half a year", "sechs Monate", "two quarters"),
     ("two weeks", "14 days", "a week and a half and 2 weeks"),
     ("2 tonnes", "2,000 kg", "2 t"), ("1 GB", "1000 MB"), ("5 %", "five percent", "5 per cent", "50 ‰"),
@@ -68,6 +69,26 @@ def test_other_quantities_are_not(one: str, other: str) -> None:
     claim = Readable(f"The ferry of the northern harbour is bound to {one} in every winter.")
     text = Readable(f"In every winter the ferry of the northern harbour is bound to {other}.")
     assert not supports(text, claim)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("a 5G network", "en"), ("3M makes tape", "en"), ("the 1960s", "en"), ("in the 60s", "en"), ("the '60s", "en"),
+        ("3 an hour", "en"), ("drei an der Zahl", "de"), ("en 2019 l'entreprise", "fr"), ("nel 2019 l’azienda", "it"),
+        ("w 2019 w Warszawie", "pl"), ("roku 2019 v Praze", "cs"), ("2019 s nimi", "cs"),
+    ],
+)  # fmt: skip
+def test_what_is_no_unit_is_not_read_as_one(text: str, language: str) -> None:
+    assert not quantities_of(plain_form(text), language)
+
+
+def test_small_letters_behind_a_number_are_units() -> None:
+    assert read("60s") == [{("time", Fraction(60))}] == read("a timeout of 60 s")
+    assert read("5g of salt") == [{("mass", Fraction(5))}]
+    assert quantities_of(plain_form("pendant 2 ans"), "fr")[0].readings == {
+        ("months", Fraction(24))
+    }
 
 
 @given(st.integers(0, 23), st.integers(0, 59))

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Hit
-from chunkwise.metrics.claims import plain_form as plain
+from chunkwise.metrics.claims import readable as plain
 from chunkwise.metrics.claims.claim_support import supports
 from chunkwise.metrics.claims.hit_texts import ReadableHits, whole_words
 from chunkwise.metrics.claims.readable import Readable, letters_of, longest_word, number_ends

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.models.embed.token_windows import PreferredEnds, text_windows, window_ends
+from chunkwise.models.embed.embedder import PreferredEnds, text_windows, window_ends
 
 
 @given(

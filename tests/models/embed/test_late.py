@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chunkwise.core import Document
 from chunkwise.models.cache import CachedTokenEmbedder, ModelCache
-from chunkwise.models.embed import token_windows as windows
+from chunkwise.models.embed import embedder as windows
 from chunkwise.models.embed.embedder import TokenVectors
 from chunkwise.models.embed.late import atom_sums, atom_sums_of_many, span_vectors
 from chunkwise.models.embed.pretrained import MiniLM

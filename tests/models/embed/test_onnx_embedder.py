@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.models.embed import embedder as windows
 from chunkwise.models.embed import onnx as onnx_embedder
-from chunkwise.models.embed import token_windows as windows
 from chunkwise.models.embed.embedder import TokenEmbedder
 from chunkwise.models.embed.onnx import OnnxEmbedder
 from chunkwise.models.embed.pretrained import MiniLM

@@ -19,8 +19,15 @@ from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.models.http.batches import in_order
-from chunkwise.models.http.client import Endpoint, JsonClient, pause, retry_after, worth_another_try
-from chunkwise.models.http.error import EndpointError, excerpt
+from chunkwise.models.http.client import (
+    Endpoint,
+    EndpointError,
+    JsonClient,
+    excerpt,
+    pause,
+    retry_after,
+    worth_another_try,
+)
 from models.endpoint_server import Answer, Seen, in_turn, serving
 from untimed import HANG
 

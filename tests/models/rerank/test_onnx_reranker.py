@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.models.rerank.onnx import OnnxReranker
+from chunkwise.models.rerank.cross_encoder import OnnxReranker
 from chunkwise.models.rerank.reranker import Reranker
 
 WORDS = (

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.models import get_reranker
 from chunkwise.models.cache import ModelCache
-from chunkwise.models.rerank import pretrained
-from chunkwise.models.rerank.pretrained import PretrainedReranker
+from chunkwise.models.rerank import cross_encoder
+from chunkwise.models.rerank.cross_encoder import PretrainedReranker
 from chunkwise.models.weights.catalogue import MS_MARCO_MINILM
 from chunkwise.models.weights.installed import model_status
 from chunkwise.testkit import check_reranker
@@ -40,7 +40,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Counting:
     made = Counting()
     monkeypatch.setattr(PretrainedReranker, "model", made)
     monkeypatch.setattr(time, "monotonic", lambda: made.clock)
-    monkeypatch.setattr(pretrained, "cores", lambda: 2)
+    monkeypatch.setattr(cross_encoder, "cores", lambda: 2)
     return made
 
 

@@ -156,6 +156,16 @@ def test_stretches_tile_the_text_in_whole_sentences() -> None:
     assert stretches(Analyzed(Document("a", "1 2 3 --- 4")), "o200k_base") == []
 
 
+def test_a_sentence_of_any_length_is_read_to_its_end() -> None:
+    model = Scripted()
+    text = " ".join(f"word{at}" for at in range(5_000)) + " Orme met Vane."
+    RelationReader(LlmClient(model), "o200k_base").read([Analyzed(Document("a", text))])
+    assert max(len(each.user) for each in model.requests) < 16_000
+    shown = " ".join(each.user for each in model.requests)
+    assert shown.count("word") >= 5_000
+    assert "Orme met Vane." in model.requests[-1].user
+
+
 def test_text_of_documents_is_no_instruction() -> None:
     """It stands between marks it cannot know, and the prompt says what it is."""
     model = Scripted()

@@ -2,6 +2,7 @@
 
 import json
 import math
+import warnings
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -16,10 +17,10 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Chunk, Document
 from chunkwise.models.embed.embedder import Kind, TokenVectors
 from chunkwise.models.embed.endpoint import EndpointEmbedder
-from chunkwise.retrieval.indexing.vectors import own_vectors
+from chunkwise.retrieval.indexing.build import own_vectors
 from chunkwise.retrieval.settings import Vectors
 from models.endpoint_server import Answer, Seen, serving, vector
-from retrieval.tiny_embedder import Tiny
+from retrieval.tiny_embedder import Tiny, TinyTokens
 from untimed import HANG
 
 
@@ -87,6 +88,45 @@ def test_what_is_no_vector_is_no_index(bad: float, vectors: Vectors) -> None:
             chunkwise.index([Document("a", "One plum.")], embedder=model, vectors=vectors)
 
 
+class Zeros(TinyTokens):
+    """Nothing but zeros, for questions too."""
+
+    def __init__(self) -> None:
+        super().__init__(name="zeros")
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        return np.zeros((len(texts), self.dimensions), np.float32)
+
+    def _tokens(self, text: str) -> TokenVectors:
+        found = super()._tokens(text)
+        return found._replace(vectors=np.zeros_like(found.vectors))
+
+
+@pytest.mark.parametrize("maxsim", [False, True])
+@pytest.mark.parametrize("vectors", ["own", "late", "both"])
+def test_vectors_of_zeros_are_told_and_found_by_nothing(
+    vectors: Vectors, maxsim: bool, tmp_path: Path
+) -> None:
+    documents = [Document(str(n), f"One plum of {n}. Another pear.") for n in range(4)]
+    into = tmp_path / "kb" if maxsim else None
+    model = Zeros()
+    with np.errstate(all="raise"), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        kb = chunkwise.index(
+            documents, into=into, embedder=model, vectors=vectors, maxsim=model if maxsim else None
+        )
+        assert any("nothing but zeros" in str(each.message) for each in told)
+        for budget in (None, 50):
+            assert kb.search("plum", retriever="dense", budget=budget) == []
+            by_words = kb.search("plum of 2", retriever="bm25", budget=budget)
+            found = kb.search("plum of 2", retriever="hybrid", budget=budget)
+            assert found[0].doc_id == by_words[0].doc_id == "2"
+            assert all(math.isfinite(hit.score) for hit in found)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a text without words has no vector, and needs none
+        chunkwise.index([Document("a", "… !")], embedder=model, vectors=vectors)
+
+
 @pytest.mark.unwatched
 def test_an_endpoint_gets_many_records_in_few_requests(tmp_path: Path) -> None:
     """One text a request, one request after the other, would take half an hour for ten thousand."""
@@ -130,6 +170,7 @@ class _Zeros(Tiny):
         return found._replace(vectors=found.vectors * np.float32("otter" in text))
 
 
+@pytest.mark.filterwarnings("ignore:.*nothing but zeros")
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("vectors", ["late", "own", "both"])
 @pytest.mark.parametrize("retriever", ["dense", "hybrid", "multiscale"])

@@ -11,10 +11,15 @@ from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.models.embed.token_codes import decode_rows
-from chunkwise.retrieval.multiscale import Multiscale, maxsim
+from chunkwise.retrieval.multiscale import Multiscale, votes
 from chunkwise.retrieval.multiscale import multiscale as search_module
-from chunkwise.retrieval.multiscale.maxsim import QueryTokens, atom_maxima, window_scores
-from chunkwise.retrieval.multiscale.votes import whole_documents, windows_of
+from chunkwise.retrieval.multiscale.votes import (
+    QueryTokens,
+    atom_maxima,
+    whole_documents,
+    window_scores,
+    windows_of,
+)
 from chunkwise.retrieval.searchable import AtomTable, TokenTable
 from how_many import examples
 from retrieval.multiscale.naive_multiscale import Atom
@@ -74,7 +79,7 @@ def test_how_much_is_looked_at_together_changes_no_bit(
     every = np.arange(len(sizes))
     whole = atom_maxima(tokens, every, asking)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(maxsim, "_TOKENS_AT_ONCE", at_once)
+        patch.setattr(votes, "_TOKENS_AT_ONCE", at_once)
         assert np.array_equal(atom_maxima(tokens, every, asking), whole)
     some = every[seed % 2 :: 2]
     assert np.array_equal(atom_maxima(tokens, some, asking), whole[some])

@@ -1,4 +1,4 @@
-"""A graph of names on a server: mentions as rows, the same hits, chains and names as in memory, whatever changes."""
+"""A graph of names on a server: the same hits, chains and names as in memory, whatever changes."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexed_document import StatedRelations
 from chunkwise.retrieval.name_lookup import NameLookup
+from chunkwise.retrieval.postgres import PostgresIndex
 from chunkwise.retrieval.search.chains import chains_of_hits
 from how_many import examples
 from retrieval.postgres_server import new_url
@@ -146,6 +147,23 @@ def test_a_document_of_many_names_far_from_the_start_of_their_sentence() -> None
     _same_mentions(make([wide, bare], new_url()), make([wide, bare]))
 
 
+def test_names_take_half_the_bytes_of_the_text_at_most() -> None:
+    """What the table with names takes beyond the one without, pages and all."""
+    text = "Anna Orme was born in Ghent in the spring of that year. She wrote of the harbour of Turku, and its ships. "
+    documents = [Document(f"{at}", text * 8) for at in range(60)]
+    sizes = []
+    for graph in (True, False):
+        source = chunkwise.index(documents, into=new_url(), vectors="none", graph=graph).source
+        assert isinstance(source, PostgresIndex)
+        with source._session.reading() as connection:
+            row = connection.execute(
+                "select pg_total_relation_size(%s::regclass)", [f'"{source.address.name}".atoms']
+            ).fetchone()
+        assert row is not None
+        sizes.append(row[0])
+    assert 0 < sizes[0] - sizes[1] <= 0.5 * sum(len(each.text) for each in documents)
+
+
 def test_names_come_and_go_with_a_rebuild() -> None:
     url = new_url()
     chunkwise.index(DOCUMENTS[:3], into=url, vectors="none")
@@ -189,7 +207,7 @@ def test_relations_are_rows_and_come_and_go_with_their_document(tmp_path: Path) 
     question = "what are the main themes?"
     hits = [index.search(question, retriever="communities", k=2) for index in (there, here)]
     assert hits[0] == hits[1]
-    assert len({place.doc_id for place, _ in hits[0][0].places}) == len(documents)
+    assert len({place.doc_id for place in hits[0][0].places}) == len(documents)
     names = [NameLookup(index.source).details("Anna Orme") for index in (there, here)]
     assert names[0] == names[1]
     assert there.source.relations(99) == StatedRelations()

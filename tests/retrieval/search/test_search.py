@@ -15,10 +15,9 @@ from chunkwise.core import Document, Hit, Query
 from chunkwise.retrieval import index
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexes import Index
-from chunkwise.retrieval.query_batch import QueryBatch
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.search.search import search
-from chunkwise.retrieval.searchable import CandidateSpan, Searchable
+from chunkwise.retrieval.searchable import CandidateSpan, QueryBatch, Searchable
 from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
 from how_many import examples
 from retrieval.tiny_embedder import Tiny

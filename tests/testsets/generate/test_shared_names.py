@@ -9,8 +9,8 @@ import pytest
 from chunkwise import Document, generate_questions
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient
-from chunkwise.testsets.generate import shared_names as module
-from chunkwise.testsets.generate.shared_names import shared_names
+from chunkwise.testsets.generate import plan as module
+from chunkwise.testsets.generate.plan import shared_names
 from chunkwise.testsets.generate.source_passages import find_source_passages
 from testsets.generate.rule_model import RuleModel
 

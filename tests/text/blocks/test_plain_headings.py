@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from chunkwise.text.blocks import heading_words
 from chunkwise.text.blocks.heading_words import in_capitals, is_date, is_day
 from chunkwise.text.blocks.lines import Lines
-from chunkwise.text.blocks.plain_headings import _heading, _may_be_headings
-from chunkwise.text.blocks.plain_text import plain_blocks
+from chunkwise.text.blocks.plain_text import _heading, _may_be_headings, plain_blocks
 from chunkwise.text.characters import CharacterArrays
 from how_many import examples
 from text.blocks.test_plain_text import headings, shown

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.blocks.bare_lines import gaps_in_text
+from chunkwise.text.blocks.blocks import gaps_in_text
 from chunkwise.text.characters import SPACE
 from chunkwise.text.graphemes import Graphemes
 from chunkwise.text.positions import merge_sorted, without
@@ -71,6 +71,13 @@ class ArrayCuts:
         index = bisect_right(self._plain, low)
         cut = self._plain[index] if index < len(self._plain) else high
         return cut if cut < high else NONE
+
+
+class CellCuts(ArrayCuts):
+    """Starts of the cells of rows; who knows the limit prefers those that part a row into pieces of like size."""
+
+    def __init__(self, document: Analyzed) -> None:
+        super().__init__(lambda: document.cells)
 
 
 class PartCuts:
@@ -243,7 +250,7 @@ def clause_levels(document: Analyzed) -> list[CutLevel]:
     A row of a table is cut between its cells first.
     """
     return [
-        ArrayCuts(lambda: document.cells),
+        CellCuts(document),
         ArrayCuts(lambda: document.graphemes.keep(document.enumerations.numbers)),
         *(PagedCuts(partial(_behind, document, signs)) for signs in (";；", ":：", ",，、،")),
         PagedCuts(partial(_whole_items, document)),
@@ -383,7 +390,7 @@ class Fragments:
 
 def without_fragments(document: Analyzed, levels: Sequence[CutLevel]) -> list[CutLevel]:
     """The levels without cuts that leave fragments or cut rows, then between cells, then, at last, as they are."""
-    cells = [ArrayCuts(lambda: document.cells)] if document.document.format == "table" else []
+    cells = [CellCuts(document)] if document.document.format == "table" else []
     fragments = Fragments(document)
     return [*(CutsWithoutFragments(level, fragments) for level in levels), *cells, *levels]
 

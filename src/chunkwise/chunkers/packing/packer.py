@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.chunkers.packing.cuts import NONE, CutLevel, GraphemeCuts
+from chunkwise.chunkers.packing.cell_cuts import cells_of_like_size
+from chunkwise.chunkers.packing.cuts import NONE, CellCuts, CutLevel, GraphemeCuts
 from chunkwise.chunkers.packing.overlap import OverlapFrom, overlap_starts
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
@@ -68,7 +69,12 @@ class Packer:
         self._graphemes = document.graphemes
         self._measure = measure
         self._limit = limit
-        self._levels: list[CutLevel] = [*levels, GraphemeCuts(document.graphemes)]
+        self._levels: list[CutLevel] = []
+        for cuts in levels:
+            if isinstance(cuts, CellCuts):
+                self._levels.append(cells_of_like_size(document, measure, limit, overlap_from))
+            self._levels.append(cuts)
+        self._levels.append(GraphemeCuts(document.graphemes))
         self._nested = nested
         self._apart = apart
         # Code is read with its indentation: a chunk starts where its first line does.

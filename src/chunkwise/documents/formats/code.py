@@ -1,14 +1,224 @@
-"""Source code, kept to the character; the language is told by the name or the first line."""
+"""Source code, kept to the character: its language by name or first line, and whether a text without a name is some."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from chunkwise.core import Document
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 from chunkwise.records.encoding import decode
+
+_NAME = r"[A-Za-z_$][\w$]*"
+_PATH = rf"[@$&*!]*{_NAME}(?:(?:\.|::|->|\?\.){_NAME})*"
+_TYPES = r"[\w:<>,*&\[\]]+"
+
+# All patterns begin where the line does, and see lines whose runs of white space are one space each.
+
+SURE = re.compile(
+    r"""
+      from\ [\w.]+\ import\b
+    | for\ \w+(?:,\ ?\w+)*\ in\ [\w.]+[(\[.:].*:$
+    | (?:el)?if\ [\w.]+\ (?:is\ not|not\ in|is|in)\ [\w.()]+(?:\ (?:and|or)\b.*)?:$
+    | (?:public|private|protected|internal|export|extern|static|template|typedef|abstract)\b.*[\w)>\]]\ ?[{;>(]$
+    | (?:CREATE|ALTER|DROP)\ (?:OR\ REPLACE\ )?[A-Z]{4,}\b.* | (?:GRANT|REVOKE|INSERT\ INTO|COMMENT\ ON)\b.*;$
+    | (?:async\ )?def\ \w+[(\[] | class\ \w+\(.*\):$ | except\ [\w.]+(?:\ as\ \w+)?:$
+    """,
+    re.VERBOSE,
+)
+"""Code although it may have as many words as a sentence."""
+
+SIGN = re.compile(
+    rf"""
+      (?:async\ )?def\ [\w.]+[!?]?\ ?(?:[(\[]|$|;)
+    | (?:(?:pub(?:\(\w+\))?|public|private|protected|internal|static|final|abstract|sealed|async|export|default
+        |const|unsafe|extern|inline|virtual|override|data|partial|open|suspend|local|typedef)\ )*
+      (?:class|struct|enum|interface|trait|impl|fn|func|fun|function|mod|module|namespace|package|type|object|union
+        |record|sub)\b [<\ ]*(?:{_PATH})?\ ?(?:[({{<\[;=:,]|$|(?:extends|implements|for|where|returns?)\b.*)
+    | (?:import|use|using|package|require|include|extern|open)\ (?:static\ |crate\ |qualified\ |type\ )?
+      (?:[\w.:/*\\-]+(?:\ as\ \w+)?|["'<({{].*)(?:;|$|\ ?[({{,]|\ \\$)
+    | (?:import|export)\b.*\bfrom\ ?["'].*
+    | (?:if|elif|for|while|with|except|async\ for|async\ with|case|match)\b [^;]*
+      (?:[(=<>!\[.\]_]|\bin\b|\bnot\b|\bis\b|\bas\b)[^;]*:$
+    | (?:else|try|finally|default|do|public|private|protected|except):?$
+    | [}}\ ]*(?:else\ )?(?:if|for|while|switch|catch|until|unless|foreach|elsif)\ ?\(.*
+    | (?:if|for|while|until|unless|elif|case)\b.*(?:\bthen|\bdo|\bin|;\ ?do|;\ ?then)$
+    | [}}\ ]*(?:else|try|finally|do|loop|unsafe|match\b.*|if\b.*|for\b.*|while\b.*)\ ?\{{.*
+    | (?:end|fi|done|esac|then|begin|repeat|BEGIN|END|endif|endfunction|endfor|EOF|;;)[;)]?$
+    | return\b\ ?(?:;|$|[\w.\[\]$@"'-]+;?$|.*[()\[\]{{}}=<>+*"';&|].*)
+    | (?:break|continue|pass)\ ?;?$
+    | (?:raise|throw|await|yield|new|del|assert|delete|goto)\ [\w.:(\[]+.*[;)\w\]]$
+    | (?:let|const|var|val|auto|mut|local|my|our|static|typedef|extern|defer|go|echo|export|set|unset)\ [^=]*
+      (?:[=;({{$"@%*].*|\bas\b.*)$
+    | (?:private|protected|public|const|static|inline|typename|template
+        |unsigned|signed|struct|enum|void|int|char|bool|float|double|size_t
+        |virtual|explicit|constexpr|final|mutable)\b.*[,;*&(){{>]$
+    | @[\w.]+(?:\(.*)?$
+    | \((?:def\w*|ns|let|lambda|require|setq|cond|when|if)\b.*
+    | (?:SELECT|FROM|WHERE|GROUP\ BY|ORDER\ BY|(?:LEFT\ |INNER\ |OUTER\ |CROSS\ )*JOIN|UPDATE|DELETE\ FROM|VALUES|SET
+        |HAVING|LIMIT|UNION|RETURNS|LANGUAGE)\b.*[\w();,*'"=]$
+    | (?i:select\b.+\bfrom\b|create\ (?:table|view|index|function)\b|insert\ into\b|alter\ table\b|drop\ table\b).*
+    | ["`]?\w+["`]?\ (?i:int|integer|bigint|serial|varchar|text|boolean|date|timestamp|numeric|decimal|real|blob)\b.*,$
+    | {_NAME}\ ::\ .* | {_NAME}(?:\ [\w()\[\]_:]+)*\ =\ .*(?:<-|\$|->|::).*
+    | {_PATH}(?:<[\w:<>,\ &*]*>)?!?\([^\s)].*[),;{{(:\]]$ | {_PATH}(?:<[\w:<>,\ &*]*>)?!?\(\)?[;,.{{]*$
+    | \.{_NAME}(?:::<.*>)?\(.*
+    | (?:{_TYPES}\ ){{1,4}}[*&]*{_NAME}\(.*[{{;,)]$
+    | {_TYPES}\ ?[*&]\ ?{_NAME}(?:\ =\ .*)?[,;)]+$
+    | {_PATH}(?:\[[^\]]*\]|->\w+|\.\w+)*\ ?(?:[-+*/|&^%.:?]|<<|>>)?=\ ?\S.*[;({{\[]$
+    | [\w)\]=>.\#:*\ "'&<,\-+~\[(]*(?:[\w)>=]|=>|->|\|)\ ?\{{\ ?(?:\|\w+\|)?$
+    | \{{\ .*[;)]\ ?\}}$ | \}}\ \w+;$
+    | [\w.\#:*\ >+~,\[\]="()-]+\{{\ ?[a-z-]+:\ ?[^{{}}]+\}}$ | [\w\ -]*[.\#][\w-]+(?:[.\#:\ >]+[\w-]+)*,$
+    | [a-z-]+\ ?:\ ?[^;:]*;$
+    | (?:{_TYPES}\ ){{1,4}}[*&]*{_NAME}(?:\[\w*\])*\ ?=.*;$
+    | (?=.*[a-z][A-Z]|.*[_<>*&:\[])(?:{_TYPES}\ ){{1,4}}[*&]*{_NAME}(?:\[\w*\])*;$
+    | (?:exit|shift|cd|rm|cp|mv|mkdir|exec|eval|trap|source|sudo|set)\ [-\d$"'./~{{(].* | \[\[?\ .*\]
+    | [a-z][\w./-]*\ (?:[^$]*[\ "'=])?\$[A-Za-z_{{(@].*
+    | [^"'].*(?:[\w)\]]->\w|\w::\w|\)\ ?=>|\ [=!]==?\ |\+\+|&&|\|\|).*[;,){{(:\]&|\\]$
+    """,
+    re.VERBOSE,
+)
+"""What hardly anything but a programming language has."""
+
+COMMON = re.compile(
+    rf"""
+      [\])}}\[({{;,.\ ]+(?:while\b.*|as\b.*|[.?:/+*-].*)?$
+    | [\[({{]+.*[\])}}]+[,;]?$
+    | [-+\d.,\ xXa-fA-FuUlL]+[,;)}}\]]+$
+    | {_PATH}(?:\[[^\]]*\])?(?:\ ?:\ ?[\w.\[\],\ |]+)?\ ?[-+*/|&^%.:?]?=(?:\ ?\S.*)?$
+    | {_PATH}\ ?:\ [\w.]+(?:\[.*\]|\ \|\ .*)?$
+    | [*&]?["'\w.:<>\[\]-]+(?:\ ?[:=]\ ?.*)?[,;({{\[]$
+    | [A-Za-z]?["'`].*["'`][,;)\]\\\ ]*$
+    | [A-Z]\w*\ \w+;$
+    | [\w.]+\ ?\(.*\)?$
+    | [$@%]\w+.*
+    | [A-Z]\w*_\w*$ | [\w.]+_[\w.]+$
+    | (?:[|&?:+/=<>.]+|[-*])\ ["'(\d].* | [|&?:+/=<>.]+\ \S.*
+    """,
+    re.VERBOSE,
+)
+"""What code has, and data, settings and lists as well."""
+
+_WORD = r"(?:[aI]|[^\W\d_][^\W\d_A-Z]+['’]?[a-z]{0,2})"
+SENTENCE = re.compile(rf"(?<![\w.(])(?:{_WORD}[,;]? ){{4}}[^\W\d_]+(?![\w(:\[<*&=])")
+"""Five plain words in a row, none of them a name as programs write them."""
+UNSPACED = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]{4}")
+"""The same of scripts that are written without spaces."""
+NOT_CODE = re.compile(r"\\[A-Za-z]|<(?!<)|>(?![>=])|\|(?![>|=]|.*->)")
+"""What lines of LaTeX, HTML, quoted mail and tables begin with."""
+MARK = re.compile(r"[={}\[\]<>_$&|@\\+]|[A-Za-z]{2}\((?!s\)|es\)|ies\))|::|->")
+"""What prose can do without: verses and clauses may begin with `let` and `return` and end in semicolons."""
+DIRECTIVE = re.compile(
+    r"#(?:if|else|elif|error|import)\b|# ?(?:include|define|ifdef|ifndef|endif|pragma|undef)\b|#!?\[\w.*\]$|#!/"
+)
+"""What begins with # and is no remark."""
+QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
+TRAILING_REMARK = re.compile(r" (?://|/\*|# |-- ).*$")
+
+
+_LOOKED_AT = 20_000
+_LINES = 100
+"""Outside remarks; what comes after so many is no longer looked at."""
+_LONGEST = 300
+"""Characters of a line the patterns see, so that no line can make them slow."""
+_PROSE_WIDTH = 80
+"""Characters of prose that weigh as much as one line of code."""
+
+# Shares of the lines outside remarks; a text must pass all of them.
+_LEAST_LINES = 8
+_LEAST_SIGNS = 4
+_LEAST_SPACES = 4
+_SIGNS = 0.2
+_MARKED = 0.2
+_EXPLAINED = 0.6
+_PROSE = 0.15
+_OPENING = 3
+"""First lines of which none may be a sentence: a text about a program ends with the program."""
+
+_DATA = ("<", "{", "[")
+_REMARKS = ("//", "#", "--", "<!--", ";;")
+_HEADING = re.compile(r"\n\n#{2,6} \S[^\n]*\n\n")
+"""Of Markdown: program texts have their remarks right above what they explain."""
+_POD = re.compile(r"=(?:head\d|pod|over|encoding)\b")
+
+
+def looks_like_code(text: str) -> bool:
+    """Most lines are statements and next to none is a sentence; remarks and long strings do not count."""
+    head = text[:_LOOKED_AT]
+    # Most records of most corpora; markup, data and patches.
+    if head.count("\n") < _LEAST_LINES - 1 or head.lstrip()[:1] in _DATA or "\n@@ -" in head:
+        return False
+    if _HEADING.search(head):
+        return False
+    lines: list[str] = []
+    for line in islice(_outside_remarks(head), _LINES):
+        if len(lines) < _OPENING and _is_sentence(line):
+            return False
+        lines.append(line)
+    signs = common = 0
+    prose = 0.0
+    for line in lines:
+        if _is_sentence(line) or NOT_CODE.match(line):
+            prose += max(1.0, len(line) / _PROSE_WIDTH)
+            if prose > _PROSE * len(lines):
+                return False
+        elif SIGN.match(line) or SURE.match(line) or DIRECTIVE.match(line):
+            signs += 1
+        elif COMMON.match(line):
+            common += 1
+    marked = sum(MARK.search(line) is not None for line in lines)
+    return (
+        len(lines) >= _LEAST_LINES
+        and marked >= _MARKED * len(lines)
+        and signs >= max(_LEAST_SIGNS, _SIGNS * len(lines))
+        and signs + common >= _EXPLAINED * len(lines)
+    )
+
+
+def _is_sentence(line: str) -> bool:
+    return _has_words(line) and not SURE.match(line) and _has_words(QUOTED.sub("", line))
+
+
+def _has_words(line: str) -> bool:
+    if line.count(" ") >= _LEAST_SPACES and SENTENCE.search(line):
+        return True
+    return not line.isascii() and UNSPACED.search(line) is not None
+
+
+def _outside_remarks(text: str) -> Iterator[str]:
+    """The lines that are not blank, nor in a remark, a long string or a fence, with single spaces."""
+    closing = ""
+    for raw in text.split("\n"):
+        if closing:
+            # The end of Perl's documentation is a line of its own; documentation may speak of it.
+            if raw.startswith(closing) if closing[0] == "=" else closing in raw:
+                closing = ""
+            continue
+        line = " ".join(raw[:_LONGEST].split())
+        closing = _opened(line)
+        if line.startswith("/*") or (closing and line.lstrip("bfru").startswith((closing, "="))):
+            continue
+        if line and (not line.startswith(_REMARKS) or DIRECTIVE.match(line)):
+            yield TRAILING_REMARK.sub("", line)
+
+
+def _opened(line: str) -> str:
+    """What closes the remark, long string or fence that this line leaves open."""
+    if line.startswith(("```", "~~~")):
+        return line[:3]
+    if _POD.match(line):
+        return "=cut"
+    if line.startswith("=begin"):
+        return "=end"
+    if line.rfind("/*") > line.rfind("*/"):
+        # Elsewhere in a line it is a pattern of file names as often as not.
+        return "*/" if line.startswith("/*") or " /*" in line else ""
+    for quotes in ('"""', "'''"):
+        if line.count(quotes) % 2:
+            return quotes
+    return ""
+
 
 _SUFFIXES = {
     "bash": "bash zsh ksh",
@@ -73,7 +283,6 @@ class CodeLoader:
         if language or suffix_of(name):
             return bool(language)
         # Imported here: its patterns take longer to compile than most files to read.
-        from chunkwise.documents.formats.looks_like_code import looks_like_code
 
         return looks_like_code(head.decode("utf-8", "replace"))
 

@@ -22,11 +22,14 @@ from chunkwise.documents.fields import (
     text_field_of,
 )
 from chunkwise.documents.formats.code import language_named, language_of
-from chunkwise.documents.formats.front_matter import front_matter
-from chunkwise.documents.formats.markdown import MarkdownLoader, looks_like_markdown, markdown_title
-from chunkwise.documents.formats.markup import AsciidocLoader, OrgLoader, RstLoader
-from chunkwise.documents.formats.text import TextLoader
-from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
+from chunkwise.documents.formats.markdown import (
+    MarkdownLoader,
+    front_matter,
+    looks_like_markdown,
+    markdown_title,
+)
+from chunkwise.documents.formats.text import AsciidocLoader, OrgLoader, RstLoader, TextLoader
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of, with_blank_head
 from chunkwise.documents.source import Source
 from chunkwise.records.fields import field_of, listed
 from chunkwise.records.json import HUGE, without_half_characters
@@ -217,7 +220,7 @@ class Records:
         metadata = _metadata(record, shape.others)
         if format == "markdown" and (given := front_matter(text)) is not None:
             title = title or markdown_title(text, given)
-            text = given.cut_from(text)
+            text = with_blank_head(text, given.end)
             metadata = {**given.fields, **metadata}
         return Document(
             doc_id,
@@ -354,7 +357,7 @@ def record_format(
         if suffix in TextLoader.suffixes:
             return "text", ""
     # Imported here: its patterns take longer to compile than most files to read.
-    from chunkwise.documents.formats.looks_like_code import looks_like_code
+    from chunkwise.documents.formats.code import looks_like_code
 
     if looks_like_code(text):
         return "code", _language(text, record, fields, [*places, title])

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
-from chunkwise.documents.formats.block_text import Layout, small_integer
-from chunkwise.documents.formats.sheet_rows import SheetRows
-from chunkwise.documents.formats.xml_tree import local_name, own_attribute
-from chunkwise.documents.formats.zip_parts import ZipParts
+from chunkwise.documents.formats.block_text import Layout, SheetRows, small_integer
+from chunkwise.documents.formats.xml_parts import ZipParts, local_name, own_attribute
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING
 
 from chunkwise.core import Document
 from chunkwise.documents.formats.block_text import Layout, small_integer
-from chunkwise.documents.formats.xml_tree import local_name, own_attribute, own_text, xml_words
-from chunkwise.documents.formats.zip_parts import PartLink, ZipParts
+from chunkwise.documents.formats.xml_parts import (
+    PartLink,
+    ZipParts,
+    local_name,
+    own_attribute,
+    own_text,
+    xml_words,
+)
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 

@@ -19,10 +19,8 @@ from chunkwise.metrics.answers.answer import (
     share,
 )
 from chunkwise.metrics.answers.position import QUESTION
-from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
-from chunkwise.metrics.claims.negations import denied
-from chunkwise.metrics.claims.plain_form import holds, plain_form
-from chunkwise.metrics.claims.readable import Readable, sentences
+from chunkwise.metrics.claims.claim_support import THRESHOLD, denied, supports
+from chunkwise.metrics.claims.readable import Readable, holds, plain_form, sentences
 from chunkwise.metrics.judges.llm_model import JudgeTask
 from chunkwise.metrics.metric import LlmMetric, Metric, Remedy
 

@@ -9,11 +9,9 @@ import numpy as np
 
 from chunkwise.core import Hit, Query, Score
 from chunkwise.metrics.answers.answer import NO_ANSWER, Answer, QuestionEvidence, claims_of, share
-from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
+from chunkwise.metrics.claims.claim_support import THRESHOLD, supports, without_yes_no
 from chunkwise.metrics.claims.hit_texts import PlainHits, ReadableHits, share_named
-from chunkwise.metrics.claims.plain_form import plain_form
-from chunkwise.metrics.claims.readable import sentences
-from chunkwise.metrics.claims.short_claims import without_yes_no
+from chunkwise.metrics.claims.readable import plain_form, sentences
 from chunkwise.metrics.judges.llm_judge import Attribution, Completeness
 from chunkwise.metrics.judges.llm_model import JudgeModel, JudgeTask
 from chunkwise.metrics.metric import KeyQuestion, LlmMetric, Metric, Remedy, Targets

@@ -15,9 +15,8 @@ from chunkwise.metrics.answers.answer import (
 )
 from chunkwise.metrics.answers.citations import NO_CLAIMS
 from chunkwise.metrics.answers.completeness import NO_REFERENCE_ANSWER, NOTHING_TO_SEEK
-from chunkwise.metrics.claims.claim_support import FEW, THRESHOLD, supports
+from chunkwise.metrics.claims.claim_support import FEW, THRESHOLD, says_shortly, supports, yes_no
 from chunkwise.metrics.claims.readable import Readable, sentences, without_citation_marks
-from chunkwise.metrics.claims.short_claims import says_shortly, yes_no
 from chunkwise.metrics.judges.llm_model import JudgeTask
 from chunkwise.metrics.metric import LlmMetric, Metric
 

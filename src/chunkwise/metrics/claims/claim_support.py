@@ -6,17 +6,203 @@ import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, islice
 from math import ceil
+from operator import itemgetter
 from typing import NamedTuple
 
-from chunkwise.metrics.claims.amounts import counted, has_amounts, has_quantity
-from chunkwise.metrics.claims.negations import denied
-from chunkwise.metrics.claims.plain_form import holds, plain_form
-from chunkwise.metrics.claims.quantities import quantities_of
-from chunkwise.metrics.claims.readable import Readable
-from chunkwise.metrics.claims.short_claims import is_amount, is_date, says_shortly
-from chunkwise.text.terms import text_terms
+from chunkwise.metrics.claims.amounts import Counted, counted, has_amounts, has_quantity, is_unit
+from chunkwise.metrics.claims.quantities import are_same, is_day, quantities_of
+from chunkwise.metrics.claims.readable import Readable, holds, plain_form
+from chunkwise.text.terms import NONE, stemmer, stop_words, text_terms
+
+# As they stand in the plain form: "don't" is "don t", every Chinese and Japanese character a word of its own.
+_NEGATIONS = {
+    "en": r"not|no|never|none|nobody|nothing|neither|nor|without|cannot|\w*n t|unable|impossible|forbidden|prohibit\w*",
+    "de": r"nicht|kein\w*|nie|niemals|niemand\w*|nichts|ohne|weder|verboten\w*|untersagt\w*|unmöglich",
+    "fr": r"ne|n|pas|non|jamais|sans|aucune?|rien|ni|interdite?s?|impossible",
+    "es": r"no|nunca|jamás|sin|ningún|ninguna?|nada|nadie|tampoco|ni|prohibid[oa]s?|imposible",
+    "it": r"non|no|mai|senza|nessun\w*|niente|nulla|né|vietat[oaie]|impossibile",
+    "pt": r"não|nunca|jamais|sem|nenhuma?|nada|ninguém|nem|proibid[oa]s?|impossível",
+    "nl": r"niet|geen|nooit|zonder|niets|niemand|noch|verboden|onmogelijk",
+    "sv": r"inte|ej|aldrig|ingen|inget|inga|förbjud\w*",
+    "da": r"ikke|aldrig|ingen|intet|uden|forbudt",
+    "no": r"ikke|aldri|ingen|intet|uten|forbudt",
+    "pl": r"nie|nigdy|bez|żaden|żadn\w*|nikt|nic|brak|zabronion\w*",
+    "cs": r"ne|nikdy|bez|žádn\w*|nikdo|nic|zakázán\w*",
+    "ru": r"не|нет|ни|без|никогда|никто|ничего|нельзя|запрещ\w*",
+    "uk": r"не|немає|ні|без|ніколи|ніхто|нічого|заборон\w*",
+    "bg": r"не|няма|без|никога|никой|нищо|забран\w*",
+    "el": r"δεν|μην?|χωρίς|ποτέ|κανείς|τίποτα",
+    "tr": r"değil\w*|yok\w*|asla|hiç\w*|yasak\w*",
+    "ar": r"لا|لم|لن|ليس\w*|غير|بدون",
+    "he": r"לא|אין|בלי|ללא",
+    "hi": r"नहीं|मत|बिना",
+    "zh": r"不|没|沒|無|无|未|勿|禁|莫",
+    "ja": r"な い|な か|な く|な し|ま せ ん|ず|不|無|未|禁",
+    "ko": r"않|없|못|아 니|안 (?=[되하돼])",
+}  # fmt: skip
+_NOT_NEGATIONS = {
+    "en": r"not only|no later than|whether or not|no(?= \d)",
+    "de": r"nicht nur|nicht zuletzt",
+    "fr": r"non seulement",
+    "es": r"no s[oó]lo",
+    "zh": r"不 [仅僅但只论論断斷过過久同少]|[无無] [论論]|未 [来來]",
+}
+_JOINS = frozenset(
+    "and or but und oder aber sondern et ou mais y o pero e ma mas en of maar".split()
+)
+_WORD = re.compile(r"\S+")
+_NEAR = 4
+"""Words behind a negation among which are those it denies."""
+
+
+def denied(plain: str, language: str) -> list[list[str]]:
+    """Of a text in its plain form, the stems behind every negation, up to an "and"; empty: nothing is denied."""
+    negation, idiom = _patterns(language)
+    plain = idiom.sub("", plain)
+    return [_stems_behind(plain, match.end(), language) for match in negation.finditer(plain)]
+
+
+def _stems_behind(plain: str, position: int, language: str) -> list[str]:
+    small, stem = stop_words(language), stemmer(language)
+    found = []
+    # Not a slice: all that is left would be copied for every negation.
+    for word in map(itemgetter(0), islice(_WORD.finditer(plain, position), _NEAR)):
+        if word in _JOINS:
+            break
+        if word not in small:
+            found.append(stem(word))
+    return found
+
+
+@lru_cache(maxsize=64)
+def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """English is looked for as well, because of a short text the language is easily mistaken; but "no" is a small
+    word of Portuguese."""
+    own = [language] if language in _NEGATIONS else ["de", "zh"]
+    english = _NEGATIONS["en"].split("|")
+    if language != "en":
+        english = [word for word in english if word not in stop_words(language)]
+    words = "|".join([*english, *(_NEGATIONS[each] for each in own)])
+    idioms = "|".join(_NOT_NEGATIONS[each] for each in ("en", *own) if each in _NOT_NEGATIONS)
+    whole = "(?<= )(?:{})(?= )"
+    return re.compile(whole.format(words)), re.compile(whole.format(idioms))
+
+
+_BEGINNING = 3
+"""Letters that a word keeps in all its forms: a text without them has none of these."""
+_AROUND = frozenset(
+    "within up about approximately around exactly total circa roughly innerhalb binnen etwa rund ungefähr insgesamt"
+    " genau environ exactement dentro aproximadamente exactamente".split()
+)
+"""Words beside an amount that say little: "within 90 days" and "90 days" answer the same question."""
+
+
+def says_shortly(text: Readable, claim: Readable) -> bool:
+    """Whether one sentence has all content words of the claim as stems, all its numbers with what they count (6 months
+    are six months, $150 are 150 dollars), and denies neither more nor less. A date must be the same day."""
+    if is_date(claim):
+        wanted = quantities_of(plain_form(claim.text))
+        dates = text.once("dates", lambda: quantities_of(plain_form(text.text)))
+        return any(are_same(one.readings, other.readings) for one in wanted for other in dates)
+    # Of so few words the language cannot be told; that of the text may be. Most that has none is English.
+    known = (each.language for each in (text, claim) if each.language != NONE)
+    language = next(known, "en")
+    return any(_is_held(text, form, language) for form in claim.readings)
+
+
+def is_date(claim: Readable) -> bool:
+    """Whether a claim is the date of a day and nothing else."""
+    return claim.once("is_date", lambda: is_day(plain_form(claim.text)))
+
+
+def is_amount(claim: Readable) -> bool:
+    """Whether a claim is an amount and nothing else: within six months."""
+    language = "en" if claim.language == NONE else claim.language
+    sought = counted(claim.readings[0], language)
+    return _measures(sought) and not _content(sought, claim.readings[0])
+
+
+def _measures(sought: Counted) -> bool:
+    return bool(sought.amounts or sought.quantities)
+
+
+def _content(sought: Counted, form: str) -> set[str]:
+    """The words that say what it is about, without numbers, and beside them without units."""
+    return {
+        word
+        for at, (word, raw) in enumerate(zip(sought.words, form.split(), strict=True))
+        if word
+        and at not in sought.numerals
+        and not (_measures(sought) and (is_unit(word, sought.language) or raw in _AROUND))
+    }
+
+
+def _is_held(text: Readable, form: str, language: str) -> bool:
+    sought = counted(form, language)
+    content = _content(sought, form)
+    if not content and not _measures(sought):
+        return False
+    letters = text.letters
+    if letters is not None and not all(
+        word[:_BEGINNING] in letters for word in content if word.isascii()
+    ):
+        return False
+    own = [set(stems) for stems in denied(form, language)]
+    said = {word for word in sought.words if word} | {
+        word for at, word in enumerate(form.split()) if at in sought.numerals
+    }
+    for number, sentence in enumerate(
+        text.once(f"counted {language}", lambda: _counted(text, language))
+    ):
+        if content.issubset(sentence.words) and has_amounts([sentence], sought):
+            theirs = [set(stems) for stems in denied(text.plain_sentence(number), language)]
+            if not own and not any(said & stems for stems in theirs):
+                return True
+            if own and any(ours & stems for ours in own for stems in theirs):
+                return True
+    return False
+
+
+def _counted(text: Readable, language: str) -> list[Counted]:
+    return [
+        counted(text.plain_sentence(number), language)
+        for number in range(len(text.sentence_starts))
+    ]
+
+
+_YES = "yes|yep|true|correct|ja|jawohl|doch|oui|sí|si|sì|sim|да|evet|是|是的|对|はい|예|네|نعم"
+_NO = (
+    "no|nope|false|incorrect|nein|non|não|nee|nej|nei|нет|hayır|否|不|不是|いいえ|아니요|아니오|لا"
+)
+_OPENING = re.compile(
+    rf"\W*(?:(?P<yes>{_YES})|(?P<no>{_NO})(?!\.\s*\d))\s*(?:(?:[.,;:!–—，。；：！]|-(?=\s))+\s*|\Z)",
+    re.IGNORECASE,
+)
+
+
+class YesNo(NamedTuple):
+    """An answer with its first word told apart."""
+
+    is_yes: bool | None
+    """None: it says neither."""
+    rest: str
+
+
+def yes_no(text: str) -> YesNo:
+    """Only a word that stands alone or before a sign: "No fee" is no answer no."""
+    found = _OPENING.match(text)
+    return (
+        YesNo(None, text) if found is None else YesNo(found["yes"] is not None, text[found.end() :])
+    )
+
+
+def without_yes_no(text: str) -> str:
+    """What an answer says beside the yes or no it opens with; empty: nothing that words could be held against."""
+    found = yes_no(text)
+    return "" if found.is_yes is not None and not any(map(str.isalnum, found.rest)) else found.rest
+
 
 _NOUNS_HAVE_CAPITALS = frozenset(("de",))
 """Languages in which a capital letter inside a sentence does not tell a name."""
@@ -94,7 +280,7 @@ _BEFORE = 2
 def supports(text: Readable, claim: Readable, threshold: float = THRESHOLD) -> bool:
     """Whether the claim stands in the text word by word, with no negation before it that it does not have itself.
 
-    A short claim (FEW) is also held by one sentence with all its words and amounts (`short_claims`). One that is not
+    A short claim (FEW) is also held by one sentence with all its words and amounts (`says_shortly`). One that is not
     short is also held by one to three neighbouring sentences (WINDOW), or by the entries of a short list (LIST), that
 
     - have at least the threshold's share of its content terms: stems, without the small words;

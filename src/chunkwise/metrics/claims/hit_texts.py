@@ -8,9 +8,15 @@ from collections.abc import Iterable, Sequence
 import regex
 
 from chunkwise.core import Document, Fact, Hit, Span
-from chunkwise.metrics.claims.plain_form import HAN_NUMBER, UNSPACED, holds, plain_form, readings
 from chunkwise.metrics.claims.quantities import are_same, quantities_of
-from chunkwise.metrics.claims.readable import Readable
+from chunkwise.metrics.claims.readable import (
+    HAN_NUMBER,
+    UNSPACED,
+    Readable,
+    holds,
+    plain_form,
+    readings,
+)
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.terms import Terms, WordSpans, terms_of_words, words_of
 

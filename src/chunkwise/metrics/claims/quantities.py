@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
+from chunkwise.text.language import MONTH_NUMBERS
 from chunkwise.text.terms import stop_words
 
 _NUMBER_WORDS = {
@@ -29,7 +30,8 @@ ONE = frozenset("one ein eine einen einem einer eins un une una um uma een".spli
 SCALES = {
     "hundred": 10**2, "dozen": 12, "thousand": 10**3, "million": 10**6, "millions": 10**6, "billion": 10**9,
     "billions": 10**9, "trillion": 10**12, "hundert": 10**2, "tausend": 10**3, "millionen": 10**6, "mio": 10**6,
-    "milliarde": 10**9, "milliarden": 10**9, "mrd": 10**9, "milliard": 10**9, "milliards": 10**9, "millones": 10**6,
+    "mn": 10**6, "bn": 10**9, "milliarde": 10**9, "milliarden": 10**9, "mrd": 10**9, "milliard": 10**9,
+    "milliards": 10**9, "millones": 10**6,
 }  # fmt: skip
 
 
@@ -156,7 +158,7 @@ def quantities_of(plain: str, language: str = "en") -> tuple[Quantity, ...]:
     while at < len(words):
         quantity = days.get(at)
         if quantity is None and (_may_begin(words[at]) or words[at] in known):
-            quantity = _clock(words, at) or _measured(words, at, known)
+            quantity = _clock(words, at) or _measured(words, at, known, language)
         if quantity is not None and found and quantity.first < found[-1].end:
             quantity = None
         if quantity is not None:
@@ -177,7 +179,9 @@ def _may_begin(word: str) -> bool:
     return word[0].isdigit() or word[0] == "-" or word in _BEGIN
 
 
-def _measured(words: Sequence[str], at: int, known: dict[str, int]) -> Quantity | None:
+def _measured(
+    words: Sequence[str], at: int, known: dict[str, int], language: str
+) -> Quantity | None:
     """A number with its unit behind it, or a currency before it."""
     if words[at] in _ADVERBS:
         return Quantity(at, at + 1, frozenset([("times", Fraction(_ADVERBS[words[at]]))]), False)
@@ -185,9 +189,9 @@ def _measured(words: Sequence[str], at: int, known: dict[str, int]) -> Quantity 
     if number is None:
         return None
     value, end, is_plain = number
-    unit = _unit(words, end)
+    unit = _unit(words, end, language)
     if unit is None:
-        code = _CODES.get(words[at - 1]) if at and end == at + 1 else None
+        code = _CODES.get(words[at - 1]) if at and words[at][0].isdigit() else None
         return Quantity(at - 1, end, frozenset([(code, value)]), is_plain) if code else None
     name, behind = unit
     scale = SCALES.get(words[behind]) if behind < len(words) and name in MONEY else None
@@ -207,13 +211,21 @@ def _values(unit: str, value: Fraction) -> frozenset[Reading]:
     return frozenset((measure, value * factor) for measure, factor in units()[unit])
 
 
-def _unit(words: Sequence[str], at: int) -> tuple[str, int] | None:
+def _unit(words: Sequence[str], at: int, language: str) -> tuple[str, int] | None:
     """The longest that begins here, and where it ends."""
     for count in range(min(_LONGEST, len(words) - at), 0, -1):
         name = " ".join(words[at : at + count])
-        if name in units() or name in _FAHRENHEIT:
+        if (name in units() or name in _FAHRENHEIT) and not _is_word(name, language):
             return name, at + count
     return None
+
+
+def _is_word(unit: str, language: str) -> bool:
+    """Whether it is another word there: years of the French are an English article, volts a Czech "in"."""
+    if unit == "an":
+        return language != "fr"
+    # English, French and Italian have such words only behind an apostrophe.
+    return len(unit) == 1 and language not in ("en", "fr", "it") and unit in stop_words(language)
 
 
 _LARGEST = 10**18
@@ -351,29 +363,16 @@ def _at_clock(first: int, end: int, minutes: Sequence[int]) -> Quantity:
     return Quantity(first, end, frozenset(("clock", Fraction(each)) for each in minutes), len(minutes) > 1)  # fmt: skip
 
 
-_MONTHS = (
-    "january jan januar janvier enero gennaio janeiro",
-    "february feb februar février febrero febbraio fevereiro",
-    "march mar märz mars marzo março",
-    "april apr avril abril aprile",
-    "may mai mayo maggio maio",
-    "june jun juni juin junio giugno junho",
-    "july jul juli juillet julio luglio julho",
-    "august aug août agosto",
-    "september sep sept septembre septiembre settembre setembro",
-    "october oct oktober okt octobre octubre ottobre outubro",
-    "november nov novembre noviembre novembro",
-    "december dec dezember dez décembre diciembre dicembre dezembro",
-)
-_MONTH = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
-_NAME = "|".join(sorted(_MONTH, key=len, reverse=True))
+_NAME = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))
 _SMALL = r"(?:(?:of|de|the|do) )?"
 _FORMS = (
     (re.compile(rf" (?P<month>{_NAME}) (?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?P<year>\d{{4}})(?= )"), ""),
     (re.compile(rf" (?P<day>\d{{1,2}})(?:st|nd|rd|th|er)? {_SMALL}(?P<month>{_NAME}) {_SMALL}(?P<year>\d{{4}})(?= )"),
      ""),
-    (re.compile(r" (\d{4}) (\d{1,2}) (\d{1,2})(?= )"), "ymd"),
-    (re.compile(r" (\d{1,2})[ .](\d{1,2})[ .](\d{4}|\d{2})(?= )"), "mdy dmy"),
+    (re.compile(r" (\d{4})[ .](\d{1,2})[ .](\d{1,2})(?= )"), "ymd"),
+    (re.compile(r" (\d{1,2})[ .](\d{1,2})[ .](\d{4})(?= )"), "mdy dmy"),
+    (re.compile(r"(?<! v)(?<! version)(?<! release)(?<! section)(?<! chapter) (\d{1,2})\.(\d{1,2})\.(\d{2})(?= )"),
+     "mdy dmy"),
 )  # fmt: skip
 _CENTURY = 100
 _PIVOT = 50
@@ -387,7 +386,7 @@ def _days(plain: str) -> dict[int, Quantity]:
         first = seen = 0
         for match in pattern.finditer(plain):
             if not orders:
-                days = [_day(match["year"], str(_MONTH[match["month"]]), match["day"])]
+                days = [_day(match["year"], str(MONTH_NUMBERS[match["month"]]), match["day"])]
             else:
                 parts = (dict(zip(order, match.groups(), strict=True)) for order in orders.split())
                 days = [_day(each["y"], each["m"], each["d"]) for each in parts]

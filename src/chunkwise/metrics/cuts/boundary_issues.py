@@ -16,7 +16,7 @@ from chunkwise.metrics.cuts.cut_places import CutPlaces, Flags
 from chunkwise.metrics.cuts.dangling_openings import LONGEST, dangling_in
 from chunkwise.metrics.metric import KeyQuestion, Metric, Remedy, Targets, WholeScore
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.blocks.bare_lines import are_marks
+from chunkwise.text.blocks.blocks import are_marks
 from chunkwise.text.language import language_of
 from chunkwise.text.positions import merge_sorted
 

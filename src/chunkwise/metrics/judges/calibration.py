@@ -17,8 +17,7 @@ from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.core import Score
 from chunkwise.models.home import home
 from chunkwise.stats.agreement import agreement
-from chunkwise.stats.intervals import Interval, clustered_interval
-from chunkwise.stats.table import ScoreMatrix
+from chunkwise.stats.intervals import Interval, ScoreMatrix, clustered_interval
 
 Against = Literal["labels", "spans"]
 """What is taken for the truth: people's labels, or the references of the questions."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.core import Hit, Label, Passage, Query, Score
+from chunkwise.core import Hit, HitPlace, Label, Passage, Query, Score
 from chunkwise.metrics.spans.relevance import relevant_hits
 from chunkwise.metrics.spans.tables import Gold, HitTable
 
@@ -44,18 +44,14 @@ def balance_by_place(labels: Sequence[Label]) -> dict[Passage, int]:
 
 
 def _verdict(places: Mapping[Passage, int], hit: Hit) -> Score:
-    very = places.get(Passage(hit.doc_id, hit.start, hit.end)) if len(hit.spans) == 1 else None
+    own = hit.places
+    very = places.get(Passage(own[0].doc_id, own[0].start, own[0].end)) if len(own) == 1 else None
     if very is not None:
         return _score(very)
-    inside = [
-        balance
-        for place, balance in places.items()
-        if place.doc_id == hit.doc_id
-        and any(start <= place.start < place.end <= end for start, end in hit.spans)
-    ]
+    inside = [balance for place, balance in places.items() if _is_inside(place, own)]
     if any(balance > 0 for balance in inside):
         return Score(1.0)
-    near = {place: closeness for place in places if (closeness := _closeness(place, hit))}
+    near = {place: closeness for place in places if (closeness := _closeness(place, own))}
     if near:
         closest = max(near.values())
         return _score(sum(places[place] for place in near if near[place] == closest))
@@ -64,22 +60,31 @@ def _verdict(places: Mapping[Passage, int], hit: Hit) -> Score:
 
 def says_something(place: Passage, hit: Hit) -> bool:
     """Whether the label of a place is one of a hit: it lies in it, is about the same, or holds it."""
-    if place.doc_id != hit.doc_id:
-        return False
-    inside = any(start <= place.start < place.end <= end for start, end in hit.spans)
-    return inside or _closeness(place, hit) is not None
+    own = hit.places
+    return _is_inside(place, own) or _closeness(place, own) is not None
+
+
+def _is_inside(place: Passage, own: Sequence[HitPlace]) -> bool:
+    return any(
+        each.doc_id == place.doc_id and each.start <= place.start < place.end <= each.end
+        for each in own
+    )
 
 
 def _score(balance: int) -> Score:
     return Score(float(balance > 0)) if balance else Score(None, DISAGREE)
 
 
-def _closeness(place: Passage, hit: Hit) -> tuple[int, float] | None:
+def _closeness(place: Passage, held: Sequence[HitPlace]) -> tuple[int, float] | None:
     """Shared characters, then their share of both together; None where the place says nothing about the hit."""
-    shared = sum(max(0, min(place.end, end) - max(place.start, start)) for start, end in hit.spans)
-    if place.doc_id != hit.doc_id or shared <= 0:
+    shared = sum(
+        max(0, min(place.end, each.end) - max(place.start, each.start))
+        for each in held
+        if each.doc_id == place.doc_id
+    )
+    if shared <= 0:
         return None
-    own = sum(end - start for start, end in hit.spans)
+    own = sum(each.end - each.start for each in held)
     ratio = shared / (own + place.end - place.start - shared)
     return (shared, ratio) if ratio >= LEAST or shared == own else None
 
@@ -101,10 +106,11 @@ class SpanJudge:
 
     def judge(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[list[Score]]:
         """One score a hit, in the order of the hits."""
-        ids = dict.fromkeys(hit.doc_id for own in hits for hit in own)
-        numbers = {id: number for number, id in enumerate(ids)}
+        texts = {
+            place.doc_id: place.document.text for own in hits for hit in own for place in hit.places
+        }
+        numbers = {id: number for number, id in enumerate(texts)}
         found = HitTable.of(hits, numbers)
-        texts = {hit.doc_id: hit.document.text for own in hits for hit in own}
         gold = Gold.of(queries, numbers, texts)
         relevant = relevant_hits(gold, found, self.threshold).tolist()
         scores = []

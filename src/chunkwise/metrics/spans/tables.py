@@ -87,10 +87,10 @@ class HitTable:
         places = [place for hit in flat for place in hit.places]
         return cls(
             np.concatenate(([0], np.cumsum([len(own) for own in ranked], dtype=np.int64))),
-            _array([numbers[place.doc_id] for place, _ in places]),
-            _array([place.start for place, _ in places]),
-            _array([place.end for place, _ in places]),
-            _array([tokens for _, tokens in places]),
+            _array([numbers[place.doc_id] for place in places]),
+            _array([place.start for place in places]),
+            _array([place.end for place in places]),
+            _array([place.tokens for place in places]),
             None if len(flat) == sum(sizes) else np.repeat(np.arange(len(flat)), sizes),
             np.array([hit.level > 0 for hit in flat]) if any(hit.level for hit in flat) else None,
         )

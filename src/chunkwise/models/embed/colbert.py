@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import OnProgress
-from chunkwise.models.embed.embedder import Kind, TokenVectors
+from chunkwise.models.embed.embedder import Kind, TokenVectors, numbered
 from chunkwise.models.embed.onnx import OnnxEmbedder
-from chunkwise.models.embed.token_windows import numbered
 from chunkwise.models.onnx_file import over_threads
 from chunkwise.models.weights.catalogue import COLBERT_SMALL, weights_of
 from chunkwise.models.weights.installed import ensure

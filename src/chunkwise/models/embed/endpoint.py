@@ -15,8 +15,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.embed.embedder import Kind
 from chunkwise.models.http.address import embeddings_url, key_variable_for, place_and_query
 from chunkwise.models.http.batches import Batches, as_done, ask_in_halves
-from chunkwise.models.http.client import Endpoint, JsonClient
-from chunkwise.models.http.error import EndpointError, excerpt
+from chunkwise.models.http.client import Endpoint, EndpointError, JsonClient, excerpt
 
 _ADVICE = "is it an /v1/embeddings endpoint, and is the model one for embeddings?"
 

@@ -10,8 +10,14 @@ from numpy.typing import NDArray
 
 from chunkwise.base.workers import cores
 from chunkwise.models.cache import CachedTokenEmbedder, ModelCache, key_of
-from chunkwise.models.embed.embedder import TokenEmbedder, TokenEncoder, TokenVectors
-from chunkwise.models.embed.token_windows import PreferredEnds, numbered, window_ends
+from chunkwise.models.embed.embedder import (
+    PreferredEnds,
+    TokenEmbedder,
+    TokenEncoder,
+    TokenVectors,
+    numbered,
+    window_ends,
+)
 from chunkwise.text.analyzed import Analyzed
 
 _SPARE_TOKENS = 6

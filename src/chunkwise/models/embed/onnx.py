@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.workers import cores
-from chunkwise.models.embed.embedder import Kind, TokenVectors
-from chunkwise.models.embed.token_windows import numbered, text_windows
+from chunkwise.models.embed.embedder import Kind, TokenVectors, numbered, text_windows
 from chunkwise.models.onnx_file import (
     OnnxSession,
     beside,

@@ -16,7 +16,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.core import OnProgress
 from chunkwise.models.cache import CachedTexts, ModelCache
 from chunkwise.models.http.batches import as_done
-from chunkwise.models.http.error import EndpointError
+from chunkwise.models.http.client import EndpointError
 from chunkwise.models.llm.cost import (
     LimitReached,
     LlmBudget,

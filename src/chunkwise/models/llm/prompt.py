@@ -10,8 +10,7 @@ from hashlib import blake2b
 from importlib import resources
 from pathlib import Path
 
-from chunkwise.base.errors import ChunkwiseError, UnknownName
-from chunkwise.base.user_warning import warn_user
+from chunkwise.base.errors import ChunkwiseError, UnknownName, warn_user
 
 _FENCED = re.compile(r"<([a-z_]+(?: \d+)?) ([0-9a-f]{8})>\n(.*?)\n</\1 \2>", re.DOTALL)
 

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.workers import cores
 from chunkwise.models.cache import ModelCache, key_of
-from chunkwise.models.embed.embedder import TokenEmbedder
+from chunkwise.models.embed.embedder import TokenEmbedder, numbered
 from chunkwise.models.embed.pretrained import MiniLM
-from chunkwise.models.embed.token_windows import numbered
 
 _LEAST_AT_ONCE = 16
 """Passages read before they are kept: what a killed run loses at most; more where there are many cores."""

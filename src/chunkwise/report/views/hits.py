@@ -174,7 +174,7 @@ def _card(
         _marks(text, terms, languages) if terms is not None else (),
         tuple(map(_hop, chain.hops)) if chain else (),
         chain.graph_share if chain else 0.0,
-        len({place.doc_id for place, _ in hit.places}),
+        len({place.doc_id for place in hit.places}),
     )
 
 

@@ -1,40 +1,153 @@
-"""A document with its chunks and summaries, turned into what an index keeps of it."""
+"""A document turned into what an index keeps of it: terms, atoms and vectors, then its chunks and summaries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError, warn_user
 from chunkwise.chunkers.checked_pieces import check_order
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.contextual import with_headings
-from chunkwise.core import Chunk
+from chunkwise.core import Chunk, Document
+from chunkwise.models.cache import ModelCache
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, TokenEncoder, normalized
+from chunkwise.models.embed.late import atom_sums_of_many, span_vectors
+from chunkwise.models.embed.token_codes import TokenCodes, token_codes_of_many
 from chunkwise.retrieval.indexed_document import (
     IndexedDocument,
     SpanRows,
     StatedRelations,
     Summaries,
 )
-from chunkwise.retrieval.indexing.features import (
-    DocumentFeatures,
-    OnDone,
-    SectionPaths,
-    embed_atoms,
-    encode_tokens,
-)
-from chunkwise.retrieval.indexing.vectors import late_vectors, own_vectors
+from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
+from chunkwise.retrieval.indexing.relations import related_places
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.sections import SectionTree
-from chunkwise.text.terms import TermCounts, add_counts, counts_in_spans, join_counts, text_terms
+from chunkwise.text.names import Mentions, document_names, with_statements
+from chunkwise.text.terms import (
+    TermCounts,
+    Terms,
+    add_counts,
+    counts_in_spans,
+    document_terms,
+    join_counts,
+    text_terms,
+)
+from chunkwise.text.tokens.measure import TokenMeasure
 from chunkwise.text.tokens.tokenizers import get_tokenizer
+
+OnDone = Callable[[int], None]
+"""Gets the number of characters read by the model since the last call."""
+
+
+class DocumentFeatures:
+    """Its terms, its atoms, and what the model made of them; each is made when first asked for."""
+
+    def __init__(
+        self, analyzed: Analyzed, settings: Settings, sums: NDArray[np.float32] | None = None
+    ) -> None:
+        self.analyzed = analyzed
+        self.tokenizer = settings.tokenizer
+        self._language = settings.language
+        self.sums = sums
+        """Of the vectors of each atom's tokens; None: the model has not read the document."""
+        self.token_codes: TokenCodes | None = None
+        """The vectors themselves, of the token encoder; None: it has not read the document."""
+        self.relations: StatedRelations | None = None
+        """What a language model read of names; None: it was not asked."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return document_fingerprint(self.analyzed.document)
+
+    @property
+    def measure(self) -> TokenMeasure:
+        """Sizes in tokens of the index."""
+        return self.analyzed.measure(self.tokenizer)
+
+    @cached_property
+    def terms(self) -> Terms:
+        return document_terms(self.analyzed, self._language)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """Where atoms begin."""
+        return self.analyzed.atoms(self.tokenizer)
+
+    @cached_property
+    def atoms(self) -> SpanRows:
+        """Their sections are those of `paths`."""
+        starts, sections = self.starts, self._sections[1]
+        bounds = np.append(starts, len(self.analyzed.text))
+        # Tokens of the whole document, so that those of neighbours add up.
+        tokens = np.diff(self.measure.befores(bounds)).astype(np.int32)
+        return SpanRows(
+            starts, bounds[1:], tokens, sections, counts_in_spans(self.terms, starts, bounds[1:])
+        )
+
+    @cached_property
+    def mentions(self) -> Mentions:
+        """Where names stand."""
+        found = document_names(self.analyzed, self.starts, self.terms.language)
+        if self.relations is None:
+            return found
+        return with_statements(
+            found, related_places(self.relations, self.analyzed.text, self.starts)
+        )
+
+    @property
+    def paths(self) -> tuple[tuple[str, ...], ...]:
+        """The section paths of the atoms, each once."""
+        return self._sections[0]
+
+    @cached_property
+    def _sections(self) -> tuple[tuple[tuple[str, ...], ...], NDArray[np.int32]]:
+        paths = SectionPaths()
+        found = self.analyzed.sections
+        sections = found.at(self.starts)
+        number = np.zeros(len(found), np.int32)
+        for section in np.unique(sections).tolist():
+            number[section] = paths.number(found.paths[section])
+        return tuple(paths.numbers), number[sections]
+
+
+def embed_atoms(
+    all_features: Sequence[DocumentFeatures], embedder: TokenEmbedder, on_done: OnDone | None = None
+) -> None:
+    """Gives each its sums; `on_done` gets characters read."""
+    each = [(features.analyzed, features.starts) for features in all_features]
+    for features, sums in zip(
+        all_features, atom_sums_of_many(embedder, each, on_done), strict=True
+    ):
+        features.sums = sums
+
+
+def encode_tokens(
+    all_features: Sequence[DocumentFeatures], encoder: TokenEncoder, on_done: OnDone | None = None
+) -> None:
+    """Gives each the vectors of its tokens; `on_done` gets characters read."""
+    each = [(features.analyzed, features.starts) for features in all_features]
+    found = token_codes_of_many(encoder, each, ModelCache(), on_done)
+    for features, codes in zip(all_features, found, strict=True):
+        features.token_codes = codes
+
+
+class SectionPaths:
+    """Section paths in the order they are met, each once."""
+
+    def __init__(self, known: Sequence[tuple[str, ...]] = ()) -> None:
+        self.numbers = {path: number for number, path in enumerate(known)}
+
+    def number(self, path: tuple[str, ...]) -> int:
+        return self.numbers.setdefault(path, len(self.numbers))
 
 
 def with_summaries(
@@ -155,7 +268,7 @@ def build_on_features(
         alone = [summaries if late else [*chunks, *summaries] for chunks, summaries in parted]
         own = own_vectors(alone, embedder, on_done)
     for features, (chunks, summaries), vectors in zip(all_features, parted, own, strict=True):
-        _check_finite(settings, vectors, features.sums)
+        _check_vectors(settings, features, vectors)
         vectors = None if vectors is None else normalized(vectors)
         read = vectors[: len(chunks)] if vectors is not None and not late else None
         part = _part(chunks, features, settings, embedder, read, counted)
@@ -165,13 +278,21 @@ def build_on_features(
         yield BuiltDocument(part, features.terms.language)
 
 
-def _check_finite(settings: Settings, *given: NDArray[np.float32] | None) -> None:
+def _check_vectors(
+    settings: Settings, features: DocumentFeatures, own: NDArray[np.float32] | None
+) -> None:
+    given = [each for each in (own, features.sums) if each is not None and each.size]
     for vectors in given:
-        if vectors is not None and not np.isfinite(vectors).all():
+        if not np.isfinite(vectors).all():
             raise ChunkwiseError(
                 f"{settings.embedder} gives vectors with numbers that are not finite: no index can be made of them; "
                 "choose another model, or mend this one"
             )
+    if given and len(features.terms.start) and not any(each.any() for each in given):
+        warn_user(
+            f"{settings.embedder} gives nothing but zeros for documents with words in them: they are not found by "
+            "vectors; choose another model, or mend this one"
+        )
 
 
 def _parted(
@@ -266,3 +387,116 @@ def _with_contexts(own: TermCounts, contexts: Sequence[str], language: str) -> T
             ends = np.zeros(1, np.int64), np.full(1, len(context), np.int64)
             made[context] = counts_in_spans(text_terms(context, language), *ends)
     return add_counts(own, join_counts([made[context] for context in contexts]))
+
+
+def late_vectors(
+    embedder: TokenEmbedder,
+    text: str,
+    starts: NDArray[np.int64],
+    sums: NDArray[np.float32],
+    spans: NDArray[np.int64],
+    contexts: Sequence[str],
+) -> NDArray[np.float32]:
+    """The mean direction of each chunk's tokens, those of its context among them."""
+    length = len(text)
+    spans = _with_space(text, starts, spans)
+    if not any(contexts):
+        return span_vectors(starts, length, sums, spans)
+    different = [context for context in dict.fromkeys(contexts) if context]
+    beside = dict(zip(different, _sums(embedder, different), strict=True))
+    total = _span_sums(starts, length, sums, spans)
+    for row, context in enumerate(contexts):
+        if context:
+            total[row] += beside[context]
+    size = np.linalg.norm(total, axis=1, keepdims=True)
+    return (total / np.where(size > 0, size, 1)).astype(np.float32)
+
+
+def _with_space(
+    text: str, starts: NDArray[np.int64], spans: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Spans up to the edges of their atoms where only space lies between: all of the atom's tokens are inside."""
+    if not len(spans):
+        return spans
+    first = starts[starts.searchsorted(spans[:, 0], "right") - 1]
+    last = np.append(starts, len(text))[starts.searchsorted(spans[:, 1])]
+    wide = zip(first.tolist(), *spans.T.tolist(), last.tolist(), strict=True)
+    return np.array(
+        [
+            (
+                low if text[low:start].isspace() else start,
+                high if text[end:high].isspace() else end,
+            )
+            for low, start, end, high in wide
+        ],
+        np.int64,
+    )
+
+
+def _sums(embedder: TokenEmbedder, contexts: Sequence[str]) -> list[NDArray[np.float64]]:
+    analyzed = [Analyzed(Document("context", context)) for context in contexts]
+    sums = atom_sums_of_many(embedder, [(each, each.atoms()) for each in analyzed])
+    return [each.sum(axis=0, dtype=np.float64) for each in sums]
+
+
+def _span_sums(
+    starts: NDArray[np.int64], length: int, sums: NDArray[np.float32], spans: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The sum of each span's tokens; an atom that a span cuts counts by the share of its characters."""
+    bounds = np.append(starts, length)
+    before = np.zeros((len(bounds), sums.shape[1]))
+    np.cumsum(sums, axis=0, dtype=np.float64, out=before[1:])
+    atom = np.minimum(starts.searchsorted(spans, "right") - 1, len(starts) - 1)
+    share = (spans - bounds[atom]) / np.diff(bounds)[atom]
+    low, high = (
+        before[atom[:, side]] + sums[atom[:, side]] * share[:, side, None] for side in (0, 1)
+    )
+    return high - low
+
+
+_TEXTS = 64
+"""Texts embedded before the work done is told; more where the model says how many keep it busy."""
+
+
+def texts_at_once(embedder: Embedder) -> int:
+    """An endpoint answers several requests of many texts in the time of one that has a single text."""
+    return max(_TEXTS, getattr(embedder, "slice_size", 1))
+
+
+def own_vectors(
+    documents: Sequence[Sequence[Chunk]], embedder: Embedder, on_done: OnDone | None = None
+) -> Iterator[NDArray[np.float32]]:
+    """One row a chunk, document by document; `on_done` gets characters read."""
+    size = texts_at_once(embedder)
+    for group in _groups(documents, size):
+        texts = [chunk.index_text for chunks in group for chunk in chunks]
+        new = [more for chunks in group for more in _new_characters(chunks)]
+        vectors = np.zeros((len(texts), embedder.dimensions), np.float32)
+        for first in range(0, len(texts), size):
+            some = slice(first, first + size)
+            vectors[some] = embedder.embed(texts[some])
+            if on_done:
+                on_done(sum(new[some]))
+        yield from np.split(vectors, np.cumsum([len(chunks) for chunks in group])[:-1])
+
+
+def _groups(documents: Sequence[Sequence[Chunk]], size: int) -> Iterator[list[Sequence[Chunk]]]:
+    """Documents in their order, so many at a time that their chunks are at least `size`."""
+    group: list[Sequence[Chunk]] = []
+    texts = 0
+    for chunks in documents:
+        group.append(chunks)
+        texts += len(chunks)
+        if texts >= size:
+            yield group
+            group, texts = [], 0
+    if group:
+        yield group
+
+
+def _new_characters(chunks: Sequence[Chunk]) -> Iterator[int]:
+    """How far each goes beyond those before it: chunks may overlap."""
+    told = 0
+    for chunk in chunks:
+        yield max(0, chunk.end - told)
+        told = max(told, chunk.end)

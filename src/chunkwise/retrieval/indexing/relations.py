@@ -26,7 +26,7 @@ PROMPT = "relations"
 STRETCH_TOKENS = 600
 """Of a document that is read at a time, in whole sentences."""
 _LONGEST = 12_000
-"""Characters of a stretch that are shown: a sentence may be as long as somebody likes."""
+"""Characters of a stretch: a sentence may be as long as somebody likes."""
 _MOST = 12
 """Names, and relations, that are asked for in a stretch."""
 _MOST_KEPT = 4 * _MOST
@@ -69,14 +69,18 @@ class Stretch(NamedTuple):
 
 
 def stretches(analyzed: Analyzed, tokenizer: str) -> list[Stretch]:
-    """They tile the text, in whole atoms; those without a letter are left out."""
+    """They tile the text, in whole atoms but for one that is too long; those without a letter are left out."""
     starts = analyzed.atoms(tokenizer)
     if not len(starts):
         return []
     before = analyzed.measure(tokenizer).starts.searchsorted(starts)
     first = np.flatnonzero(np.diff(before // STRETCH_TOKENS, prepend=-1))
     bounds = [*starts[first].tolist(), len(analyzed.text)]
-    found = (Stretch(low, high) for low, high in itertools.pairwise(bounds))
+    found = (
+        Stretch(low, min(low + _LONGEST, end))
+        for begin, end in itertools.pairwise(bounds)
+        for low in range(begin, end, _LONGEST)
+    )
     return [each for each in found if any(map(str.isalpha, analyzed.text[slice(*each)]))]
 
 
@@ -160,7 +164,7 @@ class RelationReader:
 
     def _request(self, analyzed: Analyzed, stretch: Stretch) -> Request:
         title = " ".join(analyzed.document.title.split())[:200]
-        said = analyzed.text[stretch.start : min(stretch.end, stretch.start + _LONGEST)]
+        said = analyzed.text[stretch.start : stretch.end]
         system, user = self._prompt.filled(
             place=fenced(f"Title: {title}" if title else "(without a title)", "place"),
             passage=fenced(said, "passage"),

@@ -26,7 +26,7 @@ from chunkwise.models.cache import CachedEmbedder
 from chunkwise.models.embed.embedder import Embedder, Windowed
 from chunkwise.retrieval.errors import REBUILD
 from chunkwise.retrieval.indexed_document import IndexedDocument, StatedRelations
-from chunkwise.retrieval.indexing.build import BuiltDocument, build_documents
+from chunkwise.retrieval.indexing.build import BuiltDocument, build_documents, texts_at_once
 from chunkwise.retrieval.indexing.fingerprint import (
     OnlyNew,
     document_fingerprint,
@@ -35,7 +35,6 @@ from chunkwise.retrieval.indexing.fingerprint import (
 )
 from chunkwise.retrieval.indexing.resolve import ResolvedSettings
 from chunkwise.retrieval.indexing.unreadable import UnreadableSources, whole
-from chunkwise.retrieval.indexing.vectors import texts_at_once
 from chunkwise.text.terms import CODE, NONE
 
 

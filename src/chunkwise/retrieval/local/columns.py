@@ -32,7 +32,7 @@ from chunkwise.retrieval.local.arrays import (
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.searchable import MentionTable
 from chunkwise.retrieval.settings import Settings
-from chunkwise.text.names import HASH_BYTES, Mentions
+from chunkwise.text.names import Mentions
 from chunkwise.text.terms import TermCounts
 
 
@@ -140,19 +140,11 @@ def mention_rows(
 ) -> tuple[NDArray[np.int64], dict[str, Array]]:
     """How many mentions each atom has, and their columns."""
     table = MentionTable.of(mentions, starts)
-    name = table.name.astype("<u8").view("<u2").reshape(-1, 4)[:, : HASH_BYTES // 2]
     return np.diff(table.first), {
-        "mention.name": name,
+        "mention.name": table.packed_names,
         "mention.offset": table.offset,
         "mention.packed": table.packed,
     }
-
-
-def mention_names(packed: NDArray[np.uint16]) -> NDArray[np.uint64]:
-    """The hashes as numbers again."""
-    whole = np.zeros((len(packed), 4), "<u2")
-    whole[:, : HASH_BYTES // 2] = packed
-    return whole.view("<u8").reshape(-1).astype(np.uint64, copy=False)
 
 
 def encode_chunks(part: IndexedDocument, language: str) -> Portion:

@@ -34,7 +34,6 @@ from chunkwise.retrieval.local.arrays import (
 )
 from chunkwise.retrieval.local.columns import (
     document_mask,
-    mention_names,
     on_pages,
     section_mask,
     touching,
@@ -374,7 +373,7 @@ class LocalIndex:
             else None,
             mentions=MentionTable(
                 self._begins("mention"),
-                mention_names(self._array("mention.name")),
+                MentionTable.unpacked_names(self._array("mention.name")),
                 *(self._array(f"mention.{name}") for name in ("offset", "packed")),
             )
             if "mention.name" in self.arrays

@@ -17,19 +17,21 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.base.workers import cores
 from chunkwise.retrieval.graph import NameGraph, Walk, Walked, with_walk
-from chunkwise.retrieval.multiscale.maxsim import QueryTokens, atom_maxima, window_scores
 from chunkwise.retrieval.multiscale.select import AtomCandidates, AtomTexts, ScoredSpan, assemble
 from chunkwise.retrieval.multiscale.votes import (
     BestWindows,
+    QueryTokens,
     SizeVotes,
     WindowBm25,
     Windows,
+    atom_maxima,
     atom_votes,
     cosines,
     running_products,
     votes_of,
     whole_documents,
     window_lengths,
+    window_scores,
     windows_of,
 )
 from chunkwise.retrieval.ranking import best

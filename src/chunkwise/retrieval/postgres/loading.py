@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,8 +24,9 @@ from chunkwise.retrieval.indexed_document import (
 )
 from chunkwise.retrieval.postgres.schema import TableNames
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
+from chunkwise.retrieval.searchable import MentionTable
 from chunkwise.retrieval.settings import Settings
-from chunkwise.text.names import Mentions
+from chunkwise.text.names import HASH_BYTES
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -68,7 +68,6 @@ def _copied(**sizes: int) -> np.dtype[Any]:
 
 
 _POSTING = _copied(term=8, chunk=8, times=4, terms=4)
-_MENTION = _copied(document=4, start=4, stop=4, name=8, kind=2)
 _COPY_HEAD = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _COPY_END = b"\xff\xff"
 
@@ -114,15 +113,11 @@ def load(
     chunks += " integer bytea smallint bytea bytea"
     rows = (row for number, part, _ in documents for row in _chunks(number, part, vectors))
     _copy(connection, names, "{chunks}", chunks + " vector" * vectors, rows)
-    atoms = "integer" + " bytea" * 9
+    atoms = "integer" + " bytea" * 12
     _copy(connection, names, "{atoms}", atoms, map(_atoms, documents))
     _copy_rows(
         connection, names, "{postings}", (_postings(n, part.chunks) for n, part, _ in documents)
     )
-    if settings.graph:
-        _copy_rows(
-            connection, names, "{mentions}", (_mentions(n, part) for n, part, _ in documents)
-        )
     if settings.graph == "relations":
         columns = "integer integer text text text integer integer"
         stated = (row for number, part, _ in documents for row in _relations(number, part))
@@ -155,16 +150,10 @@ def read_relations(
     )
 
 
-def remove(
-    connection: Connection[Any], names: TableNames, numbers: Sequence[int], settings: Settings
-) -> None:
+def remove(connection: Connection[Any], names: TableNames, numbers: Sequence[int]) -> None:
     """Chunks, sections and atoms go with their document; postings know chunks alone."""
     if not numbers:
         return
-    if settings.graph:
-        connection.execute(
-            names("delete from {mentions} where document = any(%s)"), [list(numbers)]
-        )
     connection.execute(names("delete from {documents} where number = any(%s)"), [list(numbers)])
     if len(numbers) <= _FEW:
         statement = names("delete from {postings} where chunk >= %s and chunk < %s")
@@ -296,6 +285,7 @@ def _atoms(numbered: NumberedDocument) -> Sequence[object]:
         packed(terms.times, "<i4"),
         None if vectors is None else packed(vectors.packed, "u1"),
         None if vectors is None else packed(vectors.scale, "<f4"),
+        *_mentions(part),
     )
 
 
@@ -316,28 +306,19 @@ def _postings(number: int, rows: SpanRows) -> NDArray[Any]:
     )
 
 
-def _mentions(number: int, part: IndexedDocument) -> NDArray[Any]:
-    assert part.mentions is not None
-    start, stop, name, kind = part.mentions
-    return _binary_rows(
-        _MENTION, document=number, start=start, stop=stop, name=name.view(np.int64), kind=kind
-    )
+def _mentions(part: IndexedDocument) -> tuple[bytes | None, bytes | None, bytes | None]:
+    """How many names each atom has, their hashes, and where they stand in it: as a folder keeps them."""
+    if part.mentions is None:
+        return None, None, None
+    table = MentionTable.of(part.mentions, part.atoms.start)
+    places = np.stack((table.offset, table.packed), axis=1)
+    counts = packed(np.diff(table.first), "<i4")
+    return counts, packed(table.packed_names, "<u2"), packed(places, "<u2")
 
 
-def read_mentions(connection: Connection[Any], names: TableNames) -> dict[int, Mentions]:
-    """Of each document that has any, by its number; in the order in which they were found."""
-    with connection.cursor().copy(names("copy {mentions} to stdout (format binary)")) as copy:
-        data = b"".join(copy)
-    rows = np.frombuffer(data[len(_COPY_HEAD) : -len(_COPY_END)], _MENTION)
-    document, start, stop, name, kind = (
-        rows[each].astype(np.int64) for each in ("document", "start", "stop", "name", "kind")
-    )
-    order = np.lexsort((kind, name, stop, start, document))
-    start, stop, hashes = start[order], stop[order], name[order].view(np.uint64)
-    kinds = kind[order].astype(np.uint8)
-    numbers, first = np.unique(document[order], return_index=True)
-    bounds = itertools.pairwise([*first.tolist(), len(order)])
-    return {
-        number: Mentions(start[low:high], stop[low:high], hashes[low:high], kinds[low:high])
-        for number, (low, high) in zip(numbers.tolist(), bounds, strict=True)
-    }
+def read_mentions(counts: bytes, names: bytes, places: bytes) -> MentionTable:
+    """Of one document."""
+    offset, rest = unpacked(places, "<u2").reshape(-1, 2).T
+    hashes = MentionTable.unpacked_names(unpacked(names, "<u2").reshape(-1, HASH_BYTES // 2))
+    first = np.append(0, np.cumsum(unpacked(counts, "<i4"), dtype=np.int64))
+    return MentionTable(first, hashes, offset, rest)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from psycopg.sql import Composed, Identifier
 
 
-FORMAT = 5
+FORMAT = 6
 TABLES = (
     "document_tenants",
     "communities",
@@ -29,7 +29,8 @@ TABLES = (
     "documents",
     "about",
 )
-"""In the order in which they may be dropped; the first four are there where they are kept."""
+"""In the order in which they may be dropped; the first three are there where they are kept, the fourth where an
+older version wrote it."""
 
 _MAKE = """
 create table {about} (
@@ -96,7 +97,10 @@ create table {atoms} (
     term bytea not null,
     times bytea not null,
     vectors bytea,
-    scale bytea
+    scale bytea,
+    mention_count bytea,
+    mention_name bytea,
+    mention_place bytea
 );
 create table {document_tenants} (
     document integer not null references {documents} on delete cascade,
@@ -108,16 +112,6 @@ create table {postings} (
     chunk bigint not null,
     times integer not null,
     terms integer not null
-);
-"""
-
-_MAKE_MENTIONS = """
-create table {mentions} (
-    document integer not null,
-    start integer not null,
-    stop integer not null,
-    name bigint not null,
-    kind smallint not null
 );
 """
 
@@ -143,9 +137,6 @@ create index on {chunks} (level) where level > 0;
 create unique index on {postings} (term, chunk) include (times, terms);
 create index on {postings} using brin (chunk) with (pages_per_range = 16);
 """
-
-
-_MENTIONS_INDEX = "create index on {mentions} using brin (document) with (pages_per_range = 16)"
 
 
 class TableNames(NamedTuple):
@@ -174,8 +165,6 @@ def make_tables(connection: Connection[Any], names: TableNames, settings: Settin
     dimensions = settings.dimensions
     column = sql.SQL(",\n    vector vector({})").format(sql.Literal(dimensions))
     connection.execute(names(_MAKE, vector_column=column if dimensions else sql.SQL("")))
-    if settings.graph:
-        connection.execute(names(_MAKE_MENTIONS))
     if settings.graph == "relations":
         connection.execute(names(_MAKE_RELATIONS))
 
@@ -187,8 +176,6 @@ def make_indexes(
 
     dimensions = settings.dimensions
     connection.execute(names(_INDEXES))
-    if settings.graph:
-        connection.execute(names(_MENTIONS_INDEX))
     if has_index(dimensions, version):
         connection.execute(
             names(

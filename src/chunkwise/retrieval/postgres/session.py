@@ -37,7 +37,6 @@ from chunkwise.retrieval.searchable import (
     MentionTable,
 )
 from chunkwise.retrieval.settings import IndexStats, Settings
-from chunkwise.text.names import Mentions
 from chunkwise.text.terms import TermCounts, join_counts
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
@@ -227,7 +226,6 @@ class KnownAtoms(NamedTuple):
 
 def read_atoms(connection: Connection[Any], names: TableNames, settings: Settings) -> KnownAtoms:
     """Documents keep their numbers, which have gaps where documents were replaced."""
-    mentions = read_mentions(connection, names) if settings.graph else None
     named: list[MentionTable] = []
     document, section = list[NDArray[Any]](), list[NDArray[Any]]()
     columns: list[list[NDArray[Any]]] = [[] for _ in range(5)]
@@ -241,8 +239,8 @@ def read_atoms(connection: Connection[Any], names: TableNames, settings: Setting
         cursor.itersize = _AT_ONCE
         cursor.execute(
             names(
-                "select document, start, stop, tokens, vectors, scale, section, term_first, term, times"
-                " from {atoms} order by document"
+                "select document, start, stop, tokens, vectors, scale, section, term_first, term, times,"
+                " mention_count, mention_name, mention_place from {atoms} order by document"
             )
         )
         for row in cursor:
@@ -254,9 +252,8 @@ def read_atoms(connection: Connection[Any], names: TableNames, settings: Setting
             section.append(unpacked(row[6], "<i4") + first_path.get(row[0], 0))
             first, term, times = unpacked(row[7], "<i8"), unpacked(row[8], "<u8"), row[9]
             counts.append(TermCounts(first, term, unpacked(times, "<i4")))
-            if mentions is not None:
-                own = mentions.get(row[0], _NO_MENTIONS)
-                named.append(MentionTable.of(own, columns[0][-1]))
+            if settings.graph:
+                named.append(read_mentions(*row[10:]))
     start, stop, tokens, vectors, scale = columns
     table = AtomTable(
         _whole(document, np.int32),
@@ -271,14 +268,9 @@ def read_atoms(connection: Connection[Any], names: TableNames, settings: Setting
         )
         if vectors
         else None,
-        mentions=None if mentions is None else _joined_mentions(named),
+        mentions=_joined_mentions(named) if settings.graph else None,
     )
     return KnownAtoms(table, paths, first_path)
-
-
-_NO_MENTIONS = Mentions(
-    np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0, np.uint8)
-)
 
 
 def _joined_mentions(parts: Sequence[MentionTable]) -> MentionTable:

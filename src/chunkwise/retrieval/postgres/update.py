@@ -219,7 +219,7 @@ class PostgresUpdate:
         return key
 
     def _flush(self) -> None:
-        remove(self._connection, self._names, self._doomed, self._settings)
+        remove(self._connection, self._names, self._doomed)
         self._doomed.clear()
         if self._waiting:
             load(self._connection, self._names, self._waiting, self._settings)
@@ -345,7 +345,7 @@ def _tidy(connection: Connection[Any], names: TableNames) -> None:
     """After the commit: plans need figures, and scans of an index alone need the map of visible rows."""
     from psycopg import Error
 
-    for table in ("documents", "sections", "chunks", "postings", "mentions", "relations"):
+    for table in ("documents", "sections", "chunks", "postings", "relations"):
         # All is written by now: the next writer may have put other tables there already.
         with suppress(Error):
             connection.execute(names(f"vacuum (analyze, skip_locked) {{{table}}}"))

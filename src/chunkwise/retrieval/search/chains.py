@@ -13,14 +13,13 @@ from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.errors import no_graph_error, reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.graph import Chain, NamePlace
-from chunkwise.retrieval.query_batch import QueryBatch
 from chunkwise.retrieval.retrievers import (
     MultiscaleRetriever,
     Retriever,
     follows_names,
     get_retriever,
 )
-from chunkwise.retrieval.searchable import NamedSource, Searchable
+from chunkwise.retrieval.searchable import NamedSource, QueryBatch, Searchable
 
 
 @dataclass(frozen=True, slots=True)

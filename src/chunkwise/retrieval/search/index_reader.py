@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chunkwise.core import Document, Hit, Passage, Span
+from chunkwise.core import Document, Hit, HitPlace, Span
 from chunkwise.retrieval.searchable import CandidateSpan, Searchable
 from chunkwise.retrieval.whole_blocks import NO_FRAME, Frame, whole_blocks
 from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
@@ -87,7 +87,7 @@ def hits_of(reader: IndexReader, candidates: Sequence[CandidateSpan]) -> list[Hi
             opening=frame.opening,
             closing=frame.closing,
             elsewhere=tuple(
-                (Passage(reader.document(each.document).id, *span), tokens)
+                HitPlace(reader.document(each.document), *span, tokens)
                 for each in candidate.elsewhere
                 for span, tokens in zip(each.spans, each.tokens, strict=True)
             ),

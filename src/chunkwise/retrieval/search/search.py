@@ -16,7 +16,6 @@ from chunkwise.models.rerank.reranker import RememberingReranker, Reranker
 from chunkwise.retrieval.conditions import Where
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.query_batch import QueryBatch
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers import (
     ChunkRetriever,
@@ -32,6 +31,7 @@ from chunkwise.retrieval.search.rerank import RERANK_DEPTH, diversified, reranke
 from chunkwise.retrieval.searchable import (
     AtomSource,
     CandidateSpan,
+    QueryBatch,
     Searchable,
     Snapshots,
     Summarised,

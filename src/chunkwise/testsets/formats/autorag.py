@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Passage, Query, Reference
-from chunkwise.documents.testset_files import AUTORAG_CORPUS as _CORPUS
-from chunkwise.documents.testset_files import AUTORAG_QUERIES as _QA
+from chunkwise.documents.walk import AUTORAG_CORPUS as _CORPUS
+from chunkwise.documents.walk import AUTORAG_QUERIES as _QA
 from chunkwise.records.fields import WrongField, identifier, kind, optional_string, string
 from chunkwise.records.json import without_half_characters
 from chunkwise.records.read import Row, parquet_rows

@@ -11,8 +11,8 @@ from typing import ClassVar
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query
-from chunkwise.documents.testset_files import BEIR_CORPUS as _CORPUS
-from chunkwise.documents.testset_files import BEIR_QUERIES as _QUERIES
+from chunkwise.documents.walk import BEIR_CORPUS as _CORPUS
+from chunkwise.documents.walk import BEIR_QUERIES as _QUERIES
 from chunkwise.records.fields import WrongField, identifier, listed, optional_string, string
 from chunkwise.records.read import csv_records, read_json_lines, read_text
 from chunkwise.records.write import text_file, write_json_lines

@@ -29,8 +29,8 @@ from chunkwise.records.fields import (
 from chunkwise.records.read import read_json
 from chunkwise.records.write import write_json
 from chunkwise.testsets.formats import JsonKeys, Losses, several
-from chunkwise.testsets.locate.references import shown_quote
 from chunkwise.testsets.question_record import TrackedRecord
+from chunkwise.testsets.references import shown_quote
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
 UNANSWERABLE = "unanswerable"

@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query
-from chunkwise.documents.testset_files import TREC_ASKING as _ASKING
-from chunkwise.documents.testset_files import TREC_JUDGING as _JUDGING
-from chunkwise.documents.testset_files import holds_judgements
+from chunkwise.documents.walk import TREC_ASKING as _ASKING
+from chunkwise.documents.walk import TREC_JUDGING as _JUDGING
+from chunkwise.documents.walk import holds_judgements
 from chunkwise.records.read import read_text
 from chunkwise.records.write import text_file
 from chunkwise.testsets.formats import Losses

@@ -13,7 +13,7 @@ from chunkwise.chunkers.checked_pieces import merged_spans
 from chunkwise.core import Document, Fact, Passage, Query, Reference, Span
 from chunkwise.testsets.generate.plan import QuestionType
 from chunkwise.testsets.generate.source_passages import SourcePassage
-from chunkwise.testsets.locate.locate import (
+from chunkwise.testsets.locate import (
     Located,
     Missing,
     SoughtPassage,
@@ -169,7 +169,7 @@ def _places(quote: str, passages: Sequence[SourcePassage]) -> list[_Place]:
         return []
     found = []
     for passage in passages:
-        shown = Document("passage", passage.text, format=passage.document.format)
+        shown = Document("passage", passage.text)
         outcome = locate([SoughtPassage(text)], [shown])[0]
         if not isinstance(outcome, Missing):
             found += [_placed(passage, shown, place) for place in outcome.places]

@@ -11,10 +11,15 @@ from typing import NamedTuple
 
 from chunkwise.core import Query, Span
 from chunkwise.testsets.generate.candidate import question_id, reference_at, words_in
-from chunkwise.testsets.generate.plan import FALLBACK, QuestionType, by_size
-from chunkwise.testsets.generate.shared_names import NamedPlace, shared_names
+from chunkwise.testsets.generate.plan import (
+    FALLBACK,
+    NamedPlace,
+    QuestionType,
+    by_size,
+    shared_names,
+)
 from chunkwise.testsets.generate.source_passages import SourcePassage, SourcePassages
-from chunkwise.testsets.locate.locate import trimmed
+from chunkwise.testsets.locate import trimmed
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.names import name_hash, name_key
 

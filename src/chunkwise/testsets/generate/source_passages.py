@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from chunkwise.core import Document, OnProgress, Span
 from chunkwise.profiling.repeats import fingerprints
-from chunkwise.testsets.locate.locate import trimmed
+from chunkwise.testsets.locate import trimmed
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.terms import TermCounts, counts_in_spans, document_terms, join_counts, ranges
 

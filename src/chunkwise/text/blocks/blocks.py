@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chunkwise.core import BLOCK_KINDS, Block, BlockKind
+from chunkwise.text.characters import CLOSER, DIGIT, LETTER, CharacterArrays, one_of
 
 CODE_OF: dict[str, int] = {kind: number for number, kind in enumerate(BLOCK_KINDS)}
 
@@ -97,3 +100,154 @@ class Blocks:
             int(self.level[index]),
             int(self.group[index]),
         )
+
+
+_DELIMITERS = ",;\t|"
+_LONGEST_HEADER = 10_000
+"""Characters of a row that are looked at to tell what parts its cells."""
+
+
+def cell_starts(text: str, blocks: Blocks, *, verbatim: bool) -> NDArray[np.int64]:
+    """Where cells but the first of each row start; `verbatim`: a CSV's own text, where quotes hide delimiters."""
+    found: list[int] = []
+    group, delimiter = -1, "|"
+    for index in blocks.of("header", "row").tolist():
+        start, end = int(blocks.start[index]), int(blocks.end[index])
+        if verbatim and int(blocks.group[index]) != group:
+            group, delimiter = int(blocks.group[index]), _delimiter(text[start:end])
+        behind = {
+            match.end()
+            for match in _token(delimiter, verbatim).finditer(text, start, end)
+            if match[0] == delimiter
+        }
+        found.extend(sorted(behind - {start + 1, end}))
+    return np.array(found, dtype=np.int64)
+
+
+def _delimiter(row: str) -> str:
+    """What parts the cells of a table: the sign that stands most often outside quotes in its first row."""
+    bare = _token("", quoted=True).sub("", row[:_LONGEST_HEADER])
+    return max(_DELIMITERS, key=bare.count)
+
+
+@cache
+def _token(delimiter: str, quoted: bool) -> re.Pattern[str]:
+    """A quoted stretch, an escaped sign, or the delimiter; without one, quoted stretches alone."""
+    hidden = r'"(?:[^"]|"")*+"' if quoted else r"\\."
+    return re.compile(f"{hidden}|{re.escape(delimiter)}" if delimiter else hidden, re.DOTALL)
+
+
+_COLONS = ":：﹕"
+_MARKS_BEHIND = 3
+"""Closing marks behind a colon: "**Steps:**"."""
+_LED_IN: tuple[BlockKind, ...] = ("item", "code", "header", "row")
+
+
+def lead_ins(characters: CharacterArrays, blocks: Blocks) -> NDArray[np.int64]:
+    """Indices of blocks that end in a colon and whose list, table or code is the next block."""
+    led = blocks.of(*_LED_IN)
+    led = led[led > 0]
+    before = led - 1
+    kind = blocks.kind[before]
+    item = kind == CODE_OF["item"]
+    # An item leads in what is below it; the next item of its list is none of it.
+    below = (blocks.kind[led] != CODE_OF["item"]) | (blocks.level[led] > blocks.level[before])
+    before = before[(kind == CODE_OF["paragraph"]) | (item & below)]
+    last = blocks.end[before] - 1
+    for _ in range(_MARKS_BEHIND):
+        last = last - characters.have(last, CLOSER)
+    return before[one_of(characters.points.take(last, mode="clip"), _COLONS)]
+
+
+_FENCES = ("```", "~~~")
+_BARE = re.compile(
+    r"""^[^\S\n]*(?:(?P<closes>[)\]}>;,]+|\*+/|-->|end[;.]?|fi|done|esac)|(?P<opens>/\*+|<!--)|(?P<quotes>\"{3}|'{3})[)\]},;]*)[^\S\n]*$""",
+    re.MULTILINE,
+)
+_QUOTES = re.compile(r"\"{3}|'{3}")
+_SPEAKS = re.compile(r"[^\s!-/:-@\[-`{-~]")
+"""Anything but white space and marks of ASCII."""
+
+
+def beside_fences(text: str, code: NDArray[np.int64]) -> list[int]:
+    """Starts of the first line behind an opening fence and of the closing fence, of blocks of code (two columns)."""
+    found: list[int] = []
+    for start, end in code.tolist():
+        if text[start : start + 3] not in _FENCES:
+            continue
+        second = text.find("\n", start, end) + 1
+        last = text.rfind("\n", start, end) + 1
+        if second:
+            found.append(second)
+        if last > second and text[last:end].strip()[:3] in _FENCES:
+            found.append(last)
+    return found
+
+
+def beside_bare_lines(text: str) -> list[int]:
+    """Of source code: starts of lines that only close something, and of those behind lines that only open it."""
+    found: list[int] = []
+    bare = list(_BARE.finditer(text))
+    quotes = [match.start() for match in _QUOTES.finditer(text)] if bare else []
+    for match in bare:
+        opens = match["opens"] is not None
+        if match["quotes"] is not None:
+            # The first of two opens a docstring, the second closes it.
+            opens = bisect_left(quotes, match.start("quotes")) % 2 == 0
+        behind = match.end() + 1
+        beside = behind if opens else match.start()
+        if 0 < beside < len(text):  # at the start of the text nothing stands before it
+            found.append(beside)
+    return found
+
+
+_LEAD_INS = [
+    # A pattern that begins with one sign is found ten times as fast as one that begins with either.
+    re.compile(
+        colon + r"(?:[*_]{1,3})?+(?P<gap>[^\S\n]*+\n(?:[^\S\n]*+\n)*+[^\S\n]*+)"
+        r"(?=[-*+•–][^\S\n]|\d{1,3}[.)][^\S\n]|```|~~~|\|)"
+    )
+    for colon in (":", "：")
+]
+_FENCE = re.compile(r"^[^\S\n]*(```|~~~)[^\n]*+", re.MULTILINE)
+
+
+def gaps_in_text(text: str) -> list[tuple[int, int]]:
+    """White space behind lead-ins and beside fences, told by their marks alone: layout takes longer to find."""
+    found = [match.span("gap") for lead_in in _LEAD_INS for match in lead_in.finditer(text)]
+    opened = ""
+    for match in _FENCE.finditer(text) if "```" in text or "~~~" in text else ():
+        if not opened:
+            opened = match[1]
+            found.append(_space_around(text, match.end()))
+        elif match[1] == opened:
+            opened = ""
+            found.append(_space_around(text, match.start()))
+    return sorted(set(found))
+
+
+_GAP = 200
+"""Characters of white space beside a fence; more of it parts what is around it."""
+
+
+def _space_around(text: str, at: int) -> tuple[int, int]:
+    before, behind = text[max(at - _GAP, 0) : at], text[at : at + _GAP]
+    low = at - (len(before) - len(before.rstrip()))
+    return low, at + (len(behind) - len(behind.lstrip()))
+
+
+def are_marks(
+    characters: CharacterArrays, starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Whether each stretch holds marks of ASCII and no word: an emoji or a rule drawn in lines says something."""
+    found = np.zeros(len(starts), dtype=np.bool_)
+    first = characters.next_solid(starts)
+    points = characters.points.take(first, mode="clip")
+    # Nearly all begin with a word: the others alone are read to their end.
+    may = (points > 32) & (points < 127) & ~characters.have(first, LETTER | DIGIT) & (first < ends)
+    index = np.flatnonzero(may)
+    for at, start, end in zip(
+        index.tolist(), starts[may].tolist(), ends[may].tolist(), strict=True
+    ):
+        found[at] = _SPEAKS.search(characters.text, start, end) is None
+    return found

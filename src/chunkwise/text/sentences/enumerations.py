@@ -25,15 +25,16 @@ from chunkwise.text.characters import (
     kind_of,
     one_of,
 )
-from chunkwise.text.sentences.abbreviations import (
+from chunkwise.text.sentences.full_stops import (
     BEFORE_NUMBER,
     MONTHS,
     ROMAN_NUMBERS,
+    full_stop_ends,
     hash_words,
     in_list,
     words_before_stops,
+    words_beside,
 )
-from chunkwise.text.sentences.full_stops import full_stop_ends, words_beside
 
 _NARROW, _WIDE = ".):", "：、．）"
 """Marks behind a number; the wide ones need no space behind them."""

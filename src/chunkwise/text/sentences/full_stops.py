@@ -1,9 +1,11 @@
-"""Whether a full stop ends its sentence: the word before it may be short for another, a number, an initial."""
+"""Whether a full stop ends its sentence: the word before it may be an abbreviation, a number, an initial."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +21,264 @@ from chunkwise.text.characters import (
     UPPER,
     CharacterArrays,
     kind_of,
+    kinds_of,
+    lower,
 )
-from chunkwise.text.sentences import abbreviations as known
-from chunkwise.text.sentences.abbreviations import (
-    ENDING,
-    MARKS,
-    STREET,
-    hash_beside,
-    hash_endings,
-    hash_words,
-    in_list,
+
+_BASE = 1_000_003
+_MASK = (1 << 64) - 1
+_LONGEST_WORD = 12
+_AT_ONCE = 1 << 15
+"""Words read together: the arrays for millions of them would take gigabytes."""
+
+
+def _powers() -> NDArray[np.uint64]:
+    """By which number each character of a word is multiplied, a column for each length; behind its end by none."""
+    powers = np.zeros((_LONGEST_WORD + 1, _LONGEST_WORD + 2), dtype=np.uint64)
+    for length in range(_LONGEST_WORD + 2):
+        powers[:length, length] = [pow(_BASE, after, 1 << 64) for after in reversed(range(length))]
+    return powers
+
+
+_POWERS = _powers()
+
+
+def hash_words(words: Iterable[str], *, backwards: bool) -> NDArray[np.uint64]:
+    """The hashes of lower-case words, sorted; backwards as `hash_beside` reads to the left."""
+    hashes = []
+    for word in words:
+        value = 0
+        for char in reversed(word) if backwards else word:
+            value = (value * _BASE + ord(char)) & _MASK
+        hashes.append(value)
+    return np.unique(np.array(hashes, dtype=np.uint64))
+
+
+def hash_beside(
+    characters: CharacterArrays, positions: NDArray[np.int64], flags: int, also: str, step: int
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Hash and length of the word at each position, read one way over characters of some kinds.
+
+    A word longer than any listed gets a length beyond the longest and a hash that matches nothing.
+    """
+    values = np.empty(len(positions), dtype=np.uint64)
+    lengths = np.empty(len(positions), dtype=np.int64)
+    for start in range(0, len(positions), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        where = positions[part] + step * np.arange(_LONGEST_WORD + 1)[:, None]
+        points = characters.points.take(where, mode="clip")
+        member = kinds_of(points) & np.uint16(flags) != 0
+        for char in also:
+            member |= points == ord(char)
+        member &= (where >= 0) & (where < len(characters.text))
+        length = np.logical_and.accumulate(member).sum(axis=0)
+        lengths[part] = length
+        np.sum(lower(points) * _POWERS.take(length, axis=1), axis=0, out=values[part])
+    return values, lengths
+
+
+def hash_endings(
+    characters: CharacterArrays, positions: NDArray[np.int64], size: int
+) -> NDArray[np.uint64]:
+    """Hash of as many characters up to each position, read backwards; what precedes the text is its first."""
+    where = positions - np.arange(size)[:, None]
+    value = np.zeros(len(positions), dtype=np.uint64)
+    for letters in lower(characters.points.take(where, mode="clip")):
+        value = value * np.uint64(_BASE) + letters
+    return value
+
+
+def in_list(values: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Whether each hash is in the sorted list."""
+    index = np.minimum(hashes.searchsorted(values), len(hashes) - 1)
+    return hashes[index] == values
+
+
+NEVER_LAST = frozenset(
+    """
+    dr mr mrs ms mx prof hon rev fr sra sres dra drs gen col maj capt cpt lt sgt cmdr adm gov sen rep pres supt
+    messrs mme mlle mm mgr mons st ste sta sto mt e.g eg i.e ie cf vs viz approx ca c.a incl excl esp
+    resp ed eds trans transl dept univ assn bros tel ext orig abbr obs pseud var
+
+    hr hrn z.b d.h u.a u.ä o.ä s.o s.u i.d.r i.a v.a m.e bzw bspw ggf evtl vgl inkl exkl zzgl abzgl sog
+    geb gest hrsg aufl ing dipl mag röm österr schweiz str tel hl frl
+
+    डॉ श्री श्रीमती प्रो पं कु
+    ดร ผศ รศ นพ พญ ทพ
+    p.ex p.ej ej ee vgr env av boul bd apr avt exc etc.-à-d c.-à-d ud uds vd vds avda ctra dto dtor excmo ilmo núm
+    dott dott.ssa avv l'avv l’avv dell'avv dell’avv sig sig.ra sigg egr spett geom pag pagg
+    dhr mevr mej bijv d.w.z drs blz o.a m.b.t i.v.m t.a.v n.a.v z.s.m incl
+    exmo exma sr.ª dr.ª
+    t.e т.е т.к т.н т.о т.ч напр ул пр пл просп им д-р проф акад гр обл р-н стр рис табл см ср
+    """.split()
 )
+
+BEFORE_NUMBER = frozenset(
+    """
+    no nos nr nrn num fig figs tab tbl eq eqs eqn vol vols ch chap sec sect secs art arts para paras par cl p pp pg
+    pt pts app appx ex exh ln ll n nn v vv lib ver vers op cap sched reg regs
+    abs abb kap bd anm anl zif ziff rn rz art aufl bl
+    chap art l'art l’art d'art d’art dell'art dell’art all'art all’art al fig núm pág págs cap h nº
+    гл ст п пп рис табл стр с т кв корп оф каб эт
+    रु
+    jan feb mar apr jun jul aug sep sept oct nov dec jän mär mrz okt dez
+    """.split()
+)
+"""End no sentence where a number follows: "Fig. 2", "No. 7", "Art. IV"."""
+
+ROMAN_NUMBERS = frozenset(
+    tens + ones
+    for tens in ("", "x", "xx", "xxx")
+    for ones in ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+) - {"", "i"}
+"""Are numbers where they are written in capitals; not I, which is a word: "Did you? No. I did not."."""
+
+BEHIND_TITLE = frozenset("med phil jur rer nat theol pol oec techn habil د".split())
+"""End no sentence behind another abbreviation: "Dr. rer. nat. Lund"."""
+
+STREET = "str"
+"""Ends no sentence at the end of a longer word either where a number follows: "Hauptstr. 5"."""
+
+CITING = frozenset(["gem"])
+"""End no sentence before one of `CITED`: "gem. Art. 5", but "She is a gem."."""
+
+CITED = frozenset(
+    "art artikel abs absatz nr ziff ziffer anl anlage anhang vertrag vereinbarung".split()
+)
+
+LETTER_NAMES = frozenset(
+    "ए बी सी डी ई एफ जी एच आई जे के एल एम एन ओ पी क्यू आर एस टी यू वी डब्ल्यू एक्स वाई ज़ेड जेड".split()
+)
+"""Latin letters as Hindi writes them, initials where several stand together: "ए. पी. जे. अब्दुल कलाम"."""
+
+CAPITAL_SHORT = frozenset(["fa"])
+"""Are short for a word where a capital opens them: "die Fa. Meier", but "due anni fa"."""
+
+BEFORE_ORDINAL = frozenset("der dem am im vom zum zur beim".split())
+"""Make a number behind them an ordinal, as in "der 2. Mann"; not "des", which is French too: "l'un des 12. Marie …"."""
+
+RARELY_LAST = frozenset(
+    """
+    inc ltd co corp llc llp plc jr sr esq ph.d phd m.d b.a m.a b.sc m.sc u.s u.k u.n e.u u.s.a n.y l.a a.d b.c b.c.e c.e
+    uu al ft jh mio mrd tsd тыс млн млрд руб коп gmbh ag kg sa s.a s.l bros dept ave blvd rd
+    """.split()
+)
+"""End a sentence only where a word follows that usually opens one."""
+
+OFTEN_LAST = frozenset("a.m p.m etc ecc enz usw u.s.w u.v.m".split())
+"""Look like acronyms but end a sentence before any capital letter."""
+
+OF_THE_CLOCK = frozenset("a.m p.m".split())
+
+TITLES = frozenset("mr mrs ms mx dr prof rev hon messrs sir lady".split())
+"""Open no sentence behind the time of day: "At 5 p.m. Mr. Hale left"."""
+
+OPENERS_OF_SENTENCES = frozenset(
+    """
+    the this that these those there then they their it its he she his her we our you your i in on at as if when while
+    after before but and so yet however although though because since for from to with by what who how why where
+    no not all some many most each every both few one two once here such another other
+    did does is are was were could would should have
+    der die das ein eine es er sie wir ich ihr in im am auf mit nach vor bei als wenn aber und doch so dann dort hier
+    le la les un une il elle nous vous ils elles ce cette ces en dans pour mais et puis
+    el los las una ella este esta pero
+    """.split()
+)
+
+MONTHS = frozenset(
+    """
+    januar jänner februar märz april mai juni juli august september oktober november dezember
+    jan feb mär mrz apr jun jul aug sep sept okt nov dez
+    januari februari maart mei juni juli augustus oktober
+    leden únor březen duben květen červen červenec srpen září říjen listopad prosinec
+    jahrhundert jahrhunderts jh klasse auflage kapitel tag woche monat jahr stock stufe rang platz
+    weltkrieg weltkriegs bundesliga preis preises quartal quartals halbjahr etage runde spieltag geburtstag lebensjahr
+    """.split()
+)
+"""Follow an ordinal number, which some languages write with a full stop: "3. März"."""
+
+
+ENDING = 3
+"""Characters by which most words before a full stop are told from every abbreviation."""
+MARKS = np.uint64(1 << 16)
+_BEFORE = (
+    NEVER_LAST, BEFORE_NUMBER, RARELY_LAST, OFTEN_LAST,
+    OF_THE_CLOCK, BEHIND_TITLE, CAPITAL_SHORT, CITING,
+    LETTER_NAMES, BEFORE_ORDINAL,
+)  # fmt: skip
+_BEHIND = (
+    OPENERS_OF_SENTENCES, MONTHS, TITLES, CITED,
+    LETTER_NAMES, ROMAN_NUMBERS,
+)  # fmt: skip
+
+Hashes = NDArray[np.uint64]
+
+
+class WordsBeforeStop(NamedTuple):
+    """Of words before a full stop, read backwards."""
+
+    never: Hashes
+    numbered: Hashes
+    rarely: Hashes
+    often: Hashes
+    clock: Hashes
+    learned: Hashes
+    short: Hashes
+    citing: Hashes
+    letters: Hashes
+    articles: Hashes
+
+
+class WordsBehindStop(NamedTuple):
+    """Of words that follow one."""
+
+    openers: Hashes
+    months: Hashes
+    titles: Hashes
+    cited: Hashes
+    letters: Hashes
+    roman: Hashes
+
+
+@lru_cache(maxsize=1)
+def words_before_stops() -> WordsBeforeStop:
+    return WordsBeforeStop(*(hash_words(words, backwards=True) for words in _BEFORE))
+
+
+@lru_cache(maxsize=1)
+def words_behind_stops() -> WordsBehindStop:
+    return WordsBehindStop(*(hash_words(words, backwards=False) for words in _BEHIND))
+
+
+@lru_cache(maxsize=4)
+def ending_of(word: str) -> np.uint64:
+    """The hash of one word read backwards."""
+    return hash_words([word], backwards=True)[0]
+
+
+@lru_cache(maxsize=1)
+def by_what_follows() -> Hashes:
+    """Words of which what follows says whether they end a sentence."""
+    lists = words_before_stops()
+    return np.unique(np.concatenate((lists.citing, lists.letters)))
+
+
+@lru_cache(maxsize=1)
+def perhaps_last() -> Hashes:
+    """Words that end a sentence or do not."""
+    lists = words_before_stops()
+    known = (lists.numbered, lists.rarely, lists.often, lists.learned, lists.short)
+    return np.unique(np.concatenate((*known, by_what_follows())))
+
+
+@lru_cache(maxsize=1)
+def endings() -> NDArray[np.bool_]:
+    """Marks where the hashes of how listed words end come to lie."""
+    words = {word[-ENDING:] for word in frozenset().union(*_BEFORE[:-1])}
+    marks = np.zeros(MARKS, dtype=np.bool_)
+    marks[hash_words(words, backwards=True) % MARKS] = True
+    return marks
+
 
 _WORD = LETTER | DIGIT | MARK | JOINER
 _INSIDE_WORD = ".-’'"
@@ -72,7 +321,7 @@ def _may_be_short_for(characters: CharacterArrays, at: NDArray[np.int64]) -> NDA
     word = np.bitwise_and.reduce(kinds) & np.uint16(LETTER) != 0
     ending = hash_endings(characters, at - 1, ENDING)
     # NumPy 1 takes no unsigned positions.
-    return ~word | (at < ENDING) | known.endings().take((ending % MARKS).view(np.int64))
+    return ~word | (at < ENDING) | endings().take((ending % MARKS).view(np.int64))
 
 
 def _full_stop_read(
@@ -83,16 +332,14 @@ def _full_stop_read(
 ) -> NDArray[np.bool_]:
     """The same, the whole word before it read."""
     before, length = words_beside(characters, at - 1, _INSIDE_WORD, -1)
-    ends = ~in_list(before, known.words_before_stops().never)
+    ends = ~in_list(before, words_before_stops().never)
     # Behind a word of some length that is on no list a full stop is what it seems.
     acronym = _acronym(characters, at, length)
     doubtful = (length == 1) | characters.have(np.maximum(at - 1, 0), DIGIT) | acronym
-    doubtful |= in_list(before, known.perhaps_last())
+    doubtful |= in_list(before, perhaps_last())
     numbered = np.flatnonzero((length > ENDING) & characters.have(following, DIGIT) & ends)
     if len(numbered):
-        ends[numbered] = hash_endings(characters, at[numbered] - 1, ENDING) != known.ending_of(
-            STREET
-        )
+        ends[numbered] = hash_endings(characters, at[numbered] - 1, ENDING) != ending_of(STREET)
     index = np.flatnonzero(ends & doubtful)
     if not len(index):
         return ends
@@ -132,7 +379,7 @@ def _doubtful_ends(
     acronym: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """The same behind initials, numbers, acronyms and words that may end a sentence or not."""
-    lists, following_lists = known.words_before_stops(), known.words_behind_stops()
+    lists, following_lists = words_before_stops(), words_behind_stops()
     behind, behind_length = words_beside(characters, following, "", 1)
     opens = in_list(behind, following_lists.openers)
     previous = np.maximum(at - 1, 0)
@@ -161,9 +408,9 @@ def _doubtful_ends(
     index = np.flatnonzero(in_list(before, lists.numbered))
     if len(index):
         # "No." is a word, too: "No. X-rays are bad."
-        roman = before[index] != known.ending_of("no")
+        roman = before[index] != ending_of("no")
         goes_on[index] |= _number(characters, following[index], behind[index], roman)
-    index = np.flatnonzero(in_list(before, known.by_what_follows()))
+    index = np.flatnonzero(in_list(before, by_what_follows()))
     if len(index):
         near = before[index], following[index], behind[index], behind_length[index]
         goes_on[index] |= _joined(characters, *near, behind_stop[index])
@@ -186,7 +433,7 @@ def _number(
         return digits
     capitals = characters.have(following, UPPER) & ~characters.have(following + 1, LOWER)
     capitals &= may_be_roman
-    return digits | (capitals & in_list(behind, known.words_behind_stops().roman))
+    return digits | (capitals & in_list(behind, words_behind_stops().roman))
 
 
 def _joined(
@@ -198,7 +445,7 @@ def _joined(
     behind_stop: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """Whether a word goes with what it cites, as in "gem. Art. 5", or is an initial among others."""
-    lists, following_lists = known.words_before_stops(), known.words_behind_stops()
+    lists, following_lists = words_before_stops(), words_behind_stops()
     section = characters.points.take(following, mode="clip") == ord("§")
     initial = in_list(behind, following_lists.letters)
     initial &= characters.have(following + behind_length, FULL_STOP)
@@ -215,7 +462,7 @@ def _behind_article(characters: CharacterArrays, start: NDArray[np.int64]) -> ND
     before, length = words_beside(characters, np.maximum(start - 2, 0), "", -1)
     spaced = (characters.points.take(start - 1, mode="clip") == 32) & (start >= 3)
     mine = characters.points.take(start - length - 3, mode="clip") == ord("I")
-    return in_list(before, known.words_before_stops().articles) & spaced & ~(mine & (length == 2))
+    return in_list(before, words_before_stops().articles) & spaced & ~(mine & (length == 2))
 
 
 def _of_honour(

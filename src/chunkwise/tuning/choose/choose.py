@@ -17,7 +17,7 @@ from chunkwise.core import Document, Query
 from chunkwise.evaluation.comparison import NO_DIFFERENCE
 from chunkwise.evaluation.results import Figure, Json
 from chunkwise.records.typed import json_text
-from chunkwise.stats.intervals import Interval, intervals
+from chunkwise.stats.intervals import Interval, intervals, mean
 from chunkwise.stats.paired import (
     Ties,
     detectable,
@@ -26,7 +26,6 @@ from chunkwise.stats.paired import (
     paired_differences,
     ties,
 )
-from chunkwise.stats.table import mean
 from chunkwise.tuning.choose.corpus_parts import corpus_parts, small_parts
 from chunkwise.tuning.choose.cross_validation import FOLDS, REPEATS, HeldOut, held_out
 from chunkwise.tuning.choose.explain import Findings, caveats, not_run, sentence, without_references

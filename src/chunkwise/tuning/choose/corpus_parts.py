@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from chunkwise.core import Document, Query
-from chunkwise.stats.intervals import OUTSIDE, Interval
+from chunkwise.stats.intervals import OUTSIDE, Interval, ScoreMatrix, mean
 from chunkwise.stats.paired import PairedDifference, holm_shares, paired_difference
-from chunkwise.stats.table import ScoreMatrix, mean
 from chunkwise.tuning.choose.cross_validation import held_out
 from chunkwise.tuning.choose.score_table import Rows, ScoreTable
 from chunkwise.tuning.sweep_result import CorpusPart

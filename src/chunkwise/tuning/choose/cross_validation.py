@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from chunkwise.stats.table import ScoreMatrix, mean
+from chunkwise.stats.intervals import ScoreMatrix, mean
 from chunkwise.tuning.choose.score_table import Rows
 
 FOLDS = 5

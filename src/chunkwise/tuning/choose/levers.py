@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from chunkwise.base import spec
 from chunkwise.retrieval.retrievers import get_retriever
-from chunkwise.stats.intervals import OUTSIDE, RESAMPLES
+from chunkwise.stats.intervals import OUTSIDE, RESAMPLES, ScoreMatrix, mean
 from chunkwise.stats.paired import FEWEST, MANY
-from chunkwise.stats.table import ScoreMatrix, mean
 from chunkwise.tuning.choose.score_table import ScoreTable, late_twins
 from chunkwise.tuning.sweep_result import Lever, LeverLevel, Outcome, WeightFit
 

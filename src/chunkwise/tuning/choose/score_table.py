@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.stats.agreement import kendall
-from chunkwise.stats.table import ScoreMatrix, mean
+from chunkwise.stats.intervals import ScoreMatrix, mean
 from chunkwise.tuning.sweep import Sweep, budget_of
 from chunkwise.tuning.sweep_inputs import TEST, VALIDATION
 from chunkwise.tuning.sweep_result import Outcome

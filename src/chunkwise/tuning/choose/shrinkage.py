@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base import spec
-from chunkwise.stats.table import ScoreMatrix, mean
+from chunkwise.stats.intervals import ScoreMatrix, mean
 from chunkwise.tuning.sweep import Configuration
 
 Means = NDArray[np.float64]

@@ -1,13 +1,29 @@
-"""A sweep expanded: what is tried in which order, and what is not, with the reason; and the usual sweep."""
+"""A sweep expanded: what is tried in which order, and what is not, with the reason; variations of the best of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, product
+from typing import Any
 
+from chunkwise.base import spec
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers.parent_child import ParentChildChunker
-from chunkwise.models import DEFAULT
+from chunkwise.evaluation.pipeline import (
+    DECLARATION,
+    PipelineParameter,
+    check_builder,
+    declared_parameters,
+    parse_pipeline,
+    pipeline_label,
+    pipeline_part,
+    split_values,
+)
+from chunkwise.models import DEFAULT, get_embedder
+from chunkwise.models.embed.embedder import TokenEmbedder, suits_late
 from chunkwise.retrieval.retrievers import get_retriever
 from chunkwise.tuning.plan.grid import (
     BASELINES,
@@ -19,6 +35,7 @@ from chunkwise.tuning.plan.grid import (
     levers_of_chunks,
     levers_of_spans,
     retriever_grid,
+    retriever_levers,
 )
 from chunkwise.tuning.sweep import Configuration, Grid, Sweep, SweepValue, VectorKind
 
@@ -206,3 +223,160 @@ def _say_what_several_sizes_lack(sweep: Sweep, left_out: NotTriedLog) -> None:
             "context = 'headings' of several sizes at once",
             "it is text beside chunks, and there are no chunks",
         )
+
+
+USUAL = "the usual values"
+"""What the declared defaults are called, which everything is held against."""
+MOST = 128
+"""Combinations that are all tried; of more, every value beside the usual ones of the others, and some by chance."""
+
+
+def plan_pipeline(sweep: Sweep) -> Plan:
+    """The usual values first; what shares an index stands together, so that it is built once."""
+    name, fixed = parse_pipeline(sweep.pipeline)
+    part = pipeline_part(name)
+    declared = declared_parameters(name, part)
+    if not declared:
+        raise InvalidParameter(
+            f"{name} declares nothing to try; write beside it, as in {DECLARATION} = "
+            '{"size": {"when": "index", "values": [200, 400, 800]}} (docs/pipelines.md)'
+        )
+    check_builder(name, part, declared)
+    free = {each: own for each, own in declared.items() if each not in fixed}
+    count = math.prod(len(own.values) for own in free.values())
+    usual = {each: own.default for each, own in free.items()}
+    tried = list(_combinations(free) if count <= MOST else _some(free, sweep.seed))
+    left_out: tuple[NotTried, ...] = ()
+    if count > len(tried):
+        left_out = (NotTried(
+            f"{count - len(tried):,} of {count:,} combinations",
+            "they are too many; every value is tried beside the usual ones of the others, and some combinations by "
+            "chance: declare fewer values, or name some in brackets",
+        ),)  # fmt: skip
+    order = dict.fromkeys(repr(_index(declared, {**fixed, **each})) for each in (usual, *tried))
+    place = {each: at for at, each in enumerate(order)}
+    tried.sort(key=lambda each: (place[repr(_index(declared, {**fixed, **each}))], each != usual))
+    return Plan(tuple(
+        Configuration(
+            "", pipeline_label(name, {**fixed, **each}), vectors="none",
+            levers={lever: str(value) for lever, value in each.items()},
+            baseline=USUAL if each == usual else "",
+        )
+        for each in tried
+    ), left_out)  # fmt: skip
+
+
+def _index(declared: Mapping[str, PipelineParameter], values: Mapping[str, Any]) -> dict[str, Any]:
+    return split_values(declared, values)[0]
+
+
+def _combinations(free: Mapping[str, PipelineParameter]) -> Iterator[dict[str, Any]]:
+    for values in product(*(own.values for own in free.values())):
+        yield dict(zip(free, values, strict=True))
+
+
+def _some(free: Mapping[str, PipelineParameter], seed: int) -> Iterator[dict[str, Any]]:
+    usual = {each: own.default for each, own in free.items()}
+    found = {repr(usual): usual}
+    for each, own in free.items():
+        for value in own.values:
+            one = {**usual, each: value}
+            found.setdefault(repr(one), one)
+    chance = random.Random(seed)
+    for _ in range(20 * MOST):
+        if len(found) >= MOST:
+            break
+        one = {each: chance.choice(own.values) for each, own in free.items()}
+        found.setdefault(repr(one), one)
+    yield from found.values()
+
+
+WORD_VARIATIONS: tuple[Mapping[str, float], ...] = (
+    {"k1": 0.8},
+    {"k1": 2.5},
+    {"b": 0.4},
+    {"b": 1.0},
+)
+"""Of BM25, around its usual k1 of 1.5 and b of 0.75."""
+_BY_WORDS = ("bm25", "hybrid")
+
+
+def variations(best: Sequence[Configuration], sweep: Sweep) -> dict[str, tuple[Configuration, ...]]:
+    """What differs from one of these in one lever, by the model that its vectors are of; none twice.
+
+    k1 and b where the plan leaves to us how to search; models and rerankers where they are named. What searches several
+    sizes has no chunks: it takes token vectors, and models whose token vectors are good for late ones.
+    """
+    is_usual = sweep.retrieval == default_retrieval(sweep.embedder)
+    usual = [
+        each
+        for one in best
+        for each in (
+            *(_by_words(one) if is_usual else ()),
+            *_reranked(one, sweep),
+            *_compared(one, sweep),
+        )
+    ]
+    found = {sweep.embedder: tuple(dict.fromkeys(usual))}
+    for name in sweep.embedders:
+        kind = vectors_of(name)
+        own = [
+            _embedded(each, name, kind)
+            for each in best
+            if each.vectors != "none" and (each.strategy or kind == "late")
+        ]
+        found[name] = tuple(dict.fromkeys(own))
+    return {name: own for name, own in found.items() if own}
+
+
+def vectors_of(embedder: str) -> VectorKind:
+    """Late where the model's token vectors are good for it."""
+    made = get_embedder(embedder)
+    late = hasattr(made, TokenEmbedder.token_vectors.__name__) and suits_late(made)
+    return "late" if late else "own"
+
+
+def _by_words(configuration: Configuration) -> list[Configuration]:
+    name, given = spec.parse(configuration.retriever)
+    if name not in _BY_WORDS or {"k1", "b"} & given.keys():
+        return []
+    labels = [
+        spec.describe(name, replace(get_retriever(configuration.retriever), **values))  # type: ignore[type-var]
+        for values in WORD_VARIATIONS
+    ]
+    return [
+        replace(
+            configuration, retriever=label, baseline="", varies=configuration.key,
+            levers={**configuration.levers, **retriever_levers(label)},
+        )
+        for label in labels
+    ]  # fmt: skip
+
+
+def _reranked(configuration: Configuration, sweep: Sweep) -> list[Configuration]:
+    return [
+        replace(
+            configuration, reranker=name, baseline="", varies=configuration.key,
+            levers={**configuration.levers, "reranker": name},
+        )
+        for name in sweep.rerankers
+    ]  # fmt: skip
+
+
+def _compared(configuration: Configuration, sweep: Sweep) -> list[Configuration]:
+    """By token vectors, too, where several sizes are searched."""
+    if not sweep.maxsim or configuration.strategy:
+        return []
+    return [
+        replace(
+            configuration, maxsim=sweep.maxsim, baseline="", varies=configuration.key,
+            levers={**configuration.levers, "token vectors": sweep.maxsim},
+        )
+    ]  # fmt: skip
+
+
+def _embedded(configuration: Configuration, name: str, vectors: VectorKind) -> Configuration:
+    return replace(
+        configuration, embedder=name, vectors=vectors, baseline="", varies=configuration.key,
+        levers={**configuration.levers, "embedder": name},
+    )  # fmt: skip

@@ -22,7 +22,6 @@ from chunkwise.testsets.reading import carries_documents
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.tokens.tokenizers import canonical_name, get_tokenizer
 from chunkwise.tuning.plan.grid import NotTried
-from chunkwise.tuning.plan.pipeline_grid import plan_pipeline
 from chunkwise.tuning.plan.plan import (
     ONE_MODEL,
     Plan,
@@ -30,6 +29,7 @@ from chunkwise.tuning.plan.plan import (
     default_retrieval,
     default_sweep,
     not_tried_by_default,
+    plan_pipeline,
     plan_sweep,
 )
 from chunkwise.tuning.plan.sweep_budget import SweepEstimate, estimate_sweep, parse_time

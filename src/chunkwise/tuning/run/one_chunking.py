@@ -34,9 +34,9 @@ from chunkwise.models import get_reranker
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.indexes import Index
-from chunkwise.retrieval.query_batch import QueryBatch
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.retrievers import ChunkRetriever, follows_names, get_retriever
+from chunkwise.retrieval.searchable import QueryBatch
 from chunkwise.text.tokens.measure import TokenMeasure
 from chunkwise.tuning.run.race import Race
 from chunkwise.tuning.run.shared_corpus import SharedCorpus, SharedIndex

@@ -22,8 +22,12 @@ from chunkwise.models import get_token_encoder
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
 from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.filters import Filter
-from chunkwise.retrieval.indexing.build import build_on_features
-from chunkwise.retrieval.indexing.features import DocumentFeatures, embed_atoms, encode_tokens
+from chunkwise.retrieval.indexing.build import (
+    DocumentFeatures,
+    build_on_features,
+    embed_atoms,
+    encode_tokens,
+)
 from chunkwise.retrieval.indexing.fingerprint import strategy_code
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.retrieval.local.arrays import OF_CHUNKING, Arrays

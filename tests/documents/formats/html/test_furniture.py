@@ -314,3 +314,38 @@ def test_a_short_word_for_a_picture_stays_wherever_it_stands() -> None:
         f"<title>Eyes on plans</title><body><p>What is in it.</p><table>{cells}</table></body>"
     )
     assert found.count("Yes") == 2
+
+
+def _said_article(inside: str, behind: str = "") -> str:
+    head = "<head><title>Ferries</title><meta property='og:type' content='article'></head>"
+    return text_of(f"<html>{head}<body><div><div>{inside}</div>{behind}</div></body></html>")
+
+
+@pytest.mark.parametrize("to", ["#winter", "/ferries/winter"])
+def test_linked_headings_of_an_article_itself_stay(to: str) -> None:
+    found = _said_article(
+        f"{STORY}<h2><a href='{to}'>In the winter of the year</a></h2>{STORY}{STORY}"
+    )
+    assert "In the winter of the year" in found
+
+
+def test_lists_of_links_that_an_article_leads_in_stay() -> None:
+    links = "".join(
+        f"<li><a href='/{name}'>The guide to {name} and its tools</a></li>"
+        for name in ("ropes", "sails")
+    )
+    between = _said_article(f"{STORY}<p>Read these first:</p><ul>{links}</ul>{STORY}{STORY}")
+    assert "The guide to sails" in between
+    sources = _said_article(f"<article>{STORY * 3}<h2>References</h2><ul>{links}</ul></article>")
+    assert "The guide to sails" in sources
+    others = _said_article(f"{STORY}{STORY}<h2>Others are reading</h2><ul>{links}</ul>{STORY}")
+    assert "The guide to sails" not in others
+    behind = _said_article(f"<article>{STORY * 3}<p>More:</p><ul>{links}</ul></article>")
+    assert "The guide to sails" not in behind
+
+
+def test_short_notes_behind_an_article_are_no_part_of_it() -> None:
+    badge = "<div><p>Holders of this badge write smart and timely comments about ships and their crews.</p></div>"
+    found = _said_article(7 * STORY, f"<div>{badge * 12}</div>")
+    assert found.count(PROSE.strip()) == 28
+    assert "badge" not in found

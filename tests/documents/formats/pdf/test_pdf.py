@@ -7,7 +7,7 @@ import pytest
 import chunkwise
 from chunkwise.chunkers.sentences import SentenceChunker
 from chunkwise.core import Block, Document
-from chunkwise.documents.formats.pdf.bookmarks import Bookmark, with_bookmarks
+from chunkwise.documents.formats.pdf.headings import Bookmark, with_bookmarks
 from chunkwise.documents.formats.pdf.lines import without_hyphens
 from documents.conftest import Set
 from untimed import is_linear

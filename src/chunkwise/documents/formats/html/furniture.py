@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise
+from functools import cached_property
+from itertools import accumulate, compress, pairwise
 from typing import NamedTuple
 
 from chunkwise.core import Block
@@ -62,6 +63,10 @@ _IMPRINT = re.compile(
     re.IGNORECASE,
 )
 _ARTICLE = re.compile(r"schema\.org/(?:[A-Za-z]*Article|BlogPosting)\b")
+_SOURCES = re.compile(
+    r"\b(?:references|sources|further reading|bibliography|footnotes|quellen|literatur|références|fuentes|fonti)\W*\Z",
+    re.IGNORECASE,
+)
 _SIGNS = frozenset({"", "¶", "#", "§", "🔗", "⚓", "∞", "link", "anchor", "permalink"})
 _PERMALINK = re.compile(r"permalink|headerlink|anchor", re.IGNORECASE)
 _DENSE = 0.6
@@ -77,6 +82,8 @@ _MOST = 0.8
 """Share of the prose that makes an element the body of the page."""
 _NEARLY_ALL = 0.9
 """The same on a page that says that it is an article."""
+_SHORTER = 0.6
+"""Behind the element of an article, paragraphs that are so much shorter are comments and notes, and no more of it."""
 _PARAGRAPHS, _BESIDE = 3, 1 / 3
 """The element of an article has so many of its own; others beside it have at most this share of its prose."""
 _SCRAPS, _LINKED = 0.6, 0.2
@@ -126,6 +133,7 @@ class Furniture:
         self._text = 0
         self._linked = 0
         self._link = 0
+        self._links: list[bool] = []
         self._of_blocks: list[tuple[int, int]] = []
         """Bytes of text so far, and those of links, at the end of each block."""
         self._parts: dict[str, list[_Part]] = {
@@ -167,11 +175,13 @@ class Furniture:
         if kind in _FRAME_TAGS:
             self._frames.append(part)
 
-    def start_link(self) -> None:
-        self._link += 1
+    def start_link(self, leads_away: bool = True) -> None:
+        """`leads_away`: unless it is a heading's link to itself."""
+        self._links.append(leads_away)
+        self._link += leads_away
 
     def end_link(self) -> None:
-        self._link -= 1
+        self._link -= self._links.pop()
 
     def characters(self, text: str) -> None:
         # In bytes: a line of Chinese says as much in a third of the characters.
@@ -210,7 +220,7 @@ class Furniture:
         main = self._main(kept)
         found = self._body(kept if main is None else main, blocks, says_main=main is not None)
         if self.says_article:
-            found = self._article_alone(found, blocks)
+            found = self._article_alone(found, blocks, text)
         if main is None:
             found = self._trimmed(found, blocks, text)
         for part in _outermost(self._parts[_FOOTER]):
@@ -223,7 +233,7 @@ class Furniture:
         """Without the links and scraps around the element that holds nearly all of the prose, or else an article."""
         sums = [(0, 0, 0)]
         for number, prose in enumerate(self._prose(kept, blocks)):
-            characters, linked = self._of_block(number) if kept[number] else (0, 0)
+            characters, linked = self._own[number] if kept[number] else (0, 0)
             a, b, c = sums[-1]
             sums.append((a + characters, b + linked, c + prose))
         found = list(kept)
@@ -248,8 +258,8 @@ class Furniture:
             drop((first, article.first), (article.end, end))
         return found if any(found) else kept
 
-    def _article_alone(self, kept: list[bool], blocks: Sequence[Block]) -> list[bool]:
-        """Without links, and what is behind the element with nearly all of the prose: teasers, who wrote it."""
+    def _article_alone(self, kept: list[bool], blocks: Sequence[Block], text: str) -> list[bool]:
+        """Without links to others, and what is behind the element with nearly all of the prose: who wrote it."""
         prose = self._prose(kept, blocks)
         sums = [*accumulate(prose, initial=0)]
         first, end = 0, len(kept)
@@ -257,26 +267,74 @@ class Furniture:
             inside = sums[part.end] - sums[part.first]
             if first <= part.first and part.end <= end and inside >= _NEARLY_ALL * sums[-1]:
                 first, end = part.first, part.end
+        article = self._article(prose, first, end)
+        if article and sums[article.end] - sums[article.first] >= _IN_ARTICLE * sums[-1]:
+            sizes = _mean_size(prose[article.first : article.end])
+            if _mean_size(prose[article.end : end]) < _SHORTER * sizes:
+                end = article.end
+        own = self._own_links(first, end, kept, prose, blocks, text)
         found = []
         for number, keep in enumerate(kept):
             is_told = prose[number] > 0 or blocks[number].kind == "heading" or first <= number
-            # A table of the article itself; linked headings and lists are mostly of other articles.
-            is_own = first <= number and blocks[number].kind == "row"
-            linked = self._is_linked(number) and not prose[number] and not is_own
+            linked = self._is_linked(number) and not prose[number] and number not in own
             found.append(keep and number < end and is_told and not linked)
         return found if any(found) and sums[-1] else kept
+
+    def _own_links(
+        self,
+        first: int,
+        end: int,
+        kept: list[bool],
+        prose: list[int],
+        blocks: Sequence[Block],
+        text: str,
+    ) -> set[int]:
+        """Linked blocks that are the article's own: rows, headings above its prose, lists between it or of sources.
+
+        Those of other articles stand above words that are linked, too, or behind the last of the prose.
+        """
+        found: set[int] = set()
+        behind = max((number for number in range(first, end) if prose[number]), default=first)
+        before, heads = "", False
+        """The last block before a list, and whether what follows is this article's."""
+        for number in range(first, end):
+            block = blocks[number]
+            if not kept[number]:
+                continue
+            linked = self._is_linked(number) and not prose[number]
+            if not linked:
+                before = text[block.start : block.end]
+                heads = prose[number] > 0 or before.endswith((":", "："))
+            elif block.kind == "row":
+                found.add(number)
+            elif block.kind == "heading":
+                below = next((each for each in range(number + 1, end) if kept[each]), None)
+                heads = below is not None and self._is_told_at_length(below)
+                if heads and number < behind:
+                    found.add(number)
+            elif block.kind == "item":
+                if (heads and number < behind) or _SOURCES.search(before[-_LONG:]):
+                    found.add(number)
+            else:
+                heads = False
+        return found
+
+    def _is_told_at_length(self, number: int) -> bool:
+        """A teaser has few words, and a link to the rest of them."""
+        characters, linked = self._own[number]
+        return characters >= 2 * _LONG and linked <= characters / 10
 
     def _prose(self, kept: list[bool], blocks: Sequence[Block]) -> list[int]:
         """Bytes of each block that is kept and long enough to be prose, or is code or a row."""
         found = []
         for number, keep in enumerate(kept):
-            characters, linked = self._of_block(number) if keep else (0, 0)
+            characters, linked = self._own[number] if keep else (0, 0)
             long = characters - linked >= _LONG or blocks[number].kind in ("code", "row")
             found.append(characters - linked if long and linked <= characters / 2 else 0)
         return found
 
     def _is_linked(self, number: int) -> bool:
-        characters, linked = self._of_block(number)
+        characters, linked = self._own[number]
         return linked > characters / 2
 
     def _article(self, prose: list[int], first: int, end: int) -> _Part | None:
@@ -363,21 +421,25 @@ class Furniture:
     def _is_link(self, number: int, blocks: Sequence[Block]) -> bool:
         if blocks[number].kind == "heading":
             return False
-        characters, linked = self._of_block(number)
+        characters, linked = self._own[number]
         return linked >= _DENSE * characters and linked > 0
 
-    def _of_block(self, number: int) -> tuple[int, int]:
-        text, linked = self._of_blocks[number]
-        before = self._of_blocks[number - 1] if number else (0, 0)
-        return text - before[0], linked - before[1]
+    @cached_property
+    def _own(self) -> list[tuple[int, int]]:
+        """Bytes of each block, and those of links; asked for when the last block is made."""
+        sums = self._of_blocks
+        both = zip(sums, [(0, 0), *sums], strict=False)
+        return [(text - before, linked - others) for (text, linked), (before, others) in both]
 
     def _characters(self, kept: list[bool]) -> int:
-        return sum(self._of_block(number)[0] for number, keep in enumerate(kept) if keep)
+        return sum(text for text, _ in compress(self._own, kept))
 
     def _unlinked(self, kept: list[bool]) -> int:
-        return self._characters(kept) - sum(
-            self._of_block(number)[1] for number, keep in enumerate(kept) if keep
-        )
+        return sum(text - linked for text, linked in compress(self._own, kept))
+
+
+def _mean_size(prose: list[int]) -> float:
+    return sum(prose) / max(sum(map(bool, prose)), 1)
 
 
 def _is_hinted(attributes: Mapping[str, str]) -> bool:

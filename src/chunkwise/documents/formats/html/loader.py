@@ -216,7 +216,8 @@ class HtmlText:
             self._meta(attributes)
         elif tag == "a":
             if self._furniture is not None:
-                self._furniture.start_link()
+                own = self._heading > 0 and (attributes.get("href") or "").startswith("#")
+                self._furniture.start_link(leads_away=not own)
                 self._links.append((len(self._inline), attributes))
         elif tag in ("svg", "math"):
             self._foreign += 1

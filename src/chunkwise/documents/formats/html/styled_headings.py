@@ -60,6 +60,7 @@ class Styles:
         self._open = [_Set(0, False, _BODY, None)]
         self._blocks: list[_Look] = []
         self._looks: dict[_Look, _Look] = {}
+        self._look = _Look(False, _BODY, None)
         self._text = 0
         self._bold = 0
         self._sizes: set[float] = set()
@@ -101,8 +102,11 @@ class Styles:
         """A block was made of the text since the last one."""
         level = next(iter(self._levels)) if len(self._levels) == 1 else None
         size = min(self._sizes) if self._sizes else _BODY  # a large first letter makes no heading
-        look = _Look(self._bold == self._text > 0, size, level)
-        self._blocks.append(self._looks.setdefault(look, look))
+        bold = self._bold == self._text > 0
+        if (bold, size, level) != self._look:  # most look as the one before
+            look = _Look(bold, size, level)
+            self._look = self._looks.setdefault(look, look)
+        self._blocks.append(self._look)
         self._text = self._bold = 0
         self._sizes.clear()
         self._levels.clear()

@@ -9,8 +9,14 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from chunkwise.documents.formats.pdf.columns import cell_texts, columns, same_row
-from chunkwise.documents.formats.pdf.lines import HYPHEN_MARKS, Line, Page
+from chunkwise.documents.formats.pdf.lines import (
+    HYPHEN_MARKS,
+    Line,
+    Page,
+    cell_texts,
+    columns,
+    same_row,
+)
 
 GroupKind = Literal["text", "item", "code", "table", "aside"]
 

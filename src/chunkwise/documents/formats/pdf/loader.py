@@ -16,13 +16,16 @@ import numpy as np
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Block, Document, PageBoxes
-from chunkwise.documents.formats.pdf.bookmarks import Bookmark, bookmarks, merged, with_bookmarks
 from chunkwise.documents.formats.pdf.headings import (
+    Bookmark,
     StyledHeading,
+    bookmarks,
     is_bold,
+    merged,
     reads_like_a_title,
     stands_like_a_title,
     styled_headings,
+    with_bookmarks,
 )
 from chunkwise.documents.formats.pdf.layout import Body, Group, body_of, groups, page_starts
 from chunkwise.documents.formats.pdf.lines import (

@@ -1,0 +1,576 @@
+"""What `evaluate` and `watch` do with the same options: checked before anything is read, then run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
+
+import click
+
+from chunkwise.cli.dataclass_options import RealRange, is_typed, option
+from chunkwise.cli.llm import (
+    LOCAL,
+    AskingStrategy,
+    DryRunEnded,
+    LlmClients,
+    asking_strategy,
+    estimate_documents,
+    or_local,
+    refuse_unasked,
+    show_spent,
+    warn_of_weak,
+)
+from chunkwise.cli.options import (
+    COUNT,
+    ConfigOption,
+    IndexOptions,
+    JobsOption,
+    LlmOptions,
+    SearchOptions,
+    SourceOptions,
+    WhereOption,
+    check_outputs,
+    json_flag,
+    output_file,
+    page_file,
+    queries_file,
+)
+from chunkwise.cli.progress import bytes_of, fetch_weights, progress
+from chunkwise.cli.streams import say, say_skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chunkwise.core import Document, OnProgress, Query
+    from chunkwise.evaluation.options import OnSearch
+    from chunkwise.evaluation.results import Results
+    from chunkwise.models.llm.cost import LlmEstimate
+    from chunkwise.tracking.kept_run import KeptRun
+
+
+def _metrics_help() -> str:
+    """Names the groups that are declared, third parties' among them: read when somebody asks for help."""
+    from chunkwise.metrics.registry import groups
+
+    return (
+        f"Metrics or groups of metrics, separated by commas: {', '.join(groups())}, recall@10, recall@500t, "
+        "./file.py:NAME …; `chunkwise metrics` lists them all."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationOptions(
+    IndexOptions,
+    SearchOptions,
+    WhereOption,
+    LlmOptions,
+    ConfigOption,
+    JobsOption,
+    SourceOptions,
+):
+    """What is evaluated, and how: options of every command that evaluates."""
+
+    test_queries: str | None = queries_file(
+        "Questions with references (the passages that answer them): JSON, SQuAD, BEIR, TREC, Chroma, Ragas, AutoRAG …; "
+        "left out where SOURCE is a test set that has its own.",
+    )  # fmt: skip
+    output: Path | None = output_file(
+        "Write the results to this file: JSON with the scores of every question."
+    )
+    page: Path | None = page_file("Write one HTML page that shows the results.")
+    metrics: str = option(
+        "--metrics", default="all", show_default=True, metavar="NAMES",
+        late_help=_metrics_help,
+    )  # fmt: skip
+    count: int = option(
+        "-k", type=COUNT, default=5, show_default=True, metavar="N",
+        help="Number of hits for each question.",
+    )  # fmt: skip
+    budget: int | None = option(
+        "--budget", type=COUNT, metavar="TOKENS",
+        help="Instead of -k: as many hits for each question as fit into this number of tokens.",
+    )  # fmt: skip
+    neighbours: int = option(
+        "--neighbours", type=click.IntRange(0), default=0, metavar="N",
+        help="Add to every hit the N chunks before it and the N after it.",
+    )  # fmt: skip
+    mmr: float | None = option(
+        "--mmr", type=float, metavar="0…1",
+        help="Avoid hits that say the same: 1 looks at relevance only, 0 at diversity only.",
+    )  # fmt: skip
+    context: Literal["none", "headings"] | None = option(
+        "--context", type=click.Choice(["none", "headings"]), metavar="KIND", show_default="none",
+        help="Text indexed with each chunk: headings (title, section path, table header) or none.",
+    )  # fmt: skip
+    hits: str | None = option(
+        "--hits", metavar="FILE",
+        help="Evaluate the hits of another system: query_id, doc_id, start, end (or text), rank.",
+    )  # fmt: skip
+    chunks: str | None = option(
+        "--chunks", metavar="FILE",
+        help="Evaluate the chunks that another tool made of these documents, with or without offsets.",
+    )  # fmt: skip
+    retriever: str | None = option(
+        "--retriever", metavar="SPEC", show_default="multiscale with a budget, else hybrid",
+        help="Search method: bm25, dense, hybrid, multiscale, graph or communities, with parameters in "
+        "brackets: hybrid(dense=1). Or your "
+        "own pipeline, asked live: ./mine.py:search (a function of a question, a retriever of LangChain or LlamaIndex, "
+        "or what makes one), http://localhost:8000/search, 'command:python mine.py'.",
+    )  # fmt: skip
+    timeout: float = option(
+        "--timeout", type=RealRange(0.001, 86_400), default=60.0, show_default=True, metavar="SECONDS",
+        help="The longest your own pipeline may take for a question; what takes longer has no score.",
+    )  # fmt: skip
+    retrieved: Path | None = option(
+        "--retrieved", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.jsonl",
+        help="Keep what your own pipeline gives in this file, a line a question as it comes; run again, questions it "
+        "has are not asked again. --hits reads it.",
+    )  # fmt: skip
+    answers: str | None = option(
+        "--answers", metavar="FILE", help="Evaluate answers with citations, too: query_id, answer, citations."
+    )  # fmt: skip
+    judge: str | None = option(
+        "--judge", metavar="NAMES",
+        help="Ask a judge, too: llm (a language model: --llm, else the local one) for the metrics that end in .llm, "
+        "or a judge of another package or file (./file.py:Class).",
+    )  # fmt: skip
+    documents: tuple[str, ...] = option(
+        "--documents", multiple=True, metavar="SOURCE", help="The documents; the same as SOURCE."
+    )
+    types: str | None = option(
+        "--types", metavar="A,B", show_default="the easiest and the hardest",
+        help="The two types of question that are held against each other: list,cross-domain. Two that are named "
+        "beforehand need no correction for having been picked.",
+    )  # fmt: skip
+    split: str = option(
+        "--split", default="", metavar="NAME", help="Use only the questions of this split of the test set."
+    )  # fmt: skip
+    unit: Literal["characters", "tokens"] = option(
+        "--unit", type=click.Choice(["characters", "tokens"]), default="characters", show_default=True,
+        help="Unit that overlaps of text are measured in.",
+    )  # fmt: skip
+    relevance_threshold: float = option(
+        "--relevance-threshold", type=RealRange(0, 1), default=0.5, show_default=True, metavar="SHARE",
+        help="A hit is relevant when it covers at least this share of a reference.",
+    )  # fmt: skip
+    similarity_threshold: float = option(
+        "--similarity-threshold", type=RealRange(-1, 1), default=0.7, show_default=True, metavar="COSINE",
+        help="The similarity judge calls a hit relevant from this similarity to the question on.",
+    )  # fmt: skip
+    seed: int = option(
+        "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N",
+        help="Seed of the language model that judges; intervals need none.",
+    )  # fmt: skip
+    at_least: tuple[str, ...] = option(
+        "--at-least", multiple=True, metavar="NAME=VALUE",
+        help="Exit with status 4 when this metric is lower: recall@5=0.8. May be repeated.",
+    )  # fmt: skip
+    at_most: tuple[str, ...] = option(
+        "--at-most", multiple=True, metavar="NAME=VALUE",
+        help="Exit with status 4 when this metric is higher: boundary_issues=0.1. May be repeated.",
+    )  # fmt: skip
+    as_json: bool = json_flag("Print the results as JSON on stdout and nothing else.")
+
+    @property
+    def asks_llm(self) -> bool:
+        """Whether a language model is among the judges, which stand with commas between them."""
+        return "llm" in [name.strip() for name in (self.judge or "").split(",")]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What an evaluation found, and what it was made with."""
+
+    results: Results
+    documents: list[Document]
+    queries: list[Query]
+    left_out: tuple[str, ...]
+    """What could not be used, a line each; all have been told."""
+
+
+Checked = TypeVar("Checked", bound=EvaluationOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedEvaluation(Generic[Checked]):
+    """Options that were found to make sense, before anything is read; it may be run more than once."""
+
+    options: Checked
+    paths: list[str]
+    outputs: list[Path]
+    limits: list[MetricLimit]
+    types: tuple[str, str] | None
+
+    def run(self, on_search: OnSearch | None = None) -> Evaluated:
+        """`on_search` gets what asks further questions of the same system; a dry run raises `DryRunEnded`."""
+        documents: list[Document] = []
+        queries: list[Query] = []
+        results, left_out = _results(
+            self.paths, self.outputs, self.options, documents, queries, on_search
+        )
+        return Evaluated(results, documents, queries, left_out)
+
+    def missed(self, results: Results) -> list[str]:
+        """The limits that do not hold, told."""
+        lines = _missed(results, self.limits)
+        for line in lines:
+            click.echo(f"chunkwise: {line}", err=True)
+        return lines
+
+
+def prepare(options: Checked) -> PreparedEvaluation[Checked]:
+    """What is wrong with the options is told here."""
+    options = _checked_count(_checked_judge(options))
+    paths, files = _paths(options)
+    limits = [*_limits(options.at_least, 1), *_limits(options.at_most, -1)]
+    limits = _measured_as(limits, options)
+    types = _types(options.types)
+    if types:
+        _refuse_unknown_types(_types_in(options.test_queries or paths[0]), types)
+    _check_live(options)
+    outputs = check_outputs([*paths, *files], options.output, page=options.page)
+    if options.retrieved is not None:
+        if options.retrieved in (options.output, options.page):
+            raise click.UsageError(f"{options.retrieved} would be written twice")
+        outputs.append(options.retrieved.resolve())
+    return PreparedEvaluation(options, paths, outputs, limits, types)
+
+
+def _check_live(options: EvaluationOptions) -> None:
+    """A pipeline that is named wrongly is told before anything is read."""
+    from chunkwise.evaluation.live_retriever import is_live
+
+    if not options.hits and is_live(options.retriever):
+        return
+    for flag, given in (("--retrieved", options.retrieved), ("--timeout", is_typed("timeout"))):
+        if given:
+            raise click.UsageError(
+                f"{flag} is for a pipeline of your own: --retriever ./mine.py:search, an address or a command"
+            )
+
+
+def kept_run(found: Evaluated, keep_text: bool) -> KeptRun:
+    """As a history keeps it."""
+    from chunkwise.tracking.record import run_of_results
+
+    return run_of_results(
+        found.results, documents=found.documents, queries=found.queries, keep_text=keep_text
+    )
+
+
+def _paths(options: EvaluationOptions) -> tuple[list[str], list[str]]:
+    """The documents or the index, and the other files that are read."""
+    paths = [*options.source, *options.documents]
+    named = (options.test_queries, options.hits, options.chunks, options.answers)
+    files = [name for name in named if name]
+    if not paths:
+        if options.test_queries is None:
+            raise click.UsageError(
+                "what is evaluated? name documents or an index, and questions: --test-queries FILE"
+            )
+        paths = [documents_beside(options.test_queries)]
+    return paths, files
+
+
+def documents_beside(test_queries: str) -> str:
+    """The documents where none are named: those of the test set itself, else those in its folder."""
+    from chunkwise.testsets.reading import carries_documents
+
+    if carries_documents(test_queries):
+        say(f"no documents are named: those of {test_queries} are taken")
+        return test_queries
+    beside = str(Path(test_queries).parent)
+    say(f"no documents are named: those in {beside}/ beside the questions are taken")
+    return beside
+
+
+def _results(
+    paths: list[str],
+    outputs: list[Path],
+    options: EvaluationOptions,
+    documents: list[Document],
+    queries: list[Query],
+    on_search: OnSearch | None,
+) -> tuple[Results, tuple[str, ...]]:
+    from chunkwise.base.errors import ChunkwiseError
+    from chunkwise.evaluation.evaluate import evaluate
+    from chunkwise.evaluation.live_answers import LiveOptions
+    from chunkwise.evaluation.options import Listeners, ScoringRules
+    from chunkwise.evaluation.run_file import COUNTED
+
+    def on_estimate(estimate: LlmEstimate) -> None:
+        if options.dry_run:
+            raise DryRunEnded(estimate)
+
+    def on_questions(asked: Sequence[Query]) -> None:
+        _refuse_unknown_types(
+            {each for query in asked for each in query.types}, _types(options.types)
+        )
+        queries.extend(asked)
+
+    total = bytes_of(paths)
+    lines: list[str] = []
+
+    def bad(line: str) -> None:
+        if options.strict:
+            raise ChunkwiseError(line)
+        lines.append(line)
+        (say if line.endswith(COUNTED) else say_skipped)(line)
+
+    @contextmanager
+    def stages(name: str, steps: int) -> Iterator[OnProgress]:
+        with progress(name, steps or total, options.quiet) as advance:
+            yield advance
+
+    judge, clients = options.judge, LlmClients(options, options.quiet or options.as_json)
+    client = clients.of(options.llm) if options.asks_llm and options.llm else None
+    if client and options.llm == LOCAL and not options.quiet:
+        say("the small local model is weak at this: measure it with `chunkwise judge calibrate`")
+    asking = _asking(options, clients)
+    _fetch_weights(paths, options)
+    if asking and options.dry_run and (estimate := _summaries(paths, outputs, options, asking)):
+        raise DryRunEnded(estimate)
+    results = evaluate(
+        paths[0] if len(paths) == 1 else paths, options.test_queries,
+        strategy=asking.strategy if asking else options.strategy,
+        embedder=options.embedder, vectors=options.vectors, context=options.context,
+        language=options.language, retriever=options.retriever,
+        k=options.count if options.budget is None else None, budget=options.budget,
+        neighbours=options.neighbours, mmr=options.mmr, reranker=options.reranker,
+        where=options.where, tokenizer=options.tokenizer, metrics=options.metrics, split=options.split,
+        scoring=ScoringRules(
+            options.unit, options.relevance_threshold, options.similarity_threshold
+        ),
+        seed=options.seed, hits=options.hits, chunks=options.chunks, answers=options.answers,
+        judge=judge, llm=client, options=options.loading(outputs), jobs=options.workers(total),
+        on_bad=bad,
+        listeners=Listeners(
+            on_mended=lambda line: say(f"mended {line}"), on_documents=documents.extend,
+            on_questions=on_questions, on_estimate=on_estimate, on_search=on_search, stages=stages,
+        ),
+        live=LiveOptions(options.timeout, options.retrieved),
+    )  # fmt: skip
+    if asking and asking.client and not options.quiet:
+        show_spent(asking.client.spent)
+    if asking is not None and clients.fell_short:
+        lines.append("not every summary could be written")
+    return results, tuple(lines)
+
+
+def say_why_silent(results: Results) -> bool:
+    """Whether the language model could not be asked everything: the reason, whole, beside a table that shortens it."""
+    from chunkwise.evaluation.judging import judge_error
+
+    error = judge_error(results)
+    if error:
+        say(f"what the language model was to judge is unscored in part: {error}")
+    return bool(error)
+
+
+def _fetch_weights(paths: list[str], options: EvaluationOptions) -> None:
+    """With a bar of their own, where vectors will be needed, or a reranker."""
+    from chunkwise.evaluation.sources import needs_model
+    from chunkwise.models import DEFAULT
+
+    if options.hits is None and needs_model(paths, options.vectors, options.retriever):
+        fetch_weights(options.embedder or DEFAULT, options.quiet)
+    fetch_weights(options.reranker, options.quiet, "reranker")
+
+
+def _types(named: str | None) -> tuple[str, str] | None:
+    if named is None:
+        return None
+    names = [name.strip() for name in named.split(",")]
+    if len(names) != 2 or names[0] == names[1]:
+        raise click.UsageError(
+            f"--types {named!r} names no two types of question; as in --types list,cross-domain"
+        )
+    return names[0], names[1]
+
+
+def _types_in(test_queries: str) -> set[str] | None:
+    """The types of the questions in a file; None: it can be read only once, or reading it will say what is wrong."""
+    from chunkwise.base.errors import ChunkwiseError
+    from chunkwise.records.read import is_read_once
+    from chunkwise.testsets.reading import drafts_of
+    from chunkwise.testsets.testset import Draft
+
+    if is_read_once(test_queries):
+        return None
+    try:
+        drafts = [each for each in drafts_of(test_queries) if isinstance(each, Draft)]
+    except (ChunkwiseError, OSError):
+        return None
+    return {each for draft in drafts for each in draft.query.types}
+
+
+def _refuse_unknown_types(there: set[str] | None, types: tuple[str, str] | None) -> None:
+    """Before anything is indexed, asked and judged, which may take long and cost money."""
+    from chunkwise.base.errors import InvalidParameter
+    from chunkwise.base.wording import did_you_mean
+
+    if there is None:
+        return
+    known = sorted(there)
+    for name in types or ():
+        if name not in known:
+            listed = f"there are: {', '.join(known) or 'no types at all'}"
+            raise InvalidParameter(
+                f"--types: no question is of the type {name!r}; {did_you_mean(name, known, listed)}"
+            )
+
+
+def _checked_judge(options: Checked) -> Checked:
+    """A language model is named where one is asked, and only there."""
+    if options.asks_llm:
+        return replace(options, llm=or_local(options.llm))
+    if not _strategy_asks(options):
+        refuse_unasked("no language model is asked; add --judge llm")
+    return options
+
+
+def _checked_count(options: Checked) -> Checked:
+    """A number of hits and a budget are two ways to say how much is handed out: metrics are cut at one of them.
+
+    What is typed beats what a file says; two that are typed contradict each other.
+    """
+    if not is_typed("count"):
+        return options
+    of_file = None if is_typed("budget") else options.budget
+    if of_file is not None:
+        options = replace(options, budget=None)
+    if (budget := _budget(options)) is not None:
+        raise click.UsageError(
+            f"-k is given, and within a budget ({budget:,} tokens) as many hits are handed out as fit; leave -k out, "
+            f"or {_without_budget(options)}"
+        )
+    if of_file is not None:
+        say(f"-k {options.count} is given: the budget of --config, {of_file:,} tokens, is left out")
+    return options
+
+
+def _budget(options: EvaluationOptions) -> int | None:
+    """The tokens a question gets; None: it gets `-k` hits."""
+    from chunkwise.evaluation.live_retriever import is_live
+    from chunkwise.evaluation.system import SearchParameters, usual_budget
+
+    if options.hits or is_live(options.retriever):
+        return options.budget
+    return usual_budget(SearchParameters(options.retriever), options.budget)
+
+
+def _without_budget(options: EvaluationOptions) -> str:
+    if options.budget is None:
+        return f"take another retriever than {options.retriever}, which fills a budget"
+    return "--budget"
+
+
+class MetricLimit(NamedTuple):
+    """What a figure has to reach (sign 1), or not to exceed (sign -1)."""
+
+    name: str
+    value: float
+    sign: int
+
+
+def _limits(words: tuple[str, ...], sign: int) -> list[MetricLimit]:
+    """What was asked for, read from the words given."""
+    found = []
+    for text in words:
+        match = re.fullmatch(r"\s*([\w.@-]+)\s*=\s*(-?(?:\d+\.?\d*|\.\d+))\s*(%?)\s*", text)
+        if not match:
+            raise click.UsageError(f"{text!r} is no limit; write it like recall@5=0.8")
+        value = float(match[2]) / (100 if match[3] else 1)
+        if not -1 <= value <= 1:
+            raise click.UsageError(
+                f"{text!r}: no figure is {value:g}; write a share like recall@5=0.8, or recall@5=80%"
+            )
+        found.append(MetricLimit(match[1], value, sign))
+    return found
+
+
+def _measured_as(limits: list[MetricLimit], options: EvaluationOptions) -> list[MetricLimit]:
+    """Limits by the names the figures will have; one that names no figure is told before anything is read."""
+    from chunkwise.evaluation.evaluate import named_judges
+    from chunkwise.metrics.registry import chosen
+
+    k, budget = options.count, _budget(options) if limits else None
+    asked = named_judges(options.judge)[0] if limits else []
+    found = []
+    for limit in limits:
+        known = chosen(options.metrics, k, budget, asked=asked)
+        name = limit.name
+        if name not in known:
+            names = chosen(name, k, budget, asked=asked)
+            name = names[0] if len(names) == 1 else name
+        if name not in known:
+            raise click.UsageError(f"{name} is not among what is measured: {', '.join(known)}")
+        found.append(limit._replace(name=name))
+    return found
+
+
+def measured_names(names: str | None, options: EvaluationOptions) -> list[str]:
+    """Metrics that are named with commas, as the figures will call them; one that is not measured is told at once."""
+    given = [MetricLimit(name.strip(), 0.0, 1) for name in (names or "").split(",") if name.strip()]
+    return [limit.name for limit in _measured_as(given, options)]
+
+
+def _missed(results: Results, limits: list[MetricLimit]) -> list[str]:
+    """The limits that do not hold, in words."""
+    lines = []
+    for name, limit, sign in limits:
+        mean = results.summary[name].mean
+        if mean is None:
+            lines.append(f"{name} could not be scored, and {limit:g} was asked for")
+        elif (
+            sign * round(mean, 9) < sign * limit
+        ):  # a mean of 0.8 may come out as 0.7999999999999999
+            what = "at least" if sign > 0 else "at most"
+            lines.append(f"{name} is {mean:.3f}; {what} {limit:g} was asked for")
+    return lines
+
+
+def _strategy_asks(options: EvaluationOptions) -> bool:
+    """Whether documents are to be cut by a strategy that asks a model."""
+    from chunkwise.chunkers import get_strategy
+
+    return bool(options.strategy and get_strategy(options.strategy).asks_a_model)
+
+
+def _asking(options: EvaluationOptions, clients: LlmClients) -> AskingStrategy | None:
+    """The strategy where it asks a model itself: within the same limit of cost as the judge."""
+    if not options.strategy or not _strategy_asks(options):
+        return None
+    asking = asking_strategy(options.strategy, options, clients)
+    if not options.dry_run:
+        warn_of_weak((getattr(asking.strategy.chunker, "llm", None),), options.quiet)
+    return asking
+
+
+def _summaries(
+    paths: list[str], leave_out: list[Path], options: EvaluationOptions, asking: AskingStrategy
+) -> LlmEstimate | None:
+    """What a dry run tells; None: all are known, so that it can go on to what a judge is asked about them."""
+    from chunkwise.chunkers.chunk import chunk_each
+    from chunkwise.cli.cut_documents import ChunkSummary, readable
+    from chunkwise.evaluation.sources import no_documents
+    from chunkwise.retrieval.indexes import named_index
+
+    if asking.client is None or options.hits or named_index(paths) is not None:
+        return None
+    alone = asking.alone()
+    if options.test_queries:
+        leave_out = [*leave_out, *no_documents(paths, options.test_queries)]
+    outcomes = chunk_each(paths, alone, options=options.loading(leave_out))
+    with progress("counting", bytes_of(paths), options.quiet) as advance:
+        cut = readable(outcomes, options.strict, ChunkSummary(alone), advance)
+        estimate = estimate_documents(cut, asking, None)
+    if options.asks_llm and not estimate.calls:
+        return None
+    if options.asks_llm:
+        say("this is for summaries; what the judge is asked is known once they are written")
+    return estimate

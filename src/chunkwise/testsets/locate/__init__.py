@@ -1,1 +1,0 @@
-"""Passages and document names of a test set, found in the documents."""

@@ -1,1 +1,0 @@
-"""Source code: its syntax tree, and the classes and functions in it."""
