@@ -55,7 +55,7 @@ def check_database(to: str, rows: ReadRows, **settings: Any) -> None:
     assert first["metadata_start"] == "mine"
     assert "nothing" not in first
 
-    _add_theirs(to, next(iter(vectors.values())).tolist(), settings.get("collection"))
+    _add_theirs(to, (-next(iter(vectors.values()))).tolist(), settings.get("collection"))
     less = chunkwise.index(SHORTER, STRATEGY, embedder=Tiny())
     chunkwise.push(less, to, **settings)
     assert {*rows()} == {*vectors, THEIRS}  # nothing is removed that nobody asked to remove
