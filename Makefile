@@ -115,15 +115,15 @@ $(VENV)-adapters-oldest/.tried: pyproject.toml | $(STAMP)
 		|| echo 'adapters: their oldest versions do not install here ($(VENV)-adapters-oldest/pip.log)' > $@
 
 # A server of S3, frames of other libraries and Ray: nothing for the environment of every test, either.
-SCALE_TESTS := tests/documents/test_object_store.py tests/documents/test_tables_of_others.py tests/chunkers/test_ray_engine.py \
-	tests/test_kubernetes_example.py
+SCALE_TESTS := tests/documents/test_object_store.py tests/retrieval/test_lancedb_object_store.py tests/documents/test_tables_of_others.py \
+	tests/chunkers/test_ray_engine.py tests/test_kubernetes_example.py
 
 test-scale: $(VENV)-scale/.tried ## object stores, tables of other libraries, a Ray cluster of two nodes
 	@if [ -s $< ]; then cat $<; else PYTHONPATH=tests $(VENV)-scale/bin/python -m pytest -rs -W default -o addopts=-q $(SCALE_TESTS); fi
 
 $(VENV)-scale/.tried: pyproject.toml | $(STAMP)
 	@$(PYTHON) -m venv $(VENV)-scale
-	@$(VENV)-scale/bin/python -m pip install --quiet --editable '.[search,parquet,remote,ray]' 'moto[server]' s3fs pandas polars \
+	@$(VENV)-scale/bin/python -m pip install --quiet --editable '.[search,parquet,remote,ray,lancedb]' 'moto[server]' s3fs pandas polars \
 		duckdb datasets 'ray[data]' kubernetes-validate pytest hypothesis > $(VENV)-scale/pip.log 2>&1 && : > $@ \
 		|| echo 'scale: not tested, its packages do not install here ($(VENV)-scale/pip.log)' > $@
 	@$(VENV)-scale/bin/python -m pip install --quiet pyspark > /dev/null 2>&1 || true # tried where there is Java, too

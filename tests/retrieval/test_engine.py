@@ -26,7 +26,11 @@ DOCUMENTS = [Document("lamp.md", "# Lamp\n\nThe lamp is lit at dusk. It is red."
         ("lancedb:///kb", "LanceEngine"),
         ("qdrant://h:6333/kb", "QdrantEngine"),
         ("qdrant+local:///kb", "QdrantEngine"),
+        ("qdrant:///kb", "QdrantEngine"),
         ("qdrant+https://h/kb", "QdrantEngine"),
+        ("lancedb+s3://bucket/kb", "LanceEngine"),
+        ("opensearch+https://h/kb", "OpenSearchEngine"),
+        ("elasticsearch://h:9200/kb", "OpenSearchEngine"),
     ],
 )
 def test_the_first_word_names_the_engine(place: str, engine: str) -> None:
@@ -50,12 +54,19 @@ def test_what_is_no_engine_is_told_without_the_password(place: str, said: str) -
 @pytest.mark.parametrize(
     ("place", "said"),
     [
-        ("lancedb+s3://bucket/kb", "lives in a folder"),
+        ("lancedb+ftp://bucket/kb", r"in object stores lancedb\+s3://bucket/path"),
+        ("lancedb+s3:///kb", r"a bucket: lancedb\+s3://bucket/path"),
+        ("opensearch+ftp://h/kb", r"opensearch:// and opensearch\+https:// are known"),
+        ("elasticsearch:///kb", "name a server: elasticsearch://host:9200/index"),
+        ("opensearch://h/Kb", "a name has small letters"),
+        ("opensearch://h/kb?kb=x", "option 'kb'"),
         ("lancedb://", "name a folder"),
         ("lancedb:///kb?nmae=x", "option 'nmae'; known: kb"),
         ("lancedb:///kb?kb=a/../b", "letters, digits"),
         ("qdrant+grpc://h/kb", "qdrant://, qdrant\\+https:// and qdrant\\+local:// are known"),
-        ("qdrant:///kb", "name a server"),
+        ("qdrant://", "name a folder: qdrant:///path, or a server"),
+        ("qdrant+https:///kb", "or a server"),
+        ("qdrant://h:port/kb", "a port is a number"),
         ("qdrant://h/a__b", "two _ in a row"),
         ("qdrant+local://?kb=x", "name a folder"),
     ],
@@ -69,7 +80,8 @@ def test_addresses_that_say_too_little_or_too_much(place: str, said: str) -> Non
     ("place", "module", "extra"),
     [
         ("lancedb://{}/kb", "lancedb", "lancedb"),
-        ("qdrant+local://{}/kb", "qdrant_client", "qdrant"),
+        ("qdrant://{}/kb", "qdrant_client", "qdrant"),
+        ("opensearch://127.0.0.1:1{}", "opensearchpy", "opensearch"),
     ],
 )
 def test_a_package_that_is_not_there_is_named_with_the_command_that_installs_it(

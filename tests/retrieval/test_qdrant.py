@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -92,7 +91,7 @@ def test_wherever_an_update_stops_the_index_is_the_old_or_the_new_one(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lock of a writer that is gone, too, is taken once its time is over."""
-    monkeypatch.setattr("chunkwise.retrieval.qdrant._LOOK_AGAIN", 0.01)
+    monkeypatch.setattr("chunkwise.retrieval.stored.lease.LOOK_AGAIN", 0.01)
     made(place, documents(4))
     old = found(place)
     changed = [*documents(3), *documents(8, "bell")[5:]]
@@ -100,7 +99,7 @@ def test_wherever_an_update_stops_the_index_is_the_old_or_the_new_one(
     new = found(f"{place}2")
     for at in itertools.count(1, 2):
         with monkeypatch.context() as patched:
-            patched.setattr("chunkwise.retrieval.qdrant.LEASE", 0.05)
+            patched.setattr("chunkwise.retrieval.stored.lease.SECONDS", 0.05)
             calls = _stopping(at, patched)
             try:
                 made(place, changed)
@@ -123,12 +122,10 @@ def test_a_writer_whose_time_was_over_does_not_publish(place: str) -> None:
     store: Any = index.source.store
     with store.locked(0.0):
         store.begin(HashedWords.dimensions, anew=False)
-        store._take(
-            "other", "other", time.time() + 100, store._writer
-        )  # another was given the lock
+        store._take("other", time.time() + 100, store._lease.writer)  # another was given the lock
         with pytest.raises(ChunkwiseError, match=r"another writer took over.*run it again"):
             store.publish("{}")
-        store._take("other", store._writer, time.time() + 100, "other")
+        store._take(store._lease.writer, time.time() + 100, "other")
     assert len(index) == 2
 
 
@@ -139,18 +136,41 @@ def test_a_writer_whose_time_was_over_does_not_write(place: str) -> None:
     store: Any = index.source.store
     with store.locked(0.0):
         store.begin(HashedWords.dimensions, anew=False)
-        store._take("other", "other", time.time() + 100, store._writer)
-        ticks = iter([False, True])
-        store._hold(store._writer, SimpleNamespace(wait=lambda _: next(ticks)))
+        store._take("other", time.time() + 100, store._lease.writer)
+        store._lease.renew()
         number = HashedWords.dimensions
         late = StoredDocument(number, {"text": b"late"}, [], [], None)
         with pytest.raises(ChunkwiseError, match="another writer took over"):
             store.add([late])
         with pytest.raises(ChunkwiseError, match="another writer took over"):
             store.remove([1])
-        store._take("other", store._writer, time.time() + 100, "other")
+        store._take(store._lease.writer, time.time() + 100, "other")
     points, _ = store._qdrant().scroll(store._now().collection, limit=1000, with_payload=True)
     assert number not in {point.payload["document"] for point in points}
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_a_writer_whose_time_was_over_does_not_begin(place: str, anew: bool) -> None:
+    """What it would take for leftovers is what the writer that has the lock now has just written."""
+    made(place, documents(2))
+    index = chunkwise.open_index(place, embedder=HashedWords())
+    assert isinstance(index.source, StoredIndex)
+    store: Any = index.source.store
+    client = store._qdrant()
+    with store.locked(0.0):
+        store._take("other", time.time() + 100, store._lease.writer)
+        store._lease.renew()
+        payload = {"document": 99, "since": store._now().revision + 1, "until": 1 << 52}
+        of_other = models.PointStruct(id=5, vector={}, payload=payload)
+        client.upsert(store._now().collection, [of_other])
+        client.create_collection("chunkwise__0123abcd", vectors_config={})
+        before = {each.name for each in client.get_collections().collections}
+        with pytest.raises(ChunkwiseError, match="another writer took over"):
+            store.begin(HashedWords.dimensions, anew=anew)
+        assert client.retrieve(store._now().collection, ids=[5])
+        assert {each.name for each in client.get_collections().collections} == before
+        store._take(store._lease.writer, time.time() + 100, "other")
+    assert len(index) == 2
 
 
 def _client(index: chunkwise.Index) -> Any:

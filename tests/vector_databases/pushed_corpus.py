@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from typing import Any
 
 import numpy as np
 
 import chunkwise
 from chunkwise.core import Document
+from chunkwise.vector_databases.database import StoredChunk, open_database, parse_database
 from retrieval.tiny_embedder import Tiny
 
 DOCUMENTS = [
@@ -20,6 +22,7 @@ DOCUMENTS = [
     ),
     Document("ß/дом.txt", "Salt the fish well. Leave it for a day. Then hang it in the wind. 👍🏽 Done."),
 ]  # fmt: skip
+THEIRS = "their own row"
 STRATEGY = "sentences(max_tokens=8, overlap=0)"
 SHORTER = [
     Document(DOCUMENTS[0].id, "The lamp is lit at dusk.", metadata={"year": 2025}),
@@ -52,8 +55,17 @@ def check_database(to: str, rows: ReadRows, **settings: Any) -> None:
     assert first["metadata_start"] == "mine"
     assert "nothing" not in first
 
+    _add_theirs(to, (-next(iter(vectors.values()))).tolist(), settings.get("collection"))
     less = chunkwise.index(SHORTER, STRATEGY, embedder=Tiny())
     chunkwise.push(less, to, **settings)
-    assert {*rows()} == {*vectors}  # nothing is removed that nobody asked to remove
+    assert {*rows()} == {*vectors, THEIRS}  # nothing is removed that nobody asked to remove
     chunkwise.push(less, to, prune=True, **settings)
-    assert {*rows()} == {chunk.id for chunk in less.chunks()}
+    assert {*rows()} == {*(chunk.id for chunk in less.chunks()), THEIRS}
+
+
+def _add_theirs(to: str, vector: list[float], collection: str | None) -> None:
+    """A row of the same document that no push wrote: it is the user's own."""
+    fields = {"doc_id": DOCUMENTS[0].id, "chunk_id": THEIRS, "note": "by hand"}
+    with closing(open_database(parse_database(to, collection))) as database:
+        database.open(len(vector))
+        database.write([StoredChunk(THEIRS, vector, "A note of ours.", fields)])

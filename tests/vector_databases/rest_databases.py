@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import re
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -69,13 +70,19 @@ class Weaviate(RestServer):
         return {**each, "result": {"status": "SUCCESS"}}
 
     def _delete(self, match: dict[str, Any]) -> dict[str, int]:
-        own, other = match["where"]["operands"]
-        assert (own["operator"], other["operator"]) == ("Equal", "NotEqual")
+        holds: dict[str, Callable[[Any, str], bool]] = {
+            "Equal": lambda value, to: value == to,
+            "NotEqual": lambda value, to: value != to,  # also true where there is none
+            "Like": lambda value, to: value is not None and fnmatch.fnmatchcase(value, to),
+        }
+        assert match["where"]["operator"] == "And"
         gone = [
             id
             for id, each in self.kept.items()
-            if each["properties"].get(own["path"][0]) == own["valueText"]
-            and each["properties"].get(other["path"][0]) != other["valueText"]
+            if all(
+                holds[by["operator"]](each["properties"].get(by["path"][0]), by["valueText"])
+                for by in match["where"]["operands"]
+            )
         ]
         for id in gone[:3]:  # as it does with its own, larger limit
             del self.kept[id]

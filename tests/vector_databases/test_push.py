@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +15,15 @@ from hypothesis import strategies as st
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.vector_databases.database import COLLECTION, kept_fields, parse_database
+from chunkwise.models.http.client import JsonClient
+from chunkwise.retrieval.qdrant import QdrantStore
+from chunkwise.retrieval.stored.address import parse_store_address
+from chunkwise.vector_databases.database import (
+    COLLECTION,
+    kept_fields,
+    open_database,
+    parse_database,
+)
 from cli.in_process import Run, here
 from retrieval.tiny_embedder import Tiny
 from vector_databases.pushed_corpus import DOCUMENTS, STRATEGY, check_database
@@ -118,6 +128,40 @@ def test_a_file_that_we_wrote_is_pushed_as_the_index_is(tmp_path: Path, suffix: 
     assert both[0] == both[1]
 
 
+def test_a_folder_of_parts_is_pushed_whole(tmp_path: Path) -> None:
+    parts = tmp_path / "chunks"
+    parts.mkdir()
+    chunk_file(parts, ROWS[:2], "part-000001.jsonl")
+    chunk_file(parts, ROWS[2:], "part-000000.jsonl")
+    chunk_file(parts, [{"text": "no chunk"}], "_chunkwise.json")
+    told: list[str] = []
+    server = Weaviate()
+    with serving(server) as place:
+        result = chunkwise.push(parts, f"weaviate://{place}/Kb1", on_bad=told.append)
+        assert (result.chunks, result.skipped, told) == (5, 0, [])
+        chunk_file(parts, ROWS[:1], "part-000002.jsonl")
+        result = chunkwise.push(parts, f"weaviate://{place}/Kb1", on_bad=told.append)
+    assert (result.chunks, result.skipped) == (5, 1)
+    assert "part-000002.jsonl" in told[0]
+    assert "was there before" in told[0]
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(InvalidParameter, match="a folder without files of chunks, and no index"):
+        chunkwise.push(empty, "weaviate://127.0.0.1:1/Kb1")
+
+
+def test_a_data_set_that_we_wrote_is_pushed(here: Run, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\nThe lamp of {name} is lit at dusk.")
+    cut = here("chunk", str(tmp_path / "a.md"), str(tmp_path / "b.md"), "-o", str(tmp_path / "set"))
+    assert cut.returncode == 0, cut.stderr
+    assert (tmp_path / "set" / "_chunkwise.json").is_file()
+    server = Weaviate()
+    with serving(server) as place:
+        result = chunkwise.push(tmp_path / "set", f"weaviate://{place}/Kb1", embedder=Tiny())
+    assert (result.documents, result.skipped) == (2, 0)
+
+
 def test_chunks_without_vectors_need_a_model(here: Run, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# Lamps\n\nThe lamp is lit at dusk.\n")
     here("chunk", "a.md", "-o", "chunks.jsonl")
@@ -168,6 +212,65 @@ def test_addresses_have_their_parts() -> None:
     assert (local.path, local.collection) == (Path("/srv/my folder/x"), "notes")
     server = parse_database("qdrant+https://[::1]:6334")
     assert (server.url, server.collection) == ("https://[::1]:6334", COLLECTION)
+
+
+def test_a_folder_has_the_address_that_an_index_there_has(tmp_path: Path) -> None:
+    for address in (f"qdrant://{tmp_path}/kb", f"qdrant+local://{tmp_path}/kb"):
+        store = QdrantStore(parse_store_address(address))
+        assert parse_database(address).path == store._address.folder == tmp_path / "kb"
+        named = parse_database(f"{address}?kb=notes")
+        assert named.collection == "notes"
+        assert QdrantStore(parse_store_address(f"{address}?kb=notes"))._name == "notes"
+        with pytest.raises(InvalidParameter, match="two collections are named: 'notes'"):
+            parse_database(f"{address}?kb=notes", "others")
+
+
+@pytest.mark.parametrize(
+    ("address", "plain", "over_tls"),
+    [
+        ("chroma", 8000, 443),
+        ("milvus", 19530, 443),
+        ("weaviate", 8080, 443),
+        ("qdrant", 6333, 6333),
+    ],
+)
+def test_over_tls_a_server_is_asked_at_the_port_of_the_web(
+    address: str, plain: int, over_tls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is handed to the client of each database, which connects to it as it likes."""
+    asked: list[str] = []
+
+    class Client:
+        def __init__(self, *given: Any, **named: Any) -> None:
+            if "ssl" in named:  # Chroma's takes the parts
+                host, port = given
+                asked.append(f"{'https' if named['ssl'] else 'http'}://{host}:{port}")
+            else:
+                asked.append(named.get("url") or given[0])
+
+    class Posted(JsonClient):
+        def post(self, *_: Any, **__: Any) -> Any:
+            asked.append(self.endpoint.url.removesuffix("/v1/schema"))
+
+    modules = {
+        "chromadb": {"HttpClient": Client},
+        "pymilvus": {"MilvusClient": Client},
+        "qdrant_client": {"QdrantClient": Client},
+    }
+    for name, held in modules.items():
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(**held))
+    monkeypatch.setattr("chunkwise.vector_databases.weaviate.JsonClient", Posted)
+    for place in (
+        f"{address}://db.example",
+        f"{address}+https://db.example",
+        f"{address}+https://db.example:99",
+    ):
+        database = open_database(parse_database(place))
+        if address == "weaviate":
+            database.open(3)
+    assert asked == [
+        f"http://db.example:{plain}", f"https://db.example:{over_tls}", "https://db.example:99",
+    ]  # fmt: skip
 
 
 def test_nothing_to_push_is_no_success(here: Run, tmp_path: Path) -> None:

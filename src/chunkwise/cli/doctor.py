@@ -37,6 +37,7 @@ EXTRAS = {
     "postgres": "indexes in PostgreSQL",
     "lancedb": "indexes in LanceDB",
     "qdrant": "indexes in Qdrant, and chunks pushed into it",
+    "opensearch": "indexes in OpenSearch and Elasticsearch",
     "llm": "language models: contexts, judges, answers, questions",
     "charts": "charts in the HTML pages; without it they have tables",
     "remote": "addresses, with the package of each store: s3://, https:// …",

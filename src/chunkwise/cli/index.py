@@ -80,7 +80,7 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, EstimateOption
     into: str | None = option(
         "--into", metavar="PLACE",
         help="Where the index is: a folder, new or old, or an engine: postgresql://user@host/database?kb=name, "
-        "lancedb:///path, qdrant://host:6333/collection.",
+        "lancedb:///path, qdrant://host:6333/collection, opensearch://host:9200/index.",
     )  # fmt: skip
     chunks: str | None = option(
         "--chunks", metavar="FILE",

@@ -54,10 +54,10 @@ class PushOptions(AllowOption, QuietOption):
 def command(options: PushOptions) -> None:
     """Write chunks, their vectors and metadata into a vector database you have.
 
-    SOURCE is an index, or a file of chunks as `chunkwise chunk -o` or another tool wrote it (.parquet, .jsonl, .csv: a
-    column `text`, and `vector` or --embedder). Rows have the ids of their chunks: pushed again, they are the same rows,
-    and a push that was stopped is made whole by the same command. Keys are read from the environment
-    (CHROMA_API_KEY, MILVUS_API_KEY, PINECONE_API_KEY, QDRANT_API_KEY, WEAVIATE_API_KEY).
+    SOURCE is an index, or a file of chunks as `chunkwise chunk -o` or another tool wrote it (.parquet, .jsonl, .csv:
+    a column `text`, and `vector` or --embedder), or a folder of such files. Rows have the ids of their chunks: pushed
+    again, they are the same rows, and a push that was stopped is made whole by the same command. Keys are read from
+    the environment (CHROMA_API_KEY, MILVUS_API_KEY, PINECONE_API_KEY, QDRANT_API_KEY, WEAVIATE_API_KEY).
     """
     from chunkwise.retrieval.indexes import is_index
     from chunkwise.vector_databases.push import push, summary

@@ -83,13 +83,15 @@ registry = Registry(
         "postgres": "chunkwise.retrieval.postgres.update:PostgresEngine",
         "lancedb": "chunkwise.retrieval.lancedb:LanceEngine",
         "qdrant": "chunkwise.retrieval.qdrant:QdrantEngine",
+        "opensearch": "chunkwise.retrieval.opensearch:OpenSearchEngine",
+        "elasticsearch": "chunkwise.retrieval.opensearch:OpenSearchEngine",
         "shards": "chunkwise.retrieval.shards:ShardsEngine",
     },
     needs=("into", "open", "settings"),
     example="lancedb:///path",
 )
 
-EXAMPLES = "postgresql://user@host/database, lancedb:///path or qdrant://host:6333/collection"
+EXAMPLES = "postgresql://user@host/database, lancedb:///path, qdrant://host:6333/collection or opensearch://host:9200/index"
 
 
 def index_place(requested: str | os.PathLike[str]) -> Path | str:

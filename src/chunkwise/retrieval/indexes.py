@@ -248,7 +248,8 @@ def index(
 ) -> Index:
     """An index of files, folders, globs, archives, addresses, tables, `Document`s: in memory or with an engine.
 
-    `into` is a folder, or an address: postgresql://user@host/database, lancedb:///path, qdrant://host:6333/collection.
+    `into` is a folder, or an address: postgresql://user@host/database, lancedb:///path, qdrant://host:6333/collection,
+    opensearch://host:9200/index.
     With `chunks` nothing is cut: they are `Chunk`s, rows with a document and start and end or a text, or a file of such
     rows (.jsonl, .csv, .parquet; ours or another tool's). A row that has no place in the documents is left out with a
     line to `on_bad` (a warning, without one).

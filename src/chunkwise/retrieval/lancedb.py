@@ -1,9 +1,11 @@
-"""LanceDB: an index as tables in a folder, each with its versions; readers keep to those that were published."""
+"""LanceDB: an index as tables in a folder or an object store, each with its versions; readers keep to those that were
+published."""
 
 from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime, timedelta
@@ -23,6 +25,7 @@ from chunkwise.retrieval.stored.address import (
     checked_name,
     parse_store_address,
 )
+from chunkwise.retrieval.stored.lease import Lease
 
 MANY = 50_000
 """Chunks from which on LanceDB has an index of vectors; fewer are all compared."""
@@ -31,6 +34,7 @@ _LISTED = 1000
 _TEXTS = ("doc_id", "title", "source", "section", "text", "context")
 _NUMBERS = ("position", "start", "end", "tokens", "page")
 _TAG = "published"
+_OBJECT_STORES = ("s3", "gs", "az")
 
 
 class _Versions(NamedTuple):
@@ -48,12 +52,16 @@ class LanceStore:
         address.only("kb")
         self.shown = address.shown
         self._folder = _folder(address)
+        """None: an object store."""
+        self._uri = str(self._folder or f"{address.variant}://{address.host}{address.path}")
         self._name = checked_name(address.options.get("kb", DEFAULT_NAME), address.shown)
         self._database: Any = None
         self._about: Any = None
         self._tables: dict[str, Any] = {}
         self._read: _Versions | None = None
         self._seen: frozenset[str] = frozenset()
+        self._began: _Versions | None = None
+        self._lease = None if self._folder else Lease(self.shown, self._take)
 
     def _table_name(self, table: str) -> str:
         return f"{self._name}_{table}"
@@ -65,11 +73,21 @@ class LanceStore:
             except ImportError:
                 raise MissingExtra("a LanceDB index", "lancedb") from None
             with self._explained():
-                self._database = lancedb.connect(str(self._folder))
+                options = None if self._folder else _storage_options(self._uri)
+                self._database = lancedb.connect(self._uri, storage_options=options)
         return self._database
 
     def _has_table(self, table: str) -> bool:
-        return (self._folder / f"{self._table_name(table)}.lance").is_dir()
+        if self._folder:
+            return (self._folder / f"{self._table_name(table)}.lance").is_dir()
+        with self._explained():
+            try:
+                self._open_database().open_table(self._table_name(table))
+            except (ValueError, FileNotFoundError) as error:
+                if "not found" in str(error).lower():
+                    return False
+                raise
+        return True
 
     def _open(self, table: str) -> Any:
         """As it is now, whatever was published."""
@@ -108,7 +126,9 @@ class LanceStore:
         return found.state
 
     def _seen_versions(self) -> frozenset[str]:
-        """The files of the row that says what counts: each commit of it has another."""
+        """The files of the row that says what counts: each commit of it has another. None: nobody knows."""
+        if not self._folder:
+            return frozenset()
         try:
             home = self._folder / f"{self._table_name('about')}.lance" / "_versions"
             return frozenset(os.listdir(home))
@@ -219,23 +239,57 @@ class LanceStore:
             return not self._tables["chunks"].list_indices()
 
     def size(self) -> int:
-        """All files of its tables, with the versions that are still kept."""
+        """All files of its tables, with the versions that are still kept; in an object store what counts now."""
+        if not self._folder:
+            with self._explained():
+                return sum(int(each.stats().total_bytes) for each in self._tables.values())
         homes = [self._folder / f"{self._table_name(each)}.lance" for each in _TABLES]
         return sum(
             each.stat().st_size for home in homes for each in home.rglob("*") if each.is_file()
         )
 
     def locked(self, wait: float) -> AbstractContextManager[None]:
-        return folder_module.locked(self._folder, wait)
+        if self._lease is None:
+            return folder_module.locked(Path(self._uri), wait)
+        self._make_lock()
+        return self._lease.held(wait)
+
+    def _make_lock(self) -> None:
+        import pyarrow
+
+        if not self._has_table("lock"):
+            free = pyarrow.table({"writer": [""], "until": [0.0]})
+            with self._explained():
+                self._open_database().create_table(self._table_name("lock"), free, exist_ok=True)
+
+    def _take(self, writer: str, until: float, before: str) -> str:
+        """Of two that change one row of a table LanceDB lets the second look again at what the first has written."""
+        lock = self._open("lock")
+        with self._explained():
+            held_by = before.replace("'", "''")
+            free = f"writer = '{held_by}' or until < {time.time()!r}"
+            lock.update(where=free, values={"writer": writer, "until": until})
+            lock.checkout_latest()
+            (row,) = lock.search().limit(2).to_arrow().to_pylist()
+        return str(row["writer"])
+
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        """Around each call that changes something: only as long as nobody else may write."""
+        if self._lease is not None:
+            self._lease.check()
+        with self._explained():
+            yield
 
     def begin(self, dimensions: int, *, anew: bool) -> None:
-        published = self._published()
+        self._began = published = self._published()
         if published is None:
             for table in ("documents", "chunks"):
                 if self._has_table(table):
                     raise self._foreign(table)
             # It comes first: what else is here is ours from now on.
-            self._publish(_Versions("", 0, 0))
+            self._publish(made := _Versions("", 0, 0))
+            self._began = made
         self._dimensions = dimensions
         self._tables, self._read = {}, None
         for table, schema in _schemas(dimensions).items():
@@ -244,12 +298,12 @@ class LanceStore:
                 continue
             version = getattr(published, table)
             opened = self._tables[table] = self._open(table)
-            with self._explained():
+            with self._written():
                 _tag(opened, version)
             if anew:
                 self._tables[table] = self._made(table, schema)
                 continue
-            with self._explained():
+            with self._written():
                 if opened.version != version:
                     opened.checkout(version)
                     opened.restore()  # what a writer that stopped has left is no part of the next version
@@ -257,7 +311,7 @@ class LanceStore:
     def _made(self, table: str, schema: Any) -> Any:
         """Empty; where there is one, this is another version of it."""
         name = self._table_name(table)
-        with self._explained():
+        with self._written():
             if self._has_table(table):
                 return self._open_database().create_table(name, schema=schema, mode="overwrite")
             return self._open_database().create_table(name, schema=schema)
@@ -282,7 +336,7 @@ class LanceStore:
             flat = np.concatenate([each.reshape(-1) for each in own]) if own else np.empty(0, "f4")
             values = pyarrow.array(np.ascontiguousarray(flat, np.float32))
             chunks["vector"] = pyarrow.FixedSizeListArray.from_arrays(values, self._dimensions)
-        with self._explained():
+        with self._written():
             self._tables["documents"].add(
                 pyarrow.Table.from_pylist(rows, schema=schemas["documents"])
             )
@@ -290,22 +344,24 @@ class LanceStore:
                 self._tables["chunks"].add(pyarrow.table(chunks, schema=schemas["chunks"]))
 
     def remove(self, numbers: Sequence[int]) -> None:
-        with self._explained():
-            for low in range(0, len(numbers), _LISTED):
-                some = numbers[low : low + _LISTED]
+        for low in range(0, len(numbers), _LISTED):
+            some = numbers[low : low + _LISTED]
+            with self._written():
                 self._tables["documents"].delete(_among("number", some))
                 self._tables["chunks"].delete(_among("document", some))
 
     def publish(self, state: str) -> None:
         before = self._published()
         for table in ("documents", "chunks"):
-            with self._explained():
+            with self._written():
                 # Small files are joined; LanceDB refuses to remove a version with a tag, however old it is.
                 self._tables[table].optimize(cleanup_older_than=_FOREVER)
         chunks = self._tables["chunks"]
         if self._dimensions:
             self._index_vectors(chunks)
         made = _Versions(state, self._tables["documents"].version, chunks.version)
+        if self._lease is not None:
+            self._lease.renew()
         self._publish(made)
         with self._explained():
             _tag(self._tables["documents"], made.documents)
@@ -313,6 +369,9 @@ class LanceStore:
         self._clean_up("documents", before.documents if before else 0)
         self._clean_up("chunks", before.chunks if before else 0)
         self._clean_up("about", 0)
+        if self._lease is not None:
+            self._tables["lock"] = self._open("lock")
+            self._clean_up("lock", 0)
 
     def _clean_up(self, table: str, replaced: int) -> None:
         """Away with old versions, but for the one that was just replaced: it may still be read."""
@@ -343,13 +402,20 @@ class LanceStore:
             "documents": pyarrow.array([made.documents], pyarrow.int64()),
             "chunks": pyarrow.array([made.chunks], pyarrow.int64()),
         })  # fmt: skip
-        with self._explained():
-            if self._has_table("about"):
-                opened = self._open("about")
-                opened.add(row, mode="overwrite")
-                self._tables["about"] = opened
-            else:
+        with self._written():
+            if not self._has_table("about"):
                 self._open_database().create_table(self._table_name("about"), row)
+                return
+            opened = self._tables["about"] = self._open("about")
+            if self._lease is None:
+                opened.add(row, mode="overwrite")
+                return
+            began = self._began or made
+            # Only where it is the row that this writer began with, whatever it believes of its lease.
+            condition = f"documents = {began.documents} and chunks = {began.chunks}"
+            opened.update(where=condition, values=made._asdict())
+        if self._published() != made:
+            raise self._lease.overtaken()
 
     def close(self) -> None:
         self._database = self._about = None
@@ -365,17 +431,26 @@ _PROBES = 40
 """Lists of vectors that are looked through, of as many as the square root of the number of chunks."""
 
 
-def _folder(address: StoreAddress) -> Path:
-    if address.variant:
+def _folder(address: StoreAddress) -> Path | None:
+    if address.variant and address.variant not in _OBJECT_STORES:
+        known = ", ".join(f"lancedb+{each}://bucket/path" for each in _OBJECT_STORES)
         raise InvalidParameter(
-            f"the address is {address.shown}; an index in LanceDB lives in a folder, because object stores have no "
-            "lock that keeps two writers apart: lancedb:///path"
+            f"the address is {address.shown}; known: lancedb:///path, and in object stores {known}"
         )
-    if address.user or not (address.host or address.path.strip("/")):
+    if address.user or not (address.host or (address.path.strip("/") and not address.variant)):
         raise InvalidParameter(
-            f"the address is {address.shown}; name a folder: lancedb:///path, or lancedb://path from where you are"
+            f"the address is {address.shown}; name a folder: lancedb:///path, or lancedb://path from where you are; or "
+            "a bucket: lancedb+s3://bucket/path"
         )
-    return Path(address.host + address.path)
+    return None if address.variant else Path(address.host + address.path)
+
+
+def _storage_options(uri: str) -> dict[str, str] | None:
+    """A server of one's own, as the tools of AWS are told of it; keys and region LanceDB finds by itself."""
+    own = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    if not own or not uri.startswith("s3://"):
+        return None
+    return {"aws_endpoint": own, "allow_http": str(own.startswith("http://")).lower()}
 
 
 def _among(column: str, numbers: Sequence[int] | NDArray[np.int64]) -> str:
@@ -412,7 +487,7 @@ def _schemas(dimensions: int) -> dict[str, Any]:
 
 
 class LanceEngine(StoredEngine):
-    """`lancedb:///path?kb=name`."""
+    """`lancedb:///path?kb=name`, `lancedb+s3://bucket/path?kb=name`."""
 
     def store(self, place: str) -> LanceStore:
         return LanceStore(parse_store_address(place))

@@ -10,9 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +20,16 @@ from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.stored import PartName, StoredDocument, StoredEngine, StoreProblem
 from chunkwise.retrieval.stored.address import (
     DEFAULT_NAME,
+    LOCAL,
     StoreAddress,
     checked_name,
     parse_store_address,
 )
+from chunkwise.retrieval.stored.lease import Lease
 
 KEY = "QDRANT_API_KEY"
-LEASE = 20.0
-"""Seconds for which a writer has the collection unless it says that it is still there."""
+PORT = 6333
+"""Its own clouds answer there over TLS, too."""
 _STATE, _LOCK = 1, 2
 """Points of the collection that says what counts."""
 _LIVE = 1 << 52
@@ -41,8 +41,6 @@ _PAGE = 64
 _PARTS_FROM = 1 << 31
 """Points of a document behind those of its chunks."""
 _INDEXED = {"part": "keyword", "document": "integer", "since": "integer", "until": "integer"}
-_LOOK_AGAIN = 0.2
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class _Published(NamedTuple):
@@ -65,8 +63,7 @@ class QdrantStore:
         self._read: _Published | None = None
         self._writing: _Published | None = None
         self._has_about = False
-        self._held_until = 0.0
-        """By the clock that never goes back: what is written later may be another writer's."""
+        self._lease = Lease(self.shown, self._take)
 
     def _qdrant(self) -> Any:
         if self._client is None:
@@ -180,7 +177,7 @@ class QdrantStore:
 
         taken = [] if among is None else [models.HasIdCondition(has_id=among.tolist())]
         params = None  # in a folder all are compared
-        if self._address.variant != "local":
+        if self._address.folder is None:
             params = models.SearchParams(exact=bool(exact), hnsw_ef=max(128, 2 * depth))
         with self._explained():
             found = self._qdrant().query_points(
@@ -192,12 +189,12 @@ class QdrantStore:
 
     def is_exact(self) -> bool:
         """A server makes an index of vectors by itself, once there are enough."""
-        return self._address.variant == "local"
+        return self._address.folder is not None
 
     def size(self) -> int:
         """Of a local folder its files; a server tells how many points it has, and not what they take."""
-        if self._address.variant == "local":
-            files = Path(self._address.host + self._address.path).rglob("*")
+        if (folder := self._address.folder) is not None:
+            files = folder.rglob("*")
             return sum(each.stat().st_size for each in files if each.is_file())
         client = self._qdrant()
         with self._explained():
@@ -209,78 +206,45 @@ class QdrantStore:
     @contextmanager
     def locked(self, wait: float) -> Iterator[None]:
         self._make_about()
-        writer = f"process {os.getpid()}, {secrets.token_hex(8)}"
-        self._acquire(writer, wait)
-        over = threading.Event()
-        holding = threading.Thread(target=self._hold, args=(writer, over), daemon=True)
-        holding.start()
-        self._writer = writer
         try:
-            yield
+            with self._lease.held(wait):
+                yield
         finally:
-            over.set()
-            holding.join()
             self._writing = None
-            self._take(writer, "", 0.0, writer)
 
     def _make_about(self) -> None:
         client = self._qdrant()
         with self._explained():
             if self._has_about or client.collection_exists(self._about):
                 return
-            if self._address.variant != "local":
+            if self._address.folder is None:
                 _check_version(client.info().version, self.shown)
             client.create_collection(self._about, vectors_config={})
 
-    def _acquire(self, writer: str, wait: float) -> None:
-        until = time.monotonic() + wait
-        while True:
-            asked = time.monotonic()
-            self._take(writer, writer, time.time() + LEASE, "")
-            holder = self._holder()
-            if holder == writer:
-                self._held_until = asked + LEASE
-                return
-            if time.monotonic() >= until:
-                raise ChunkwiseError(
-                    f"{self.shown} is being written by {holder.partition(',')[0]}; waited {wait:.0f} s: try again when "
-                    "it is done"
-                )
-            time.sleep(_LOOK_AGAIN)
-
-    def _take(self, writer: str, to: str, until: float, held_by: str) -> None:
-        """Only where the lock is held by this one, or its time is over; that is for the server to see, in one step."""
+    def _take(self, writer: str, until: float, before: str) -> str:
+        """That it is free, or its time over, is for the server to see, in one step."""
         from qdrant_client import models
 
         free = [
-            models.FieldCondition(key="writer", match=models.MatchValue(value=held_by)),
+            models.FieldCondition(key="writer", match=models.MatchValue(value=before)),
             models.FieldCondition(key="until", range=models.Range(lt=time.time())),
         ]
+        held = {"writer": writer, "until": until}
         with self._explained():
             self._qdrant().upsert(
                 self._about,
-                [models.PointStruct(id=_LOCK, vector={}, payload={"writer": to, "until": until})],
+                [models.PointStruct(id=_LOCK, vector={}, payload=held)],
                 update_filter=models.Filter(should=free),
             )
-
-    def _holder(self) -> str:
-        with self._explained():
             (found,) = self._qdrant().retrieve(self._about, ids=[_LOCK], with_payload=True)
         return str(found.payload["writer"])
 
-    def _hold(self, writer: str, over: threading.Event) -> None:
-        while not over.wait(LEASE / 4):
-            asked = time.monotonic()
-            try:
-                self._take(writer, writer, time.time() + LEASE, writer)
-                is_held = self._holder() == writer
-            except ChunkwiseError:
-                continue  # what cannot be said now is said next time, and publishing looks again
-            self._held_until = asked + LEASE if is_held else 0.0
-
-    def _check_lease(self) -> None:
-        if time.monotonic() >= self._held_until:
-            raise self._overtaken()
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        """Around each call that changes something: only as long as nobody else may write."""
+        self._lease.check()
+        with self._explained():
+            yield
 
     def begin(self, dimensions: int, *, anew: bool) -> None:
         from qdrant_client import models
@@ -296,16 +260,16 @@ class QdrantStore:
                 vectors["vector"] = models.VectorParams(
                     size=dimensions, distance=models.Distance.DOT
                 )
-            with self._explained():
+            with self._written():
                 client.create_collection(collection, vectors_config=vectors)
-                if self._address.variant != "local":
+                if self._address.folder is None:
                     for key, kind in _INDEXED.items():
                         client.create_payload_index(collection, key, kind)
         else:
             self._undo(collection, revision)
         self._writing = _Published("", revision + 1, collection)
         kept = {collection, self._about, published.collection if published else ""}
-        with self._explained():
+        with self._written():
             for each in client.get_collections().collections:
                 if self._own.fullmatch(each.name) and each.name not in kept:
                     client.delete_collection(each.name)
@@ -336,8 +300,9 @@ class QdrantStore:
         client = self._qdrant()
         gone = models.Filter(should=[where("since", gt=revision), where("until", lte=revision)])
         removed = models.Filter(must=[where("until", gt=revision, lt=_LIVE)])
-        with self._explained():
+        with self._written():
             client.delete(collection, models.FilterSelector(filter=gone))
+        with self._written():
             client.set_payload(collection, {"until": _LIVE}, points=removed)
 
     def add(self, documents: Sequence[StoredDocument]) -> None:
@@ -355,8 +320,7 @@ class QdrantStore:
 
     def _send(self, points: Sequence[Any]) -> None:
         assert self._writing is not None
-        self._check_lease()
-        with self._explained():
+        with self._written():
             self._qdrant().upsert(self._writing.collection, list(points), wait=True)
 
     def _points(self, document: StoredDocument) -> Iterator[tuple[int, Any]]:
@@ -389,8 +353,7 @@ class QdrantStore:
         for low in range(0, len(numbers), 1000):
             match = models.MatchAny(any=list(numbers[low : low + 1000]))
             held = models.FieldCondition(key="document", match=match)
-            self._check_lease()
-            with self._explained():
+            with self._written():
                 self._qdrant().set_payload(
                     self._writing.collection, {"until": self._writing.revision},
                     points=models.Filter(must=[held]), wait=True,
@@ -402,12 +365,11 @@ class QdrantStore:
 
         assert self._writing is not None
         made = self._writing._replace(state=state)
-        if self._holder() != self._writer:
-            raise self._overtaken()
+        self._lease.renew()
         before = models.FieldCondition(
             key="revision", match=models.MatchValue(value=made.revision - 1)
         )
-        with self._explained():
+        with self._written():
             self._qdrant().upsert(
                 self._about,
                 [models.PointStruct(id=_STATE, vector={}, payload=made._asdict())],
@@ -415,7 +377,7 @@ class QdrantStore:
                 wait=True,
             )
         if self._published() != made:
-            raise self._overtaken()
+            raise self._lease.overtaken()
         # For people and their own tools: the name stands for the chunks that count.
         named = models.CreateAlias(collection_name=made.collection, alias_name=self._name)
         with self._explained():
@@ -434,12 +396,6 @@ class QdrantStore:
             return []
         return [models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=self._name))]
 
-    def _overtaken(self) -> ChunkwiseError:
-        return ChunkwiseError(
-            f"{self.shown}: another writer took over while this one could not be heard; nothing of this update counts: "
-            "run it again"
-        )
-
     def close(self) -> None:
         client, self._client, self._read = self._client, None, None
         if client is not None:
@@ -448,29 +404,21 @@ class QdrantStore:
 
 def _collection(address: StoreAddress) -> str:
     """A server's path names the collection; a folder's is an option."""
-    if address.variant == "local":
-        address.only("kb")
-        if not (address.host or address.path.strip("/")):
-            raise InvalidParameter(
-                f"the address is {address.shown}; name a folder: qdrant+local:///path"
-            )
-        name = address.options.get("kb", DEFAULT_NAME)
-    elif address.variant in ("", "https"):
-        address.only()
-        if address.user:
-            # Not the address itself: a key without a colon is shown as if it were a user.
-            raise InvalidParameter(
-                f"the address of qdrant has a user or a key in it; put the key into {KEY} and leave it out"
-            )
-        name = address.path.strip("/") or DEFAULT_NAME
-        if not address.host:
-            raise InvalidParameter(
-                f"the address is {address.shown}; name a server: qdrant://host:6333/collection, or a folder: "
-                "qdrant+local:///path"
-            )
-    else:
+    if address.variant not in ("", "https", LOCAL):
         raise InvalidParameter(
             f"the address is {address.shown}; qdrant://, qdrant+https:// and qdrant+local:// are known"
+        )
+    address.no_secrets(KEY)
+    if address.folder is not None:
+        address.only("kb")
+        name = address.options.get("kb", DEFAULT_NAME)
+    elif address.hostname and address.variant != LOCAL:
+        address.only()
+        name = address.path.strip("/") or DEFAULT_NAME
+    else:
+        raise InvalidParameter(
+            f"the address is {address.shown}; name a folder: qdrant:///path, or a server: "
+            "qdrant://host:6333/collection"
         )
     if "__" in name:
         raise InvalidParameter(
@@ -508,8 +456,8 @@ _local_lock = threading.RLock()
 def _connected(address: StoreAddress) -> Any:
     from qdrant_client import QdrantClient
 
-    if address.variant == "local":
-        folder = os.path.realpath(address.host + address.path)
+    if address.folder is not None:
+        folder = os.path.realpath(address.folder)
         with _local_lock:
             while True:
                 shared = _local.get(folder)
@@ -520,33 +468,17 @@ def _connected(address: StoreAddress) -> Any:
                 shared.holders += 1
                 if _local.get(folder) is shared:  # nobody let it go in between
                     return shared.client
-    host, port = _server(address)
-    encrypted = address.variant == "https"
-    key = os.environ.get(KEY, "").strip() or None
-    if key and not encrypted and host not in _LOOPBACK:
-        raise InvalidParameter(
-            f"{KEY} would travel to {host} unencrypted; write qdrant+https://…, or unset it"
-        )
     return QdrantClient(
-        host=host, port=port, https=encrypted, timeout=60, prefer_grpc=False, api_key=key, check_compatibility=False,
+        host=address.hostname, port=address.port or PORT, https=address.is_encrypted, timeout=60, prefer_grpc=False,
+        api_key=address.secret(KEY), check_compatibility=False,
     )  # fmt: skip
 
 
-def _server(address: StoreAddress) -> tuple[str, int]:
-    try:
-        parts = urlsplit(f"//{address.host}")
-        return parts.hostname or "", parts.port or 6333
-    except ValueError:
-        raise InvalidParameter(
-            f"the address is {address.shown}; name a server: qdrant://host:6333/collection"
-        ) from None
-
-
 def _let_go(address: StoreAddress, client: Any) -> None:
-    if address.variant != "local":
+    if address.folder is None:
         client.close()
         return
-    folder = os.path.realpath(address.host + address.path)
+    folder = os.path.realpath(address.folder)
     with _local_lock:
         shared = _local[folder]
         shared.holders -= 1
@@ -557,7 +489,7 @@ def _let_go(address: StoreAddress, client: Any) -> None:
 
 
 class QdrantEngine(StoredEngine):
-    """`qdrant://host:6333/collection`, or `qdrant+local:///path?kb=collection` without a server."""
+    """`qdrant://host:6333/collection`, or `qdrant:///path?kb=collection` without a server."""
 
     def store(self, place: str) -> QdrantStore:
         return QdrantStore(parse_store_address(place))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -13,12 +12,12 @@ from dataclasses import dataclass
 from datetime import date, time
 from pathlib import Path
 from typing import NamedTuple, Protocol
-from urllib.parse import urlsplit
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.registry import Registry
 from chunkwise.base.wording import did_you_mean
 from chunkwise.records.json import without_half_characters
+from chunkwise.retrieval.stored.address import LOCAL, StoreAddress, parse_store_address
 
 FieldValue = str | int | float | bool | list[str]
 """What every one of them can keep and filter on."""
@@ -78,20 +77,35 @@ registry = Registry(
 COLLECTION = "chunkwise"
 """Where nobody names one."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{2,62}")
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseAddress:
     """`scheme:///path` on this machine, `scheme://host:port/collection` elsewhere, `scheme+https://…` over TLS."""
 
-    scheme: str
-    path: Path | None
-    """Of a database that is a file or folder here; None: a server is asked."""
-    host: str = ""
-    port: int | None = None
-    encrypted: bool = False
+    place: StoreAddress
     collection: str = COLLECTION
+
+    @property
+    def scheme(self) -> str:
+        return self.place.engine
+
+    @property
+    def path(self) -> Path | None:
+        """Of a database that is a file or folder here; None: a server is asked."""
+        return self.place.folder
+
+    @property
+    def host(self) -> str:
+        return self.place.hostname
+
+    @property
+    def port(self) -> int | None:
+        return self.place.port
+
+    @property
+    def encrypted(self) -> bool:
+        return self.place.is_encrypted
 
     @property
     def url(self) -> str:
@@ -112,54 +126,46 @@ class DatabaseAddress:
 
     def key(self, variable: str) -> str | None:
         """From the environment; over an open connection it goes to this machine alone."""
-        key = os.environ.get(variable, "").strip() or None
-        if key and self.path is None and not self.encrypted and self.host not in _LOOPBACK:
-            raise InvalidParameter(
-                f"{variable} would travel to {self.host} unencrypted; write {self.scheme}+https://…, or unset it"
-            )
-        return key
+        return self.place.secret(variable)
 
 
 def parse_database(address: str, collection: str | None = None) -> DatabaseAddress:
     """The parts of an address; one that holds a password or names no database is refused with what is allowed."""
-    try:
-        parts = urlsplit(address)
-        port = parts.port
-    except ValueError:
-        raise InvalidParameter(f"no address of a vector database; allowed: {_FORMS}") from None
-    scheme, _, tls = parts.scheme.partition("+")
-    if not scheme or "://" not in address:
+    if not address.partition("://")[0] or "://" not in address:
         raise InvalidParameter(f"{address!r} is no address of a vector database; allowed: {_FORMS}")
+    try:
+        place = parse_store_address(address)
+        _ = place.folder is None and place.port  # which no other text is
+    except InvalidParameter:
+        raise InvalidParameter(f"no address of a vector database; allowed: {_FORMS}") from None
+    scheme = place.engine
     if scheme not in registry.names():
         near = did_you_mean(scheme, registry.names())
         known = ", ".join(registry.names())
         raise InvalidParameter(
             f"{scheme}:// is no vector database that is known{near}; there are: {known}"
         )
-    if tls not in ("", "http", "https"):
+    if place.variant not in ("", "http", "https", LOCAL):
         raise InvalidParameter(
-            f"{parts.scheme}:// is none; allowed: {scheme}://, {scheme}+https://"
+            f"{scheme}+{place.variant}:// is none; allowed: {scheme}://, {scheme}+https://, {scheme}+local://"
         )
-    if "@" in parts.netloc or parts.query:
+    is_folder = place.folder is not None
+    if place.user or {*place.options} - ({"kb"} if is_folder else set()):
         # Not the address itself: it may hold a password.
         raise InvalidParameter(
             f"the address of {scheme} has a user, a password or a query in it; put the key into "
             f"{scheme.upper()}_API_KEY and leave it out"
         )
-    if not parts.hostname:
-        if not parts.path.strip("/"):
-            raise InvalidParameter(
-                f"{scheme}:// names neither a server nor a folder; allowed: {_FORMS}"
-            )
-        return DatabaseAddress(scheme, Path(parts.path), collection=_collection(collection))
-    named = parts.path.strip("/")
+    if not is_folder and not place.hostname:
+        raise InvalidParameter(
+            f"{scheme}:// names neither a server nor a folder; allowed: {_FORMS}"
+        )
+    named = place.options.get("kb", "") if is_folder else place.path.strip("/")
     if named and collection and named != collection:
         raise InvalidParameter(
             f"two collections are named: {named!r} in the address, and {collection!r}"
         )
-    return DatabaseAddress(
-        scheme, None, parts.hostname, port, tls == "https", _collection(named or collection)
-    )
+    return DatabaseAddress(place, _collection(named or collection))
 
 
 _FORMS = (

@@ -39,6 +39,7 @@ OnBadRow = Callable[[str], None]
 PushSource = str | os.PathLike[str] | Index | Iterable[Chunk]
 
 _TEXTS = ("text", "page_content", "content", "document")
+_ENDINGS = (".parquet", ".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 _VECTORS = (VECTOR, "embedding", "embeddings", "values")
 _LEFT_OUT = {
     "id", "metadata", "spans", "boxes", "word_count", "context_token_count", "strategy", *_TEXTS, *_VECTORS,
@@ -215,7 +216,7 @@ def _rows(source: PushSource, told: OnBadRow, *, needs_vectors: bool) -> Iterato
         return (
             _of_index(open_index(name), needs_vectors)
             if is_index(name)
-            else _of_file(name, told, needs_vectors)
+            else _of_files(name, told, needs_vectors)
         )
     return _of_chunks(source, needs_vectors)
 
@@ -249,42 +250,53 @@ def _of_chunk(chunk: Chunk, vector: Any) -> _Row:
     )
 
 
-def _of_file(name: str, told: OnBadRow, needs_vectors: bool) -> Iterator[_Row]:
-    if Path(name).suffix.lower() not in (
-        ".parquet",
-        ".jsonl",
-        ".json",
-        ".csv",
-        ".tsv",
-        "",
-        ".ndjson",
-    ):
-        raise InvalidParameter(
-            f"{name} is no file of chunks; allowed: .parquet, .jsonl, .json, .csv, as `chunkwise chunk -o` writes "
-            "them, or an index"
-        )
+def _of_files(name: str, told: OnBadRow, needs_vectors: bool) -> Iterator[_Row]:
+    """Of a file, or of all parts of a data set."""
     is_first = True
     seen: set[str] = set()
-    for row in rows(name):
-        if row.problem or not isinstance(row.value, Mapping):
-            told(
-                f"{name}, {row.where}: {row.problem or f'a record is needed, this is {kind(row.value)}'}"
+    for file in _files(name):
+        for row in rows(file):
+            if row.problem or not isinstance(row.value, Mapping):
+                told(
+                    f"{file}, {row.where}: {row.problem or f'a record is needed, this is {kind(row.value)}'}"
+                )
+                continue
+            made = _of_record(row.value)
+            if isinstance(made, str):
+                told(f"{file}, {row.where}: {made}")
+                continue
+            if needs_vectors and made.vector is None and is_first:
+                raise InvalidParameter(f"{file} {_NO_VECTORS}, or push an index that has them")
+            if made.id in seen:
+                told(
+                    f"{file}, {row.where}: the id {made.id!r} was there before; ids name one chunk each"
+                )
+                continue
+            seen.add(made.id)
+            is_first = False
+            yield made
+
+
+def _files(name: str) -> list[str]:
+    """Itself, or what is in a folder of parts; files that begin with _ or . say something about them."""
+    if not Path(name).is_dir():
+        if Path(name).suffix.lower() not in (*_ENDINGS, ""):
+            raise InvalidParameter(
+                f"{name} is no file of chunks; allowed: .parquet, .jsonl, .json, .csv, as `chunkwise chunk -o` writes "
+                "them, a folder of them, or an index"
             )
-            continue
-        made = _of_record(row.value)
-        if isinstance(made, str):
-            told(f"{name}, {row.where}: {made}")
-            continue
-        if needs_vectors and made.vector is None and is_first:
-            raise InvalidParameter(f"{name} {_NO_VECTORS}, or push an index that has them")
-        if made.id in seen:
-            told(
-                f"{name}, {row.where}: the id {made.id!r} was there before; ids name one chunk each"
-            )
-            continue
-        seen.add(made.id)
-        is_first = False
-        yield made
+        return [name]
+    found = sorted(
+        str(each)
+        for each in Path(name).iterdir()
+        if each.suffix.lower() in _ENDINGS and each.name[0] not in "_." and each.is_file()
+    )
+    if not found:
+        raise InvalidParameter(
+            f"{name} is a folder without files of chunks, and no index; name what `chunkwise chunk -o` or `chunkwise "
+            "index --into` wrote"
+        )
+    return found
 
 
 def _of_record(record: Mapping[str, Any]) -> _Row | str:

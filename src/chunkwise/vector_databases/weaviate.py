@@ -99,8 +99,9 @@ class WeaviateDatabase:
     def prune(self, doc_id: str, push: str) -> None:
         own = {"path": ["doc_id"], "operator": "Equal", "valueText": doc_id}
         other = {"path": [PUSH], "operator": "NotEqual", "valueText": push}
-        where = {"operator": "And", "operands": [own, other]}
-        # Rows without a mark are the user's own; the server finds none of them: NotEqual asks for a value.
+        # Rows without a mark are the user's own, and for some versions of the server not equal to any.
+        marked = {"path": [PUSH], "operator": "Like", "valueText": "*"}
+        where = {"operator": "And", "operands": [own, other, marked]}
         match = {"class": self._class, "where": where}
         while True:
             answer = self._client("batch/objects", "DELETE").post(

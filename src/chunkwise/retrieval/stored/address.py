@@ -1,22 +1,32 @@
-"""The address of an index: `engine://…?kb=name`, with what may be shown of it."""
+"""The address of a database: `engine:///folder?kb=name`, `engine://host:port/name`, with what may be shown of it.
+
+Indexes and pushed chunks are addressed in the same way.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.retrieval.postgres.connection import masked
 
 DEFAULT_NAME = "chunkwise"
+LOCAL = "local"
+"""The variant of an address whose host is the first part of a folder."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
 class StoreAddress:
-    """One index with an engine."""
+    """One place of a database."""
 
+    engine: str
+    """The first word, without what stands behind its +."""
     variant: str
     """What stands behind the + of the first word; empty: nothing."""
     host: str
@@ -29,12 +39,54 @@ class StoreAddress:
     shown: str
     """The address as it may be printed."""
 
+    @property
+    def folder(self) -> Path | None:
+        """Of a database on this machine that needs no server; None: a server is named, or nothing."""
+        if self.variant != LOCAL and (self.variant or self.host):
+            return None
+        return Path(self.host + self.path) if (self.host + self.path).strip("/") else None
+
+    @property
+    def hostname(self) -> str:
+        return urlsplit(f"//{self.host}").hostname or ""
+
+    @property
+    def port(self) -> int | None:
+        try:
+            return urlsplit(f"//{self.host}").port
+        except ValueError:
+            raise InvalidParameter(
+                f"the address is {self.shown}; a port is a number up to 65535"
+            ) from None
+
+    @property
+    def is_encrypted(self) -> bool:
+        return self.variant == "https"
+
+    def secret(self, variable: str) -> str | None:
+        """From the environment; over an open connection it goes to this machine alone."""
+        value = os.environ.get(variable, "").strip() or None
+        is_near = self.folder is not None or self.hostname in _LOOPBACK
+        if value and not is_near and not self.is_encrypted:
+            raise InvalidParameter(
+                f"{variable} would travel to {self.hostname} unencrypted; write {self.engine}+https://…, or unset it"
+            )
+        return value
+
+    def no_secrets(self, instead: str) -> None:
+        """A key has no place in an address: it is shown, and kept in the history of shells."""
+        if self.user:
+            # Not the address itself: a key without a colon is shown as if it were a user.
+            raise InvalidParameter(
+                f"the address of {self.engine} has a user or a key in it; put it into {instead} and leave it out"
+            )
+
     def only(self, *known: str) -> None:
         """An option that nobody reads is a slip of the pen."""
         for name in self.options:
             if name not in known:
                 raise InvalidParameter(
-                    f"the address {self.shown} has the option {name!r}; known: {', '.join(known)}"
+                    f"the address {self.shown} has the option {name!r}; known: {', '.join(known) or 'none'}"
                 )
 
 
@@ -45,8 +97,10 @@ def parse_store_address(place: str) -> StoreAddress:
         host = parts.netloc.rpartition("@")
     except ValueError as error:
         raise InvalidParameter(f"the address is {masked(place)!r}: {error}") from None
+    engine, _, variant = parts.scheme.lower().partition("+")
     return StoreAddress(
-        parts.scheme.partition("+")[2].lower(),
+        engine,
+        variant,
         host[2],
         unquote(host[0]),
         unquote(parts.path),
