@@ -83,8 +83,6 @@ def _second_chunking(documents: Sequence[Document]) -> list[Row]:
     ]
     texts = [chunk.text for some in chunks for chunk in some]
     terms = [document_terms(Analyzed(document), "en") for document in documents]
-    for each in terms:
-        _ = each.numbered  # found with the first chunking
     ours, fresh = [], []
     for _ in range(_ROUNDS):
         ours.append(_seconds(lambda: TermTable.of(_counts(terms, spans))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 import random
+import tracemalloc
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -228,3 +229,32 @@ def test_an_index_of_nothing() -> None:
     blank = TermTable.of(counts_of([[], []]))
     assert Bm25(blank).scores([asked([1]), asked([])]).tolist() == [[0, 0], [0, 0]]
     assert Bm25(blank).scores([]).shape == (0, 2)
+
+
+@given(ROWS, st.integers(1, 5))
+def test_terms_numbered_in_blocks(texts: list[Row], block: int) -> None:
+    counts = counts_of(texts)
+    whole = TermTable.of(counts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bm25_module, "_BLOCK", block)
+        found = TermTable.of(counts)
+    for name in ("hashes", "first", "row", "times", "length"):
+        assert getattr(found, name).tolist() == getattr(whole, name).tolist()
+
+
+@pytest.mark.unwatched
+def test_a_table_takes_little_more_room_than_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bm25_module, "_BLOCK", 1 << 14)
+    monkeypatch.setattr(bm25_module, "_MOST_BITS", 12)
+    rows, each = 4000, 100
+    known = np.sort(np.random.default_rng(1).integers(0, 1 << 63, 1000).astype(np.uint64))
+    term = np.tile(known[:each], rows)
+    counts = TermCounts(np.arange(rows + 1) * each, term, np.ones(rows * each, np.int32))
+    TermTable.of(counts)
+    tracemalloc.start()
+    try:
+        TermTable.of(counts)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak / len(term) < 18

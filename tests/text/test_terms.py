@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tracemalloc
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import InvalidParameter, MissingExtra
 from chunkwise.core import Document
 from chunkwise.testkit.hostile import hostile_documents
+from chunkwise.text import terms as terms_module
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of_text
 from chunkwise.text.terms import (
@@ -276,6 +278,48 @@ def test_counts_of_any_spans(text: str, spans: list[tuple[int, int]], language: 
     assert (counts.first.dtype, counts.term.dtype, counts.times.dtype) == (
         np.int64, np.uint64, np.int32,
     )  # fmt: skip
+
+
+@given(
+    st.lists(NASTY, max_size=6), SPANS, st.integers(1, 40), st.sampled_from(["en", "none", "zh"])
+)
+def test_a_long_text_is_read_in_windows(
+    texts: list[str], spans: list[tuple[int, int]], window: int, language: str
+) -> None:
+    """With the same terms, places and counts."""
+    text = " ".join(texts)
+    start = np.array([lo for lo, _ in spans], dtype=np.int64)
+    end = np.array([hi for _, hi in spans], dtype=np.int64)
+    whole = text_terms(text, language)
+    counts = counts_in_spans(whole, start, end)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(terms_module, "_WINDOW", window)
+        terms = text_terms(text, language)
+        found = counts_in_spans(terms, start, end)
+    assert terms.vocabulary.tolist() == whole.vocabulary.tolist()
+    for name in ("hash", "start", "end"):
+        assert getattr(terms, name).tolist() == getattr(whole, name).tolist()
+    for one, other in zip(found, counts, strict=True):
+        assert one.tolist() == other.tolist()
+        assert one.dtype == other.dtype
+
+
+@pytest.mark.unwatched
+def test_terms_of_a_long_text_take_little_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All in all a few bytes a character, with what is made on the way: a word takes fifty."""
+    monkeypatch.setattr(terms_module, "_WINDOW", 1 << 14)
+    text = f"{ENGLISH}\n" * 3000
+    start = np.arange(0, len(text), 100)
+    text_terms(text[:20_000], "none")  # what is learnt about words
+    tracemalloc.start()
+    try:
+        terms = text_terms(text, "none")
+        counts_in_spans(terms, start, start + 100)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(terms.code) == 17 * 3000
+    assert peak / len(text) < 14
 
 
 @given(st.lists(st.tuples(NASTY, NASTY), max_size=4))

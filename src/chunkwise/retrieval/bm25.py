@@ -22,6 +22,8 @@ B = 0.75
 
 _MOST_BITS = 22
 """Of a hash that choose its slot: more would take more than 50 MB."""
+_BLOCK = 1 << 20
+"""Terms that are numbered together: what is made on the way stays small."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,11 +45,15 @@ class TermTable:
         hashes, code = _numbered(counts.term)
         shape = (rows, len(hashes))
         by_term = sparse().csr_matrix((counts.times, code, counts.first), shape=shape).tocsc()
+        del code
         if length is None:
-            before = np.append(0, np.cumsum(counts.times, dtype=np.int64))
-            length = np.diff(before[counts.first]).astype(np.int32)
+            length = np.zeros(rows, np.int32)
+            filled = np.diff(counts.first) > 0
+            length[filled] = np.add.reduceat(counts.times, counts.first[:-1][filled])
         first = by_term.indptr.astype(np.int64)
-        return cls(hashes, first, by_term.indices.astype(np.int32), by_term.data, length)
+        return cls(
+            hashes, first, by_term.indices.astype(np.int32, copy=False), by_term.data, length
+        )
 
     @property
     def rows(self) -> int:
@@ -104,19 +110,28 @@ def _numbered(terms: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np
     Hashes lie evenly, so the first bits of most are theirs alone: a slot for each of these saves sorting all.
     """
     bits = min(len(terms).bit_length() + 1, _MOST_BITS)
-    slot = (terms >> np.uint64(64 - bits)).astype(np.int64)
+    blocks = [slice(low, low + _BLOCK) for low in range(0, len(terms), _BLOCK)]
+
+    def slots(block: slice) -> NDArray[np.int64]:
+        return (terms[block] >> np.uint64(64 - bits)).astype(np.int64)
+
     held = np.zeros(1 << bits, np.uint64)
-    held[slot] = terms
-    odd = np.flatnonzero(held[slot] != terms)  # another has their slot
     taken = np.zeros(1 << bits, np.bool_)
-    taken[slot] = True
+    for block in blocks:
+        slot = slots(block)
+        held[slot] = terms[block]
+        taken[slot] = True
+    # Of each block those whose slot another has.
+    odd = [np.flatnonzero(held[slots(block)] != terms[block]) + block.start for block in blocks]
+    others = [np.unique(terms[each]) for each in odd]
     found = held[taken]
-    hashes = np.sort(np.concatenate((found, terms[odd])))
-    hashes = hashes[np.append(hashes[1:] != hashes[:-1], np.ones(min(len(hashes), 1), np.bool_))]
+    hashes = np.unique(np.concatenate((found, *others)))
     number = np.zeros(1 << bits, np.int32)
     number[taken] = hashes.searchsorted(found)
-    code = number[slot]
-    code[odd] = hashes.searchsorted(terms[odd])
+    code = np.empty(len(terms), np.int32)
+    for block, each in zip(blocks, odd, strict=True):
+        code[block] = number[slots(block)]
+        code[each] = hashes.searchsorted(terms[each])
     return hashes, code
 
 

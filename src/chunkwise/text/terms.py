@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
-from itertools import count
-from typing import NamedTuple
+from itertools import count, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import regex
@@ -21,6 +22,10 @@ from chunkwise.core import Document
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.characters import DIGIT, JOINER, LETTER, MARK, CharacterArrays
 from chunkwise.text.language import SMALL_WORDS, UNKNOWN, language_of, language_of_text
+
+
+Positions = NDArray[np.signedinteger[Any]]
+"""Of characters, in whatever width holds them."""
 
 
 class TermCounts(NamedTuple):
@@ -40,7 +45,10 @@ def ranges(start: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.int64
 
 
 def count_terms(
-    row: NDArray[np.int64], code: NDArray[np.int64], vocabulary: NDArray[np.uint64], rows: int
+    row: NDArray[np.int64],
+    code: NDArray[np.integer[Any]],
+    vocabulary: NDArray[np.uint64],
+    rows: int,
 ) -> TermCounts:
     """Occurrences, each in a row and of a term of the sorted vocabulary, counted."""
     terms = max(len(vocabulary), 1)
@@ -66,6 +74,20 @@ def join_counts(parts: Sequence[TermCounts]) -> TermCounts:
         np.concatenate([*first, entries[-1:]]),
         np.concatenate([part.term for part in parts]),
         np.concatenate([part.times for part in parts]),
+    )
+
+
+def _joined(parts: Iterable[TermCounts]) -> TermCounts:
+    """`join_counts` of parts that are let go one by one: at the end they would be there twice."""
+    first, term, times = array("q", [0]), array("Q"), array("i")
+    for part in parts:
+        first.frombytes((part.first[1:] + len(term)).tobytes())
+        term.frombytes(part.term.tobytes())
+        times.frombytes(part.times.tobytes())
+    return TermCounts(
+        np.frombuffer(first, np.int64),
+        np.frombuffer(term, np.uint64),
+        np.frombuffer(times, np.int32),
     )
 
 
@@ -309,15 +331,26 @@ class Terms:
 
     language: str
     """What the text was read as: a two-letter code, `code` or `none`."""
-    hash: NDArray[np.uint64]
-    start: NDArray[np.int64]
-    end: NDArray[np.int64]
+    vocabulary: NDArray[np.uint64]
+    """Hashes, sorted, each once; those of all occurrences are among them."""
+    code: NDArray[np.int32]
+    """Which of the vocabulary each occurrence is."""
+    start: Positions
+    end: Positions
 
     @cached_property
-    def numbered(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """The distinct hashes, sorted, and the number of each occurrence among them."""
-        vocabulary, code = np.unique(self.hash, return_inverse=True)
-        return vocabulary, code.astype(np.int64)
+    def hash(self) -> NDArray[np.uint64]:
+        """Of each occurrence."""
+        return self.vocabulary[self.code]
+
+    def within(
+        self, start: NDArray[np.int64], end: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Of each span the first occurrence that lies wholly inside, and the one behind the last."""
+        # Of the same type: a search among others would copy all of them first.
+        first = self.start.searchsorted(start.astype(self.start.dtype))
+        behind = self.end.searchsorted(end.astype(self.end.dtype), "right")
+        return first, np.maximum(behind, first)
 
 
 def check_language(language: str) -> None:
@@ -349,7 +382,44 @@ def text_terms(text: str, language: str) -> Terms:
 
 
 def _terms(characters: CharacterArrays, language: str) -> Terms:
-    return terms_of_words(words_of(characters), language)
+    if len(characters.text) <= _WINDOW:
+        return terms_of_words(words_of(characters), language)
+    # Words take many times the room of their terms: they are found a window at a time.
+    size = len(characters.text)
+    narrow = np.dtype(np.int32 if size < 1 << 31 else np.int64)
+    start, end, code = array(narrow.char), array(narrow.char), array("i")
+    numbers: defaultdict[int, int] = defaultdict(count().__next__)
+    for before, window in _windows(characters.text):
+        own = terms_of_words(words_of(window), language)
+        known = np.array([numbers[each] for each in own.vocabulary.tolist()], np.int32)
+        code.frombytes(known[own.code].tobytes())
+        start.frombytes((own.start + before).astype(narrow).tobytes())
+        end.frombytes((own.end + before).astype(narrow).tobytes())
+    met = np.fromiter(numbers, np.uint64, len(numbers))
+    order = np.argsort(met)
+    rank = np.empty(len(met), np.int32)
+    rank[order] = np.arange(len(met), dtype=np.int32)
+    codes = np.frombuffer(code, np.int32)
+    for low in range(0, len(codes), _WINDOW):
+        codes[low : low + _WINDOW] = rank[codes[low : low + _WINDOW]]
+    return Terms(
+        language, met[order], codes, np.frombuffer(start, narrow), np.frombuffer(end, narrow)
+    )
+
+
+_WINDOW = 1 << 20
+"""Characters of a long text whose words are found together, and occurrences of terms counted together."""
+_BETWEEN_WORDS = re.compile(r"[\s。、，]")
+
+
+def _windows(text: str) -> Iterator[tuple[int, CharacterArrays]]:
+    """A long text in parts that no word crosses, and where each begins."""
+    start = 0
+    while start < len(text):
+        cut = _BETWEEN_WORDS.search(text, start + _WINDOW)
+        end = cut.end() if cut else len(text)
+        yield start, CharacterArrays(text[start:end])
+        start = end
 
 
 def terms_of_words(words: WordSpans, language: str) -> Terms:
@@ -358,10 +428,11 @@ def terms_of_words(words: WordSpans, language: str) -> Terms:
     of_word = list(map(_reader(language), distinct))
     size = np.array([len(hashes) for hashes in of_word], dtype=np.int64)
     flat = np.array([each for hashes in of_word for each in hashes], dtype=np.uint64)
+    vocabulary, code = np.unique(flat, return_inverse=True)
     last = np.cumsum(size)[number]
     times = size[number]
-    found = flat[ranges(last - times, last)]
-    return Terms(language, found, np.repeat(start, times), np.repeat(end, times))
+    found = code.astype(np.int32)[ranges(last - times, last)]
+    return Terms(language, vocabulary, found, np.repeat(start, times), np.repeat(end, times))
 
 
 @cache
@@ -437,11 +508,21 @@ def why_unfindable(text: str, languages: Sequence[str]) -> str:
 
 def counts_in_spans(terms: Terms, start: NDArray[np.int64], end: NDArray[np.int64]) -> TermCounts:
     """Counts of the terms that lie wholly inside each span; spans may overlap and need no order."""
-    vocabulary, code = terms.numbered
-    first = terms.start.searchsorted(start)
-    behind = np.maximum(terms.end.searchsorted(end, "right"), first)
-    row = np.repeat(np.arange(len(start), dtype=np.int64), behind - first)
-    return count_terms(row, code[ranges(first, behind)], vocabulary, len(start))
+    first, behind = terms.within(start, end)
+    size = behind - first
+
+    def counts(low: int, high: int) -> TermCounts:
+        row = np.repeat(np.arange(high - low, dtype=np.int64), size[low:high])
+        code = terms.code[ranges(first[low:high], behind[low:high])]
+        return count_terms(row, code, terms.vocabulary, high - low)
+
+    before = np.cumsum(size)
+    if not len(size) or before[-1] <= _WINDOW:
+        return counts(0, len(size))
+    # So many at a time: what is made on the way is several times as large as what is found.
+    cuts = before.searchsorted(np.arange(_WINDOW, before[-1], _WINDOW)) + 1
+    bounds = np.unique(np.concatenate(([0], cuts, [len(size)]))).tolist()
+    return _joined(counts(low, high) for low, high in pairwise(bounds))
 
 
 _NUMBER = regex.compile(r"\d+(?:[.,]\d+)*")

@@ -120,7 +120,8 @@ class ReadableHits:
         low, high = int(terms.start.searchsorted(start)), int(terms.end.searchsorted(end, "right"))
         return Terms(
             language,
-            terms.hash[low:high],
+            terms.vocabulary,
+            terms.code[low:high],
             terms.start[low:high] - start,
             terms.end[low:high] - start,
         )
