@@ -61,9 +61,7 @@ def _schema(most: int, text: Schema, quote: Schema) -> Schema:
         "names": _object(name=text, description=text),
     }
     return _object(
-        **{
-            name: {"type": "array", "items": each, "maxItems": most} for name, each in lists.items()
-        }
+        **{name: {"type": "array", "items": each, "maxItems": most} for name, each in lists.items()}
     )
 
 
@@ -151,9 +149,7 @@ class RelationReader:
     ) -> list[tuple[StatedRelations, bool]]:
         """What the model says of each document, and whether all of it was read."""
         asked = [
-            (number, each)
-            for number, own in enumerate(documents)
-            for each in self._stretches(own)
+            (number, each) for number, own in enumerate(documents) for each in self._stretches(own)
         ]
         requests = [self._request(documents[number], stretch) for number, stretch in asked]
         answers: list[Mapping[str, Any] | None] = [None] * len(asked)
