@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import made_results
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.core import Passage
+from chunkwise.core import Document, Hit, HitPlace, Passage, Span
+from chunkwise.evaluation.evaluate_system import _found_span
 from chunkwise.evaluation.results import (
     FORMAT,
     Agreement,
@@ -54,7 +55,8 @@ JSON = st.recursive(
 MAYBE = st.one_of(st.none(), NUMBER)
 FIGURES = by_name(st.builds(Figure, MAYBE, MAYBE, MAYBE, WHOLE, by_name(WHOLE), TEXT))
 HIT = st.builds(
-    FoundSpan, TEXT, WHOLE, WHOLE, WHOLE, NUMBER, WHOLE, by_name(st.one_of(st.none(), st.booleans()))
+    FoundSpan, TEXT, WHOLE, WHOLE, WHOLE, NUMBER, WHOLE, by_name(st.one_of(st.none(), st.booleans())), TEXT,
+    several(st.tuples(TEXT, WHOLE, WHOLE)),
 )  # fmt: skip
 MISSED = st.builds(
     Missed, st.builds(Passage, TEXT, WHOLE, WHOLE), TEXT, st.one_of(st.none(), WHOLE)
@@ -249,3 +251,16 @@ def test_a_figure_as_plain_values_is_what_the_file_has() -> None:
     assert plain["mean"] == 0.5
     assert plain["unscored"] == {"no gold": 2}
     assert read_as(Figure, plain) == dataclasses.replace(figure, unscored={"no gold": 2})
+
+
+def test_a_summary_is_kept_with_all_its_places() -> None:
+    sea, hill = Document("sea", "The sea is wide."), Document("hill", "The hill is high.")
+    hit = Hit(
+        sea, 0, 16, 0.5, 1, 4, summary="Nature.", summarised=(Span(0, 7), Span(8, 16)),
+        summarised_tokens=(2, 2), level=1, elsewhere=(HitPlace(hill, 4, 8, 1),),
+    )  # fmt: skip
+    found = _found_span(hit, {})
+    assert found.places == (Passage("sea", 0, 7), Passage("sea", 8, 16), Passage("hill", 4, 8))
+    plain = Hit(sea, 4, 7, 0.5, 1, 1)
+    assert _found_span(plain, {}).summarised == ()
+    assert _found_span(plain, {}).places == (Passage("sea", 4, 7),)

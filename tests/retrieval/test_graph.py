@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import chunkwise
 from chunkwise import Document, Query
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.retrieval.graph import Walk, name_graph
+from chunkwise.retrieval.graph import Walk, _members, name_graph
 from chunkwise.retrieval.search.chains import chains_of_hits
 from chunkwise.text.names import names_in_question
 from chunkwise.text.terms import query_terms
@@ -168,3 +170,9 @@ def test_the_names_take_at_most_half_of_the_text(text: str, tmp_path: Path) -> N
     held = chunkwise.open_index(tmp_path / "kb").source.arrays  # type: ignore[union-attr]
     size = sum(each.nbytes for name, each in held.items() if name.startswith("mention."))
     assert 0 < size <= 0.5 * len(text.encode()) * 20
+
+
+@given(st.sets(st.integers(0, 40), min_size=1), st.sets(st.integers(0, 50)))
+def test_members_are_those_of_both(names: set[int], some: set[int]) -> None:
+    known, asked = (np.array(sorted(each), np.uint64) for each in (names, some))
+    assert _members(known, asked).tolist() == [each in some for each in sorted(names)]

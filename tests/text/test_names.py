@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +18,7 @@ from chunkwise.text.names import (
     HEADING,
     TITLE,
     Mentions,
+    _repeated_han,
     document_names,
     name_hash,
     name_key,
@@ -230,3 +235,24 @@ def test_a_day_is_found_in_a_question_however_it_is_written() -> None:
 def test_a_month_in_an_old_print_is_a_month() -> None:
     analyzed = Analyzed(Document("a", "It was signed on 3 Auguſt 1776 and again on 3 Augusſ 1776."))
     document_names(analyzed, analyzed.atoms(), "en")
+
+
+@pytest.mark.parametrize("letters", [3, 40, 3000])
+def test_the_work_for_chinese_grows_with_the_text_and_no_faster(
+    letters: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted in the runs that are compared: each place once a length; what is found shares no character."""
+    compared: list[int] = []
+    unique = np.unique
+
+    def counting(values: Any, **given: Any) -> Any:
+        compared.append(len(values))
+        return unique(values, **given)
+
+    monkeypatch.setattr("chunkwise.text.names.np.unique", counting)
+    drawn = random.Random(1)
+    text = "".join(chr(0x5000 + drawn.randrange(letters)) for _ in range(4_000))
+    found = sorted((low, high) for low, high, _ in _repeated_han(text))
+    assert sum(compared) <= 6 * len(text)
+    assert all(one[1] <= other[0] for one, other in itertools.pairwise(found))
+    assert found or letters == 3000

@@ -221,7 +221,10 @@ def _verdict(value: float | None) -> bool | None:
 def _found_span(hit: Hit, relevant: Mapping[str, bool | None]) -> FoundSpan:
     score = float(f"{hit.score:.{_DIGITS}g}")
     place = hit.doc_id, hit.start, hit.end
-    return FoundSpan(*place, hit.rank, score, hit.token_count, relevant, hit.summary)
+    stands_for = (
+        tuple((each.doc_id, each.start, each.end) for each in hit.places) if hit.level else ()
+    )
+    return FoundSpan(*place, hit.rank, score, hit.token_count, relevant, hit.summary, stands_for)
 
 
 @dataclass(frozen=True, slots=True)

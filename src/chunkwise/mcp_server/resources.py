@@ -199,12 +199,22 @@ def filled_prompt(
     return prompt, f"{system}\n\n{user}"
 
 
+def _standing(hit: Hit) -> str:
+    """Where it stands; of a summary all that it summarises."""
+    places = [(shown_id(each.doc_id), f"{each.start} to {each.end}") for each in hit.places]
+    if len(places) == 1:
+        ((id, characters),) = places
+        return f"document: {id}\ncharacters: {characters}"
+    told = (f"{id}, characters {characters}" for id, characters in places)
+    return "\n".join(["summary of:", *(f"- {each}" for each in told)])
+
+
 def _passages(hits: Sequence[Hit]) -> str:
     if not hits:
         return "No passage was found."
     return "\n\n".join(
         fenced(
-            as_data(f"document: {shown_id(hit.doc_id)}\ncharacters: {hit.start} to {hit.end}\n---\n{hit.shown}"),
+            as_data(f"{_standing(hit)}\n---\n{hit.shown}"),
             "passage", number,
         )
         for number, hit in enumerate(hits, 1)

@@ -190,8 +190,9 @@ class Walk:
         """
         score = np.zeros(graph.passages)
         steps: dict[int, WalkStep] = {}
-        best = np.zeros(graph.passages)
-        np.maximum.at(best, graph.passage, found)
+        # Passages are runs of atoms: the first of each is where its number changes.
+        first = np.flatnonzero(np.diff(graph.passage, prepend=-1))
+        best = np.maximum.reduceat(found, first) if len(first) else np.zeros(0)
         top = float(best.max(initial=0))
         if not top or not len(graph.names):
             return Walked(score, steps)
@@ -203,11 +204,12 @@ class Walk:
         if allowed is not None:
             barred[:] = True
             barred[graph.passage[allowed]] = False
-        skipped = np.isin(graph.names, named, assume_unique=True)
+        skipped = _members(graph.names, named)
         for _ in range(self.hops):
             entry, owner = graph.of_passage.of(begin)
             name = graph.of_passage.other[entry]
-            leads = ~skipped[name] & (np.diff(graph.of_name.first)[name] <= self.common)
+            spread = graph.of_name.first[name + 1] - graph.of_name.first[name]
+            leads = ~skipped[name] & (spread <= self.common)
             name, owner = _rarest(name[leads], owner[leads], graph.rarity)
             entry, edge = graph.of_name.of(name)
             target, by, source = graph.of_name.other[entry], name[edge], owner[edge]
@@ -216,9 +218,10 @@ class Walk:
             value = self.decay * points[source] * graph.rarity[by] * (self.rest + reached)
             value *= np.where(graph.of_name.subject[entry], 1.0, self.mention)
             value[(target == begin[source]) | barred[target]] = 0
+            better = np.flatnonzero(value > score[target])  # before they are sorted: mostly few
+            target, by, source, value = target[better], by[better], source[better], value[better]
             order = np.lexsort((by, source, -value, target))
             order = order[np.append(True, np.diff(target[order]) != 0)[: len(order)]]
-            order = order[value[order] > score[target[order]]]
             target, by, source, value = target[order], by[order], source[order], value[order]
             score[target] = value
             if keep_steps:
@@ -233,6 +236,15 @@ class Walk:
                 break
         most = float(score.max(initial=0))
         return Walked(score / most if most else score, steps)
+
+
+def _members(names: NDArray[np.uint64], some: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Which of the increasing names are among some: a question has few, an index may have millions."""
+    found = np.zeros(len(names), np.bool_)
+    place = names.searchsorted(some)
+    place = np.minimum(place, len(names) - 1)
+    found[place[names[place] == some]] = True
+    return found
 
 
 def _rarest(

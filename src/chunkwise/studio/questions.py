@@ -235,9 +235,10 @@ def _side(
             RetrievedPlace(
                 hit.rank, hit.doc_id, project.corpus.number_of(hit.doc_id), hit.start, hit.end, hit.token_count,
                 sum(
-                    max(0, min(hit.end, each.end) - max(hit.start, each.start))
+                    max(0, min(place.end, each.end) - max(place.start, each.start))
+                    for place in hit.places
                     for each in gold
-                    if each.doc_id == hit.doc_id
+                    if each.doc_id == place.doc_id
                 ),
             )
             for hit in sorted(own.hits, key=lambda each: each.rank)
@@ -261,7 +262,15 @@ def _passages(
         high = min(high, low + _LONGEST)
         own = [(each.start, each.end) for each in gold if each.doc_id == doc_id]
         layers = [
-            (column.number, [(hit.start, hit.end) for hit in each.hits if hit.doc_id == doc_id])
+            (
+                column.number,
+                [
+                    (place.start, place.end)
+                    for hit in each.hits
+                    for place in hit.places
+                    if place.doc_id == doc_id
+                ],
+            )
             for column, each in found
         ]
         shown.append(

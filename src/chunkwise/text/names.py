@@ -397,7 +397,8 @@ def _repeated_han(text: str) -> Iterator[tuple[int, int, str]]:
     if not _HAN.search(text):
         return
     taken = np.zeros(len(text), np.bool_)
-    for match in _HAN_JOINED.finditer(text):
+    has_dots = "·" in text or "・" in text  # else every character would be a beginning to look from
+    for match in _HAN_JOINED.finditer(text) if has_dots else ():
         taken[slice(*match.span())] = True
         yield *match.span(), name_key(match[0])
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)

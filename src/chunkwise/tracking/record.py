@@ -91,8 +91,9 @@ def run_of_results(
         query = asked.get(each.id)
         kept = texts if keep_text and texts else {}
         hits = tuple(
-            KeptHit(hit.doc_id, hit.start, hit.end, kept.get(hit.doc_id, "")[hit.start : hit.end])
+            KeptHit(*place, kept.get(place.doc_id, "")[place.start : place.end])
             for hit in each.hits
+            for place in hit.places
         )
         print_ = question_fingerprint(query, texts) if query is not None else ""
         questions.append(KeptQuestion(each.id, each.text, print_, each.types, each.documents, hits))

@@ -134,17 +134,54 @@ def test_whatever_a_model_says_what_is_kept_stands_in_the_text(
     ((found, _),) = reader.read([analyzed])
     assert reader.tally.kept + reader.tally.dropped.total() == len(rows)
     for relation in found.relations:
-        quote = document.text[relation.start : relation.end].casefold()
+        quote = folded_blanks(document.text[relation.start : relation.end])
         assert any(name.casefold() in quote for name in (relation.subject, relation.object))
     for described in found.descriptions:
-        assert (
-            document.text[described.start : described.end].casefold() == described.name.casefold()
-        )
+        said = document.text[described.start : described.end]
+        assert folded_blanks(said) == described.name.casefold()
     starts = analyzed.atoms("o200k_base")
     for start, end, key, _ in related_places(found, document.text, starts):
         assert 0 <= start <= end <= len(document.text)
         assert key
     assert StatedRelations.from_json(found.to_json()) == found
+
+
+def folded_blanks(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def test_a_name_may_stand_in_the_text_with_more_blanks() -> None:
+    text = Document("a", "Ada   Orme met Vane.")
+    found, _ = read(text, ("Ada Orme", "met", "Vane", "Ada Orme met Vane"))
+    (relation,) = found.relations
+    (described,) = found.descriptions
+    assert text.text[relation.start : relation.end] == "Ada   Orme met Vane"
+    assert (described.name, text.text[described.start : described.end]) == (
+        "Ada Orme",
+        "Ada   Orme",
+    )
+
+
+def test_a_small_model_chooses_its_quotes_and_cannot_write_without_an_end() -> None:
+    """The form of its answer names the sentences, and bounds every list and every text."""
+
+    class Small(Scripted):
+        window = 4096  # type: ignore[assignment]
+
+    model = Small()
+    said = [f"Orme met Vane in {year}." for year in range(1900, 1960)]
+    text = " ".join(said)
+    RelationReader(LlmClient(model), "o200k_base").read([Analyzed(Document("a", text))])
+    assert len(model.requests) > 3
+    for request in model.requests:
+        assert request.schema is not None
+        lists = request.schema["properties"]
+        assert all(each["maxItems"] <= 3 for each in lists.values())
+        texts = dict(lists["relations"]["items"]["properties"])
+        quotes = texts.pop("quote")["enum"]
+        assert quotes == [each for each in said if each in request.user]
+        assert all(each["maxLength"] <= 60 for each in texts.values())
+        assert request.max_tokens < 1000
 
 
 def test_stretches_tile_the_text_in_whole_sentences() -> None:

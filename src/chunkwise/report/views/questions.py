@@ -218,7 +218,8 @@ def _hit(hit: FoundSpan, right: set[str], documents: Mapping[str, Document]) -> 
     document = documents.get(hit.doc_id)
     text = (hit.summary or document.text[hit.start : hit.end]) if document else ""
     return WrongHit(
-        hit.doc_id, hit.start, hit.end, hit.rank, hit.token_count, hit.doc_id in right, dict(hit.relevant),
+        hit.doc_id, hit.start, hit.end, hit.rank, hit.token_count,
+        any(place.doc_id in right for place in hit.places), dict(hit.relevant),
         few_lines(text, _HIT_CHARACTERS, _HIT_LINES),
     )  # fmt: skip
 

@@ -25,40 +25,54 @@ from chunkwise.text.names import name_key
 PROMPT = "relations"
 STRETCH_TOKENS = 600
 """Of a document that is read at a time, in whole sentences."""
+_SMALL_WINDOW = 8_192
+"""A model that holds no more is a small one: shorter stretches, fewer statements, and quotes to choose from."""
+_SMALL_STRETCH = 120
 _LONGEST = 12_000
 """Characters of a stretch: a sentence may be as long as somebody likes."""
 _MOST = 12
 """Names, and relations, that are asked for in a stretch."""
+_MOST_OF_SMALL = 3
+_SMALL_ANSWER = 600
 _MOST_KEPT = 4 * _MOST
 _ANSWER_TOKENS = 1_200
 _WORDS, _NAME, _SAID = 12, 120, 300
 """Words of a name, and characters of a name and of what is said."""
+_SHORT = 60
+"""Characters of anything that a small model says."""
 _NO_QUOTE = "its quote is not in the text"
 _NO_NAME = "the text does not have the names"
 
 
-def _texts(*names: str) -> Schema:
-    properties = {name: {"type": "string"} for name in names}
+def _object(**properties: Schema) -> Schema:
     return {
         "type": "object",
         "properties": properties,
-        "required": list(names),
+        "required": list(properties),
         "additionalProperties": False,
     }
 
 
-SCHEMA: Schema = {
-    "type": "object",
-    "properties": {
-        "names": {"type": "array", "items": _texts("name", "description")},
-        "relations": {
-            "type": "array",
-            "items": _texts("subject", "relation", "object", "quote"),
-        },
-    },
-    "required": ["names", "relations"],
-    "additionalProperties": False,
-}
+def _schema(most: int, text: Schema, quote: Schema) -> Schema:
+    """The quote first: what is written of it then follows the text."""
+    relation = _object(quote=quote, subject=text, relation=text, object=text)
+    lists = {
+        "relations": relation,
+        "names": _object(name=text, description=text),
+    }
+    return _object(
+        **{name: {"type": "array", "items": each, "maxItems": most} for name, each in lists.items()}
+    )
+
+
+_TEXT: Schema = {"type": "string"}
+SCHEMA = _schema(_MOST, _TEXT, _TEXT)
+
+
+def _small_schema(sentences: Sequence[str]) -> Schema:
+    """For a small model, which would write on without an end: quotes are sentences, and everything has a bound."""
+    text = {"type": "string", "minLength": 2, "maxLength": _SHORT}
+    return _schema(_MOST_OF_SMALL, text, {"type": "string", "enum": list(sentences)})
 
 
 class Stretch(NamedTuple):
@@ -68,13 +82,15 @@ class Stretch(NamedTuple):
     end: int
 
 
-def stretches(analyzed: Analyzed, tokenizer: str) -> list[Stretch]:
+def stretches(
+    analyzed: Analyzed, tokenizer: str, most_tokens: int = STRETCH_TOKENS
+) -> list[Stretch]:
     """They tile the text, in whole atoms but for one that is too long; those without a letter are left out."""
     starts = analyzed.atoms(tokenizer)
     if not len(starts):
         return []
     before = analyzed.measure(tokenizer).starts.searchsorted(starts)
-    first = np.flatnonzero(np.diff(before // STRETCH_TOKENS, prepend=-1))
+    first = np.flatnonzero(np.diff(before // most_tokens, prepend=-1))
     bounds = [*starts[first].tolist(), len(analyzed.text)]
     found = (
         Stretch(low, min(low + _LONGEST, end))
@@ -125,15 +141,15 @@ class RelationReader:
         self.tally = RelationTally()
         self.tokenizer = tokenizer
         self._prompt = load_prompt(PROMPT)
+        window = client.model.window
+        self._is_small = window is not None and window <= _SMALL_WINDOW
 
     def read(
         self, documents: Sequence[Analyzed], advance: OnProgress | None = None
     ) -> list[tuple[StatedRelations, bool]]:
         """What the model says of each document, and whether all of it was read."""
         asked = [
-            (number, each)
-            for number, own in enumerate(documents)
-            for each in stretches(own, self.tokenizer)
+            (number, each) for number, own in enumerate(documents) for each in self._stretches(own)
         ]
         requests = [self._request(documents[number], stretch) for number, stretch in asked]
         answers: list[Mapping[str, Any] | None] = [None] * len(asked)
@@ -158,9 +174,24 @@ class RelationReader:
     def estimate(self, analyzed: Analyzed) -> LlmEstimate:
         """What `read` would ask about a document; nothing is sent."""
         found = LlmEstimate()
-        for stretch in stretches(analyzed, self.tokenizer):
+        for stretch in self._stretches(analyzed):
             found += self.client.estimate([self._request(analyzed, stretch)])
         return found
+
+    def _stretches(self, analyzed: Analyzed) -> list[Stretch]:
+        most = _SMALL_STRETCH if self._is_small else STRETCH_TOKENS
+        return stretches(analyzed, self.tokenizer, most)
+
+    def _form(self, analyzed: Analyzed, stretch: Stretch) -> tuple[Schema, int]:
+        """What an answer looks like, and how long it may be."""
+        if not self._is_small:
+            return SCHEMA, _ANSWER_TOKENS
+        starts = analyzed.atoms(self.tokenizer)
+        inside = starts[(starts > stretch.start) & (starts < stretch.end)].tolist()
+        bounds = itertools.pairwise([stretch.start, *inside, stretch.end])
+        sentences = (analyzed.text[low:high].strip()[:_SAID] for low, high in bounds)
+        sent = (each.encode("utf-8", "replace").decode() for each in sentences)
+        return _small_schema(list(dict.fromkeys(filter(None, sent)))), _SMALL_ANSWER
 
     def _request(self, analyzed: Analyzed, stretch: Stretch) -> Request:
         title = " ".join(analyzed.document.title.split())[:200]
@@ -168,10 +199,11 @@ class RelationReader:
         system, user = self._prompt.filled(
             place=fenced(f"Title: {title}" if title else "(without a title)", "place"),
             passage=fenced(said, "passage"),
-            most=str(_MOST),
+            most=str(_MOST_OF_SMALL if self._is_small else _MOST),
         )
         user = user.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be sent
-        return Request(system, user, SCHEMA, _ANSWER_TOKENS, version=self._prompt.version)
+        schema, most = self._form(analyzed, stretch)
+        return Request(system, user, schema, most, version=self._prompt.version)
 
     def _checked(
         self, analyzed: Analyzed, stretch: Stretch, answer: Mapping[str, Any]
