@@ -149,7 +149,9 @@ def measured(
     right = 1.0
     if truth is not None:
         right = sum(len(a & b) for a, b in zip(found, truth, strict=True)) / sum(map(len, truth))
-    return Figures(name, load, _size(made), first, asked, right), found
+    figures = Figures(name, load, _size(made), first, asked, right)
+    print(f"    {figures}", flush=True)  # kept in a log where a later engine takes too long
+    return figures, found
 
 
 def _size(made: Index) -> int:
