@@ -23,7 +23,6 @@ from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.characters import DIGIT, JOINER, LETTER, MARK, CharacterArrays
 from chunkwise.text.language import SMALL_WORDS, UNKNOWN, language_of, language_of_text
 
-
 Positions = NDArray[np.signedinteger[Any]]
 """Of characters, in whatever width holds them."""
 
