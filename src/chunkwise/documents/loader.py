@@ -161,6 +161,14 @@ def text_in(source: Source, options: LoadOptions) -> str:
     return decode(source.read(options.max_bytes), source.origin, options.encoding)
 
 
+_INK = re.compile(r"\S")
+
+
+def with_blank_head(text: str, end: int) -> str:
+    """The text with white space up to here, every position and every line as before."""
+    return _INK.sub(" ", text[:end]) + text[end:]
+
+
 _HERE = "chunkwise.documents.formats"
 
 # In the order they are asked: sure signs first, plain text last.

@@ -29,7 +29,7 @@ from chunkwise.documents.formats.markdown import (
     markdown_title,
 )
 from chunkwise.documents.formats.text import AsciidocLoader, OrgLoader, RstLoader, TextLoader
-from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of, with_blank_head
 from chunkwise.documents.source import Source
 from chunkwise.records.fields import field_of, listed
 from chunkwise.records.json import HUGE, without_half_characters
@@ -220,7 +220,7 @@ class Records:
         metadata = _metadata(record, shape.others)
         if format == "markdown" and (given := front_matter(text)) is not None:
             title = title or markdown_title(text, given)
-            text = given.cut_from(text)
+            text = with_blank_head(text, given.end)
             metadata = {**given.fields, **metadata}
         return Document(
             doc_id,

@@ -10,7 +10,13 @@ from typing import NamedTuple
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
-from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of, text_in
+from chunkwise.documents.loader import (
+    LoadOptions,
+    OnUnreadable,
+    suffix_of,
+    text_in,
+    with_blank_head,
+)
 from chunkwise.documents.source import Source
 from chunkwise.records.json import without_half_characters
 
@@ -21,7 +27,6 @@ _MOST_VALUES = 10_000
 """An alias of YAML may stand for a list of aliases that stand for lists, and so on: more than memory holds."""
 _DEEPEST = 32
 _HUGE = 10**100
-_INK = re.compile(r"\S")
 
 
 class FrontMatter(NamedTuple):
@@ -29,10 +34,6 @@ class FrontMatter(NamedTuple):
     """What JSON can hold; dates as ISO writes them."""
     end: int
     """Where the text behind it begins."""
-
-    def cut_from(self, text: str) -> str:
-        """The text with white space in its place, every position and every line as before."""
-        return _INK.sub(" ", text[: self.end]) + text[self.end :]
 
 
 def front_matter(text: str) -> FrontMatter | None:
@@ -147,7 +148,7 @@ def markdown_title(text: str, given: FrontMatter | None = None) -> str:
         title = given.fields.get("title")
         if isinstance(title, str) and title.strip():
             return " ".join(title.split())[:_LONGEST]
-        text = given.cut_from(text)
+        text = with_blank_head(text, given.end)
     if len(text) > _CHARACTERS:
         text = text[:_CHARACTERS]
         text = text[: text.rfind("\n") + 1] or text  # the last line may be cut
@@ -198,7 +199,7 @@ class MarkdownLoader:
         given = front_matter(text)
         title = markdown_title(text, given)
         if given is not None:
-            text = given.cut_from(text)
+            text = with_blank_head(text, given.end)
             if not text.strip():
                 raise UnreadableDocument(source.origin, "empty: no text behind its front matter")
         yield Document(

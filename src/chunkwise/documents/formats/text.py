@@ -7,8 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from chunkwise.core import Document
-from chunkwise.documents.formats.markdown import FrontMatter
-from chunkwise.documents.loader import LoadOptions, OnUnreadable, SuffixLoader, text_in
+from chunkwise.documents.loader import (
+    LoadOptions,
+    OnUnreadable,
+    SuffixLoader,
+    text_in,
+    with_blank_head,
+)
 from chunkwise.documents.source import Source
 
 _LOOKED_AT = 20_000
@@ -78,7 +83,7 @@ class OrgLoader(MarkupLoader):
                 continue
             said = _ORG_SETTING.findall(head[0])
             fields = {name.lower(): value.strip() for name, value in said if value.strip()}
-            text = FrontMatter({}, head.end()).cut_from(document.text)
+            text = with_blank_head(document.text, head.end())
             yield replace(document, text=text, metadata=fields)
 
     def title(self, text: str) -> str:
