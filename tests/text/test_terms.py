@@ -294,6 +294,7 @@ def test_a_long_text_is_read_in_windows(
     counts = counts_in_spans(whole, start, end)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(terms_module, "_WINDOW", window)
+        patch.setattr(terms_module, "_OCCURRENCES", window)
         terms = text_terms(text, language)
         found = counts_in_spans(terms, start, end)
     assert terms.vocabulary.tolist() == whole.vocabulary.tolist()
@@ -308,6 +309,7 @@ def test_a_long_text_is_read_in_windows(
 def test_terms_of_a_long_text_take_little_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """All in all a few bytes a character, with what is made on the way: a word takes fifty."""
     monkeypatch.setattr(terms_module, "_WINDOW", 1 << 14)
+    monkeypatch.setattr(terms_module, "_OCCURRENCES", 1 << 12)
     text = f"{ENGLISH}\n" * 3000
     start = np.arange(0, len(text), 100)
     text_terms(text[:20_000], "none")  # what is learnt about words

@@ -24,6 +24,7 @@ from chunkwise.records.write import (
     csv_file,
     json_line,
     json_lines_file,
+    json_string,
     json_text,
     lines_file,
     parquet_file,
@@ -169,12 +170,12 @@ def chunk_lines(chunks: Iterable[Chunk]) -> Iterator[str]:
             continue
         if (found := chunk.section) is not path:
             path, section = found, json_text(SECTION_SEPARATOR.join(found))
-        start, end = chunk.start, chunk.end
+        index, start, end, beside = chunk.index, chunk.start, chunk.end, chunk.context_token_count
         said = text[start:end]
         yield (
-            f'{begin}{chunk.index}", "doc_id": {doc_id}, "index": {chunk.index}, "start": {start}, "end": {end}, '
-            f'"text": {json_text(said)}, "context": "", "token_count": {chunk.token_count}, '
-            f'"context_token_count": {max(chunk.context_token_count, 0)}, "word_count": {len(said.split())}, '
+            f'{begin}{index}", "doc_id": {doc_id}, "index": {index}, "start": {start}, "end": {end}, '
+            f'"text": {json_string(said)}, "context": "", "token_count": {chunk.token_count}, '
+            f'"context_token_count": {beside if beside > 0 else 0}, "word_count": {len(said.split())}, '
             f'"section": {section}, {behind}{start}, {end}]], "boxes": [], "parent_start": null, '
             f'"parent_end": null, "metadata": {metadata}}}\n'
         )

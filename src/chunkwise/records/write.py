@@ -36,6 +36,8 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False)  # one for a million lines
 
 json_text: Callable[[object], str] = _ENCODER.encode
 """One JSON value."""
+json_string: Callable[[str], str] = json.encoder.encode_basestring
+"""One text as `json_text` writes it, without asking what it is."""
 
 
 def json_line(value: object) -> str:

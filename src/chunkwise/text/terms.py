@@ -407,7 +407,9 @@ def _terms(characters: CharacterArrays, language: str) -> Terms:
 
 
 _WINDOW = 1 << 20
-"""Characters of a long text whose words are found together, and occurrences of terms counted together."""
+"""Characters of a long text whose words are found together."""
+_OCCURRENCES = 1 << 18
+"""Of terms, counted together: what is made on the way takes some seventy bytes each."""
 _BETWEEN_WORDS = re.compile(r"[\s。、，]")
 
 
@@ -516,10 +518,10 @@ def counts_in_spans(terms: Terms, start: NDArray[np.int64], end: NDArray[np.int6
         return count_terms(row, code, terms.vocabulary, high - low)
 
     before = np.cumsum(size)
-    if not len(size) or before[-1] <= _WINDOW:
+    if not len(size) or before[-1] <= _OCCURRENCES:
         return counts(0, len(size))
     # So many at a time: what is made on the way is several times as large as what is found.
-    cuts = before.searchsorted(np.arange(_WINDOW, before[-1], _WINDOW)) + 1
+    cuts = before.searchsorted(np.arange(_OCCURRENCES, before[-1], _OCCURRENCES)) + 1
     bounds = np.unique(np.concatenate(([0], cuts, [len(size)]))).tolist()
     return _joined(counts(low, high) for low, high in pairwise(bounds))
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chunkwise
-from chunkwise.documents.formats.html import furniture
+from chunkwise.documents.formats.html import furniture, styled_headings
 from chunkwise.documents.formats.html.loader import html_text
 from untimed import is_linear
 
@@ -349,3 +349,20 @@ def test_short_notes_behind_an_article_are_no_part_of_it() -> None:
     found = _said_article(7 * STORY, f"<div>{badge * 12}</div>")
     assert found.count(PROSE.strip()) == 28
     assert "badge" not in found
+
+
+def test_a_plain_page_is_not_weighed_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing is set apart and no element could be the body: a page may have a million blocks."""
+    markup = "<body>" + "<p>a</p>" * 50 + "<ul>" + "<li>b</li>" * 50 + "</ul></body>"
+    expected = html_text(markup).layout
+    assert len(expected.blocks) == 100
+
+    def fail(*_: object) -> None:
+        raise AssertionError("a block was looked at by itself")
+
+    for name in ("_prose", "_unlinked"):
+        monkeypatch.setattr(furniture.Furniture, name, fail)
+    monkeypatch.setattr(furniture, "_covered", fail)
+    monkeypatch.setattr(styled_headings.Styles, "_is_heading", staticmethod(fail))
+    found = html_text(markup).layout
+    assert (found.text, found.blocks) == (expected.text, expected.blocks)

@@ -184,8 +184,8 @@ class Furniture:
         self._link -= self._links.pop()
 
     def characters(self, text: str) -> None:
+        """Text without white space around it."""
         # In bytes: a line of Chinese says as much in a third of the characters.
-        text = text.strip()
         length = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
         self._text += length
         if self._link:
@@ -231,6 +231,8 @@ class Furniture:
 
     def _body(self, kept: list[bool], blocks: Sequence[Block], *, says_main: bool) -> list[bool]:
         """Without the links and scraps around the element that holds nearly all of the prose, or else an article."""
+        if not self._frames:
+            return kept
         sums = [(0, 0, 0)]
         for number, prose in enumerate(self._prose(kept, blocks)):
             characters, linked = self._own[number] if kept[number] else (0, 0)
@@ -369,6 +371,8 @@ class Furniture:
             (self._parts["main"], _IN_MAIN),
             ([largest] if largest else [], _IN_ARTICLE),
         ):
+            if not parts:
+                continue
             inside = _covered(parts, len(kept))
             both = [a and b for a, b in zip(kept, inside, strict=True)]
             if any(both) and self._unlinked(both) >= share * self._unlinked(kept):
@@ -377,10 +381,14 @@ class Furniture:
 
     def _small(self, parts: list[_Part], kept: list[bool]) -> list[_Part]:
         """Without those that hold half of the page: they are the page, whatever they are called."""
+        if not parts:
+            return parts
         half = self._unlinked(kept) / 2
         return [part for part in parts if part.unlinked <= half]
 
     def _without(self, kept: list[bool], parts: list[_Part]) -> list[bool]:
+        if not parts:
+            return kept
         left = [a and not b for a, b in zip(kept, _covered(parts, len(kept)), strict=True)]
         return left if any(left) else kept
 

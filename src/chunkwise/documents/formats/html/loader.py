@@ -281,9 +281,10 @@ class HtmlText:
         if not self._skipping:
             self._inline.append(text)
             self._cell_length += len(text)
-            self._styles.characters(text)
-            if self._furniture is not None:
-                self._furniture.characters(text)
+            if words := text.strip():
+                self._styles.characters(len(words))
+                if self._furniture is not None:
+                    self._furniture.characters(words)
         elif self._title is not None:
             self._title.append(text)
 
@@ -483,6 +484,8 @@ class HtmlText:
             self._add("heading", text.replace("\n", " "), level=self._heading)
         elif self._items and (item := self._items[-1]) is not None:
             self._add_item(item, text)
+        elif "\n\n" not in text:
+            self._add("paragraph", text)
         else:
             for paragraph in _EMPTY_LINES.split(text):
                 if paragraph.strip():

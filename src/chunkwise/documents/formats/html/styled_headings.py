@@ -65,6 +65,7 @@ class Styles:
         self._bold = 0
         self._sizes: set[float] = set()
         self._levels: set[int | None] = set()
+        self._last: _Set | None = None
 
     def start(self, depth: int, tag: str, attributes: Mapping[str, str]) -> None:
         """An element begins, the so manyth of those that are open."""
@@ -89,14 +90,16 @@ class Styles:
         if self._open[-1].depth == depth:
             self._open.pop()
 
-    def characters(self, text: str) -> None:
-        length = len(text.strip())
-        if length:
-            _, bold, size, level = self._open[-1]
-            self._text += length
-            self._bold += length if bold else 0
-            self._sizes.add(size)
-            self._levels.add(level)
+    def characters(self, length: int) -> None:
+        """So many of a block, white space around them not counted."""
+        opened = self._open[-1]
+        self._text += length
+        if opened.bold:
+            self._bold += length
+        if opened is not self._last:  # most of a block is set alike
+            self._last = opened
+            self._sizes.add(opened.size)
+            self._levels.add(opened.level)
 
     def block(self) -> None:
         """A block was made of the text since the last one."""
@@ -110,9 +113,12 @@ class Styles:
         self._text = self._bold = 0
         self._sizes.clear()
         self._levels.clear()
+        self._last = None
 
     def headings(self, blocks: Sequence[Block], kept: Sequence[bool], text: str) -> list[Block]:
         """The blocks, some of them headings now; they stay as they are where one is a heading already."""
+        if not self._looks:  # all text is set alike
+            return list(blocks)
         order = [number for number, keep in enumerate(kept) if keep]
         if any(blocks[number].kind == "heading" for number in order):
             return list(blocks)
