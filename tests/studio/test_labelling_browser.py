@@ -78,12 +78,14 @@ def test_labels_by_the_keyboard_alone_while_another_person_labels(studio: Browse
     studio.as_person("ada")
     before = len(store.events())
     stop = threading.Event()
+    turns = threading.Semaphore(4)  # who labels faster leaves questions for the other
     theirs: list[str] = []
 
     def other() -> None:
         while not stop.is_set():
             view = studio.api("/api/labelling?who=grace")
             for number, each in enumerate(view["passages"]):
+                turns.acquire()
                 if stop.is_set() or not view["id"]:
                     return
                 place = {name: each[name] for name in ("doc_id", "start", "end")}
@@ -105,8 +107,10 @@ def test_labels_by_the_keyboard_alone_while_another_person_labels(studio: Browse
             browser.wait_for(
                 f"document.querySelector('#asked').textContent !== {json.dumps(question)} || {HERE} !== {place}"
             )
+            turns.release()
     finally:
         stop.set()
+        turns.release()
         beside.join()
     browser.wait_for(IDLE)
     own = [each for each in store.events() if each.who == "ada" and each.kind == "grade"]
