@@ -156,8 +156,12 @@ def test_a_writer_whose_time_was_over_changes_nothing(
         with pytest.raises(ChunkwiseError, match="another writer took over"):
             store.begin(HashedWords.dimensions, anew=anew)
         assert before == {name: dict(index.entries) for name, index in server.indexes.items()}
-        store._take(store._lease.writer, time.time() + 100, "other")
-        store._lease.renew()
+        store._take("", 0.0, "other")
+        store._lease.renew()  # nobody has it, yet somebody may have written
+        with pytest.raises(ChunkwiseError, match="another writer took over"):
+            store.begin(HashedWords.dimensions, anew=anew)
+    store = _store(place)
+    with store.locked(0.0):
         store.begin(HashedWords.dimensions, anew=anew)
         store._take("other", time.time() + 100, store._lease.writer)
         with pytest.raises(ChunkwiseError, match=r"another writer took over.*run it again"):

@@ -238,7 +238,10 @@ def _in_workers(
         return
     waiting: deque[tuple[list[_Unit], Future[list[_Outcome]]]] = deque()
     stage = "read and cut" if further is None else f"read, cut and {further.stage}"
-    workers = begin_workers(jobs, partial(_work, strategy, options, further=further), stage)
+    sent = replace(
+        options, on_passed_over=None, on_renamed=None
+    )  # told here, and perhaps unfit to travel
+    workers = begin_workers(jobs, partial(_work, strategy, sent, further=further), stage)
     try:
         for batch in batches(chain(first, work)):
             waiting.append((batch, workers.submit(batch)))

@@ -122,6 +122,11 @@ def command(options: ChunkOptions) -> None:
         )
     strategy = get_strategy(options.strategy)
     if options.estimate:
+        if strategy.asks_a_model or options.contextual:
+            raise click.UsageError(
+                "--estimate reads and cuts some documents, and asks no language model; what a model takes is told by "
+                "--dry-run"
+            )
         _estimate(options)
         return
     if options.output is not None and _is_dataset(options.output):

@@ -166,6 +166,11 @@ def command(options: IndexCommandOptions) -> None:
     named = None if options.chunks and not is_typed("strategy") else options.strategy
     strategy = asking.strategy if asking else named
     bad_rows = _BadRows()
+    if options.estimate and (asking or llm):
+        raise click.UsageError(
+            "--estimate reads and cuts some documents, and asks no language model; what a model takes is told by "
+            "--dry-run"
+        )
     total = bytes_of(paths)
     jobs = options.workers(total)
     estimate = _estimate(paths, options, context, total, jobs) if not asking and not llm else None

@@ -177,7 +177,9 @@ class _Listing:
         """Files, and folders with their first page on its way."""
         for names in pages:
             page = [entry for entry in names if entry.below != f"{below}/"]
-            for nameless in names[: len(names) - len(page)]:  # there is no path for what is in it
+            for nameless in (
+                entry for entry in names if entry.below == f"{below}/"
+            ):  # no path leads into it
                 reason = "a folder without a name (// in keys): what is in it is not read"
                 self._told(UnreadableDocument(printable(f"s3://{nameless.path}/"), reason))
             # Of a page at a time: a folder of thousands is no checkout of code and no test set.

@@ -534,10 +534,10 @@ def _made(dimensions: int, kind: Kind) -> Body:
 
 def _index_name(address: StoreAddress) -> str:
     engine = address.engine
-    address.only()
     address.no_secrets(
         f"{engine.upper()}_USER and {engine.upper()}_PASSWORD, or {engine.upper()}_API_KEY,"
     )
+    address.only()
     if address.variant not in ("", "https"):
         raise InvalidParameter(
             f"the address is {address.shown}; {engine}:// and {engine}+https:// are known"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import Any, NoReturn, Protocol
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,7 @@ from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.searchable import AtomBounds, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import IndexStats, Settings, read_settings
+from chunkwise.retrieval.stored.address import LOOPBACK
 from chunkwise.text.terms import query_terms
 
 KEY_VARIABLE = "CHUNKWISE_SHARD_KEY"
@@ -56,6 +59,15 @@ class ServedShard:
 
     def __init__(self, address: str) -> None:
         self.name = address
+        found = urlsplit(address)
+        if (
+            os.environ.get(KEY_VARIABLE)
+            and found.scheme == "http"
+            and found.hostname not in LOOPBACK
+        ):
+            raise InvalidParameter(
+                f"{KEY_VARIABLE} would travel to {found.hostname} unencrypted; write shards+https://…, or unset it"
+            )
         # Asked once: whoever searches waits.
         self._client = JsonClient(
             Endpoint(f"{address.rstrip('/')}{PATH}", "", KEY_VARIABLE, timeout=_SECONDS, attempts=1)
@@ -435,8 +447,8 @@ class ShardsEngine:
 
     def _refuse(self, place: str) -> NoReturn:
         raise InvalidParameter(
-            f"{place} is searched, not written: make each shard where it is served, "
-            "chunkwise index PART --into shard, by the same settings"
+            f"the index of {', '.join(shard_addresses(place))} is searched, not written: make each shard where it is "
+            "served, chunkwise index PART --into shard, by the same settings"
         )
 
 

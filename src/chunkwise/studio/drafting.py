@@ -142,6 +142,7 @@ class ProjectDrafts:
         row = row_of(query, project.document_texts(places), made)
         with project.labels().alone():
             begin_file(project, self._path)
+            known = project.queries  # read again wherever the file has changed
             file = (
                 QuestionsFile.read(self._path)
                 if is_there(self._path)
@@ -149,7 +150,7 @@ class ProjectDrafts:
             )
             file.rows.append(row)
             file.write()
-            project.queries = {**project.queries, query.id: query}
+            project.queries = {**known, query.id: query}
         self.queries.append(query)
         self._known.add(query.id)
 

@@ -216,7 +216,6 @@ _GENERIC = re.compile(r"<[^<>]*>")
 _PARTS = re.compile(r"::|\\")
 """Part the names of a path: `Parser::parse`, `App\\Models`."""
 _BEHIND = re.compile(r"[ \t;,)]*")
-_BEFORE = re.compile(r"[ \t]*$")
 _WORD = re.compile(r"\w")
 
 

@@ -18,7 +18,7 @@ DEFAULT_NAME = "chunkwise"
 LOCAL = "local"
 """The variant of an address whose host is the first part of a folder."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class StoreAddress:
     def secret(self, variable: str) -> str | None:
         """From the environment; over an open connection it goes to this machine alone."""
         value = os.environ.get(variable, "").strip() or None
-        is_near = self.folder is not None or self.hostname in _LOOPBACK
+        is_near = self.folder is not None or self.hostname in LOOPBACK
         if value and not is_near and not self.is_encrypted:
             raise InvalidParameter(
                 f"{variable} would travel to {self.hostname} unencrypted; write {self.engine}+https://…, or unset it"

@@ -66,8 +66,10 @@ class Lease:
             self.renew()
 
     def renew(self) -> None:
-        """What cannot be said now is said next time."""
+        """What cannot be said now is said next time; once it is over, another may have written, so it stays over."""
         asked = time.monotonic()
+        if asked >= self._held_until:
+            return
         with suppress(ChunkwiseError):
             is_held = self._take(self.writer, time.time() + SECONDS, self.writer) == self.writer
             self._held_until = asked + SECONDS if is_held else 0.0
