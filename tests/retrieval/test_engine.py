@@ -81,7 +81,7 @@ def test_addresses_that_say_too_little_or_too_much(place: str, said: str) -> Non
     [
         ("lancedb://{}/kb", "lancedb", "lancedb"),
         ("qdrant://{}/kb", "qdrant_client", "qdrant"),
-        ("opensearch://127.0.0.1:1{}", "opensearchpy", "opensearch"),
+        ("opensearch://127.0.0.1:1/kb", "opensearchpy", "opensearch"),
     ],
 )
 def test_a_package_that_is_not_there_is_named_with_the_command_that_installs_it(

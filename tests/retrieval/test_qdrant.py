@@ -223,7 +223,7 @@ def test_a_key_goes_unencrypted_to_this_machine_alone(monkeypatch: pytest.Monkey
     assert "s3cret" not in str(told.value)
     monkeypatch.delenv("QDRANT_API_KEY")
     for user in ("s3cret", "me:s3cret", ":s3cret"):
-        with pytest.raises(InvalidParameter, match="put the key into QDRANT_API_KEY") as told:
+        with pytest.raises(InvalidParameter, match="put it into QDRANT_API_KEY") as told:
             chunkwise.open_index(f"qdrant://{user}@127.0.0.1/kb")
         assert "s3cret" not in str(told.value)
 

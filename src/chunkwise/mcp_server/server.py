@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
@@ -255,13 +256,31 @@ def _instructions(workspace: Workspace) -> str:
 
 def serve_stdio(workspace: Workspace, calls: CallsAtWork) -> None:
     """Until the client closes stdin, goes away, or Ctrl-C; nothing but the protocol goes to stdout."""
+    import asyncio
+
     import anyio
 
     server = assistant_server(workspace, calls)
+    came: list[int] = []
+    answers: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and callable(answer := signal.getsignal(number)):
+                answers[number] = answer
 
     async def run() -> None:
         from mcp.server.stdio import stdio_server
 
+        task = asyncio.current_task()
+        assert task is not None
+
+        def end(number: int) -> None:
+            came.append(number)
+            task.cancel()
+
+        for each in answers:  # between two steps, as Ctrl-C is: an exception amid one would tear what holds the others
+            asyncio.get_running_loop().add_signal_handler(each, end, each)
         lines: Any = InputLines()
         try:
             async with stdio_server(stdin=lines) as (read, write):
@@ -278,6 +297,14 @@ def serve_stdio(workspace: Workspace, calls: CallsAtWork) -> None:
             raise
     except BrokenPipeError:
         pass  # nobody reads any more
+    except asyncio.CancelledError:
+        if not came:
+            raise
+    finally:
+        for number, answer in answers.items():
+            signal.signal(number, answer)
+    if came:
+        signal.raise_signal(came[0])
 
 
 class InputLines:

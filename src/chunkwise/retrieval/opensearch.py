@@ -82,13 +82,13 @@ class OpenSearchStore:
         self._writing: _Published | None = None
         self._began: _Kept | None = None
         self._lease = Lease(self.shown, self._take)
+        try:
+            import opensearchpy  # noqa: F401
+        except ImportError:
+            raise MissingExtra("an OpenSearch index", "opensearch") from None
 
     def _server(self) -> Any:
         if self._client is None:
-            try:
-                import opensearchpy  # noqa: F401
-            except ImportError:
-                raise MissingExtra("an OpenSearch index", "opensearch") from None
             with self._explained():
                 self._client = _connected(self._address)
         return self._client

@@ -187,7 +187,9 @@ def cuttings(draw: st.DrawFn) -> tuple[Analyzed, list[Span]]:
     text = "".join(draw(st.lists(st.sampled_from(PARTS), max_size=30)))
     place = st.integers(0, len(text))
     pairs = draw(st.lists(st.tuples(place, place), max_size=6))
-    return Analyzed(Document("d", text, format="markdown")), [Span(*sorted(p)) for p in pairs]
+    return Analyzed(Document("d", text, format="markdown")), [
+        Span(*sorted(p)) for p in pairs if p[0] != p[1]
+    ]
 
 
 def gap(text: str, at: int) -> tuple[int, int] | None:
