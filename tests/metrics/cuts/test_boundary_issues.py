@@ -187,9 +187,7 @@ def cuttings(draw: st.DrawFn) -> tuple[Analyzed, list[Span]]:
     text = "".join(draw(st.lists(st.sampled_from(PARTS), max_size=30)))
     place = st.integers(0, len(text))
     pairs = draw(st.lists(st.tuples(place, place), max_size=6))
-    return Analyzed(Document("d", text, format="markdown")), [
-        Span(*sorted(p)) for p in pairs if p[0] != p[1]
-    ]
+    return Analyzed(Document("d", text, format="markdown")), [Span(*sorted(p)) for p in pairs]
 
 
 def gap(text: str, at: int) -> tuple[int, int] | None:
@@ -251,7 +249,13 @@ def naive_cut(spans: list[Span], number: int, is_start: bool) -> int:
 def test_words_agree_with_a_naive_reading_and_each_cut_is_counted_once(
     cutting: tuple[Analyzed, list[Span]],
 ) -> None:
-    document, spans = cutting
+    document, drawn = cutting
+    spans: list[Span] = []
+    for span in drawn:  # chunks as they are: none is empty, starts and ends increase
+        if span.start < span.end and (
+            not spans or (spans[-1].start < span.start and spans[-1].end < span.end)
+        ):
+            spans.append(span)
     issues = [i for i in find_issues(document, spans) if i.kind == "mid_word"]
     cuts = {
         naive_cut(spans, number, is_start)
