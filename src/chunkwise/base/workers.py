@@ -81,8 +81,13 @@ class Cluster(Protocol):
     def cores(self) -> int:
         """How many can work at the same time."""
 
-    def workers(self, work: Callable[[Given], Found], stage: str) -> WorkerGroup[Given, Found]:
-        """Workers that each get `work` once; `stage` is its name where the cluster shows what it does."""
+    def workers(
+        self, work: Callable[[Given], Found], stage: str, *, accelerated: bool = False
+    ) -> WorkerGroup[Given, Found]:
+        """Workers that each get `work` once; `stage` is its name where the cluster shows what it does.
+
+        `accelerated`: each needs a share of an accelerator.
+        """
 
 
 Jobs = int | Cluster
@@ -104,10 +109,12 @@ def count_of(jobs: Jobs) -> int:
 
 
 def begin_workers(
-    jobs: Jobs, work: Callable[[Given], Found], stage: str
+    jobs: Jobs, work: Callable[[Given], Found], stage: str, *, accelerated: bool = False
 ) -> WorkerGroup[Given, Found]:
     """Those that `jobs` says; `stop` ends them."""
-    return Workers(jobs, work) if isinstance(jobs, int) else jobs.workers(work, stage)
+    if isinstance(jobs, int):
+        return Workers(jobs, work)
+    return jobs.workers(work, stage, accelerated=accelerated)
 
 
 _AHEAD = 3

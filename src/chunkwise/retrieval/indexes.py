@@ -44,6 +44,7 @@ from chunkwise.retrieval.indexing.lazy_models import (
     LazyEmbedder,
     LazyTokenEncoder,
     Llm,
+    QuestionEmbedder,
     UncachedEmbedder,
 )
 from chunkwise.retrieval.indexing.resolve import (
@@ -369,7 +370,7 @@ def open_index(
     settings = opened.settings
     lazy = None
     if settings.vectors != "none":
-        lazy = LazyEmbedder(embedder or settings.embedder, settings.identity)
+        lazy = QuestionEmbedder(embedder or settings.embedder, settings.identity)
     encoder = None
     if settings.maxsim:
         encoder = LazyTokenEncoder(maxsim or settings.maxsim, settings.maxsim_identity)

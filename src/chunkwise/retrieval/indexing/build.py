@@ -17,7 +17,13 @@ from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.contextual import with_headings
 from chunkwise.core import Chunk, Document
 from chunkwise.models.cache import ModelCache
-from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, TokenEncoder, normalized
+from chunkwise.models.embed.embedder import (
+    Embedder,
+    TokenEmbedder,
+    TokenEncoder,
+    accelerator_of,
+    normalized,
+)
 from chunkwise.models.embed.late import atom_sums_of_many, span_vectors
 from chunkwise.models.embed.token_codes import TokenCodes, token_codes_of_many
 from chunkwise.retrieval.indexed_document import (
@@ -276,6 +282,11 @@ class RowBuilder:
     @property
     def stage(self) -> str:
         return "count words" if self.model is None else "embed"
+
+    @property
+    def accelerated(self) -> bool:
+        """Where the process that asks has its vectors from one: those of an index are of one kind."""
+        return bool(accelerator_of(self.settings.identity))
 
     def __call__(self, documents: list[Chunked]) -> list[Chunked]:
         # Without chunks it may be one that the index has: who has the index will know.
