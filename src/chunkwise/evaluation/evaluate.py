@@ -132,7 +132,8 @@ def evaluate(
     (`http://localhost:8000/search`) or a command (`command:python mine.py`). It is asked as `live` says; questions it
     fails on have no score, and the others go on.
     """
-    left_out, watch = Skipped(on_bad, listeners.on_mended, on_unreadable), Stopwatch()
+    left_out = Skipped(on_bad, listeners.on_mended, on_unreadable, listeners.on_remark)
+    watch = Stopwatch()
     stages = listeners.stages
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InvalidParameter(f"seed is {seed!r}; a whole number is needed, 0 or more")
@@ -418,6 +419,7 @@ def _questions(
             f"no question is left in {testset.name or 'the test set'}: nothing can be evaluated"
         )
     about: dict[str, Json] = {"file": testset.name, "hash": testset.hash, "count": len(asked)}
+    about["left_out"] = left_out.dropped_questions
     return asked, {"questions": {**about, "split": split}}
 
 

@@ -45,6 +45,7 @@ class Skipped:
         on_bad: OnBadRow | None,
         on_mended: OnBadRow | None = None,
         on_unreadable: WhenUnreadable | None = None,
+        on_remark: OnBadRow | None = None,
     ) -> None:
         self._on_bad = on_bad or warn_user
         if on_unreadable is None and on_bad is not None:
@@ -52,10 +53,13 @@ class Skipped:
         self._unreadables = Unreadables(on_unreadable or "warn")
         self._unreadables.read()  # told at once: that nothing is left is an error of its own
         self._on_mended = on_mended
+        self._on_remark = on_remark
         self.documents: list[str] = []
         self.questions: list[str] = []
+        self._dropped: set[str] = set()
         self.rows: list[str] = []
         self.mended: list[str] = []
+        self.unread_fields: list[str] = []
 
     def document(self, problem: UnreadableDocument) -> None:
         self.documents.append(str(problem))
@@ -73,11 +77,23 @@ class Skipped:
             text = next((each.text for each in documents if each.id == near.doc_id), "")
             shown = " ".join(text[near.start : near.end].split())[:_SHOWN_NEAREST]
             line += f"; nearest is {near.doc_id} {near.start:,}–{near.end:,}: {shown!r}"
+        if problem.dropped:
+            self._dropped.add(problem.where)
         # What is skipped may be an alternative or a label alone.
         self._add(self.questions, line if problem.dropped else f"{line} (the question is kept)")
 
+    def remark(self, problem: Problem) -> None:
+        """What a file says beside its questions and nobody reads; other remarks are for those who check it."""
+        if problem.kind != "unread_fields":
+            return
+        line = f"{problem.where}: {problem.text}"
+        self.unread_fields.append(line)
+        if self._on_remark is not None:
+            self._on_remark(line)
+
     def question_line(self, line: str) -> None:
         """A question that did not come from a file."""
+        self._dropped.add(line)
         self._add(self.questions, line)
 
     @contextmanager
@@ -98,6 +114,11 @@ class Skipped:
             )
 
     @property
+    def dropped_questions(self) -> int:
+        """How many are not asked; of one there may be several lines, and lines about questions that are kept."""
+        return len(self._dropped)
+
+    @property
     def any(self) -> bool:
         """Whether something is not used."""
         return bool(self.documents or self.questions or self.rows)
@@ -108,6 +129,7 @@ class Skipped:
             "skipped_documents": list(self.documents),
             "left_out_questions": list(self.questions),
             "mended_questions": list(self.mended),
+            "unread_fields": list(self.unread_fields),
             "left_out_rows": list(self.rows),
         }
 
@@ -123,7 +145,7 @@ _SHOWN = 80
 def questions_read(path: str, documents: Sequence[Document], left_out: Skipped) -> TestSet:
     """Those that can be used; the others are told to `left_out`."""
     problems: list[Problem] = []
-    testset = read_testset(path, documents, problems.append)
+    testset = read_testset(path, documents, problems.append, on_remark=left_out.remark)
     _tell(problems, documents, left_out)
     return testset
 
@@ -134,7 +156,9 @@ def with_places(testset: TestSet, documents: Sequence[Document], left_out: Skipp
     if not drafts:
         return testset
     problems: list[Problem] = []
-    read = placed_drafts(drafts.values(), documents, problems.append, file="questions").testset
+    read = placed_drafts(
+        drafts.values(), documents, problems.append, file="questions", on_remark=left_out.remark
+    ).testset
     _tell(problems, documents, left_out)
     placed = {query.id: query for query in read.queries}
     found = (placed.get(each.id) if each.id in drafts else each for each in testset.queries)

@@ -26,6 +26,7 @@ from chunkwise.report.views.questions import WorstQuestion
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
 _WORST = 5
 _MOST_GROUPS = 10
@@ -68,9 +69,10 @@ def _head(view: EvaluationView, console: Console) -> None:
 
     how = f"{view.budget:,} tokens a question" if view.budget else f"k={view.k}"
     console.print(Text(f"{one_line(view.label, 200)} · {how}", "bold"))
+    more = f" ({view.questions_left_out:,} more left out)" if view.questions_left_out else ""
     line(
         console,
-        f"{counted(view.question_count, 'question')} · {counted(view.document_count, 'document')} of "
+        f"{counted(view.question_count, 'question')}{more} · {counted(view.document_count, 'document')} of "
         f"{short_number(view.character_count)} characters",
         "dim",
     )
@@ -85,6 +87,7 @@ def _four(console: Console, card: FourCard) -> None:
     line(console, card.question)
     for method in card.methods:
         figure = method.figure
+        tail = Text()
         shown = Text(f"    {method.method or 'chunks with an issue':<22}")
         if figure.mean is None:
             shown.append(f"unscored: {_why(figure)}", "dim")
@@ -93,14 +96,25 @@ def _four(console: Console, card: FourCard) -> None:
             shown.append(f"{figure.verdict:<{_WORD}} ", _STYLES.get(figure.verdict, ""))
             shown.append(interval(figure.low, figure.high), "dim")
             if method.at_most is not None:
-                shown.append(f"  at most {method.at_most:.3f}", "dim")
+                tail.append(f"  at most {method.at_most:.3f}", "dim")
             if figure.of_how_many:
-                shown.append(f"  {figure.of_how_many}", "yellow")
-        console.print(shown, no_wrap=True, overflow="ellipsis")
+                tail.append(f"  {figure.of_how_many}", "yellow")
+        _beside_or_below(console, shown, tail)
     for number, note in enumerate(card.notes):
         indented(console, note, "dim" if number else "", 6)
     scored = [method for method in card.methods if method.figure.mean is not None]
     _judged(console, [(method.name.rpartition(".")[2], method.judged_by) for method in scored], 6)
+
+
+def _beside_or_below(console: Console, shown: Text, tail: Text) -> None:
+    """A line and what belongs to it, which gets a line of its own where the screen is narrow: no figure is cut."""
+    from rich.padding import Padding
+
+    if shown.cell_len + tail.cell_len <= console.width:
+        console.print(shown.append_text(tail), no_wrap=True, overflow="ellipsis")
+        return
+    console.print(shown, no_wrap=True, overflow="ellipsis")
+    console.print(Padding(tail, (0, 0, 0, 24), expand=False))
 
 
 def _judged(console: Console, judged: Iterable[tuple[str, str]], left: int = 2) -> None:
