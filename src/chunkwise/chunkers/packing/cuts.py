@@ -247,10 +247,11 @@ def sentence_levels(document: Analyzed, likely: NDArray[np.int64] | None = None)
 def clause_levels(document: Analyzed) -> list[CutLevel]:
     """Inside a sentence: before numbered items, at semicolons, then colons, then commas, then between words.
 
-    A row of a table is cut between its cells first.
+    A row of a table is cut between its cells first, then between the sentences of one.
     """
     return [
         CellCuts(document),
+        ArrayCuts(lambda: document.sentences_in_rows),
         ArrayCuts(lambda: document.graphemes.keep(document.enumerations.numbers)),
         *(PagedCuts(partial(_behind, document, signs)) for signs in (";；", ":：", ",，、،")),
         PagedCuts(partial(_whole_items, document)),
