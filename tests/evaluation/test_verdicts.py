@@ -131,7 +131,7 @@ def test_every_question_has_advice() -> None:
     ("sections", "the structure (structure) or the meaning (semantic), another size, or overlap.", ""),
     ("semantic(max_tokens=300)", "the structure (structure, sections), another size, or overlap.", "semantic"),
     ("structure(overlap=40)", "the structure (sections) or the meaning (semantic), or another size.", "overlap"),
-    ("words(max_words=90, overlap=9)", "the structure (structure, sections) or the meaning (semantic), or another size.", "overlap"),
+    ("words(overlap=9)", "the structure (structure, sections) or the meaning (semantic), or another size.", "overlap"),
     ("theirs.jsonl", "the structure (structure, sections) or the meaning (semantic), another size, or overlap.", ""),
 ])  # fmt: skip
 def test_nobody_is_advised_to_do_what_is_done_already(
