@@ -203,3 +203,19 @@ def test_no_count_is_cut_on_a_narrow_screen(width: int) -> None:
 def test_questions_left_out_are_told_beside_those_that_are_asked() -> None:
     data = {"questions": {"count": 4, "left_out": 1_002}}
     assert "questions (1,002 more left out) · " in changed(data=data)
+
+
+def test_every_reason_why_questions_are_unscored_is_told() -> None:
+    """Of figures of the four questions as well, whether some of the questions have a score or none."""
+    reasons = {"no citations": 3, "no chunk is known by the id 'x'": 1}
+    figures = {
+        "citation_accuracy.support": Figure(1.0, 0.3, 1.0, 2, reasons),
+        "citation_accuracy.attribution": Figure(None, unscored=reasons),
+    }
+    shown = changed(summary=figures)
+    told = "no citations (3); no chunk is known by the id 'x' (1)"
+    assert f"attribution unscored: {told}" in shown
+    assert f"support unscored for 4 of 6: {told}" in shown
+    alone = changed(summary={"citation_accuracy.support": Figure(None, unscored={"no answer": 9})})
+    assert "support unscored: no answer" in alone
+    assert "(9)" not in alone
