@@ -394,21 +394,29 @@ def centred(y: float, text: str, size: float, font: str = "B") -> Set:
     return Set(306 - 0.3 * size * len(text), y, text, size, font)
 
 
+def parties(size: float) -> list[Set]:
+    """A title page with two names of this size below the title."""
+    return [
+        centred(600, "SERVICE AGREEMENT", 24), centred(560, "between", 10, "R"),
+        centred(520, "NORTHERN LIGHTS LTD", size), centred(480, "and", 10, "R"),
+        centred(440, "BETA HOLDINGS LTD", size), centred(400, "dated 5 May 2024", 10, "R"),
+    ]  # fmt: skip
+
+
+NAME_FIRST = [
+    centred(640, "NORTHERN LIGHTS LTD", 16), centred(560, "Service Agreement", 24), centred(480, "5 May 2024", 10, "R"),
+]  # fmt: skip
+NOTICE_FIRST = [
+    *(Set(72, 740 - 12 * n, f"CONFIDENTIAL TREATMENT IS REQUESTED FOR PART {n} OF THIS", 10, "B") for n in range(3)),
+    *parties(24),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(("title_page", "title"), [
-    (
-        [centred(600, "SERVICE AGREEMENT", 24), centred(560, "between", 10, "R"), centred(520, "NORTHERN LIGHTS LTD", 24),
-         centred(480, "and", 10, "R"), centred(440, "BETA HOLDINGS LTD", 24), centred(400, "dated 5 May 2024", 10, "R")],
-        "SERVICE AGREEMENT",
-    ),
-    (
-        [centred(600, "SERVICE AGREEMENT", 24), centred(560, "between", 10, "R"), centred(520, "NORTHERN LIGHTS LTD", 16),
-         centred(480, "and", 10, "R"), centred(440, "BETA HOLDINGS LTD", 16), centred(400, "dated 5 May 2024", 10, "R")],
-        "SERVICE AGREEMENT",
-    ),
-    (
-        [centred(640, "NORTHERN LIGHTS LTD", 16), centred(560, "Service Agreement", 24), centred(480, "5 May 2024", 10, "R")],
-        "Service Agreement",
-    ),
+    (parties(24), "SERVICE AGREEMENT"),
+    (parties(16), "SERVICE AGREEMENT"),
+    (NAME_FIRST, "Service Agreement"),
+    (NOTICE_FIRST, "SERVICE AGREEMENT"),
 ])  # fmt: skip
 def test_of_a_title_page_the_title_alone_stands_above_the_sections(
     reader, write, make_pdf, title_page, title
@@ -435,8 +443,11 @@ def test_authors_above_an_abstract_are_no_section(reader, write, make_pdf) -> No
 def test_stacked_headings_of_a_book_are_kept(reader, write, make_pdf) -> None:
     """A part above a chapter above a section: the style of each comes again."""
     parts = [
-        [Set(72, 740, f"Part {n}", 24, "B"), Set(72, 690, f"The {word} light", 18, "B"), Set(72, 650, f"Its {word} lamp", 14, "B"),
-         *paragraph(625), Set(72, 550, f"Its {word} oil", 14, "B"), *paragraph(525)]
+        [
+            Set(72, 740, f"Part {n}", 24, "B"), Set(72, 690, f"The {word} light", 18, "B"),
+            Set(72, 650, f"Its {word} lamp", 14, "B"), *paragraph(625),
+            Set(72, 550, f"Its {word} oil", 14, "B"), *paragraph(525),
+        ]
         for n, word in (("I", "first"), ("II", "second"))
     ]  # fmt: skip
     document = reader.one(write("a.pdf", make_pdf(*parts)))
