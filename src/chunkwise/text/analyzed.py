@@ -166,6 +166,17 @@ class Analyzed:
         return self.graphemes.keep(cell_starts(self.text, self.blocks, verbatim=verbatim))
 
     @cached_property
+    def sentences_in_rows(self) -> NDArray[np.int64]:
+        """Starts of the sentences in the cells of table rows, and of those cells but the first of each row."""
+        rows = self.blocks.spans("header", "row")
+        if not len(rows):
+            return rows[:, 0]
+        starts = sentence_starts(self.characters, rows, self.enumerations)
+        row = rows[:, 0].searchsorted(starts, "right") - 1
+        inside = starts[(row >= 0) & (starts < rows[row, 1])]
+        return merge_sorted(self.graphemes.keep(inside), self.cells)
+
+    @cached_property
     def fragment_starts(self) -> NDArray[np.int64]:
         """Starts that go with what stands before them: a cut there leaves a lead-in, a fence or marks alone."""
         if self.document.format == "code":
