@@ -73,7 +73,7 @@ def stamp_of(index: LocalIndex) -> str:
     if found is None:
         hashed = blake2b(repr(index.settings).encode("utf-8", "surrogatepass"), digest_size=16)
         for name in ("document.fingerprint", "id.bytes", "record.bytes"):
-            hashed.update(np.ascontiguousarray(index.arrays[name]))
+            hashed.update(np.ascontiguousarray(index.arrays[name]).data)
         found = _stamps[index] = hashed.hexdigest()
     return found
 
