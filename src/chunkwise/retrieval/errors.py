@@ -60,6 +60,10 @@ _SIGNS = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError)
 """What wrong numbers do to the code that reads them."""
 
 
+class ChangedMeanwhile(ChunkwiseError):
+    """What was found is gone, or its place is: asked again, the question is answered by what is there now."""
+
+
 class DamagedIndex(ChunkwiseError):
     """Something in an index cannot have been written so."""
 
