@@ -65,6 +65,3 @@ class OpenTable:
     def end_spans(self) -> None:
         """A head, body or foot of a table begins or ends: no cell reaches over it."""
         self._taken.clear()
-
-
-# Quotes count behind an equals sign only; possessive, so that no hostile tag is tried twice.
