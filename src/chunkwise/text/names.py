@@ -200,14 +200,23 @@ def name_spans(text: str) -> list[NameSpan]:
     return found
 
 
-def document_names(analyzed: Analyzed, starts: NDArray[np.int64], language: str) -> Mentions:
-    """The names of a document; none runs over the start of an atom. `language` is what its words were read as."""
+def document_names(
+    analyzed: Analyzed,
+    starts: NDArray[np.int64],
+    language: str,
+    given: Iterable[tuple[int, int]] = (),
+) -> Mentions:
+    """The names of a document; none runs over the start of an atom. `language` is what its words were read as.
+
+    `given` are places of names that something else than rules found.
+    """
     small = _OPENERS | stop_words(language) | stop_words("en")
     text = _within_atoms(analyzed, starts)
     articles = _GERMAN_ARTICLES if language == "de" else frozenset[str]()
     found = list(_capitalised(text, small, articles, _Openings(analyzed, starts)))
     found += _marked(text, small)
     found += _linked(text, analyzed.document, small)
+    found += _given(text, given)
     found += _dates(text)
     found += _repeated(text, small)
     found += _repeated_han(text)
@@ -339,6 +348,13 @@ def _is_said(quoted: str) -> bool:
     return bool(_HAN.search(quoted)) and (
         len(quoted) > _HAN_QUOTED or _HAN_CLAUSE.search(quoted) is not None
     )
+
+
+def _given(text: str, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, str]]:
+    for start, end in places:
+        key = name_key(text[start:end])
+        if len(key) > 1 and key.count(" ") < _MOST_WORDS:
+            yield start, end, key
 
 
 def _linked(text: str, document: Document, small: frozenset[str]) -> Iterator[tuple[int, int, str]]:
