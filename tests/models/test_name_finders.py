@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import sys
 from collections.abc import Iterable
@@ -18,9 +19,13 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise import Document, testkit
 from chunkwise.base.errors import BrokenContract, ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.chunkers.chunk import Chunked
 from chunkwise.cli.main import group
 from chunkwise.models import get_name_finder
 from chunkwise.models.name_finder import _STRETCH, LacNames, SpacyNames, names_in_stretches
+from chunkwise.retrieval.indexing.build import BuiltChunked
+from chunkwise.retrieval.indexing.resolve import RequestedSettings, resolve_settings
+from chunkwise.retrieval.indexing.update import row_builder
 from chunkwise.retrieval.name_lookup import NameLookup
 
 FILM = Document("film", "silent harbour is a film. It was made by anna orme.")
@@ -89,6 +94,20 @@ def test_an_index_remembers_who_found_its_names(tmp_path: Path) -> None:
     assert rebuilt.settings.names_identity == other.identity
     none = made("none", into=tmp_path / "kb", rebuild=True)
     assert none.settings.names == ""
+
+
+def test_it_is_sent_to_the_machines_of_a_cluster() -> None:
+    """With what makes rows there."""
+    requested = RequestedSettings(vectors="none", graph=True, names=SmallNames())
+    resolved = resolve_settings(requested, None)
+    builder = pickle.loads(pickle.dumps(row_builder(resolved)))
+    chunks = list(resolved.strategy.chunks(FILM))
+    (built,) = builder([Chunked(FILM, chunks, unparsed=False)])
+    assert isinstance(built, BuiltChunked)
+    mentions = built.built.part.mentions
+    assert mentions is not None
+    said = {FILM.text[low:high] for low, high in zip(mentions.start, mentions.end, strict=True)}
+    assert {"anna orme", "silent harbour"} <= said
 
 
 def test_a_finder_in_a_file_is_named_on_the_command_line(
