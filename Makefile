@@ -16,7 +16,7 @@ TOGETHER := -n 3 --dist worksteal
 pages suite thorough torture: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: coverage help demo test checks types style compiled pages wheel suite suite-after-checks thorough torture docs exporters test-adapters test-adapters-oldest test-scale bench clean
+.PHONY: coverage help demo test checks types style compiled pages wheel suite suite-after-checks thorough torture docs exporters test-adapters test-adapters-oldest test-scale test-names bench clean
 
 ##@ For a fresh clone
 
@@ -128,6 +128,14 @@ $(VENV)-scale/.tried: pyproject.toml | $(STAMP)
 		|| echo 'scale: not tested, its packages do not install here ($(VENV)-scale/pip.log)' > $@
 	@$(VENV)-scale/bin/python -m pip install --quiet pyspark > /dev/null 2>&1 || true # tried where there is Java, too
 
+test-names: $(VENV)-names/.tried ## names by models: spaCy and LAC
+	@if [ -s $< ]; then cat $<; else PYTHONPATH=tests $(VENV)-names/bin/python -m pytest -rs -W default -o addopts=-q tests/models/test_name_finders.py; fi
+
+$(VENV)-names/.tried: pyproject.toml | $(STAMP)
+	@$(PYTHON) -m venv $(VENV)-names
+	@$(VENV)-names/bin/python -m pip install --quiet --editable '.[ner]' pytest hypothesis > $(VENV)-names/pip.log 2>&1 && : > $@ \
+		|| echo 'names: not tested, their packages do not install here ($(VENV)-names/pip.log)' > $@
+
 bench: $(VENV)-bench/.installed ## speed, conformance and recall beside other libraries: docs/benchmarks/
 	$(VENV)-bench/bin/python -m benchmarks.run
 	$(VENV)-bench/bin/python -m benchmarks.conformance
@@ -168,7 +176,7 @@ $(LLM_STAMP): $(STAMP)
 	@touch $@
 
 clean: ## remove everything that make has made
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-exporters $(VENV)-adapters $(VENV)-adapters-oldest $(VENV)-scale build dist out .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-exporters $(VENV)-adapters $(VENV)-adapters-oldest $(VENV)-scale $(VENV)-names build dist out .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 help: ## this list
 	@echo 'chunkwise: find the chunking that works for your documents, and prove it.'

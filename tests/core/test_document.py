@@ -2,12 +2,14 @@
 
 import pickle
 import pickletools
+from dataclasses import replace
 
 import pytest
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.core import FORMATS, Block, Document
-from chunkwise.retrieval.indexed_document import document_of
+from chunkwise.core import FORMATS, Block, Document, Link
+from chunkwise.retrieval.indexed_document import document_of, record_of
+from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
 from chunkwise.text.analyzed import Analyzed
 
 
@@ -62,3 +64,27 @@ def test_blocks_travel_in_columns() -> None:
 def test_blocks_of_any_kind_travel(blocks: tuple[Block, ...] | None) -> None:
     document = Document("d", "a", format="html", blocks=blocks)
     assert pickle.loads(pickle.dumps(document)) == document
+
+
+def test_links_travel_and_are_kept() -> None:
+    """To other processes, and in the record that an index keeps; they are no part of the text."""
+    links = (Link(0, 1, "a.html"), Link(0, 3, 'b "c" \ud800.html'))
+    document = Document("d", "a b", format="html", blocks=(), links=links)
+    again = pickle.loads(pickle.dumps(document))
+    assert again == document
+    assert {type(each) for each in again.links} == {Link}
+    kept = document_of("d", record_of(document), "a b", ())
+    assert kept == document
+    assert {type(each) for each in kept.links} == {Link}
+    assert document_fingerprint(kept) == document_fingerprint(document)
+    assert document_fingerprint(replace(document, links=links[:1])) != document_fingerprint(
+        document
+    )
+
+
+@pytest.mark.parametrize("packed", ["%%", "AAAA", "eJwDAAAAAAE="])
+def test_damaged_links_are_a_fault_of_the_value(packed: str) -> None:
+    """So that an index says which of its documents is damaged."""
+    record = f'{{"title": "", "source": "", "format": "text", "language": "", "links": "{packed}"}}'
+    with pytest.raises(ValueError, match=r"damaged|Expecting"):
+        document_of("d", record, "A line.", ())

@@ -13,6 +13,7 @@ import chunkwise
 from chunkwise import Document, Query
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.retrieval.graph import Walk, _members, name_graph
+from chunkwise.retrieval.name_lookup import NameLookup
 from chunkwise.retrieval.search.chains import chains_of_hits
 from chunkwise.text.names import names_in_question
 from chunkwise.text.terms import query_terms
@@ -176,3 +177,56 @@ def test_the_names_take_at_most_half_of_the_text(text: str, tmp_path: Path) -> N
 def test_members_are_those_of_both(names: set[int], some: set[int]) -> None:
     known, asked = (np.array(sorted(each), np.uint64) for each in (names, some))
     assert _members(known, asked).tolist() == [each in some for each in sorted(names)]
+
+
+_PAGES = {
+    "start.html": "<title>Start</title><h1>Off sick</h1>"
+    '<p>Whoever is ill calls in; <a href="rules/hr-017.html">this page</a> tells the rest.</p>',
+    "rules/hr-017.html": "<title>Absence</title><h1>Notes</h1><p>A certificate is due on day four.</p>",
+}
+
+
+def _pages(folder: Path) -> Path:
+    for name, markup in _PAGES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(markup)
+    for number in range(30):
+        text = f"<h1>Report {number}</h1><p>The council of Vane{number} met ill and called in winter.</p>"
+        (folder / f"other-{number}.html").write_text(text)
+    return folder
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_link_in_a_page_leads_to_the_page(tmp_path: Path, jobs: int) -> None:
+    """By the file alone: neither page says a word of the other; in memory, in a folder and read in other processes."""
+    pages = _pages(tmp_path / "pages")
+    question = "What proof must whoever is ill and calls in bring?"
+    for into in (None, tmp_path / "kb"):
+        index = chunkwise.index(pages, into=into, vectors="none", graph=True, jobs=jobs)
+        hits = index.search(question, retriever="graph", k=2)
+        assert {hit.doc_id for hit in hits} == {"start.html", "rules/hr-017.html"}
+        without = index.search(question, retriever="multiscale", k=5)
+        assert "rules/hr-017.html" not in {hit.doc_id for hit in without}
+        (chains,) = chains_of_hits(index.source, [Query("1", question)], [hits], "graph")
+        at = [hit.doc_id for hit in hits].index("rules/hr-017.html")
+        last = chains[at].hops[-1]
+        assert (last.name, last.after.doc_id) == ("hr-017", "rules/hr-017.html")
+        assert last.before is not None
+        start = next(hit.document for hit in hits if hit.doc_id == "start.html")
+        assert start.text[last.before.start : last.before.end] == "this page"
+        assert start.links[0].target == "rules/hr-017.html"
+        named = NameLookup(index.source).details("hr-017")
+        assert {each.doc_id for each in named.mentions} == {"start.html", "rules/hr-017.html"}
+        assert named.counts.name == "hr-017"
+
+
+def test_another_target_is_another_document(tmp_path: Path) -> None:
+    """The text of the page is the same: what it names is not."""
+    pages = _pages(tmp_path / "pages")
+    chunkwise.index(pages, into=tmp_path / "kb", vectors="none", graph=True)
+    start = pages / "start.html"
+    start.write_text(start.read_text().replace("rules/hr-017.html", "other-3.html"))
+    index = chunkwise.index(pages, into=tmp_path / "kb", vectors="none", graph=True)
+    assert {each.doc_id for each in NameLookup(index.source).details("other-3").mentions} == {
+        "start.html", "other-3.html",
+    }  # fmt: skip

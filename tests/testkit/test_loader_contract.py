@@ -9,7 +9,7 @@ import docx
 import pytest
 
 from chunkwise.base.errors import BrokenContract, InvalidParameter, UnreadableDocument
-from chunkwise.core import Block, Document
+from chunkwise.core import Block, Document, Link
 from chunkwise.documents.loader import loaders
 from chunkwise.documents.source import Source
 from chunkwise.testkit import check_loader
@@ -158,6 +158,10 @@ def pages_outside(self: Shout, source: Source, options: Any, on_unreadable: Any)
     yield Document(source.id, "text", pages=(0, 9))
 
 
+def links_outside(self: Shout, source: Source, options: Any, on_unreadable: Any) -> Any:
+    yield Document(source.id, "text", links=(Link(2, 9, "a.md"),))
+
+
 calls = 0
 
 
@@ -191,6 +195,7 @@ def test_one_of_somebody_else_keeps_it(tmp_path: Path) -> None:
         ({"load": blocks_overlap}, r"\[2:4\].*overlaps the one before"),
         ({"load": odd_block}, "is a 'poem'; known: heading"),
         ({"load": pages_outside}, "no places of its text"),
+        ({"load": links_outside}, r"the link \[2:9\].*outside of the text"),
         ({"load": fickle}, "a second run"),
     ],
 )

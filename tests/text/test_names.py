@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.core import Document
+from chunkwise.core import Document, Link
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.names import (
     HEADING,
@@ -178,6 +178,80 @@ def test_a_day_is_one_name_however_it_is_written() -> None:
 def test_a_link_speaks_of_the_document_it_leads_to(target: str, name: str | None) -> None:
     text = f"See [how to ask]({target})."
     assert stands_for(text, "Leave policy") == ({"how to ask"} if name else set())
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("markdown", "See [how to ask][rules].\n\n[Rules]: ../leave-policy.md\n"),
+        ("markdown", "See [how to ask][].\n\n[how to ask]: <leave-policy.md>\n"),
+        ("markdown", "See [how to ask].\n\n[how to ask]: leave-policy.md 'title'\n"),
+        ("markdown", "See [how to ask](<leave policy.md>)."),
+        ("rst", "See `how to ask <leave-policy.rst>`_."),
+        ("rst", "See :doc:`how to ask <../leave-policy>`."),
+        ("asciidoc", "See xref:leave-policy.adoc#who[how to ask]."),
+        ("asciidoc", "See <<leave-policy.adoc#,how to ask>>."),
+        ("org", "See [[file:leave-policy.org][how to ask]]."),
+    ],
+)
+def test_links_in_the_ways_of_each_markup(format: str, text: str) -> None:
+    assert "how to ask" in stands_for(text, "Leave policy", format=format)
+
+
+def test_a_link_of_sphinx_without_a_text_names_the_document() -> None:
+    assert "rules/leave-policy" in stands_for(
+        "See :doc:`rules/leave-policy`.", "Leave policy", format="rst"
+    )
+
+
+def _linked(text: str, target: str, said: str = "how to ask") -> Mentions:
+    at = text.index(said)
+    document = Document("d", text, format="html", links=(Link(at, at + len(said), target),))
+    analyzed = Analyzed(document)
+    return document_names(analyzed, analyzed.atoms(), "en")
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("leave-policy.html", {"leave policy", "how to ask"}),
+        ("https://example.org/leave-policy", {"how to ask"}),
+        ("//example.org/leave-policy", {"how to ask"}),
+    ],
+)
+def test_a_link_that_the_text_does_not_show_is_one_all_the_same(
+    target: str, expected: set[str]
+) -> None:
+    """As in Markdown: what it says, and where it leads."""
+    found = _linked("See how to ask in time.", target)
+    rows = zip(found.start.tolist(), found.end.tolist(), found.name.tolist(), strict=True)
+    assert {name for low, high, name in rows if (low, high) == (4, 14)} == {
+        name_hash(name_key(each)) for each in expected
+    }
+
+
+def test_a_whole_paragraph_that_is_linked_is_no_name() -> None:
+    long = "the rules of the house that all of us wrote together in one long night of winter " * 2
+    found = _linked(f"See {long}.", "leave-policy.html", long.strip())
+    assert not (found.start == 4).any()
+
+
+@pytest.mark.parametrize(
+    ("id", "name"),
+    [
+        ("rules/leave_policy.md", "Leave policy"),
+        ("rules/leave-policy/index.html", "Leave policy"),
+        ("leave-policy", None),
+        ("corpus.jsonl#leave-policy", None),
+    ],
+)
+def test_a_document_is_about_what_its_file_is_called(id: str, name: str | None) -> None:
+    """So links lead to it, whatever its title is."""
+    analyzed = Analyzed(Document(id, "Ask in time.", title="Rules of absence", format="markdown"))
+    found = document_names(analyzed, analyzed.atoms(), "en")
+    titles = set(found.name[found.kind == TITLE].tolist())
+    expected = {name_hash(name_key(each)) for each in ("Rules of absence", name) if each}
+    assert titles == expected
 
 
 @pytest.mark.parametrize(

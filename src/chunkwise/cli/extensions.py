@@ -31,6 +31,7 @@ KINDS = {
     "embedders": "chunkwise.models:embedders",
     "rerankers": "chunkwise.models:rerankers",
     "language_models": "chunkwise.models:language_models",
+    "name_finders": "chunkwise.models:name_finders",
     "retrievers": "chunkwise.retrieval.retrievers:registry",
     "engines": "chunkwise.retrieval.engine:registry",
     "vector_databases": "chunkwise.vector_databases.database:registry",
@@ -52,8 +53,8 @@ class ExtensionsOptions:
 def command(options: ExtensionsOptions) -> None:
     """List what can be added to, what is there, which package it comes from, and what cannot be loaded.
 
-    KINDS are loaders, chunkers, embedders, rerankers, language_models, retrievers, engines, vector_databases,
-    metrics, judges; without any, all are listed.
+    KINDS are loaders, chunkers, embedders, rerankers, language_models, name_finders, retrievers, engines,
+    vector_databases, metrics, judges; without any, all are listed.
     """
     for kind in options.kinds:
         if kind not in KINDS:

@@ -116,6 +116,11 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, EstimateOption
         help="Keep where names stand, too, which the retriever graph walks along: for questions whose answer stands in "
         "two places. With --llm a language model reads how names are related, too, each relation with its quote.",
     )  # fmt: skip
+    names: str | None = option(
+        "--names", metavar="NAME", show_default="none",
+        help="With --graph: a model that finds names beside the rules: spacy(model=en_core_web_sm), lac (Chinese), one "
+        "of your own (./file.py:Class), none.",
+    )  # fmt: skip
     tokenizer: str | None = tokenizer_name("o200k_base")
     as_json: bool = json_flag("Print the summary as JSON on stdout and nothing else.")
 
@@ -185,7 +190,8 @@ def command(options: IndexCommandOptions) -> None:
         built = index(
             paths, strategy, chunks=options.chunks, into=options.into, embedder=options.embedder,
             vectors=options.vectors, context=context, llm=llm, language=options.language,
-            tokenizer=options.tokenizer, maxsim=options.maxsim, graph=graph, options=options.loading(),
+            tokenizer=options.tokenizer, maxsim=options.maxsim, graph=graph, names=options.names,
+            options=options.loading(),
             on_unreadable="raise" if options.strict else say_skipped, on_bad=bad_rows.say, jobs=jobs,
             advance=advance, rebuild=options.rebuild, keep_others=options.add,
         )  # fmt: skip
@@ -315,6 +321,7 @@ class IndexSummary:
     llm: str
     maxsim: str
     graph: str
+    names: str
     language: str
     notes: list[str]
     seconds: float
@@ -344,6 +351,7 @@ def _summary(built: Index, into: str, seconds: float) -> IndexSummary:
         llm=settings.llm,
         maxsim=settings.maxsim,
         graph=settings.graph,
+        names=settings.names,
         language=settings.language,
         notes=list(changes.notes),
         seconds=round(seconds, 3),

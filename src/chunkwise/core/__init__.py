@@ -13,6 +13,7 @@ from chunkwise.core.document import (
     BlockKind,
     Box,
     Document,
+    Link,
     PageBoxes,
     Span,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "HitPlace",
     "KnownSection",
     "Label",
+    "Link",
     "OnProgress",
     "Outline",
     "PageBoxes",

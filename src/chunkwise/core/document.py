@@ -141,6 +141,15 @@ class Block(NamedTuple):
     """Items of one list and rows of one table share a number; neighbours differ."""
 
 
+class Link(NamedTuple):
+    """Text that leads to another document, where the text itself does not say so, as in HTML."""
+
+    start: int
+    end: int
+    target: str
+    """As it is written there: an address, or a path from the document's own."""
+
+
 class _PackedBlocks(NamedTuple):
     """Blocks in columns, on their way to another process: by themselves they take ten times as long."""
 
@@ -183,6 +192,8 @@ class Document:
     """Offset at which each page starts, the first page first."""
     boxes: PageBoxes | None = field(default=None, repr=False, hash=False)
     """Where each line stands on its page; None: the format does not say."""
+    links: tuple[Link, ...] = field(default=(), repr=False)
+    """Those of formats whose text does not have them, such as HTML; Markdown's stand in the text."""
     revision: str = field(default="", repr=False, compare=False)
     """Of which state of its source it was read, where a store says: an index reads only what has another by now."""
 

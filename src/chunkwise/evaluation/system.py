@@ -185,6 +185,8 @@ def index_system(
         configuration["maxsim"] = settings.maxsim
     if settings.graph:
         configuration["graph"] = settings.graph
+    if settings.names:
+        configuration["names"] = settings.names
     documents = [index.source.document(number) for number in index.source.document_numbers()]
     # Steps behind the ranking look at the hits together: more hits would change the first ones.
     deeper = not steps.needs_chunks and steps.reranker is None

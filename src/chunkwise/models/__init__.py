@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from chunkwise.core import OnProgress
     from chunkwise.models.embed.embedder import Embedder, TokenEncoder
     from chunkwise.models.llm.language_model import LanguageModel
+    from chunkwise.models.name_finder import NameFinder
     from chunkwise.models.rerank.reranker import Reranker
 
 
@@ -115,6 +116,25 @@ language_models = Registry(
     example="mine(parameter=1)",
     forms=LANGUAGE_MODEL_FORMS,
 )
+
+name_finders = Registry(
+    "name finder",
+    "chunkwise.name_finders",
+    {
+        "spacy": "chunkwise.models.name_finder:SpacyNames",
+        "lac": "chunkwise.models.name_finder:LacNames",
+    },
+    needs=("names", "identity"),
+    example="spacy(model=en_core_web_sm)",
+)
+
+
+def get_name_finder(finder: str | NameFinder) -> NameFinder:
+    """The name finder of this name, or the one given."""
+    made: NameFinder = (
+        name_finders.make(finder) if isinstance(finder, str) else name_finders.checked(finder)
+    )
+    return made
 
 
 def get_embedder(

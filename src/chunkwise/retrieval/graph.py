@@ -99,12 +99,11 @@ def _about(
     kinds = table.kind
     found = [(atom, np.asarray(table.name), kinds)]
     for kind, owner in ((TITLE, atoms.document), (HEADING, atoms.section)):
-        # Equal headings of one section are one: the work stays that of one pass over the atoms.
         rows = np.flatnonzero(kinds == kind)
         if not len(rows):
             continue
         of = owner[atom[rows]].astype(np.int64)
-        _, once = np.unique(of, return_index=True)
+        once = _first_of_each(of, _MOST_OF_A_KIND[kind])
         rows, of = rows[once], of[once]
         order = np.argsort(owner, kind="stable")
         sorted_owner = owner[order]
@@ -119,6 +118,18 @@ def _about(
         )
     atoms_of, names, kinds = (np.concatenate(each) for each in zip(*found, strict=True))
     return atoms_of, names, kinds
+
+
+_MOST_OF_A_KIND = {TITLE: 2, HEADING: 1}
+"""A document has its title and the name of its file, a section one heading: the work is a few passes over the atoms."""
+
+
+def _first_of_each(owner: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Positions of the first few of each owner, by owner."""
+    order = np.argsort(owner, kind="stable")
+    own = owner[order]
+    before: NDArray[np.int64] = np.arange(len(own)) - own.searchsorted(own)
+    return order[before < most]
 
 
 class WalkStep(NamedTuple):
@@ -284,6 +295,8 @@ class ChainLink(NamedTuple):
 
     before: NamePlace
     after: NamePlace
+    name: int
+    """Its hash."""
 
 
 class Chain(NamedTuple):
@@ -323,8 +336,9 @@ def chain_of(
             links = []
             passage, step = step.passage, step.before
             continue
-        places = (name_place(atoms, graph, each, step.name) for each in (step.passage, passage))
-        links.append(ChainLink(*places))
+        before = name_place(atoms, graph, step.passage, step.name)
+        after = name_place(atoms, graph, passage, step.name)
+        links.append(ChainLink(before, after, int(graph.names[step.name])))
         passage, step = step.passage, step.before
     span, begin = _begin(atoms, graph, points, asked, passage)
     return Chain(span, begin, tuple(links[::-1]), share)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.core import BLOCK_KINDS, FORMATS, Block, Document, PageBoxes
+from chunkwise.core import BLOCK_KINDS, FORMATS, Block, Document, Link, PageBoxes
 from chunkwise.text.names import Mentions
 from chunkwise.text.terms import TermCounts
 
@@ -146,6 +146,8 @@ def record_of(document: Document) -> str:
         layout["blocks"] = _numbers(document.blocks)
     if document.boxes is not None:
         layout["boxes"] = _packed(document.boxes)
+    if document.links:
+        layout["links"] = _packed_links(document.links)
     return json.dumps({**known, "metadata": metadata, **layout}, ensure_ascii=True)
 
 
@@ -156,11 +158,12 @@ def document_of(id: str, record: str, text: str, pages: tuple[int, ...]) -> Docu
     blocks = None if numbers is None else _blocks(numbers)
     packed = known.pop("boxes", None)  # an index made before there were any has none
     boxes = None if packed is None else _unpacked(packed)
+    links = _unpacked_links(known.pop("links", ""))
     if blocks is None and known["format"] not in FORMATS:
         known["format"] = (
             "text"  # an index made before such a format was refused; it was read as text
         )
-    return Document(id, text, **known, blocks=blocks, pages=pages, boxes=boxes)
+    return Document(id, text, **known, blocks=blocks, pages=pages, boxes=boxes, links=links)
 
 
 def _packed(boxes: PageBoxes) -> str:
@@ -172,11 +175,11 @@ def _packed(boxes: PageBoxes) -> str:
     columns[[0, 2, 3, 4, 5, 6], 1:] = np.diff(columns[[0, 2, 3, 4, 5, 6]], axis=1)
     # The low bytes of a column together, then the next ones: zlib sees the zeros.
     planes = columns.view(np.uint8).reshape(7, -1, 4).transpose(0, 2, 1)
-    return base64.b64encode(zlib.compress(planes.tobytes(), 6)).decode("ascii")
+    return _deflated(planes.tobytes())
 
 
 def _unpacked(packed: str) -> PageBoxes:
-    data = np.frombuffer(zlib.decompress(base64.b64decode(packed)), np.uint8)
+    data = np.frombuffer(_inflated(packed), np.uint8)
     planes = np.ascontiguousarray(data.reshape(7, 4, -1).transpose(0, 2, 1))
     columns = planes.view("<i4").reshape(7, -1).astype(np.int64)
     columns[[0, 2, 3, 4, 5, 6]] = np.cumsum(columns[[0, 2, 3, 4, 5, 6]], axis=1)
@@ -188,6 +191,28 @@ def _unpacked(packed: str) -> PageBoxes:
         array("i", columns[2].astype(np.int32).tobytes()),
         array("i", corners.tobytes()),
     )
+
+
+def _packed_links(links: tuple[Link, ...]) -> str:
+    """Addresses of one site repeat each other: a third of what they are."""
+    return _deflated(json.dumps(links).encode())
+
+
+def _unpacked_links(packed: str) -> tuple[Link, ...]:
+    if not packed:  # without any, or made before they were kept
+        return ()
+    return tuple(Link(*row) for row in json.loads(_inflated(packed)))
+
+
+def _deflated(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data, 6)).decode("ascii")
+
+
+def _inflated(packed: str) -> bytes:
+    try:
+        return zlib.decompress(base64.b64decode(packed))
+    except zlib.error as error:  # no ValueError, as all else that damage makes
+        raise ValueError(f"damaged: {error}") from error
 
 
 def metadata_of(record: str) -> dict[str, object]:

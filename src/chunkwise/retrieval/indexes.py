@@ -28,6 +28,7 @@ from chunkwise.core import Chunk, Document, Hit, OnProgress, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, leaving_out, read
 from chunkwise.documents.inputs import each_input_or_table
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
+from chunkwise.models.name_finder import NameFinder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.records.read import OnBadRow
 from chunkwise.retrieval.conditions import Where
@@ -42,6 +43,7 @@ from chunkwise.retrieval.export import (
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexing.lazy_models import (
     LazyEmbedder,
+    LazyNameFinder,
     LazyTokenEncoder,
     Llm,
     QuestionEmbedder,
@@ -76,6 +78,7 @@ class Index:
         changes: Changes | None = None,
         llm: Llm | None = None,
         token_encoder: LazyTokenEncoder | None = None,
+        names: LazyNameFinder | None = None,
     ) -> None:
         self.source = source
         """What retrievers work on."""
@@ -87,6 +90,7 @@ class Index:
         self._strategy = strategy
         self._llm = llm
         self._token_encoder = token_encoder
+        self._names = names
 
     @property
     def settings(self) -> Settings:
@@ -170,8 +174,9 @@ class Index:
             )
         encoder = self._token_encoder.requested if self._token_encoder else None
         requested = RequestedSettings(
-            self._strategy, self.embedder or None, llm=self._llm, maxsim=encoder
-        )
+            self._strategy, self.embedder or None, llm=self._llm, maxsim=encoder,
+            names=self._names.requested if self._names else None,
+        )  # fmt: skip
         reading = Reading(source, options, on_unreadable, jobs, advance, keep_others)
         if self.place is None:
             assert isinstance(self.source, LocalIndex)
@@ -239,6 +244,7 @@ def index(
     tokenizer: str | None = None,
     maxsim: str | TokenEncoder | None = None,
     graph: bool | Graph | None = None,
+    names: str | NameFinder | None = None,
     options: LoadOptions | None = None,
     on_unreadable: WhenUnreadable = "warn",
     on_bad: OnBadRow | None = None,
@@ -264,7 +270,8 @@ def index(
     which are indexed beside it; without one the headings context is taken. With `maxsim` ("colbert-small") the
     vectors of single tokens are kept, too, and `multiscale` compares them with those of the question (late
     interaction). With `graph` it is kept where names stand, and the retriever `graph` walks along them; with
-    `llm`, too, the model reads how they are related ("names": it does not).
+    `llm`, too, the model reads how they are related ("names": it does not). `names` is a model that finds more of
+    them than rules do: "spacy", "lac" (Chinese), or one of your own.
     """
     if rebuild and keep_others:
         raise InvalidParameter(
@@ -273,7 +280,7 @@ def index(
     if chunks is not None:
         source, strategy, options = _with_chunks(source, strategy, chunks, options, on_bad)
     requested = RequestedSettings(
-        strategy, embedder, vectors, context, language, tokenizer, llm, maxsim, graph
+        strategy, embedder, vectors, context, language, tokenizer, llm, maxsim, graph, names
     )
     reading = Reading(source, options, on_unreadable, jobs, advance, keep_others)
     if into is None:
@@ -286,6 +293,7 @@ def index(
             changes,
             resolved.llm,
             resolved.token_encoder,
+            resolved.name_finder,
         )
     place = index_place(into)
     found, resolved, changes = _into(place, reading, requested, rebuild, wait)
@@ -297,6 +305,7 @@ def index(
         changes,
         resolved.llm,
         resolved.token_encoder,
+        resolved.name_finder,
     )
 
 
@@ -369,11 +378,12 @@ def open_index(
     strategy: StrategyLike | None = None,
     llm: Llm | None = None,
     maxsim: str | TokenEncoder | None = None,
+    names: str | NameFinder | None = None,
 ) -> Index:
     """An index that is there, in a folder or with an engine.
 
-    `embedder` and `maxsim` are needed where it was made with one of your own; so are `strategy` and `llm`, to bring
-    it up to date.
+    `embedder` and `maxsim` are needed where it was made with one of your own; so are `strategy`, `llm` and `names`, to
+    bring it up to date.
     What others write to a folder meanwhile is seen once it is opened again; an index on a server sees it with the
     next question.
     """
@@ -386,7 +396,10 @@ def open_index(
     encoder = None
     if settings.maxsim:
         encoder = LazyTokenEncoder(maxsim or settings.maxsim, settings.maxsim_identity)
-    return Index(opened, lazy, where, strategy, llm=llm, token_encoder=encoder)
+    finder = None
+    if settings.names:
+        finder = LazyNameFinder(names or settings.names, settings.names_identity)
+    return Index(opened, lazy, where, strategy, llm=llm, token_encoder=encoder, names=finder)
 
 
 def settings_at(place: str | os.PathLike[str], *, of_any_version: bool = False) -> Settings | None:

@@ -16,7 +16,14 @@ from chunkwise.retrieval.errors import no_graph_error, reporting_damage
 from chunkwise.retrieval.graph import NamePlace, Walk, place_of
 from chunkwise.retrieval.retrievers import graph_of
 from chunkwise.retrieval.searchable import MentionTable, NamedSource, Searchable
-from chunkwise.text.names import MENTION, STATED, name_hash, name_key, name_spans
+from chunkwise.text.names import (
+    MENTION,
+    STATED,
+    name_hash,
+    name_key,
+    name_spans,
+    unwritten_title,
+)
 
 COMMON = Walk.common
 """A name in more passages leads nowhere."""
@@ -311,7 +318,7 @@ class NameLookup:
             document = self._source.document(place.document)
             said = document.text[place.start : place.end].strip("#= \t\r\n")
             if not said:
-                title = title or document.title or ""
+                title = title or unwritten_title(document, wanted)
             elif name_hash(name_key(said)) == wanted and (not spelled or len(said) < len(spelled)):
                 spelled = said  # without an article or a possessive
         return spelled or title or self._longest(name)

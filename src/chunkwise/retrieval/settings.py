@@ -56,6 +56,10 @@ class Settings:
     maxsim_dimensions: int = 0
     graph: Literal["", "names", "relations"] = ""
     """`names`: where names stand is kept; `relations`: what the language model reads of them, too; empty: neither."""
+    names: str = ""
+    """What `models.get_name_finder` takes, where one finds names beside the rules; empty: rules alone."""
+    names_identity: str = ""
+    """The name finder's own."""
     graph_prompt: str = ""
     """The version of the wording it was asked for relations with."""
 

@@ -10,7 +10,12 @@ if TYPE_CHECKING:
     from chunkwise.testkit.engines import check_engine
     from chunkwise.testkit.loaders import check_loader
     from chunkwise.testkit.metrics import check_judge, check_metric
-    from chunkwise.testkit.models import check_embedder, check_language_model, check_reranker
+    from chunkwise.testkit.models import (
+        check_embedder,
+        check_language_model,
+        check_name_finder,
+        check_reranker,
+    )
     from chunkwise.testkit.retrievers import check_retriever
 
 # Imported when first used: who writes a strategy needs no index and no metric.
@@ -23,6 +28,7 @@ _HOMES = {
     "check_language_model": "models",
     "check_loader": "loaders",
     "check_metric": "metrics",
+    "check_name_finder": "models",
     "check_reranker": "models",
     "check_retriever": "retrievers",
 }
@@ -36,6 +42,7 @@ __all__ = [
     "check_language_model",
     "check_loader",
     "check_metric",
+    "check_name_finder",
     "check_reranker",
     "check_retriever",
 ]

@@ -123,6 +123,12 @@ def _check_document(name: str, document: object) -> None:
                 f"{name}: a block of {document.id!r} is a {block.kind!r}; known: {', '.join(get_args(BlockKind))}"
             )
         before = block.end
+    for link in document.links:
+        if not 0 <= link.start < link.end <= len(document.text) or not link.target:
+            raise BrokenContract(
+                f"{name}: the link [{link.start}:{link.end}] of {document.id!r} to {link.target!r} leads nowhere, or "
+                f"lies outside of the text, which has {len(document.text)} characters"
+            )
     pages = document.pages
     if pages and (list(pages) != sorted(pages) or pages[0] < 0 or pages[-1] > len(document.text)):
         raise BrokenContract(

@@ -1,4 +1,4 @@
-"""What every embedder, reranker and language model keeps to, however good it is."""
+"""What every embedder, reranker, language model and name finder keeps to, however good it is."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import BrokenContract, ChunkwiseError
-from chunkwise.models import get_embedder, get_language_model, get_reranker
+from chunkwise.base.errors import BrokenContract, ChunkwiseError, InvalidParameter
+from chunkwise.models import get_embedder, get_language_model, get_name_finder, get_reranker
 from chunkwise.models.embed.embedder import Embedder, Kind
 from chunkwise.models.llm.language_model import Completion, LanguageModel, Request
+from chunkwise.models.name_finder import NameFinder, names_found
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.testkit.hostile import HOSTILE_TEXTS
 
@@ -121,6 +122,40 @@ def check_reranker(
     alone = np.concatenate([scores([text]) for text in every])
     if np.ptp([together, backwards, alone], axis=0).max() > tolerance or len(scores([])):
         raise BrokenContract(f"{model.identity}: a text's score depends on the texts around it")
+
+
+def check_name_finder(finder: str | NameFinder, texts: Iterable[str] = ()) -> None:
+    """Hold a name finder to the contract: places inside of the text, the same ones every time and in a copy."""
+    found = get_name_finder(finder)
+    identity = found.identity
+    if not isinstance(identity, str) or not identity:
+        raise BrokenContract(f"the identity of {type(found).__name__} is {identity!r}, no name")
+    every = [*HOSTILE_TEXTS, *texts]
+    first = [_name_places(found, text) for text in every]
+    try:
+        copy: NameFinder = pickle.loads(pickle.dumps(found))
+    except Exception as error:  # somebody else's code
+        raise BrokenContract(
+            f"{identity}: cannot be sent to another process: {error}; give it a __reduce__, or load what is large when "
+            "it is first needed"
+        ) from error
+    for name, other in (("the second time", found), ("in a copy of itself", copy)):
+        for text, places in zip(every[::-1], first[::-1], strict=True):
+            if _name_places(other, text) != places:
+                raise BrokenContract(f"{identity}: finds others {name} in {text[:60]!r}")
+    if found.identity != identity:
+        raise BrokenContract(f"{identity}: its identity is another after use: {found.identity}")
+
+
+def _name_places(finder: NameFinder, text: str) -> set[tuple[int, int]]:
+    try:
+        return set(names_found(finder, text))
+    except InvalidParameter as error:
+        raise BrokenContract(str(error)) from error
+    except Exception as error:  # somebody else's code: whatever it raises stops a run of hours
+        raise BrokenContract(
+            f"{finder.identity}: raised {type(error).__name__} for {text[:60]!r}: {error}"
+        ) from error
 
 
 def check_language_model(model: str | LanguageModel, texts: Iterable[str] = ()) -> None:

@@ -11,9 +11,11 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
+from chunkwise.core import Document
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.sections import heading_title
 from chunkwise.text.language import MONTHS
+from chunkwise.text.links import LONGEST_LINK, file_title, is_file_name, written_links
 from chunkwise.text.terms import folded, stop_words, words_of
 
 MENTION, HEADING, TITLE, STATED = 0, 1, 2, 3
@@ -47,10 +49,6 @@ _MARKED = regex.compile(
 _ACRONYM = regex.compile(r"""[ \u00a0]\((?:the )?["“„'‘]?((?:\p{Lu}\.?){2,10})["”“'’]?\)""")
 _SPELLED = regex.compile(r"(?<![\p{L}\p{N}])((?:\p{Lu}\.?){2,10}) \((\p{Lu}[^()\n]{3,80})\)")
 """An acronym with its long form behind it."""
-_LINK = regex.compile(r"\[([^\[\]\n]{1,80})\]\(<?([^()\s<>]{1,200})")
-_EXTENSION = regex.compile(r"\.[A-Za-z0-9]{1,8}$")
-_PLAIN_FILES = frozenset("index readme".split())
-"""A file of such a name is about what its folder is."""
 _IDENTIFIER = regex.compile(
     r"(?<![\p{L}\p{N}_./-])(?:_{0,2}[a-z][a-z0-9]{0,40}+(?:_[a-z0-9]{1,40}+){1,8}|[a-z]{2,30}+[A-Z][A-Za-z0-9]{1,40}+)"
     r"(?![\p{L}\p{N}_])"
@@ -202,14 +200,23 @@ def name_spans(text: str) -> list[NameSpan]:
     return found
 
 
-def document_names(analyzed: Analyzed, starts: NDArray[np.int64], language: str) -> Mentions:
-    """The names of a document; none runs over the start of an atom. `language` is what its words were read as."""
+def document_names(
+    analyzed: Analyzed,
+    starts: NDArray[np.int64],
+    language: str,
+    given: Iterable[tuple[int, int]] = (),
+) -> Mentions:
+    """The names of a document; none runs over the start of an atom. `language` is what its words were read as.
+
+    `given` are places of names that something else than rules found.
+    """
     small = _OPENERS | stop_words(language) | stop_words("en")
     text = _within_atoms(analyzed, starts)
     articles = _GERMAN_ARTICLES if language == "de" else frozenset[str]()
     found = list(_capitalised(text, small, articles, _Openings(analyzed, starts)))
     found += _marked(text, small)
-    found += _linked(text)
+    found += _linked(text, analyzed.document, small)
+    found += _given(text, given)
     found += _dates(text)
     found += _repeated(text, small)
     found += _repeated_han(text)
@@ -343,21 +350,33 @@ def _is_said(quoted: str) -> bool:
     )
 
 
-def _linked(text: str) -> Iterator[tuple[int, int, str]]:
-    """What a link leads to, by the name of its file: [how to ask](../leave-policy.md) is about the leave policy."""
-    for match in _LINK.finditer(text):
-        path = match[2].partition("#")[0].partition("?")[0]
-        if not path or ":" in path:
-            continue
-        parts = [part for part in path.split("/") if part.strip(".")]
-        if not parts:
-            continue
-        said = _EXTENSION.sub("", parts[-1])
-        if said.lower() in _PLAIN_FILES:
-            said = parts[-2] if len(parts) > 1 else ""
-        key = name_key(said.replace("%20", " ").replace("_", " "))
+def _given(text: str, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, str]]:
+    for start, end in places:
+        key = name_key(text[start:end])
         if len(key) > 1 and key.count(" ") < _MOST_WORDS:
-            yield *match.span(1), key
+            yield start, end, key
+
+
+def _linked(text: str, document: Document, small: frozenset[str]) -> Iterator[tuple[int, int, str]]:
+    """What a link leads to, by the name of its file: [how to ask](../leave-policy.md) is about the leave policy."""
+    for start, end, target in written_links(text, document):
+        if key := _file_key(target):
+            yield start, end, key
+    for start, end, target in document.links:
+        said = text[start:end]
+        if len(said) > LONGEST_LINK or "\n" in said:
+            continue
+        key = name_key(said)
+        if key and key not in small and key.count(" ") < _MOST_WORDS:
+            yield start, end, key
+        if key := _file_key(target):
+            yield start, end, key
+
+
+def _file_key(path: str) -> str:
+    """Of what a file is about by its name; empty: it is an address elsewhere, or its name says nothing."""
+    key = name_key(file_title(path))
+    return key if len(key) > 1 and key.count(" ") < _MOST_WORDS else ""
 
 
 def _dates(text: str) -> Iterator[tuple[int, int, str]]:
@@ -462,13 +481,25 @@ class _Aliases:
 
 
 def _subjects(analyzed: Analyzed) -> Iterator[tuple[int, int, str, int]]:
-    """The title and the headings."""
+    """The title, the name of the file, by which links call it, and the headings."""
     text, title = analyzed.text, analyzed.document.title or ""
     key = name_key(regex.sub(r"\s*\([^()]{0,80}\)\s*$", "", title[:200]))
     if key and key.count(" ") < _MOST_WORDS:
         begins = text.startswith(title)
         yield 0, len(title) if begins else 0, key, TITLE
+    if (
+        is_file_name(analyzed.document.id)
+        and (own := _file_key(analyzed.document.id))
+        and own != key
+    ):
+        yield 0, 0, own, TITLE
     for start, end in analyzed.blocks.spans("heading").tolist():
         key = name_key(heading_title(text[start:end]))
         if key and key.count(" ") < _MOST_WORDS:
             yield start, end, key, HEADING
+
+
+def unwritten_title(document: Document, name: int) -> str:
+    """What names it beside its text, for one that this does: the name of its file, or its title."""
+    of_file = file_title(document.id)
+    return of_file if name_hash(name_key(of_file)) == name else document.title or ""

@@ -26,6 +26,7 @@ from chunkwise.models.embed.embedder import (
 )
 from chunkwise.models.embed.late import atom_sums_of_many, span_vectors
 from chunkwise.models.embed.token_codes import TokenCodes, token_codes_of_many
+from chunkwise.models.name_finder import NameFinder, names_in_stretches
 from chunkwise.retrieval.indexed_document import (
     IndexedDocument,
     SpanRows,
@@ -33,7 +34,7 @@ from chunkwise.retrieval.indexed_document import (
     Summaries,
 )
 from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
-from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, LazyTokenEncoder
+from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, LazyNameFinder, LazyTokenEncoder
 from chunkwise.retrieval.indexing.relations import related_places
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.analyzed import Analyzed
@@ -68,6 +69,8 @@ class DocumentFeatures:
         """Of the vectors of each atom's tokens; None: the model has not read the document."""
         self.token_codes: TokenCodes | None = None
         """The vectors themselves, of the token encoder; None: it has not read the document."""
+        self.given_names: Sequence[tuple[int, int]] = ()
+        """Places of names that a name finder found, beside those of rules."""
         self.relations: StatedRelations | None = None
         """What a language model read of names; None: it was not asked."""
 
@@ -110,7 +113,8 @@ class DocumentFeatures:
     @cached_property
     def mentions(self) -> Mentions:
         """Where names stand."""
-        found = document_names(self.analyzed, self.starts, self.terms.language)
+        language = self.terms.language
+        found = document_names(self.analyzed, self.starts, language, self.given_names)
         if self.relations is None:
             return found
         return with_statements(
@@ -240,16 +244,22 @@ def build_documents(
     on_done: OnDone | None = None,
     token_encoder: TokenEncoder | None = None,
     relations: Sequence[StatedRelations] = (),
+    name_finder: NameFinder | None = None,
 ) -> list[BuiltDocument]:
     """All rows of some documents: short ones are read together, so that every core has work.
 
-    The embedder is wanted where `settings.vectors` says so, the token encoder where `settings.maxsim` does, relations
-    of each document where `settings.graph` does.
+    The embedder is wanted where `settings.vectors` says so, the token encoder where `settings.maxsim` does, the name
+    finder where `settings.names` does, relations of each document where `settings.graph` does.
     """
     all_features = [DocumentFeatures(each.analyzed, settings) for each in documents]
     if settings.graph == "relations":
         for features, own in zip(all_features, relations, strict=True):
             features.relations = own
+    if settings.names:
+        assert name_finder is not None
+        for features in all_features:
+            text, starts = features.analyzed.text, features.starts
+            features.given_names = names_in_stretches(name_finder, text, starts)
     if settings.maxsim:
         assert token_encoder is not None
         encode_tokens(all_features, token_encoder, on_done)
@@ -285,6 +295,7 @@ class RowBuilder:
     settings: Settings
     model: LazyEmbedder | None
     token_encoder: LazyTokenEncoder | None
+    name_finder: LazyNameFinder | None = None
 
     @property
     def stage(self) -> str:
@@ -300,7 +311,10 @@ class RowBuilder:
         new = [each for each in documents if each.chunks]
         embedder = self.model.embedder if self.model and new else None
         encoder = self.token_encoder() if self.token_encoder and new else None
-        built = iter(build_documents(new, self.settings, embedder, token_encoder=encoder))
+        finder = self.name_finder() if self.name_finder and new else None
+        built = iter(
+            build_documents(new, self.settings, embedder, token_encoder=encoder, name_finder=finder)
+        )
         return [
             BuiltChunked(next(built), unparsed=each.unparsed) if each.chunks else each
             for each in documents

@@ -16,9 +16,11 @@ from chunkwise.text.analyzed import Analyzed
 
 
 def document_fingerprint(document: Document) -> str:
-    """Hash of all that chunks, terms and vectors are made from: not of the id, the source or the metadata."""
+    """Hash of all that chunks, terms, vectors and names are made from: not of the id, the source or the metadata."""
     found = blake2b(digest_size=16)
     layout = repr((document.blocks, document.pages))
+    if document.links:
+        layout += repr(document.links)
     for value in (document.text, document.title, document.format, document.language, layout):
         data = value.encode("utf-8", "surrogatepass")
         found.update(len(data).to_bytes(8, "little"))

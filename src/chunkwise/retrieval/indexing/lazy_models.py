@@ -12,6 +12,7 @@ from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.contextual import WrittenContext
 from chunkwise.core import Chunk, OnProgress
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder, same_model
+from chunkwise.models.name_finder import NameFinder
 from chunkwise.retrieval.errors import REBUILD, wrong_model_error
 from chunkwise.retrieval.settings import Settings
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from chunkwise.retrieval.indexing.relations import RelationReader
 
 
-_Model = TypeVar("_Model", Embedder, TokenEncoder)
+_Model = TypeVar("_Model", Embedder, NameFinder, TokenEncoder)
 
 
 class LazyModel(ABC, Generic[_Model]):
@@ -105,6 +106,22 @@ class LazyTokenEncoder(LazyModel[TokenEncoder]):
         from chunkwise.models import get_token_encoder
 
         return get_token_encoder(self.requested, advance=self._advance)
+
+
+class LazyNameFinder(LazyModel[NameFinder]):
+    """What finds names beside the rules."""
+
+    def __init__(self, finder: str | NameFinder, expected: str = "") -> None:
+        if not isinstance(finder, str):
+            from chunkwise.models import name_finders
+
+            name_finders.checked(finder)  # somebody's own object, before anything is asked of it
+        super().__init__(finder, expected)
+
+    def _make(self) -> NameFinder:
+        from chunkwise.models import get_name_finder
+
+        return get_name_finder(self.requested)
 
 
 class NamedClient:

@@ -14,12 +14,14 @@ from chunkwise.core import OnProgress
 from chunkwise.models import DEFAULT, split_patience
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, TokenEncoder, suits_late
 from chunkwise.models.embed.token_codes import check_dimensions
+from chunkwise.models.name_finder import NameFinder
 from chunkwise.retrieval.errors import REBUILD
 from chunkwise.retrieval.indexing.fingerprint import strategy_code
 from chunkwise.retrieval.indexing.lazy_models import (
     LazyContexts,
     LazyEmbedder,
     LazyLlm,
+    LazyNameFinder,
     LazyRelations,
     LazyTokenEncoder,
     Llm,
@@ -37,6 +39,7 @@ from chunkwise.text.terms import check_language
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 NO_TOKEN_VECTORS = "none"
+NO_NAME_FINDER = "none"
 NO_MODEL = (
     "no language model is named, so the headings context is taken instead: title and section path of each chunk "
     "(to have contexts written, name one: llm=…, chunkwise index --llm NAME)"
@@ -165,6 +168,8 @@ class RequestedSettings:
     """What gives a vector a token; `NO_TOKEN_VECTORS`: nothing."""
     graph: bool | Graph | None = None
     """Whether names are kept with their places, and what of them."""
+    names: str | NameFinder | None = None
+    """What finds names beside the rules; `NO_NAME_FINDER`: nothing."""
 
     def check(self) -> None:
         """Wrong values are errors before any work is done."""
@@ -195,6 +200,8 @@ class ResolvedSettings:
     """Who writes about the chunks and reads relations of names; nobody, by default."""
     token_encoder: LazyTokenEncoder | None = None
     """None: an index without token vectors."""
+    name_finder: LazyNameFinder | None = None
+    """None: names are found by rules alone."""
 
     @property
     def llm(self) -> Llm | None:
@@ -279,7 +286,7 @@ def _remembered(requested: RequestedSettings, before: Settings) -> RequestedSett
     return RequestedSettings(
         _strategy_again(requested, before), model, vectors, context, requested.language or before.language,
         requested.tokenizer or before.tokenizer, llm, requested.maxsim or before.maxsim or None,
-        graph,
+        graph, (requested.names or before.names or None) if graph else requested.names,
     )  # fmt: skip
 
 
@@ -320,7 +327,16 @@ def _first(requested: RequestedSettings, advance: OnProgress | None) -> Resolved
             settings, maxsim=encoder.name, maxsim_identity=encoder().identity, maxsim_dimensions=dimensions
         )  # fmt: skip
     settings, asking, more = llm_first(requested, settings)
-    return ResolvedSettings(settings, strategy, model, notes + more, asking, encoder)
+    finder = None
+    if requested.names is not None and requested.names != NO_NAME_FINDER:
+        finder = LazyNameFinder(requested.names)
+        if not settings.graph:
+            raise InvalidParameter(
+                f"names is {finder.name!r}, and no graph is kept, which they would be for; ask for one, too: "
+                "graph=True (chunkwise index --graph), or leave names out"
+            )
+        settings = replace(settings, names=finder.name, names_identity=finder().identity)
+    return ResolvedSettings(settings, strategy, model, notes + more, asking, encoder, finder)
 
 
 def _again(
@@ -348,6 +364,7 @@ def _again(
         "tokenizer": requested.tokenizer,
         "maxsim": "" if requested.maxsim == NO_TOKEN_VECTORS else _named(requested.maxsim),
         "graph": _kept_graph(requested, before),
+        "names": "" if requested.names == NO_NAME_FINDER else _named(requested.names),
     }
     for name, value in wanted.items():
         known = getattr(before, name)
@@ -372,7 +389,10 @@ def _again(
         encoder = LazyTokenEncoder(maxsim, before.maxsim_identity, advance)
     notes = (NO_MODEL,) if falls_back(requested.context, requested.llm, before) else ()
     asking = llm_again(requested.llm, before)
-    return ResolvedSettings(before, strategy, model, notes, asking, encoder)
+    finder = None
+    if before.names:
+        finder = LazyNameFinder(requested.names or before.names, before.names_identity)
+    return ResolvedSettings(before, strategy, model, notes, asking, encoder, finder)
 
 
 def _strategy_again(requested: RequestedSettings, before: Settings) -> Strategy:
@@ -411,9 +431,9 @@ def _kept_model(requested: RequestedSettings, before: Settings) -> str | None:
     return before.embedder if same else requested.model
 
 
-def _name(model: str | Embedder | TokenEncoder) -> str:
+def _name(model: str | Embedder | TokenEncoder | NameFinder) -> str:
     return model if isinstance(model, str) else model.identity
 
 
-def _named(model: str | TokenEncoder | None) -> str | None:
+def _named(model: str | TokenEncoder | NameFinder | None) -> str | None:
     return None if model is None else _name(model)

@@ -41,7 +41,7 @@ from chunkwise.retrieval.indexing.fingerprint import (
     fingerprint_heads,
     unfinished_fingerprint,
 )
-from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, LazyTokenEncoder
+from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, LazyNameFinder, LazyTokenEncoder
 from chunkwise.retrieval.indexing.resolve import ResolvedSettings
 from chunkwise.retrieval.indexing.unreadable import UnreadableSources, whole
 from chunkwise.text.terms import CODE, NONE
@@ -405,12 +405,14 @@ def row_builder(resolved: ResolvedSettings) -> RowBuilder | None:
     if resolved.contexts or resolved.relations:
         return None
     settings, model, encoder = resolved.settings, resolved.model, resolved.token_encoder
+    finder = resolved.name_finder
     if model and getattr(model.embedder, "slice_size", 1) > 1:
         return None
     made = RowBuilder(
         settings,
         LazyEmbedder(model.requested, settings.identity) if model else None,
         LazyTokenEncoder(encoder.requested, settings.maxsim_identity) if encoder else None,
+        LazyNameFinder(finder.requested, settings.names_identity) if finder else None,
     )
     try:
         pickle.dumps(made)
@@ -518,8 +520,10 @@ class _Group:
         on_done = None if done else told  # what a language model wrote took the time
         lazy = self._resolved.token_encoder
         encoder = lazy() if new and lazy else None
+        finder = self._resolved.name_finder() if new and self._resolved.name_finder else None
+        settings = self._resolved.settings
         built = iter(
-            build_documents(new, self._resolved.settings, embedder, on_done, encoder, stated)
+            build_documents(new, settings, embedder, on_done, encoder, stated, finder)
             if new
             else ()
         )

@@ -54,9 +54,9 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 
-# The layout of a document, blocks and boxes at the end of its record, may be long and is left on the server.
+# The layout of a document, blocks, boxes and links at the end of its record, may be long and is left on the server.
 _RECORDS = "select number, regexp_replace(record, %s, %s) from {documents} order by number"
-_LAYOUT = (r'(, "blocks": \[[0-9, ]*\])?(, "boxes": "[^"]*")?\}$', "}")
+_LAYOUT = (r'(, "blocks": \[[0-9, ]*\])?(, "boxes": "[^"]*")?(, "links": "[^"]*")?\}$', "}")
 
 
 class ServerMetadata:

@@ -12,7 +12,7 @@ from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.errors import no_graph_error, reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.graph import Chain, NamePlace
+from chunkwise.retrieval.graph import Chain, ChainLink, NamePlace
 from chunkwise.retrieval.retrievers import (
     MultiscaleRetriever,
     Retriever,
@@ -20,6 +20,7 @@ from chunkwise.retrieval.retrievers import (
     get_retriever,
 )
 from chunkwise.retrieval.searchable import NamedSource, QueryBatch, Searchable
+from chunkwise.text.names import name_hash, name_key, unwritten_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,18 +130,24 @@ def _told(source: Searchable, question: str, chain: Chain) -> HitChain:
     begin = _cited(source, chain.begin)
     name = question[slice(*chain.asked)] if chain.asked else ""
     hops = [ChainHop(name, chain.asked, None, begin)]
-    for before, after in chain.links:
-        one, other = _cited(source, before), _cited(source, after)
-        hops.append(ChainHop(_spelled(source, before, after), None, one, other))
+    for link in chain.links:
+        one, other = _cited(source, link.before), _cited(source, link.after)
+        hops.append(ChainHop(_spelled(source, link), None, one, other))
     return HitChain(tuple(hops), chain.share)
 
 
-def _spelled(source: Searchable, *places: NamePlace) -> str:
-    """As the shorter of the places does, without a possessive; else the title, which no text repeats."""
-    said = [source.document(each.document).text[each.start : each.end] for each in places]
-    return min(
-        filter(None, said), key=len, default=source.document(places[-1].document).title or ""
-    )
+def _spelled(source: Searchable, link: ChainLink) -> str:
+    """As the shorter of the places does, without a possessive; as the title or the file, which no text may repeat.
+
+    Else the way a short form, or the text of a link, stands for it.
+    """
+    places = [(source.document(each.document), each) for each in (link.before, link.after)]
+    said = [text for own, at in places if (text := own.text[at.start : at.end])]
+    spelled = [text for text in said if name_hash(name_key(text)) == link.name]
+    unwritten = unwritten_title(places[-1][0], link.name)
+    if not spelled and name_hash(name_key(unwritten)) == link.name:
+        return unwritten
+    return min(spelled or said, key=len, default=unwritten)
 
 
 def _cited(source: Searchable, place: NamePlace) -> CitedSentence:

@@ -104,6 +104,7 @@ class HtmlLoader:
             format="html",
             metadata=page.metadata,
             blocks=tuple(page.layout.blocks),
+            links=tuple(page.links),
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from chunkwise.documents.formats.block_text import small_integer
+from chunkwise.documents.formats.html.linked_text import LinkedPart
 
 _WIDEST = 100
 """Columns to which spans are kept: a page may claim a million, each a cell in every row below."""
@@ -22,6 +23,8 @@ class OpenTable:
     only_headers: bool = True
     rows: int = 0
     cells: list[str] = field(default_factory=list)
+    links: dict[int, list[LinkedPart]] = field(default_factory=dict)
+    """Of the cells of the row, by their place in it."""
     _row: int = 0
     _next: int = 0
     """Column in which the next cell stands, if no cell above takes it."""
@@ -37,8 +40,13 @@ class OpenTable:
             rows = small_integer(attributes.get("rowspan"), 1) or _TO_THE_END
             self._span = small_integer(attributes.get("colspan"), 1) or 1, rows
 
-    def end_cell(self, text: str) -> None:
+    def end_cell(self, text: str, links: list[LinkedPart]) -> None:
         """Add the cell in its column; the columns that other cells take before it stay empty."""
+        self._place(text)
+        if links:
+            self.links[len(self.cells) - 1] = links
+
+    def _place(self, text: str) -> None:
         self.in_cell = False
         if not self._taken and self._span == _ONE and self._next == len(self.cells):
             self.cells.append(text)
@@ -59,6 +67,7 @@ class OpenTable:
 
     def end_row(self) -> None:
         self.cells = []
+        self.links = {}
         self.only_headers = True
         self._next = 0
 

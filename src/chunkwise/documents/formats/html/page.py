@@ -6,10 +6,11 @@ Text cannot be moved by a repair of the tree, nesting has no depth limit, and th
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
-from chunkwise.core import BlockKind
+from chunkwise.core import BlockKind, Link
 from chunkwise.documents.formats.block_text import Layout, small_integer
 from chunkwise.documents.formats.html.elements import (
     BLOCKS,
@@ -28,6 +29,15 @@ from chunkwise.documents.formats.html.furniture import (
     PLAIN,
     Furniture,
     is_permalink,
+)
+from chunkwise.documents.formats.html.linked_text import (
+    BREAK,
+    LinkedPart,
+    LinkedPieces,
+    links_in,
+    parts_of_all,
+    parts_of_each,
+    seen,
 )
 from chunkwise.documents.formats.html.open_table import OpenTable
 from chunkwise.documents.formats.html.styled_headings import BOLD, Styles
@@ -61,7 +71,6 @@ _LONG_CELL = 1000
 _FEW_PARTS = 8
 """Pieces of text in a link that may be only a sign."""
 
-_BREAK = "\0"  # a <br>; the parser turns real NULs into U+FFFD, so it cannot be in the text
 _MARKUP = re.compile(r"</?[a-zA-Z]")
 _SPACE = " \t\n\f\r"
 _SENTENCE = 20
@@ -86,7 +95,7 @@ _LONGEST_METADATA = 2000
 
 
 class HtmlText:
-    """Target of lxml's event parser; `title`, `generator`, `metadata` and `layout` are the result.
+    """Target of lxml's event parser; `title`, `generator`, `metadata`, `layout` and `links` are the result.
 
     With `furniture`, which watches the page, the layout is that of the main text alone.
     """
@@ -98,6 +107,10 @@ class HtmlText:
         self._role_headings: list[int] = []
         """Depths of the open elements that are headings by their role."""
         self._links: list[tuple[int, Mapping[str, str]]] = []
+        self.links: list[Link] = []
+        self._linked = LinkedPieces()
+        self._linked_blocks: list[tuple[int, Sequence[LinkedPart]]] = []
+        """Their numbers; places are found for those that stay: most links of many pages lead around the site."""
         self.title = ""
         self.generator = ""
         self.metadata: dict[str, str] = {}
@@ -151,12 +164,13 @@ class HtmlText:
                 self._apart_from = len(self._inline)
             self._apart += 1
         if tag == "br":
-            self._inline.append("\n" if self._pre else _BREAK)
+            self._inline.append("\n" if self._pre else BREAK)
         elif tag == "img":
             self._inline.append(f" {self._alternative(attributes.get('alt') or '')} ")
         elif tag == "meta":
             self._meta(attributes)
         elif tag == "a":
+            self._linked.start(len(self._inline), attributes)
             if self._furniture is not None:
                 self._count()
                 own = self._heading > 0 and (attributes.get("href") or "").startswith("#")
@@ -202,11 +216,13 @@ class HtmlText:
             self._apart -= 1
             # Elements that the parser took for text: a browser with scripts shows none of them.
             if tag == "noscript" and _MARKUP.search("".join(self._inline[self._apart_from :])):
-                del self._inline[self._apart_from :]
+                self._cut(self._apart_from)
             if not self._apart:
                 self._set_apart()
-        if tag == "a" and self._furniture is not None:
-            self._end_link(self._furniture)
+        if tag == "a":
+            self._linked.end(len(self._inline))
+            if self._furniture is not None:
+                self._end_link(self._furniture)
         if tag in ("svg", "math"):
             self._foreign -= 1
 
@@ -253,7 +269,15 @@ class HtmlText:
             kept = self._furniture.kept(blocks, text, self.title)
         self.layout.blocks = self._styles.headings(blocks, kept, text)
         self.layout = self.layout.only(kept)
+        if self._linked_blocks:
+            self._find_links(kept)
         return self
+
+    def _find_links(self, kept: Sequence[bool]) -> None:
+        text, number = self.layout.text, list(accumulate(kept, initial=0))
+        for at, parts in self._linked_blocks:
+            if kept[at]:
+                self.links += links_in(text, self.layout.blocks[number[at]], parts)
 
     def deepest(self) -> int:
         """How many elements were open at once since this was last asked."""
@@ -318,7 +342,7 @@ class HtmlText:
         start, attributes = self._links.pop()
         few = len(self._inline) - start <= _FEW_PARTS  # links within links are not all read again
         if few and is_permalink("".join(self._inline[start:]), attributes, self._heading > 0):
-            del self._inline[start:]
+            self._cut(start)
 
     def _end_block(self, tag: str) -> None:
         if self._pre:
@@ -373,13 +397,15 @@ class HtmlText:
             table.end_spans()
             table.in_head = False
         elif tag in ("td", "th") and table.in_cell:
-            table.end_cell(self._take().replace("\n", " ").strip(_SPACE))
+            text, links = self._take()
+            table.end_cell(text.replace("\n", " ").strip(_SPACE), links)
 
     def _end_row(self, table: OpenTable) -> None:
         if any(cell.strip() for cell in table.cells):
             header = table.in_head or (table.only_headers and not table.rows)
             line = " | ".join(table.cells)
-            self._add("header" if header else "row", line, group=table.group)
+            links = parts_of_all(table.links, table.cells, " | ") if table.links else ()
+            self._add("header" if header else "row", line, group=table.group, links=links)
             table.rows += 1
         table.end_row()
 
@@ -400,8 +426,17 @@ class HtmlText:
     # Text.
 
     def _add(
-        self, kind: BlockKind, text: str, *, level: int = 0, group: int = 0, indent: str = ""
+        self,
+        kind: BlockKind,
+        text: str,
+        *,
+        level: int = 0,
+        group: int = 0,
+        indent: str = "",
+        links: Sequence[LinkedPart] = (),
     ) -> None:
+        if links:
+            self._linked_blocks.append((len(self.layout.blocks), links))
         self.layout.add(kind, text, level=level, group=group, indent=indent)
         self._styles.block(self._characters)
         if self._furniture is not None:
@@ -419,10 +454,15 @@ class HtmlText:
         """Spaces around the text of a drawing; one without text, an icon, leaves no trace."""
         start = min(self._apart_from, len(self._inline))  # a block inside took what was there
         if any(text.strip() for text in self._inline[start:]):
-            self._inline.insert(start, " ")
+            self._inline[start] = f" {self._inline[start]}"  # pieces keep their numbers
             self._inline.append(" ")
         else:
-            del self._inline[start:]
+            self._cut(start)
+
+    def _cut(self, piece: int) -> None:
+        """Drop the pieces from this one on."""
+        del self._inline[piece:]
+        self._linked.cut(piece)
 
     def _pre_line(self, tag: str, step: int) -> None:
         """Inside <pre> a block is a line of its own, and only the outermost </pre> ends it."""
@@ -433,39 +473,47 @@ class HtmlText:
                 self._inline.append("\n")
             return
         text = "".join(self._inline).removeprefix("\n").rstrip("\n")
+        links = self._taken_links()
         self._inline.clear()
         if text.strip():
             self._end_open_row()
-            self._add("code", text)
+            self._add("code", text, links=links)
 
-    def _take(self) -> str:
-        """The collected text with white space collapsed as a browser does."""
+    def _taken_links(self) -> Sequence[LinkedPart]:
+        """What of the collected text is linked."""
+        linked = self._linked
+        return linked.taken(self._inline) if linked.open or linked.ended else ()
+
+    def _take(self) -> tuple[str, Sequence[LinkedPart]]:
+        """The collected text with white space collapsed as a browser does, and what of it is linked."""
         parts = self._inline
         text = parts[0] if len(parts) == 1 else "".join(parts)
+        links = self._taken_links()
         parts.clear()
         if text.isprintable() and "  " not in text:
-            return text.strip(" ")  # neither a break nor white space to collapse
+            return text.strip(" "), links  # neither a break nor white space to collapse
         text = _SPACES.sub(" ", text)
-        return _BREAKS.sub("\n", text).strip(_SPACE)
+        return _BREAKS.sub("\n", text).strip(_SPACE), links
 
     def _flush(self) -> None:
-        text = self._take()
+        text, links = self._take()
         if not text or text.isspace():
             return
         if self._tables:
             self._end_open_row()
         if self._heading:
-            self._add("heading", text.replace("\n", " "), level=self._heading)
+            self._add("heading", text.replace("\n", " "), level=self._heading, links=links)
         elif self._items and (item := self._items[-1]) is not None:
-            self._add_item(item, text)
+            self._add_item(item, text, links)
         elif "\n\n" not in text:
-            self._add("paragraph", text)
+            self._add("paragraph", text, links=links)
         else:
-            for paragraph in _EMPTY_LINES.split(text):
-                if paragraph.strip():
-                    self._add("paragraph", paragraph.strip(_SPACE))
+            paragraphs = [each.strip(_SPACE) for each in _EMPTY_LINES.split(text) if each.strip()]
+            own = parts_of_each(links, paragraphs)
+            for paragraph, parts in zip(paragraphs, own, strict=True):
+                self._add("paragraph", paragraph, links=parts)
 
-    def _add_item(self, item: OpenItem, text: str) -> None:
+    def _add_item(self, item: OpenItem, text: str, links: Sequence[LinkedPart]) -> None:
         indent = _INDENTS[min(item.level, 12) + (not item.marker)]
         if "\n" in text:
             lines = [line.strip(_SPACE) for line in text.split("\n") if line.strip()]
@@ -476,5 +524,6 @@ class HtmlText:
             level=item.level,
             group=item.group,
             indent=indent,
+            links=[each.moved(seen(item.marker)) for each in links] if links else (),
         )
         item.marker = ""  # a second paragraph of the item has none
