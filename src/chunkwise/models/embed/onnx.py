@@ -251,7 +251,7 @@ def identity_of(
     name: str,
     model: str,
     tokenizer: str,
-    pooling: Pooling,
+    pooling: str,
     window: int,
     long: Long,
     query_prefix: str = "",
