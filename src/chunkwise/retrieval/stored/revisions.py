@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, warn_user
+from chunkwise.retrieval.errors import ChangedMeanwhile
 from chunkwise.retrieval.stored.address import StoreAddress
 from chunkwise.retrieval.stored.lease import Lease
 from chunkwise.retrieval.stored.store import StoreProblem, explained
@@ -157,6 +158,9 @@ class RevisionStore(ABC):
             f"{self.shown}: the {self.kind} {self._about!r} is not chunkwise's; nothing was touched: choose another "
             "name"
         )
+
+    def _changed(self) -> ChangedMeanwhile:
+        return ChangedMeanwhile(f"{self.shown}: the index changed during the search; ask again")
 
     def state(self) -> str | None:
         self._read = self._published()
