@@ -280,9 +280,10 @@ class RevisionStore(ABC):
             with self._written():
                 self._name_chunks(made)
         except ChunkwiseError as error:
+            why = error if isinstance(error, StoreProblem) else "another writer has the index now"
             warn_user(
                 f"the index is up to date, but the name {self._name!r}, by which other tools find its chunks, could "
-                f"not be set ({error}); the next update sets it"
+                f"not be set ({why}); the next update sets it"
             )
 
     def close(self) -> None:
