@@ -151,9 +151,7 @@ class OpenSearchStore(RevisionStore):
             entries = self._fetched([each.id for each in group], "bytes")
             for each, entry in zip(group, entries, strict=True):
                 if entry is None:
-                    raise StoreProblem(
-                        f"{self.shown}: the index changed during the search; ask again"
-                    )
+                    raise self._changed()
                 yield each.document, entry
 
     def _listed(self, *asked: Body) -> Iterator[ListedPiece]:

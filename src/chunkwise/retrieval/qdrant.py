@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.retrieval.ranking import Ranking
-from chunkwise.retrieval.stored import PartName, StoredDocument, StoredEngine, StoreProblem
+from chunkwise.retrieval.stored import PartName, StoredDocument, StoredEngine
 from chunkwise.retrieval.stored.address import (
     DEFAULT_NAME,
     LOCAL,
@@ -131,9 +131,7 @@ class QdrantStore(RevisionStore):
                 found = {point.id: base64.b64decode(point.payload["bytes"]) for point in points}
             for each in group:
                 if each.id not in found:
-                    raise StoreProblem(
-                        f"{self.shown}: the index changed during the search; ask again"
-                    )
+                    raise self._changed()
                 yield each.document, found[each.id]
 
     def _scrolled(self, collection: str, held: Any, wanted: Sequence[str]) -> Iterator[list[Any]]:

@@ -57,6 +57,8 @@ class _Part:
         self.threads = ThreadPoolExecutor(_AT_ONCE)
         self.down_until = 0.0
         """By the clock that never goes back: until then it is not asked again."""
+        self.why = ""
+        """What was said when it was down."""
         self._pause = _FIRST_PAUSE
         self.forget("")
 
@@ -76,7 +78,8 @@ class _Part:
         try:
             answer = self.shard.ask(call, {**given, "stamp": self.stamp or None})
             stamp, is_here = str(answer["stamp"]), "found" in answer
-        except ShardDown:
+        except ShardDown as error:
+            self.why = str(error)
             self.down_until = time.monotonic() + self._pause
             self._pause = min(2 * self._pause, _LONGEST_PAUSE)
             raise
@@ -154,7 +157,7 @@ class ShardedIndex:
         for at, each in given.items():
             part = self._parts[at]
             if part.is_down:
-                lost[at] = "it did not a moment ago"
+                lost[at] = part.why  # the same words: warnings that were shown are not shown again
             else:
                 waiting[at] = part.threads.submit(part.ask, call, each)
         refusals: list[ChunkwiseError] = []

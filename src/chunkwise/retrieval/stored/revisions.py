@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, warn_user
+from chunkwise.retrieval.errors import ChangedMeanwhile
 from chunkwise.retrieval.stored.address import StoreAddress
 from chunkwise.retrieval.stored.lease import Lease
 from chunkwise.retrieval.stored.store import StoreProblem, explained
@@ -158,6 +159,9 @@ class RevisionStore(ABC):
             "name"
         )
 
+    def _changed(self) -> ChangedMeanwhile:
+        return ChangedMeanwhile(f"{self.shown}: the index changed during the search; ask again")
+
     def state(self) -> str | None:
         self._read = self._published()
         return self._read.state if self._read else None
@@ -276,9 +280,10 @@ class RevisionStore(ABC):
             with self._written():
                 self._name_chunks(made)
         except ChunkwiseError as error:
+            why = error if isinstance(error, StoreProblem) else "another writer has the index now"
             warn_user(
                 f"the index is up to date, but the name {self._name!r}, by which other tools find its chunks, could "
-                f"not be set ({error}); the next update sets it"
+                f"not be set ({why}); the next update sets it"
             )
 
     def close(self) -> None:
