@@ -148,6 +148,8 @@ SHOWN = (
 GRID = tuple(Weights(1, *pair) for pair in product((0.5, 1), (0, 0.5, 1, 2)))
 """What is chosen from, on the other samples."""
 
+AMONG = (16_000, 32_000, 64_000)
+"""Tokens a question's are compared with at most, tried."""
 CEILING = 98
 """Percent within 1,000 tokens above which a sample can show no more."""
 COSTS = ("bytes a token", "times a plain index", "ms a question, all compared")
@@ -183,10 +185,14 @@ class Voices:
         self.words = self._votes(plain._by_words(prepared, terms, nothing))
         self.vectors = self._votes(plain._by_vectors(prepared, batch.vectors, nothing))
         self.spoken = batch.token_vectors
-        first = [one + 0.5 * two for one, two in zip(self.words, self.vectors, strict=True)]
-        compared = [search_module._compared(self.atoms, points, None) for points in first]
         self._by_tokens = partial(plain._by_tokens, prepared, excluded=nothing)
-        self.near = self._votes(
+        self.near = self.near_among(search_module._COMPARED)
+
+    def near_among(self, most: int) -> Votes:
+        """By token vectors, those of so many tokens compared that words and vectors find best."""
+        first = [one + 0.5 * two for one, two in zip(self.words, self.vectors, strict=True)]
+        compared = [search_module._compared(self.atoms, points, None, most) for points in first]
+        return self._votes(
             self._by_tokens(asked, atoms)
             for asked, atoms in zip(self.spoken, compared, strict=True)
         )
@@ -203,12 +209,12 @@ class Voices:
     def _votes(self, found: Sequence[list[BestWindows]] | object) -> Votes:
         return [atom_votes(each, len(self.atoms)) for each in found]  # type: ignore[attr-defined]
 
-    def recalls(self, weights: Weights, *, exact: bool = False) -> NDArray[np.float64]:
-        """Questions × budgets, in percent."""
+    def recalls(self, weights: Weights, near: Votes | None = None) -> NDArray[np.float64]:
+        """Questions × budgets, in percent; `near`: other votes by token vectors than the usual ones."""
         texts = _Texts(self.atoms, self.source.document, self.source.section_path)
         ids = self.source.ids()
         found = np.zeros((len(self.questions), len(BUDGETS)))
-        voices = (self.words, self.vectors, self.exact if exact else self.near)
+        voices = (self.words, self.vectors, self.near if near is None else near)
         for at, (question, *votes) in enumerate(zip(self.questions, *voices, strict=True)):
             points = np.sum(
                 [weight * own for weight, own in zip(weights, votes, strict=True)], axis=0
@@ -230,6 +236,8 @@ class Measured(NamedTuple):
     recalls: dict[Weights, NDArray[np.float64]]
     exact: NDArray[np.float64]
     """Of the plain sum, every token compared."""
+    among: dict[int, NDArray[np.float64]]
+    """The same, at most so many compared."""
     about: list[str]
 
 
@@ -239,18 +247,21 @@ def measured(sample: Sample, keep: Path | None) -> Measured:
     if file and file.exists():
         known = np.load(file)
         recalls = {weights: known[str(weights)] for weights in {*SHOWN, *GRID}}
-        return Measured(recalls, known["exact"], known["about"].tolist())
+        among = {most: known[f"among {most}"] for most in AMONG}
+        return Measured(recalls, known["exact"], among, known["about"].tolist())
     voices = Voices(sample)
     recalls = {weights: voices.recalls(weights) for weights in {*SHOWN, *GRID}}
-    exact = voices.recalls(NOW, exact=True)
+    exact = voices.recalls(NOW, voices.exact)
+    among = {most: voices.recalls(NOW, voices.near_among(most)) for most in AMONG}
     counts = (len(voices.source.ids()), len(voices.questions), voices.tokens)
     held, took = voices.stats.bytes / voices.tokens, 1000 * voices.seconds_a_question
     costs = [f"{held:.0f}", f"{voices.times_plain:.1f}×", f"{took:.0f}"]
     about = [sample.name, *(f"{each:,}" for each in counts), *costs]
-    found = Measured(recalls, exact, about)
+    found = Measured(recalls, exact, among, about)
     if file:
         file.parent.mkdir(parents=True, exist_ok=True)
         named = {str(weights): each for weights, each in recalls.items()}
+        named |= {f"among {most}": each for most, each in among.items()}
         np.savez(file, exact=found.exact, about=np.array(about), **named)
     return found
 
@@ -285,10 +296,12 @@ def page(samples: Sequence[Sample], keep: Path | None) -> str:
     """The part of the page, measured now."""
     figures: Figures = {}
     exact: dict[str, NDArray[np.float64]] = {}
+    among: dict[str, dict[int, NDArray[np.float64]]] = {}
     about = []
     for sample in samples:
         found = measured(sample, keep)
         figures[sample.name], exact[sample.name] = found.recalls, found.exact
+        among[sample.name] = found.among
         about.append(found.about)
         print(*found.about, sep=", ", flush=True)
         for weights in SHOWN:
@@ -302,9 +315,9 @@ def page(samples: Sequence[Sample], keep: Path | None) -> str:
         cells = [_cells(figures[name][weights]) for name in names]
         shown.append([str(weights), *cells, " / ".join(f"{each:.1f}" for each in means)])
     lost = [
-        [name, _cells(figures[name][NOW]), _cells(exact[name])]
+        [name, *map(_cells, among[name].values()), _cells(exact[name])]
         for name in names
-        if (figures[name][NOW] != exact[name]).any()
+        if any((each != exact[name]).any() for each in among[name].values())
     ]
     parts = [
         f"{HEADING}\n",
@@ -357,8 +370,9 @@ def page(samples: Sequence[Sample], keep: Path | None) -> str:
     if lost:
         parts += [
             f"In an index of more than {search_module._COMPARED:,} tokens a question's tokens are compared with "
-            "those of the atoms that words and vectors find best, up to that number. What that loses:\n",
-            table(["", "the best compared", "all compared"], lost),
+            "those of the atoms that words and vectors find best, up to that number. What that loses, and what "
+            "fewer would lose:\n",
+            table(["", *(f"the best {most:,} compared" for most in AMONG), "all compared"], lost),
             "",
         ]
     return "\n".join(parts)

@@ -403,16 +403,20 @@ def _by_reading(
 
 
 def _compared(
-    atoms: AtomTable, points: NDArray[np.float64], allowed: NDArray[np.bool_] | None
+    atoms: AtomTable,
+    points: NDArray[np.float64],
+    allowed: NDArray[np.bool_] | None,
+    most: int | None = None,
 ) -> NDArray[np.int64]:
     """The atoms whose tokens a question's are compared with: all, or in a large index those with most votes so far."""
     assert atoms.token_vectors is not None
+    most = _COMPARED if most is None else most
     size = np.diff(atoms.token_vectors.first)
     total = int(size.sum())
-    if total <= _COMPARED or not points.any():
+    if total <= most or not points.any():
         return np.flatnonzero(size if allowed is None else allowed & (size > 0))
-    most = -(-len(points) * _COMPARED // total)
-    return np.sort(best(points.astype(np.float32), most).numbers)
+    fitting = -(-len(points) * most // total)
+    return np.sort(best(points.astype(np.float32), fitting).numbers)
 
 
 def _in_blocks(
