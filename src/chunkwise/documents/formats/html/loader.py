@@ -504,6 +504,7 @@ class HtmlText:
         linked = self._linked
         links = linked.taken(self._inline) if linked.open or linked.ended else []
         self._inline.clear()
+        self._apart_from = 0
         if text.strip():
             self._end_open_row()
             self._add("code", text, links=links)
@@ -514,6 +515,7 @@ class HtmlText:
         linked = self._linked
         links = linked.taken(self._inline) if linked.open or linked.ended else []
         self._inline.clear()
+        self._apart_from = 0
         if text.isprintable() and "  " not in text:
             return text.strip(" "), links  # neither a break nor white space to collapse
         text = _SPACES.sub(" ", text)
