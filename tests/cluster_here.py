@@ -43,7 +43,7 @@ class ClusterHere:
         self.groups: list[WorkersHere] = []
         self._dies_at = dies_at
 
-    def workers(self, work: Callable[[Any], Any], stage: str) -> Any:
+    def workers(self, work: Callable[[Any], Any], stage: str, *, accelerated: bool = False) -> Any:
         self.stages.append(stage)
         self.groups.append(WorkersHere(work, self._dies_at))
         return self.groups[-1]

@@ -9,6 +9,7 @@ from functools import partial
 from multiprocessing import active_children
 from pathlib import Path
 from threading import Event, Lock, Thread
+from typing import Any
 
 import pytest
 
@@ -192,3 +193,82 @@ def test_what_a_file_of_the_user_defines_can_be_sent(tmp_path: Path) -> None:
         assert workers.submit(21).result() == 42
     finally:
         workers.stop()
+
+
+DOUBLED = "class Doubled:\n    def __call__(self, given):\n        return 2 * given\n"
+
+
+def _file(tmp_path: Path, text: str, name: str = "mine.py") -> Path:
+    file = tmp_path / name
+    file.write_text(text)
+    return file
+
+
+def test_a_file_that_changed_meanwhile_is_run_as_it_was(tmp_path: Path) -> None:
+    """Results of one run come from one version of a file, whatever its writer saves while it runs."""
+    file = _file(tmp_path, DOUBLED)
+    made = run_file(file, 1).Doubled()
+    file.write_text(DOUBLED.replace("2 *", "3 *"))
+    workers: Workers[int, int] = Workers(1, made)
+    try:
+        assert workers.submit(21).result() == 42
+        file.unlink()
+        os.kill(next(iter(workers._processes.values())).pid or 0, signal.SIGKILL)
+        with pytest.raises(WorkerDied):
+            workers.submit(21).result()
+        assert workers.submit(21).result() == 42  # one that stands in for it
+    finally:
+        workers.stop()
+
+
+def test_a_worker_that_looks_a_file_up_finds_the_version_of_its_parent(tmp_path: Path) -> None:
+    text = (
+        "from pathlib import Path\nfrom chunkwise.base.user_files import run_file\n"
+        "class Looking:\n    def __call__(self, given):\n"
+        "        return run_file(Path(given), 99).Doubled()(21)\n"
+    )
+    file = _file(tmp_path, DOUBLED)
+    run_file(file, 1)
+    file.write_text(DOUBLED.replace("2 *", "3 *"))
+    workers: Workers[str, int] = Workers(1, run_file(_file(tmp_path, text, "look.py"), 1).Looking())
+    try:
+        assert workers.submit(str(file)).result() == 42
+    finally:
+        workers.stop()
+
+
+def test_a_worker_runs_no_file_that_its_work_does_not_name(tmp_path: Path) -> None:
+    mark = tmp_path / "run"
+    other = _file(
+        tmp_path, f"with open({str(mark)!r}, 'a') as file:\n    file.write('x')\n", "other.py"
+    )
+    run_file(other, 1)
+    workers: Workers[int, int] = Workers(1, run_file(_file(tmp_path, DOUBLED), 1).Doubled())
+    try:
+        assert workers.submit(21).result() == 42
+    finally:
+        workers.stop()
+    assert mark.read_text() == "x"  # by this process alone
+
+
+def test_a_file_that_does_not_run_in_a_worker_is_told(tmp_path: Path) -> None:
+    only_here = (
+        f"import os\nif os.getpid() != {os.getpid()}:\n    raise RuntimeError('only there')\n"
+    )
+    file = _file(tmp_path, only_here + DOUBLED)
+    workers: Workers[int, int] = Workers(1, run_file(file, 1).Doubled())
+    try:
+        for _ in range(2):
+            with pytest.raises(
+                ChunkwiseError, match=r"mine\.py cannot be run: RuntimeError: only there"
+            ):
+                workers.submit(21).result()
+    finally:
+        workers.stop()
+    given: Workers[Any, Any] = Workers(1, work)
+    try:
+        with pytest.raises(ChunkwiseError, match="only there"):
+            given.submit(run_file(file, 1).Doubled()).result()
+        assert given.submit("pid").result() != os.getpid()
+    finally:
+        given.stop()

@@ -168,7 +168,9 @@ def test_errors_are_one_line(here: Run, handbook: Path, words: list[str], messag
 
 
 def test_wrong_usage(here: Run) -> None:
-    assert here("chunk", "x", "--stratgy", "a").returncode == 2
+    slip = here("chunk", "x", "--stratgy", "a")
+    assert slip.returncode == 2
+    assert "No such option '--stratgy'. Did you mean --strategy?" in slip.stderr
     typo = here("chnk")
     assert typo.returncode == 2
     assert "did you mean chunk?" in typo.stderr

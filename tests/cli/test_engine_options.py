@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from chunkwise.chunkers.work_estimate import WorkEstimate, estimate_work
 from chunkwise.cli.main import group
 from cluster_here import ClusterHere
 
@@ -71,3 +75,41 @@ def test_an_estimate_is_told_and_nothing_is_written(name: str, tmp_path: Path) -
     assert not (tmp_path / "kb").exists()
     done = CliRunner().invoke(group, [*words[:-1], "many"])
     assert (done.exit_code, "such as 8x16" in done.output) == (2, True)
+
+
+def _estimated(words: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[str, dict[str, object]]:
+    """The strategy and the settings that an estimate was made with."""
+    seen: list[tuple[str, dict[str, object]]] = []
+
+    def noted(source: Any, strategy: Any, options: Any, further: Any) -> WorkEstimate:
+        seen.append((strategy.label, asdict(further.settings)))
+        return estimate_work(source, strategy, options, further)
+
+    monkeypatch.setattr("chunkwise.retrieval.indexes.estimate_work", noted)
+    done = CliRunner().invoke(group, ["index", "docs", "--vectors", "none", *words, "--estimate"])
+    assert done.exit_code == 0, done.output
+    ((label, settings),) = seen
+    return label, settings
+
+
+def test_an_estimate_is_of_the_index_that_the_options_ask_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["--into", "kb", "--language", "de", "--tokenizer", "words", "--graph"]
+    _, settings = _estimated(words, monkeypatch)
+    assert (settings["language"], settings["tokenizer"]) == ("de", "words")
+    assert settings["graph"] == "names"
+    rows = [{"doc_id": f"{number}.md", "start": 0, "end": 4} for number in range(3)]
+    (tmp_path / "theirs.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    label, _ = _estimated(["--into", "kb", "--chunks", "theirs.jsonl"], monkeypatch)
+    assert "theirs.jsonl" in label
+
+
+def test_an_estimate_of_a_rebuild_is_of_the_settings_that_stay(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = ["index", "docs", "--into", "kb", "--vectors", "none", "-s", "sections", "--graph", "-q"]
+    assert CliRunner().invoke(group, made).exit_code == 0
+    label, settings = _estimated(["--into", "kb", "--rebuild"], monkeypatch)
+    assert label.startswith("sections")
+    assert settings["graph"] == "names"

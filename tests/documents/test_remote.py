@@ -8,6 +8,7 @@ import os
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -562,3 +563,56 @@ def test_chunks_are_written_whole_or_not_at_all(
 
 def test_what_has_documents_of_stores_is_equal_however_it_was_read() -> None:
     assert Document("a", "x", revision="1") == Document("a", "x", revision="2")
+
+
+@pytest.mark.parametrize("knows_ranges", [True, False])
+@pytest.mark.parametrize("size", [None, 40])
+def test_a_part_of_a_page_of_the_web_is_that_part(knows_ranges: bool, size: int | None) -> None:
+    """Whether the server sends the part alone, or everything from the beginning."""
+    pytest.importorskip("aiohttp")
+    data = bytes(range(40))
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked = self.headers.get("Range")
+            sent = data
+            if asked and knows_ranges:
+                low, _, high = asked.removeprefix("bytes=").partition("-")
+                sent = data[int(low) : int(high) + 1 if high else None]
+            self.send_response(206 if asked and knows_ranges else 200)
+            self.send_header("Content-Length", str(len(sent)))
+            self.end_headers()
+            self.wfile.write(sent)
+
+        def log_message(self, *args: Any) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}/page"
+    try:
+        file = StoredFile(address, address, size)
+        for start, end in [
+            (0, None),
+            (5, None),
+            (0, 7),
+            (5, 7),
+            (5, 40),
+            (5, 100),
+            (30, 40),
+            (39, 40),
+        ]:
+            assert file.read(start, end) == data[start:end], (start, end)
+        with file.open() as opened:
+            opened.seek(20)
+            assert opened.read(5) == data[20:25]
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_a_part_of_a_file_in_a_store_is_that_part(store: Store) -> None:
+    store.put({"docs/a": bytes(range(40))})
+    for size in (None, 40):
+        file = StoredFile("memory://docs", "/docs/a", size)
+        for start, end in [(0, None), (5, None), (0, 7), (5, 7), (5, 40), (5, 100), (39, 40)]:
+            assert file.read(start, end) == bytes(range(40))[start:end], (size, start, end)

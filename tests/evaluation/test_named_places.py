@@ -188,3 +188,65 @@ def test_a_hit_whose_chunk_is_unknown_says_what_would_tell_it(tmp_path: Path) ->
         )
     assert all("--chunks" in line for line in lines)
     assert len(lines) == 2
+
+
+def referenced(reference: object, **given: object) -> tuple[str, list[str]]:
+    """What a question's one reference is taken for, and what is said about it."""
+    lines: list[str] = []
+    kept: list[Query] = []
+    settings: dict[str, object] = {"strategy": "paragraphs(max_tokens=20)", "retriever": "bm25"}
+    other = {"query": "When is bread baked?", "relevant_text": "Bread is baked on Mondays."}
+    chunkwise.evaluate(
+        DOCUMENTS, [{"query": "What is the fee?", "references": [reference]}, other],
+        metrics="recall", on_bad=lines.append, **(given or settings),
+        listeners=chunkwise.Listeners(on_questions=kept.extend),
+    )  # fmt: skip
+    texts = {each.id: each.text for each in DOCUMENTS}
+    places = [place for query in kept[:-1] for each in query.references for place in each.places]
+    return "|".join(texts[each.doc_id][each.start : each.end] for each in places), lines
+
+
+@pytest.mark.parametrize("reference", [
+    {"doc_id": "rules.txt", "chunk_id": HELD.id, "start_index": HELD.start},
+    {"doc_id": "rules.txt", "start_index": HELD.start},
+    {"metadata": {"source": "rules.txt", "start_index": HELD.start}},
+    {"doc_id": "rules.txt", "start": FEE},
+    {"chunk_id": HELD.id},
+    {"id": HELD.id},
+    {"doc_id": "rules.txt", "chunk_id": HELD.index},
+])  # fmt: skip
+def test_a_reference_may_be_a_start_or_a_chunk_alone(reference: object) -> None:
+    text, lines = referenced(reference)
+    assert lines == []
+    assert text == HELD.text
+
+
+@pytest.mark.parametrize("reference", [
+    {"chunk_id": f"rules.txt@{FEE}-{FEE + 27}"},
+    {"quote": ANSWER},
+    {"page_content": ANSWER, "metadata": {"source": "rules.txt"}},
+    ANSWER,
+])  # fmt: skip
+def test_a_reference_may_be_a_quote_or_an_id_with_a_place(reference: object) -> None:
+    assert referenced(reference) == (ANSWER, [])
+
+
+def test_a_start_alone_is_a_sentence_where_no_chunks_are_known(tmp_path: Path) -> None:
+    hits = written(
+        tmp_path / "hits.jsonl", {"query_id": "2", "doc_id": "other.txt", "start": 0, "end": 9}
+    )
+    text, lines = referenced({"doc_id": "rules.txt", "start": FEE + 4}, hits=hits)
+    assert text.strip() == ANSWER
+    assert lines == []
+
+
+@pytest.mark.parametrize(("reference", "told"), [
+    ({"chunk_id": "rules.txt::99"}, "rules.txt' has no chunk 99; it has "),
+    ({"doc_id": "rules.txt", "start_index": 9_999}, "begins at 9,999 of 'rules.txt', which has "),
+    ({"start_index": 3}, "begins at 3 of no document"),
+])  # fmt: skip
+def test_a_reference_that_leads_nowhere_is_told(reference: object, told: str) -> None:
+    text, lines = referenced(reference)
+    assert text == ""
+    assert len(lines) == 1
+    assert told in lines[0]

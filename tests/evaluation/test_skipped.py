@@ -175,3 +175,26 @@ def test_a_question_that_loses_an_alternative_alone_is_kept_and_says_so() -> Non
         "q.json, line 1: alternative 1 is nowhere (the question is kept)",
         "q.json, line 2: passage 1 is nowhere",
     ]
+
+
+def test_fields_that_nobody_reads_are_told_once_and_are_no_fault(tmp_path: Path) -> None:
+    path = tmp_path / "asked.json"
+    cited = {"citations": [{"doc_id": "leave.md", "start_index": 0}], "level": 3}
+    path.write_text(json.dumps([GOOD | cited, {"id": "other", "query": "When?", **cited}]))
+    remarks: list[str] = []
+    bad: list[str] = []
+    results = evaluate(
+        DOCUMENTS, path, metrics="recall", vectors="none", retriever="bm25",
+        on_bad=bad.append, listeners=Listeners(on_remark=remarks.append),
+    )  # fmt: skip
+    told = f"{path}: fields not read: 'citations' (2 questions), 'level' (2 questions)"
+    assert remarks == results.data["unread_fields"] == [told]
+    assert bad == []
+    assert results.summary["recall@5"].of_how_many == "1 of 2 questions"
+
+
+def test_questions_left_out_are_counted_not_lines(tmp_path: Path) -> None:
+    twice = GONE | {"relevant_text": ["This stands nowhere at all.", "Nor does this stand there."]}
+    results, bad, _ = asked(tmp_path / "asked.json", GOOD, twice)
+    assert len(bad) == 2
+    assert results.data["questions"]["left_out"] == 1  # type: ignore[index,call-overload]

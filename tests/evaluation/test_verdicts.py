@@ -124,3 +124,31 @@ def test_every_question_has_advice() -> None:
     found = advice({name: Figure(value) for name, value in worst.items()})
     assert [each.metric for each in found] == list(key_questions())
     assert len(found) == 4
+
+
+@pytest.mark.parametrize(("strategy", "told", "left_out"), [
+    ("structure(max_tokens=400)", "the structure (sections) or the meaning (semantic), another size, or overlap.", ""),
+    ("sections", "the structure (structure) or the meaning (semantic), another size, or overlap.", ""),
+    ("semantic(max_tokens=300)", "the structure (structure, sections), another size, or overlap.", "semantic"),
+    ("structure(overlap=40)", "the structure (sections) or the meaning (semantic), or another size.", "overlap"),
+    ("words(overlap=9)", "the structure (structure, sections) or the meaning (semantic), or another size.", "overlap"),
+    ("theirs.jsonl", "the structure (structure, sections) or the meaning (semantic), another size, or overlap.", ""),
+])  # fmt: skip
+def test_nobody_is_advised_to_do_what_is_done_already(
+    strategy: str, told: str, left_out: str
+) -> None:
+    low = {"boundary_issues": Figure(0.5), "completeness.spans": Figure(0.1)}
+    cuts, complete = (each.text for each in advice(low, configuration={"strategy": strategy}))
+    assert cuts.endswith(f"What to try: a strategy that follows {told}")
+    if left_out:
+        assert left_out not in cuts
+    assert ("overlap" in complete) == (left_out != "overlap")
+    (within,) = advice(
+        {"completeness.spans": Figure(0.1)}, configuration={"strategy": "parent_child(overlap=0)"}
+    )
+    assert within.text.endswith("What to try: larger chunks, overlap, or a larger k.")
+
+
+def test_advice_about_a_mean_of_some_questions_says_of_how_many() -> None:
+    (told,) = advice({"completeness.spans": Figure(0.1, scored=2, unscored={"no references": 25})})
+    assert told.text.startswith("completeness.spans 0.100 (2 of 27 questions): good is over")

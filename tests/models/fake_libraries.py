@@ -65,6 +65,7 @@ class Model:
     def __init__(self, name: str, *, device: str | None, trust_remote_code: bool) -> None:
         assert trust_remote_code is False
         self.told = json.loads((Path(name) / "model.json").read_text())
+        self.device = device or self.told.get("device", "cpu")
         self.prompts = self.told.get("prompts", {})
         self.max_seq_length = self.max_length = self.told.get("window", 64)
         self.tokenizer = Tokenizer(

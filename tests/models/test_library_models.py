@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.core import Document
+from chunkwise.models.embed.embedder import accelerator_of, made_on, same_model
 from chunkwise.models.embed.endpoint import EndpointEmbedder
 from chunkwise.models.embed.fastembed import FastembedEmbedder
 from chunkwise.models.rerank.cross_encoder import OnnxReranker
@@ -211,6 +214,35 @@ def test_use_does_not_change_the_identity(tmp_path: Path) -> None:
     used = SentenceTransformersEmbedder(name)
     used.embed(STAND_IN_TEXTS)
     assert used.identity == SentenceTransformersEmbedder(name).identity
+
+
+def test_an_index_is_made_on_one_kind_of_device_and_searched_on_any(tmp_path: Path) -> None:
+    path, place = tmp_path / "model", tmp_path / "kb"
+    model = f"sentence-transformers:{folder(path, device='cuda:0')}"
+    lamps, ropes = Document("a", "Lamps are lit at dusk."), Document("b", "Ropes are dried.")
+    accelerated = SentenceTransformersEmbedder(str(path))
+    assert (accelerated.runs_on, accelerated.batch) == ("cuda", 256)
+    chunkwise.index([lamps], into=place, embedder=model)
+    processor = SentenceTransformersEmbedder(folder(path))
+    assert accelerated.identity == f"{processor.identity} on=cuda"
+    assert (processor.runs_on, processor.batch) == ("cpu", 32)
+    (hits,) = chunkwise.open_index(place, embedder=model).search(
+        ["when are lamps lit?"], retriever="dense"
+    )
+    assert [hit.document.id for hit in hits] == ["a"]
+    with pytest.raises(InvalidParameter, match=r"made on cuda, and .* would run on the processor"):
+        chunkwise.index([lamps, ropes], into=place, embedder=model)
+    folder(path, device="cuda:1")
+    chunkwise.index([lamps, ropes], into=place, embedder=model)
+    assert {chunk.document.id for chunk in chunkwise.open_index(place).chunks()} == {"a", "b"}
+
+
+def test_only_the_end_of_an_identity_names_a_device() -> None:
+    assert accelerator_of("a on=cuda") == "cuda"
+    assert accelerator_of("a prompts=[('q', ' on=cuda ')]") == ""
+    assert accelerator_of(made_on("a", "cpu")) == ""
+    assert same_model(made_on("a", "cuda"), made_on("a", "mps"))
+    assert not same_model(made_on("a", "cuda"), made_on("b", "cuda"))
 
 
 @pytest.mark.parametrize(

@@ -181,3 +181,41 @@ def test_an_interval_beyond_the_line_is_drawn_at_its_end(value: float) -> None:
     drawn = _drawn(Figure(value, min(value, 0.5), max(value, 0.5)), 10).plain
     assert len(drawn) == 10
     assert drawn.index("●") == (9 if value > 0 else 0)
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_no_count_is_cut_on_a_narrow_screen(width: int) -> None:
+    spans = "retrieval_precision.spans"
+    figure = Figure(0.5, 0.012, 0.988, 1_204, {"the question has no references": 12_345})
+    run = dataclasses.replace(
+        results(),
+        summary={spans: figure, "recall@5": figure, "context_precision_of_somebody@5": figure},
+        data={"reachable": {spans: 0.5}},
+    )
+    shown = drawn(run, width)
+    assert max(map(len, shown.splitlines())) <= width
+    assert "at most 0.500" in shown
+    assert "1,204 of 13,549 questions" in " ".join(shown.split())
+    rows = [each for each in shown.splitlines() if "1,204 of 13,549" in each and "─" in each]
+    assert [row.split()[0][:12] for row in rows] == ["recall@5", "context_prec"]
+
+
+def test_questions_left_out_are_told_beside_those_that_are_asked() -> None:
+    data = {"questions": {"count": 4, "left_out": 1_002}}
+    assert "questions (1,002 more left out) · " in changed(data=data)
+
+
+def test_every_reason_why_questions_are_unscored_is_told() -> None:
+    """Of figures of the four questions as well, whether some of the questions have a score or none."""
+    reasons = {"no citations": 3, "no chunk is known by the id 'x'": 1}
+    figures = {
+        "citation_accuracy.support": Figure(1.0, 0.3, 1.0, 2, reasons),
+        "citation_accuracy.attribution": Figure(None, unscored=reasons),
+    }
+    shown = changed(summary=figures)
+    told = "no citations (3); no chunk is known by the id 'x' (1)"
+    assert f"attribution unscored: {told}" in shown
+    assert f"support unscored for 4 of 6: {told}" in shown
+    alone = changed(summary={"citation_accuracy.support": Figure(None, unscored={"no answer": 9})})
+    assert "support unscored: no answer" in alone
+    assert "(9)" not in alone

@@ -193,14 +193,31 @@ class Server:
     def _bulk(self, body: str) -> Any:
         lines, items = iter(body.splitlines()), []
         for line in lines:
-            about = json.loads(line)["index"]
-            source = json.loads(next(lines))
+            ((what, about),) = json.loads(line).items()
+            given = None if what == "delete" else json.loads(next(lines))
             try:
-                done = {**self._named(about["_index"])[0].put(about["_id"], source), "status": 200}
+                done = {**self._one_of_bulk(what, about, given), "status": 200}
             except Refusal as refusal:
                 done = {"_id": about["_id"], **refusal.answer}
-            items.append({"index": done})
-        return {"errors": any("error" in each["index"] for each in items), "items": items}
+            items.append({what: done})
+        failed = any("error" in each for item in items for each in item.values())
+        return {"errors": failed, "items": items}
+
+    def _one_of_bulk(self, what: str, about: Any, given: Any) -> dict[str, Any]:
+        index, id = self._named(about["_index"])[0], about["_id"]
+        if what == "index":
+            return index.put(id, given)
+        there = index.entries.get(id)
+        if there is None:
+            raise Refusal(404, "document_missing_exception", id)
+        if "if_seq_no" in about and there["_seq_no"] != about["if_seq_no"]:
+            raise Refusal(409, "version_conflict_engine_exception", "version conflict")
+        if what == "update":
+            return index.put(id, {**there["_source"], **given["doc"]})
+        if what != "delete":
+            raise Refusal(400, "illegal_argument_exception", f"unknown action [{what}]")
+        del index.entries[id]
+        return {"_id": id, "result": "deleted"}
 
     def _of_index(
         self, index: _Index, method: str, rest: list[str], options: dict[str, str], given: Any
@@ -233,8 +250,6 @@ class Server:
                     "_shards": shards,
                     "hits": {"hits": self._hits(index, given)},
                 }
-            case ["_delete_by_query" | "_update_by_query" as what]:
-                return _by_query(index, what, options, given)
         raise Refusal(400, "no_handler", "/".join(rest))
 
     def _conditional(
@@ -258,6 +273,8 @@ class Server:
             raise Refusal(400, "illegal_argument_exception", "Result window is too large")
         scored = [*self._scored(index, asked)]
         order = asked.get("sort", [{"_score": "desc"}])
+        if order == ["_doc"]:
+            order = []  # as they lie there
         keyed = [(_places(order, source, score), id, source, score) for id, source, score in scored]
         keyed.sort(key=lambda row: row[0][1])
         after = asked.get("search_after")
@@ -265,9 +282,11 @@ class Server:
             last = _signed(order, after)
             keyed = [row for row in keyed if row[0][1] > last]
         wanted = asked.get("_source", True)
+        with_order = asked.get("seq_no_primary_term", False)
         return [
             {
                 "_id": id, "_score": score, "sort": values,
+                **({"_seq_no": index.searched[id]["_seq_no"], "_primary_term": 1} if with_order else {}),
                 **({} if wanted is False else {"_source": {name: source[name] for name in wanted if name in source}}),
             }
             for (values, _), id, source, score in keyed[:size]
@@ -344,26 +363,6 @@ def _chosen(index: _Index, id: str, wanted: list[str]) -> Any:
     return {"_id": id, "found": True, "_source": source}
 
 
-def _by_query(index: _Index, what: str, options: dict[str, str], given: Any) -> Any:
-    held, done = _quickened(given["query"]), 0
-    for id, seen in [*index.searched.items()]:
-        if not _holds(held, seen["_source"]):
-            continue
-        if index.entries.get(id) is not seen:
-            raise Refusal(409, "version_conflict_engine_exception", "version conflict")
-        done += 1
-        if what == "_delete_by_query":
-            del index.entries[id]
-            continue
-        script = given["script"]
-        if script["source"] != "ctx._source.until = params.until":
-            raise Refusal(400, "script_exception", script["source"])
-        index.put(id, {**seen["_source"], "until": script["params"]["until"]})
-    if options.get("refresh") == "true":
-        index.refresh()
-    return {"total": done, "failures": []}
-
-
 @contextmanager
 def opensearch_endpoint(kind: str = "opensearch") -> Iterator[tuple[str, Server]]:
     """The address of one without the name of an index, and what it keeps."""
@@ -371,6 +370,7 @@ def opensearch_endpoint(kind: str = "opensearch") -> Iterator[tuple[str, Server]
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # each answer would wait for the acknowledgement of its head
 
         def log_message(self, *_: object) -> None: ...
 

@@ -82,7 +82,7 @@ class _Answers:
         )  # fmt: skip
 
     def delete(self, name: str, body: Any) -> Any:
-        self.client.delete(name, models.FilterSelector.model_validate(body))
+        self.client.delete(name, models.PointIdsList.model_validate(body))
         return _DONE
 
     def set_payload(self, name: str, body: Any) -> Any:
@@ -97,6 +97,8 @@ def qdrant_endpoint() -> Iterator[tuple[str, list[str]]]:
     answers, lock, asked = _Answers(QdrantClient(":memory:")), threading.Lock(), list[str]()
 
     class Handler(BaseHTTPRequestHandler):
+        disable_nagle_algorithm = True  # each answer would wait for the acknowledgement of its head
+
         def log_message(self, *_: object) -> None: ...
 
         def _answer(self) -> None:

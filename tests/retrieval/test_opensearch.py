@@ -91,8 +91,9 @@ def test_more_than_one_answer_holds_comes_in_pages(
     served: tuple[str, Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chunkwise.retrieval.opensearch._WINDOW", 2)
-    monkeypatch.setattr("chunkwise.retrieval.opensearch._PAGE", 2)
-    monkeypatch.setattr("chunkwise.retrieval.opensearch._PIECE", 40)
+    monkeypatch.setattr("chunkwise.retrieval.opensearch.LISTED_PAGE", 2)
+    monkeypatch.setattr("chunkwise.retrieval.opensearch.PIECE", 40)
+    monkeypatch.setattr("chunkwise.retrieval.stored.revisions._FETCHED_BYTES", 100)
     place, _ = served
     index = made(place, documents(6))
     assert index.source.ids() == [f"{number}.md" for number in range(6)]

@@ -145,7 +145,7 @@ def test_a_writer_whose_time_was_over_does_not_write(place: str) -> None:
         with pytest.raises(ChunkwiseError, match="another writer took over"):
             store.remove([1])
         store._take(store._lease.writer, time.time() + 100, "other")
-    points, _ = store._qdrant().scroll(store._now().collection, limit=1000, with_payload=True)
+    points, _ = store._server().scroll(store._now().entries, limit=1000, with_payload=True)
     assert number not in {point.payload["document"] for point in points}
 
 
@@ -156,18 +156,18 @@ def test_a_writer_whose_time_was_over_does_not_begin(place: str, anew: bool) -> 
     index = chunkwise.open_index(place, embedder=HashedWords())
     assert isinstance(index.source, StoredIndex)
     store: Any = index.source.store
-    client = store._qdrant()
+    client = store._server()
     with store.locked(0.0):
         store._take("other", time.time() + 100, store._lease.writer)
         store._lease.renew()
         payload = {"document": 99, "since": store._now().revision + 1, "until": 1 << 52}
         of_other = models.PointStruct(id=5, vector={}, payload=payload)
-        client.upsert(store._now().collection, [of_other])
+        client.upsert(store._now().entries, [of_other])
         client.create_collection("chunkwise__0123abcd", vectors_config={})
         before = {each.name for each in client.get_collections().collections}
         with pytest.raises(ChunkwiseError, match="another writer took over"):
             store.begin(HashedWords.dimensions, anew=anew)
-        assert client.retrieve(store._now().collection, ids=[5])
+        assert client.retrieve(store._now().entries, ids=[5])
         assert {each.name for each in client.get_collections().collections} == before
         store._take(store._lease.writer, time.time() + 100, "other")
     assert len(index) == 2
@@ -175,7 +175,7 @@ def test_a_writer_whose_time_was_over_does_not_begin(place: str, anew: bool) -> 
 
 def _client(index: chunkwise.Index) -> Any:
     source: Any = index.source
-    return source.store._qdrant()
+    return source.store._server()
 
 
 def test_an_update_removes_only_collections_of_its_own(place: str) -> None:
@@ -234,8 +234,8 @@ def test_what_is_replaced_goes_with_the_next_update(place: str) -> None:
     index = made(place, documents(3, "buoy"))
     assert isinstance(index.source, StoredIndex)
     store: Any = index.source.store
-    client = store._qdrant()
-    points, _ = client.scroll(store._now().collection, limit=1000, with_payload=True)
+    client = store._server()
+    points, _ = client.scroll(store._now().entries, limit=1000, with_payload=True)
     words = {
         word
         for point in points
@@ -254,7 +254,7 @@ def test_chunks_are_points_that_other_tools_read(place: str) -> None:
     index = made(place, [given])
     assert isinstance(index.source, StoredIndex)
     store: Any = index.source.store
-    (near,) = store._qdrant().query_points(
+    (near,) = store._server().query_points(
         "chunkwise", query=HashedWords().embed(["the lamp is red"])[0].tolist(), using="vector", limit=1
     ).points  # fmt: skip
     assert near.payload["metadata"] == {"year": 2024}
@@ -279,7 +279,7 @@ def test_an_index_that_goes_while_another_is_opened_stops_nobody(
 
 
 def test_a_large_document_goes_in_pieces(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chunkwise.retrieval.qdrant._PIECE", 1000)
+    monkeypatch.setattr("chunkwise.retrieval.qdrant.PIECE", 1000)
     monkeypatch.setattr("chunkwise.retrieval.qdrant._BYTES", 3000)
     given = Document("long.txt", "The lamp is red. It is lit at dusk. " * 300)
     index = made(place, [given])

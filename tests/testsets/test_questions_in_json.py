@@ -113,8 +113,11 @@ def test_what_is_marked_as_unanswerable() -> None:
         ({"query": 7}, "no text of a question among 'query'"),
         ({"query": "x", "id": [1]}, "its id is a list of 1"),
         ({"query": "x", "references": [3]}, "reference 1 is 3; a text, or a record"),
-        ({"query": "x", "references": [{}]}, "reference 1 has neither a text nor start and end"),
-        ({"query": "x", "references": [{"start": 1}]}, "reference 1: end is missing"),
+        (
+            {"query": "x", "references": [{}]},
+            "reference 1 has neither a text nor a start nor the id",
+        ),
+        ({"query": "x", "references": [{"end": 1}]}, "reference 1: start is missing"),
         ({"query": "x", "references": [{"start": "1", "end": 2}]}, "reference 1: start is '1'"),
         ({"query": "x", "references": [{"start": True, "end": 2}]}, "reference 1: start is True"),
         ({"query": "x", "references": [{"start": 1.5, "end": 2}]}, "reference 1: start is 1.5"),

@@ -12,6 +12,7 @@ from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Block, Document
 from chunkwise.testkit.hostile import hostile_documents
 from chunkwise.text.analyzed import ATOM_TOKENS, Analyzed
+from chunkwise.text.sentences.full_stops import starts_behind_stops
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from how_many import examples
 from text.nasty_text import PIECES
@@ -45,6 +46,42 @@ def test_sentences_paragraphs_and_atoms_tile_any_text(
     check_tiles(document, document.paragraphs)
     check_tiles(document, document.atoms(tokenizer, limit))
     assert np.isin(document.sentences, document.atoms(tokenizer, limit)).all()
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(TEXTS, FORMATS, TOKENIZERS, st.integers(1, 12))
+def test_atoms_reach_as_far_as_words_and_the_limit_let_them(
+    text: str, form: str, tokenizer: str, limit: int
+) -> None:
+    """Every one that is no sentence and begins behind no full stop, against all words of its stretch."""
+    document = Analyzed(Document("x", text, format=form))
+    atoms = document.atoms(tokenizer, limit).tolist()
+    words = document.graphemes.keep(document.characters.word_starts).tolist()
+    measure = document.measure(tokenizer)
+    natural = {*document.sentences.tolist(), *starts_behind_stops(document.characters).tolist()}
+    for start, end in pairwise(atoms):
+        if end in natural:
+            continue
+        between = [word for word in words if start < word]
+        within = [word for word in between if measure.before(word) - measure.before(start) <= limit]
+        assert end == max(within, default=between[0])
+
+
+@given(TEXTS, FORMATS)
+def test_what_is_let_go_is_found_again_alike(text: str, form: str) -> None:
+    document = Analyzed(Document("x", text, format=form))
+
+    def everything() -> list[object]:
+        found = (document.sentences, document.paragraphs, document.regions, document.cells)
+        sections = document.sections.start, document.sections.heading_end
+        more = document.fragment_starts, document.lead_ins, document.atoms("words", 3)
+        return [each.tolist() for each in (*found, *sections, *more)]
+
+    before, sections = everything(), document.sections
+    document.forget()
+    assert not {"characters", "graphemes", "lines", "blocks", "sentences"} & vars(document).keys()
+    assert everything() == before
+    assert document.sections is sections
 
 
 @pytest.mark.parametrize("document", hostile_documents(), ids=lambda document: document.id)

@@ -6,16 +6,17 @@ import re
 import sys
 import warnings
 from types import FrameType
+from urllib.parse import unquote_plus
 
 # Each is tried at most a few times at each place of a text, however long: messages quote what others wrote.
 _WORD = re.compile(r"[^\s'\"]+")
 _USER = re.compile(r"(?:[\w+.-]:/+|\bpostgres\w*(?::|/+))[^:@/?]*(?=:)")
 _BARE_USER = re.compile(r"[(\[{<,;=]*(?!(?:mailto|acct|sips?|xmpp):)[\w.+%-]+(?=:(?!/))")
-_SECRET = "passw|pwd|secret|token|key|signature|credential|sig(?==)"
-_OPTION = re.compile(
-    rf"([?&](?:(?!{_SECRET})[^=&\s])*+(?:{_SECRET})[^=&\s]*+=)[^&\s'\"]*+|[?&][^=&\s]*+",
-    re.IGNORECASE,
-)
+_SECRET = re.compile("passw|pwd|secret|token|key|signature|credential|^sig$|^auth$")
+_FILES_OF_KEYS = ("sslkey",)
+"""Options that hold the name of a file, which is no secret."""
+_OPTION = re.compile(r"[?&]([^=&?\s]*+)=")
+_VALUE = re.compile(r"[^&\s'\"]*+")
 _PASSWORD = re.compile(r"(\bpassword\s*+=\s*+)(?:'(?:[^'\\]|\\.)*+'|[^\s'\"&*]++)", re.IGNORECASE)
 """As PostgreSQL's own tools take one: `host=h password='p w'`."""
 _SERVER = re.compile(
@@ -30,14 +31,31 @@ def names_server(place: str) -> bool:
     return _SERVER.match(place) is not None
 
 
+def names_secret(option: str) -> bool:
+    """Whether the value of an address's option must not be shown; its name may be written in percent signs."""
+    name = unquote_plus(option).strip().lower()
+    return name not in _FILES_OF_KEYS and _SECRET.search(name) is not None
+
+
 def without_passwords(text: str) -> str:
     """As it may be shown: an address in it may hold a password, given where no address belongs or misspelt."""
     if "@" in text:
         text = _WORD.sub(_without_user_s, text)
     if "=" in text:
         text = _PASSWORD.sub(r"\1***", text)
-        text = _OPTION.sub(lambda found: f"{found[1]}***" if found[1] else found[0], text)
+        text = _without_secret_options(text)
     return text
+
+
+def _without_secret_options(text: str) -> str:
+    shown: list[str] = []
+    behind = 0
+    for option in _OPTION.finditer(text):
+        if option.start() >= behind and names_secret(option[1]):
+            value = _VALUE.match(text, option.end())
+            shown += [text[behind : option.end()], "***"]
+            behind = value.end() if value else option.end()
+    return "".join(shown) + text[behind:]
 
 
 def _without_user_s(word: re.Match[str]) -> str:

@@ -20,6 +20,8 @@ _SECONDS = 10.0
 """After which nobody answers at an address."""
 _AHEAD = 2
 """Tasks a core has waiting."""
+_BESIDE = 8
+"""Tasks that share an accelerator at most."""
 _KEPT = 2
 """Kinds of work that a process keeps, with the models they have loaded."""
 
@@ -45,9 +47,25 @@ class RayCluster:
         """Of all machines together, now."""
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
-    def workers(self, work: Callable[[Given], Found], stage: str) -> RayWorkers[Given, Found]:
+    @property
+    def accelerators(self) -> float:
+        """Of all machines together, now."""
+        return float(self._ray.cluster_resources().get("GPU", 0))
+
+    def workers(
+        self, work: Callable[[Given], Found], stage: str, *, accelerated: bool = False
+    ) -> RayWorkers[Given, Found]:
         """Tasks that are called `chunkwise: stage` in Ray's dashboard."""
-        return RayWorkers(self, work, f"chunkwise: {stage}")
+        share = 0.0
+        if accelerated:
+            if not self.accelerators:
+                raise ChunkwiseError(
+                    "the embedder runs on an accelerator here, and the Ray cluster has none: start its nodes with "
+                    "ray start --num-gpus N, or hide the one of this machine (CUDA_VISIBLE_DEVICES= in the environment)"
+                )
+            # What cuts beside them keeps an accelerator busy, until copies of the model fill its memory.
+            share = max(1 / _BESIDE, min(1.0, self.accelerators / self.cores))
+        return RayWorkers(self, work, f"chunkwise: {stage}", share)
 
     def stop(self) -> None:
         """End the cluster if it was begun here, and leave it otherwise."""
@@ -69,14 +87,18 @@ class RayCluster:
 class RayWorkers(Generic[Given, Found]):
     """Tasks of one name; a process is sent `work` once, and whatever it has loaded stays with it."""
 
-    def __init__(self, cluster: RayCluster, work: Callable[[Given], Found], name: str) -> None:
+    def __init__(
+        self, cluster: RayCluster, work: Callable[[Given], Found], name: str, share: float = 0.0
+    ) -> None:
         self._cluster = cluster
         self._ray = cluster._ray
         for module in modules_run():  # their files may be on this machine alone
             self._ray.cloudpickle.register_pickle_by_value(module)
         # In a list it is not fetched anew for every task.
         self._work = [self._ray.put(work)]
-        self._task = self._ray.remote(_done).options(name=name, max_retries=_RETRIES, num_cpus=1)
+        self._task = self._ray.remote(_done).options(
+            name=name, max_retries=_RETRIES, num_cpus=1, num_gpus=share
+        )
         self._running: set[Any] = set()
 
     @property

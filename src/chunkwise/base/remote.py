@@ -181,6 +181,9 @@ def _status(error: BaseException) -> int | None:
     return status if isinstance(status, int) else None
 
 
+_PARTIAL = 206
+
+
 @dataclass(frozen=True, slots=True)
 class StoredFile:
     """A file in a store: named, not yet read; cheap to make and to send to another process."""
@@ -197,20 +200,22 @@ class StoredFile:
     def read(self, start: int = 0, end: int | None = None) -> bytes:
         """These bytes, or all; a web server that knows no ranges sends all, and the rest is not read."""
         files = store(self.root)[0]
-        if self.size is None or self.root.startswith(("http://", "https://")):
-            data = asked(lambda: self._streamed(files, start, end))
-        elif end is None or (start == 0 and end >= self.size):
-            data = asked(lambda: files.cat_file(self.path))
-        else:
-            data = asked(lambda: files.cat_file(self.path, start=start, end=end))
-        if end is None:
-            return data[start:]
-        return data[start:end] if len(data) > end - start else data
+        if self.size is None or self._is_web:
+            return asked(lambda: self._streamed(files, start, end))
+        if start == 0 and (end is None or end >= self.size):
+            whole: bytes = asked(lambda: files.cat_file(self.path))
+            return whole
+        part: bytes = asked(lambda: files.cat_file(self.path, start=start, end=end))
+        return part
+
+    @property
+    def _is_web(self) -> bool:
+        return self.root.startswith(("http://", "https://"))
 
     def _streamed(self, files: Any, start: int, end: int | None) -> bytes:
         """Of a server that says nothing of a size, or may say anything: as much as is asked for and no more."""
         how: dict[str, Any] = {}
-        if self.root.startswith(("http://", "https://")):
+        if self._is_web:
             how = {"block_size": 0, "size": 1}  # fsspec hands out what comes, without looking first
             if start or (end is not None and self.size is not None and end < self.size):
                 given = files.kwargs.get("headers", {})
@@ -218,16 +223,19 @@ class StoredFile:
                     **given,
                     "Range": f"bytes={start}-{'' if end is None else end - 1}",
                 }
-        most = LARGEST + 1 if end is None else end
         parts: list[bytes] = []
         length = 0
         with files.open(self.path, "rb", **how) as file:
+            # Only the answer says whether it is the part that was asked for, or all from the beginning.
+            is_part = getattr(getattr(file, "r", None), "status", None) == _PARTIAL
+            before = 0 if is_part else start
+            most = LARGEST + 1 if end is None else before + end - start
             while length < most and (part := file.read(min(most - length, _BLOCK))):
                 parts.append(part)
                 length += len(part)
         if end is None and length > LARGEST:
             raise OSError(errno.EFBIG, f"larger than {LARGEST:,} bytes")
-        return b"".join(parts)
+        return b"".join(parts)[before:]
 
     def open(self) -> BinaryIO:
         """Read in ranges, each asked for again where it fails."""

@@ -13,13 +13,12 @@ from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
-from pathlib import Path
 from queue import SimpleQueue
 from threading import RLock, current_thread, main_thread
 from typing import Any, Generic, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.user_files import files_run, run_file
+from chunkwise.base.user_files import UserFile, expect_files, files_run
 
 _given_cores: int | None = None
 
@@ -81,8 +80,13 @@ class Cluster(Protocol):
     def cores(self) -> int:
         """How many can work at the same time."""
 
-    def workers(self, work: Callable[[Given], Found], stage: str) -> WorkerGroup[Given, Found]:
-        """Workers that each get `work` once; `stage` is its name where the cluster shows what it does."""
+    def workers(
+        self, work: Callable[[Given], Found], stage: str, *, accelerated: bool = False
+    ) -> WorkerGroup[Given, Found]:
+        """Workers that each get `work` once; `stage` is its name where the cluster shows what it does.
+
+        `accelerated`: each needs a share of an accelerator.
+        """
 
 
 Jobs = int | Cluster
@@ -104,10 +108,12 @@ def count_of(jobs: Jobs) -> int:
 
 
 def begin_workers(
-    jobs: Jobs, work: Callable[[Given], Found], stage: str
+    jobs: Jobs, work: Callable[[Given], Found], stage: str, *, accelerated: bool = False
 ) -> WorkerGroup[Given, Found]:
     """Those that `jobs` says; `stop` ends them."""
-    return Workers(jobs, work) if isinstance(jobs, int) else jobs.workers(work, stage)
+    if isinstance(jobs, int):
+        return Workers(jobs, work)
+    return jobs.workers(work, stage, accelerated=accelerated)
 
 
 _AHEAD = 3
@@ -127,6 +133,8 @@ class Workers(Generic[Given, Found]):
         self._threads = ThreadPoolExecutor(count)
         self._processes: dict[Connection, BaseProcess] = {}
         self._idle: SimpleQueue[Connection] = SimpleQueue()
+        self._started: set[Connection] = set()
+        """Those whose processes were heard of."""
         self._stopped = False
 
     @property
@@ -177,13 +185,13 @@ class Workers(Generic[Given, Found]):
                 "its metadata: use plain values there, or one job"
             ) from error
         pipe = self._idle.get()
-        started = False
         try:
             pipe.send_bytes(sent)
-            started = pipe.recv_bytes() == _READY
+            if pipe.recv_bytes() == _READY:
+                self._started.add(pipe)
             answer = pipe.recv_bytes()
         except (EOFError, OSError):
-            if not started:
+            if pipe not in self._started:
                 self._idle.put(pipe)
                 raise ChunkwiseError(_NOT_STARTED) from None
             status = self._replace(pipe)
@@ -205,6 +213,7 @@ class Workers(Generic[Given, Found]):
         process.join()
         with interrupts_held(), _starting:
             del self._processes[pipe]
+            self._started.discard(pipe)
             pipe.close()
             if not self._stopped:
                 self._start()
@@ -281,33 +290,42 @@ def _set(variable: str, value: str | None) -> None:
         os.environ[variable] = value
 
 
-def _serve(
-    pipe: Connection, files: list[tuple[Path, int]], sent: bytes, safe_path: str | None
-) -> None:
+def _serve(pipe: Connection, files: list[UserFile], sent: bytes, safe_path: str | None) -> None:
     _set(_SAFE_PATH, safe_path)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for file, changed in files:
-        run_file(file, changed)
-    work: Callable[[Any], Any] = pickle.loads(sent)
+    expect_files(files)
+    work, failed = _loaded(sent)
     # The other end closes when its process goes, however it goes.
     with suppress(EOFError, OSError):
         while True:
-            given = pipe.recv()
+            given = pipe.recv_bytes()
             pipe.send_bytes(_READY)
-            pipe.send_bytes(_answer(work, given))
+            pipe.send_bytes(failed if work is None else _answer(work, given))
 
 
-def _answer(work: Callable[[Any], Any], given: object) -> bytes:
+def _loaded(sent: bytes) -> tuple[Callable[[Any], Any] | None, bytes]:
+    """What a process is to do, or the error that it could not be told."""
+    try:
+        return pickle.loads(sent), b""
+    except Exception as error:  # a third party's module may raise anything
+        return None, _sendable(error)
+
+
+def _answer(work: Callable[[Any], Any], given: bytes) -> bytes:
     """What was found and None, or None and the error."""
     try:
-        return pickle.dumps((work(given), None))
+        return pickle.dumps((work(pickle.loads(given)), None))
     except Exception as error:  # a third party's strategy may raise anything
-        if not isinstance(error, ChunkwiseError):
-            error.add_note("".join(traceback.format_exception(error)))
-        try:
-            answer = pickle.dumps((None, error))
-            pickle.loads(answer)
-        except Exception:  # and what it raises may be unfit to travel
-            what = f"{type(error).__name__} in a worker process: {error}"
-            return pickle.dumps((None, ChunkwiseError(what)))
-        return answer
+        return _sendable(error)
+
+
+def _sendable(error: Exception) -> bytes:
+    if not isinstance(error, ChunkwiseError):
+        error.add_note("".join(traceback.format_exception(error)))
+    try:
+        answer = pickle.dumps((None, error))
+        pickle.loads(answer)
+    except Exception:  # what was raised may be unfit to travel
+        what = f"{type(error).__name__} in a worker process: {error}"
+        return pickle.dumps((None, ChunkwiseError(what)))
+    return answer

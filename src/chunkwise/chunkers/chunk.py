@@ -93,6 +93,10 @@ class Further(Protocol):
     def stage(self) -> str:
         """What it does, in a word."""
 
+    @property
+    def accelerated(self) -> bool:
+        """Whether it needs an accelerator."""
+
     def __call__(self, documents: list[Chunked]) -> list[Chunked]: ...
 
 
@@ -241,7 +245,10 @@ def _in_workers(
     sent = replace(
         options, on_passed_over=None, on_renamed=None
     )  # told here, and perhaps unfit to travel
-    workers = begin_workers(jobs, partial(_work, strategy, sent, further=further), stage)
+    workers = begin_workers(
+        jobs, partial(_work, strategy, sent, further=further), stage,
+        accelerated=further is not None and further.accelerated,
+    )  # fmt: skip
     try:
         for batch in batches(chain(first, work)):
             waiting.append((batch, workers.submit(batch)))

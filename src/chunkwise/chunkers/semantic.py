@@ -259,7 +259,7 @@ class EmbeddingChunker(SizedChunker):
             document,
             [ArrayCuts(lambda: starts), *within, *sentences, *clause_levels(document)],
             nested=True,
-            overlap_cuts=sentences[1],
+            overlap_cuts=sentences[-1],
         )
         pieces: list[Piece] = []
         for start, end in pairwise([*starts.tolist(), len(document.text)]):

@@ -151,33 +151,36 @@ def chunk_lines(chunks: Iterable[Chunk]) -> Iterator[str]:
     document: Document | None = None
     strategy = ""
     path: tuple[str, ...] | None = None
-    begin = doc_id = behind = metadata = section = ""
+    begin = behind_id = known = behind_count = end_of_line = ""
     for chunk in chunks:
         if chunk.document is not document or chunk.strategy is not strategy:
             document, strategy, path = chunk.document, chunk.strategy, None
             doc_id = json_text(document.id)
             begin = f'{{"id": {doc_id[:-1]}::'
-            known = (document.title, document.source, strategy)
-            title, source, label = map(json_text, known)
-            behind = (
+            behind_id = f'", "doc_id": {doc_id}, "index": '
+            named = (document.title, document.source, strategy)
+            title, source, label = map(json_text, named)
+            known = (
                 f'"page": null, "last_page": null, "title": {title}, "source": {source}, '
                 f'"strategy": {label}, "level": 0, "spans": [['
             )
             metadata = json_text(plain_value(document.metadata))
+            end_of_line = f']], "boxes": [], "parent_start": null, "parent_end": null, "metadata": {metadata}}}\n'
             text, is_plain = document.text, not document.pages and document.boxes is None
         if not is_plain or chunk.context or chunk.level or chunk.summarised or chunk.parent:
             yield json_line(_json_row(chunk))
             continue
         if (found := chunk.section) is not path:
-            path, section = found, json_text(SECTION_SEPARATOR.join(found))
-        index, start, end, beside = chunk.index, chunk.start, chunk.end, chunk.context_token_count
-        said = text[start:end]
+            path = found
+            behind_count = f', "section": {json_text(SECTION_SEPARATOR.join(found))}, {known}'
+        said, beside = text[chunk.start : chunk.end], chunk.context_token_count
+        # Each number is spelled once, too.
+        index, start, end = f"{chunk.index}", f"{chunk.start}", f"{chunk.end}"
         yield (
-            f'{begin}{index}", "doc_id": {doc_id}, "index": {index}, "start": {start}, "end": {end}, '
+            f'{begin}{index}{behind_id}{index}, "start": {start}, "end": {end}, '
             f'"text": {json_string(said)}, "context": "", "token_count": {chunk.token_count}, '
-            f'"context_token_count": {beside if beside > 0 else 0}, "word_count": {len(said.split())}, '
-            f'"section": {section}, {behind}{start}, {end}]], "boxes": [], "parent_start": null, '
-            f'"parent_end": null, "metadata": {metadata}}}\n'
+            f'"context_token_count": {beside if beside > 0 else 0}, "word_count": {len(said.split())}'
+            f"{behind_count}{start}, {end}{end_of_line}"
         )
 
 

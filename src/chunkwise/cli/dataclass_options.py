@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import MISSING, field
 from typing import Any, ClassVar, TypeVar
@@ -167,12 +167,26 @@ class TypedCommand(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            near = error.possibilities or ()
-            if not any(flag in new for flag in near):
-                raise
+            near = _nearest_first(error.option_name, error.possibilities or ())
             better = " or ".join(dict.fromkeys(new.get(flag, flag) for flag in near))
-            said = f"No such option {error.option_name!r}. Did you mean {better}?"
+            said = f"No such option {error.option_name!r}."
+            said += f" Did you mean {better}?" if near else ""
             raise click.NoSuchOption(error.option_name, said, ctx=error.ctx) from None
+
+
+_ALIKE, _LESS_ALIKE = 0.65, 0.15
+"""From the nearest flag: what is spelled much less alike is no hint."""
+
+
+def _nearest_first(name: str, flags: Iterable[str]) -> list[str]:
+    """Of flags that are spelled like a name those that are about as near as the nearest, which comes first."""
+    from difflib import SequenceMatcher
+
+    alike = {
+        flag: SequenceMatcher(None, name.strip("-"), flag.strip("-")).ratio() for flag in flags
+    }
+    least = max(_ALIKE, max(alike.values(), default=0.0) - _LESS_ALIKE)
+    return [flag for flag in sorted(alike, key=lambda flag: -alike[flag]) if alike[flag] >= least]
 
 
 def dataclass_command(

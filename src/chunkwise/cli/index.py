@@ -42,6 +42,7 @@ from chunkwise.cli.streams import print_json, say, say_skipped, shown_place, usa
 
 if TYPE_CHECKING:
     from chunkwise.base.workers import Jobs
+    from chunkwise.chunkers.chunk import StrategyLike
     from chunkwise.chunkers.work_estimate import WorkEstimate
     from chunkwise.retrieval import Index
     from chunkwise.retrieval.indexing.lazy_models import NamedClient
@@ -178,7 +179,9 @@ def command(options: IndexCommandOptions) -> None:
         )
     total = bytes_of(paths)
     jobs = options.workers(total)
-    estimate = _estimate(paths, options, context, total, jobs) if not asking and not llm else None
+    estimate = None
+    if not asking and not llm:
+        estimate = _estimate(paths, strategy, options, context, graph, total, jobs)
     if options.estimate:
         return
     if estimate and estimate.is_whole:
@@ -213,7 +216,13 @@ def command(options: IndexCommandOptions) -> None:
 
 
 def _estimate(
-    paths: list[str], options: IndexCommandOptions, context: str | None, total: int, jobs: Jobs
+    paths: list[str],
+    strategy: StrategyLike | None,
+    options: IndexCommandOptions,
+    context: str | None,
+    graph: Literal["names", "relations"] | None,
+    total: int,
+    jobs: Jobs,
 ) -> WorkEstimate | None:
     """Told before a cluster begins, and where it is asked for; None: it takes no longer than finding out."""
     from chunkwise.base.workers import cores as own_cores
@@ -224,8 +233,9 @@ def _estimate(
     if not options.estimate and (options.engine != "ray" or is_small or options.quiet):
         return None
     found = estimate_index(
-        paths, options.strategy, into=options.into, embedder=options.embedder, vectors=options.vectors,
-        context="headings" if context == "headings" else None, maxsim=options.maxsim, options=options.loading(),
+        paths, strategy, chunks=options.chunks, into=options.into, embedder=options.embedder,
+        vectors=options.vectors, context="headings" if context == "headings" else None, language=options.language,
+        tokenizer=options.tokenizer, maxsim=options.maxsim, graph=graph, options=options.loading(),
         rebuild=options.rebuild,
     )  # fmt: skip
     cores = own_cores() if isinstance(jobs, int) and not options.jobs else count_of(jobs)

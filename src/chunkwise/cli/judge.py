@@ -185,7 +185,7 @@ def _pairs(options: CalibrateOptions) -> tuple[KnownPairs, list[Document], bool]
             raise ChunkwiseError(line)
         say_skipped(line)
 
-    left_out = Skipped(bad, lambda line: say(f"mended {line}"))
+    left_out = Skipped(bad, lambda line: say(f"mended {line}"), on_remark=say)
     paths = list(options.source)
     if not paths:
         beside = Path(options.test_queries).parent

@@ -30,7 +30,7 @@ Examples:
   chunkwise models                         # what is on this machine, how fast it is, what can be downloaded
   chunkwise models get minilm
   chunkwise models get minilm --from hub
-  chunkwise models get quality             # a set: fast, balanced, quality, llm
+  chunkwise models get quality             # a set: fast, balanced, quality, multilingual, llm
   chunkwise models get smollm2             # the small language model
   chunkwise models verify
   chunkwise models --json
@@ -46,7 +46,8 @@ Examples:
   chunkwise models get minilm --from model_quantized.onnx
 
 NAME is a model of `chunkwise models`, or a set: fast (minilm), balanced (bge-small), quality (bge-small and the
-reranker), llm (qwen-1.5b). A download of several parts that broke off goes on where it was.
+reranker), multilingual (use-multilingual), llm (qwen-1.5b). A download of several parts that broke off goes on
+where it was.
 
 On a machine without a network, set CHUNKWISE_MODELS to a folder that has the files.
 """

@@ -349,7 +349,7 @@ def _results(
         judge=judge, llm=client, options=options.loading(outputs), jobs=options.workers(total),
         on_bad=bad,
         listeners=Listeners(
-            on_mended=lambda line: say(f"mended {line}"), on_documents=documents.extend,
+            on_mended=lambda line: say(f"mended {line}"), on_remark=say, on_documents=documents.extend,
             on_questions=on_questions, on_estimate=on_estimate, on_search=on_search, stages=stages,
         ),
         live=LiveOptions(options.timeout, options.retrieved),
@@ -523,14 +523,16 @@ def _missed(results: Results, limits: list[MetricLimit]) -> list[str]:
     """The limits that do not hold, in words."""
     lines = []
     for name, limit, sign in limits:
-        mean = results.summary[name].mean
+        figure = results.summary[name]
+        mean = figure.mean
         if mean is None:
             lines.append(f"{name} could not be scored, and {limit:g} was asked for")
         elif (
             sign * round(mean, 9) < sign * limit
         ):  # a mean of 0.8 may come out as 0.7999999999999999
             what = "at least" if sign > 0 else "at most"
-            lines.append(f"{name} is {mean:.3f}; {what} {limit:g} was asked for")
+            of = figure.of_how_many and f" ({figure.of_how_many})"
+            lines.append(f"{name} is {mean:.3f}{of}; {what} {limit:g} was asked for")
     return lines
 
 

@@ -103,7 +103,9 @@ def command(options: IndexSearchOptions) -> None:
     """Search an index; hits are exact places in your documents.
 
     SOURCE is an index that `chunkwise index` made: a folder, or an engine's address. The words of the QUESTION need no
-    quotes.
+    quotes. Scores: higher is better, comparable within one question and retriever alone (bm25: the BM25 sum; dense: a
+    cosine; hybrid: shares of each side's best, up to 1.5; multiscale: a share of the votes, up to 1; with --reranker:
+    the reranker's own).
     """
     skipped: list[str] = []
     queries = options.queries(skipped)

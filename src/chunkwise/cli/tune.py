@@ -190,7 +190,7 @@ def tune_and_show(
     from chunkwise.evaluation.sources import Skipped
     from chunkwise.tuning.tune import run_sweep
 
-    left_out = Skipped(*_listeners(options.strict))
+    left_out = Skipped(*_listeners(options.strict), on_remark=say)
     if_interrupted = ""
 
     def prepared_to_run(prepared: PreparedSweep) -> RunOptions | None:

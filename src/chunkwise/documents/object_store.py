@@ -70,7 +70,7 @@ def walk_store(
     """
     files = store(address)[0]
     with _threads() as threads:
-        listing = _Listing(files, threads, on_unreadable)
+        listing = _Listing(address.partition("://")[0], files, threads, on_unreadable)
         open_folders = [("", listing.children("", listing.pages(folder, ""), depth))]
         while open_folders:
             below, children = open_folders[-1]
@@ -113,7 +113,11 @@ class _OpenFolder(NamedTuple):
 class _Listing:
     """The folders of one store."""
 
-    def __init__(self, files: Any, threads: ThreadPoolExecutor, told: OnUnreadable) -> None:
+    def __init__(
+        self, scheme: str, files: Any, threads: ThreadPoolExecutor, told: OnUnreadable
+    ) -> None:
+        self._scheme = scheme
+        """As the user spells it: several stores speak the language of S3."""
         self._files = files
         self._threads = threads
         self._told = told
@@ -181,7 +185,8 @@ class _Listing:
                 entry for entry in names if entry.below == f"{below}/"
             ):  # no path leads into it
                 reason = "a folder without a name (// in keys): what is in it is not read"
-                self._told(UnreadableDocument(printable(f"s3://{nameless.path}/"), reason))
+                where = printable(f"{self._scheme}://{nameless.path}/")
+                self._told(UnreadableDocument(where, reason))
             # Of a page at a time: a folder of thousands is no checkout of code and no test set.
             by_name = {entry.below[len(below) :].rstrip("/"): entry for entry in page}
             if below and PACKAGES_HERE in by_name:

@@ -16,8 +16,8 @@ from chunkwise.base.progress import Stages, Stopwatch
 from chunkwise.base.renamed import grouped, renamed
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import StrategyLike
-from chunkwise.chunkers.read_chunks import ChunksSource, chunks_name, read_chunks
-from chunkwise.core import Document, Hit, Passage, Query
+from chunkwise.chunkers.read_chunks import ChunksSource
+from chunkwise.core import Document, Hit, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input, leaving_out
 from chunkwise.evaluation.cited_places import ChunkNames
 from chunkwise.evaluation.evaluate_system import QuestionSet, depths, evaluate_system
@@ -28,10 +28,11 @@ from chunkwise.evaluation.results import Json, Results, documents_hash
 from chunkwise.evaluation.run_file import locate_records, read_answers, read_hits
 from chunkwise.evaluation.sources import (
     IndexSettings,
+    NamedChunks,
     ReadingOptions,
     Skipped,
     carried_questions,
-    chunking_of_file,
+    chunks_of_file,
     documents_of,
     known_index,
     new_index,
@@ -41,7 +42,6 @@ from chunkwise.evaluation.sources import (
     with_places,
 )
 from chunkwise.evaluation.system import EvaluatedSystem, SearchParameters, hits_system, usual_budget
-from chunkwise.metrics.answers.position import summary
 from chunkwise.metrics.evidence import is_nowhere
 from chunkwise.metrics.judges.judge import LLM, Judge, get_judge, judge_names, registry
 from chunkwise.metrics.metric import Metric
@@ -132,7 +132,8 @@ def evaluate(
     (`http://localhost:8000/search`) or a command (`command:python mine.py`). It is asked as `live` says; questions it
     fails on have no score, and the others go on.
     """
-    left_out, watch = Skipped(on_bad, listeners.on_mended, on_unreadable), Stopwatch()
+    left_out = Skipped(on_bad, listeners.on_mended, on_unreadable, listeners.on_remark)
+    watch = Stopwatch()
     stages = listeners.stages
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InvalidParameter(f"seed is {seed!r}; a whole number is needed, 0 or more")
@@ -188,7 +189,12 @@ def evaluate(
     if listeners.on_documents is not None:
         listeners.on_documents(documents)
     with watch("questions"):
-        asked, about = _questions(queries, documents, split, left_out)
+        known = (
+            NamedChunks(ChunkNames(documents, system.chunking, system.chunk_ids))
+            if system is not None
+            else chunks_of_file(documents, chunks, left_out)
+        )
+        asked, about = _questions(queries, documents, split, left_out, known.names)
         if listeners.on_questions is not None:
             listeners.on_questions(asked)
         if system is None:
@@ -197,18 +203,14 @@ def evaluate(
                 if asks_live
                 else _hits_of_file(_name(hits) or "")
             )
-            system, named = _answered(
-                documents, asked, given, chunks, left_out, searching.tokenizer
-            )
-        else:
-            named = ChunkNames(documents, system.chunking, system.chunk_ids)
+            system = _answered(documents, asked, given, known, left_out, searching.tokenizer)
         answered = {}
         if answers is not None:
             path = os.fspath(answers)
             with left_out.rows_of(path) as bad:
                 # Only those of a file are there already; an index tells by its chunks.
                 own = system.ask(asked, k=None, budget=None) if system.index is None else []
-                answered = read_answers(path, asked, documents, bad, named, own)
+                answered = read_answers(path, asked, documents, bad, known.names, own)
     about |= left_out.to_json()
     if len(system.documents) != len(documents):
         # Those that hold hits found nowhere are no documents of the user's.
@@ -229,7 +231,8 @@ def evaluate(
             def ask_again(more: Sequence[Query]) -> list[list[Hit]]:
                 fresh = live_retriever(retriever, again.timeout)
                 give = _live_hits(fresh, again, measuring, watch, stages)
-                answered, _ = _answered(documents, more, give, None, left_out, searching.tokenizer)
+                unnamed = NamedChunks(ChunkNames(documents))
+                answered = _answered(documents, more, give, unnamed, left_out, searching.tokenizer)
                 return answered.ask(more, k=most, budget=budget)
 
             listeners.on_search(ask_again)
@@ -340,30 +343,23 @@ def _answered(
     documents: Sequence[Document],
     queries: Sequence[Query],
     give: GiveHits,
-    chunks: ChunksSource | None,
+    known: NamedChunks,
     left_out: Skipped,
     tokenizer: TokenizerLike | None,
-) -> tuple[EvaluatedSystem, ChunkNames]:
-    """Another system's hits, held against its chunks where they are known, and what both are called."""
-    name = None if chunks is None else chunks_name(chunks)
-    chunking, position = None, None
-    ids: list[tuple[str, Passage]] = []
-    if chunks is not None and name is not None:
-        with left_out.rows_of(name) as bad:
-            given = read_chunks(chunks, documents, bad)
-        chunking, position = chunking_of_file(given, documents), summary(given.position)
-        ids = given.ids
-    named = ChunkNames(documents, chunking, ids)
+) -> EvaluatedSystem:
+    """Another system's hits, held against its chunks where they are known."""
     counted_by = DEFAULT_TOKENIZER if tokenizer is None else tokenizer
-    answers = give(queries, documents, left_out, named, counted_by)
+    answers = give(queries, documents, left_out, known.names, counted_by)
     by_id = {query.id: own for query, own in zip(queries, answers.found, strict=True)}
     lost = {hit.doc_id: hit.document for own in answers.found for hit in own if is_nowhere(hit)}
     system = hits_system(
-        [*documents, *lost.values()], by_id, {**answers.configuration, "chunks": name}, counted_by
-    )
+        [*documents, *lost.values()], by_id, {**answers.configuration, "chunks": known.file},
+        counted_by,
+    )  # fmt: skip
     return replace(
-        system, chunking=chunking, position=position, failed=answers.failed, latency=answers.latency
-    ), named
+        system, chunking=known.chunking, position=known.position, failed=answers.failed,
+        latency=answers.latency,
+    )  # fmt: skip
 
 
 def testset_in_memory(given: Iterable[Query | Mapping[str, object]]) -> TestSet:
@@ -398,14 +394,18 @@ def testset_in_memory(given: Iterable[Query | Mapping[str, object]]) -> TestSet:
 
 
 def _questions(
-    given: TestQueries, documents: Sequence[Document], split: str, left_out: Skipped
+    given: TestQueries,
+    documents: Sequence[Document],
+    split: str,
+    left_out: Skipped,
+    chunks: ChunkNames,
 ) -> tuple[list[Query], dict[str, Json]]:
     if isinstance(given, str | os.PathLike):
-        testset = questions_read(os.fspath(given), documents, left_out)
+        testset = questions_read(os.fspath(given), documents, left_out, chunks)
     elif isinstance(given, TestSet):
         testset = given
     else:
-        testset = with_places(testset_in_memory(given), documents, left_out)
+        testset = with_places(testset_in_memory(given), documents, left_out, chunks)
         queries = _placed(testset.queries, documents, left_out)
         testset = TestSet(queries, "", hash_of(queries))
     splits = sorted({query.split for query in testset.queries if query.split})
@@ -418,6 +418,7 @@ def _questions(
             f"no question is left in {testset.name or 'the test set'}: nothing can be evaluated"
         )
     about: dict[str, Json] = {"file": testset.name, "hash": testset.hash, "count": len(asked)}
+    about["left_out"] = left_out.dropped_questions
     return asked, {"questions": {**about, "split": split}}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -187,11 +188,11 @@ def _given_chunks(
 
 
 def _kinds(names: str | Iterable[str] | None) -> tuple[str, ...]:
-    """As they are counted: `mid-word` is `mid_word`."""
+    """As they are counted: `mid-word` and "mid word", as people read it, are `mid_word`."""
     if names is None:
         return tuple(KINDS)
     given = names.split(",") if isinstance(names, str) else names
-    kinds = tuple(kind.strip().replace("-", "_") for kind in given)
+    kinds = tuple(re.sub(r"[\s-]+", "_", kind.strip()) for kind in given)
     for kind in kinds:
         if kind not in KINDS:
             raise InvalidParameter(f"kinds has {kind!r}; allowed: {', '.join(KINDS)}")

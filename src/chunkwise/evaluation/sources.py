@@ -19,16 +19,18 @@ from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource, ExistingChunks, chunks_name, read_chunks
 from chunkwise.core import Document, Passage
 from chunkwise.documents import Input, Inputs, LoadOptions, Unreadables, WhenUnreadable, each_input
+from chunkwise.evaluation.cited_places import ChunkNames
 from chunkwise.evaluation.live_retriever import is_live
 from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.system import EvaluatedSystem, SearchParameters, index_system
-from chunkwise.metrics.answers.position import summary
+from chunkwise.metrics.answers.position import Position, summary
 from chunkwise.metrics.spans.tables import Chunking
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.records.read import OnBadRow
 from chunkwise.retrieval.indexes import Index, documents_in, index, named_index
 from chunkwise.retrieval.settings import Context, Vectors
 from chunkwise.testsets.reading import carries_documents, hash_of, placed_drafts, read_testset
+from chunkwise.testsets.references import KnownChunks
 from chunkwise.testsets.testset import Problem, TestSet
 
 _SHOWN_NEAREST = 160
@@ -45,6 +47,7 @@ class Skipped:
         on_bad: OnBadRow | None,
         on_mended: OnBadRow | None = None,
         on_unreadable: WhenUnreadable | None = None,
+        on_remark: OnBadRow | None = None,
     ) -> None:
         self._on_bad = on_bad or warn_user
         if on_unreadable is None and on_bad is not None:
@@ -52,10 +55,13 @@ class Skipped:
         self._unreadables = Unreadables(on_unreadable or "warn")
         self._unreadables.read()  # told at once: that nothing is left is an error of its own
         self._on_mended = on_mended
+        self._on_remark = on_remark
         self.documents: list[str] = []
         self.questions: list[str] = []
+        self._dropped: set[str] = set()
         self.rows: list[str] = []
         self.mended: list[str] = []
+        self.unread_fields: list[str] = []
 
     def document(self, problem: UnreadableDocument) -> None:
         self.documents.append(str(problem))
@@ -73,11 +79,23 @@ class Skipped:
             text = next((each.text for each in documents if each.id == near.doc_id), "")
             shown = " ".join(text[near.start : near.end].split())[:_SHOWN_NEAREST]
             line += f"; nearest is {near.doc_id} {near.start:,}–{near.end:,}: {shown!r}"
+        if problem.dropped:
+            self._dropped.add(problem.where)
         # What is skipped may be an alternative or a label alone.
         self._add(self.questions, line if problem.dropped else f"{line} (the question is kept)")
 
+    def remark(self, problem: Problem) -> None:
+        """What a file says beside its questions and nobody reads; other remarks are for those who check it."""
+        if problem.kind != "unread_fields":
+            return
+        line = f"{problem.where}: {problem.text}"
+        self.unread_fields.append(line)
+        if self._on_remark is not None:
+            self._on_remark(line)
+
     def question_line(self, line: str) -> None:
         """A question that did not come from a file."""
+        self._dropped.add(line)
         self._add(self.questions, line)
 
     @contextmanager
@@ -98,6 +116,11 @@ class Skipped:
             )
 
     @property
+    def dropped_questions(self) -> int:
+        """How many are not asked; of one there may be several lines, and lines about questions that are kept."""
+        return len(self._dropped)
+
+    @property
     def any(self) -> bool:
         """Whether something is not used."""
         return bool(self.documents or self.questions or self.rows)
@@ -108,6 +131,7 @@ class Skipped:
             "skipped_documents": list(self.documents),
             "left_out_questions": list(self.questions),
             "mended_questions": list(self.mended),
+            "unread_fields": list(self.unread_fields),
             "left_out_rows": list(self.rows),
         }
 
@@ -120,21 +144,36 @@ _SHOWN = 80
 """Characters of a text that is no path in an error of one line."""
 
 
-def questions_read(path: str, documents: Sequence[Document], left_out: Skipped) -> TestSet:
+def questions_read(
+    path: str,
+    documents: Sequence[Document],
+    left_out: Skipped,
+    chunks: KnownChunks | None = None,
+) -> TestSet:
     """Those that can be used; the others are told to `left_out`."""
     problems: list[Problem] = []
-    testset = read_testset(path, documents, problems.append)
+    testset = read_testset(
+        path, documents, problems.append, on_remark=left_out.remark, chunks=chunks
+    )
     _tell(problems, documents, left_out)
     return testset
 
 
-def with_places(testset: TestSet, documents: Sequence[Document], left_out: Skipped) -> TestSet:
+def with_places(
+    testset: TestSet,
+    documents: Sequence[Document],
+    left_out: Skipped,
+    chunks: KnownChunks | None = None,
+) -> TestSet:
     """The same, with what was given as records found in the documents as if a file had them."""
     drafts = testset.unplaced
     if not drafts:
         return testset
     problems: list[Problem] = []
-    read = placed_drafts(drafts.values(), documents, problems.append, file="questions").testset
+    read = placed_drafts(
+        drafts.values(), documents, problems.append, file="questions", on_remark=left_out.remark,
+        chunks=chunks,
+    ).testset  # fmt: skip
     _tell(problems, documents, left_out)
     placed = {query.id: query for query in read.queries}
     found = (placed.get(each.id) if each.id in drafts else each for each in testset.queries)
@@ -301,6 +340,30 @@ def chunking_of_file(given: ExistingChunks, documents: Sequence[Document]) -> Ch
         for chunk in strategy.chunks(document)
     ]
     return Chunking(*np.array(rows, np.int64).reshape(-1, 4).T)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedChunks:
+    """Chunks by their names; of a file, with what is known of it."""
+
+    names: ChunkNames
+    file: str | None = None
+    chunking: Chunking | None = None
+    position: Position | None = None
+
+
+def chunks_of_file(
+    documents: Sequence[Document], chunks: ChunksSource | None, left_out: Skipped
+) -> NamedChunks:
+    """The chunks another system made, where they are given."""
+    if chunks is None:
+        return NamedChunks(ChunkNames(documents))
+    name = chunks_name(chunks)
+    with left_out.rows_of(name) as bad:
+        given = read_chunks(chunks, documents, bad)
+    chunking = chunking_of_file(given, documents)
+    names = ChunkNames(documents, chunking, given.ids)
+    return NamedChunks(names, name, chunking, summary(given.position))
 
 
 def _vectors(given: Vectors | None, searching: SearchParameters) -> Vectors | None:

@@ -9,7 +9,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.chunkers import get_strategy
+from chunkwise.chunkers.packing.overlap import UNITS
 from chunkwise.evaluation.judging import is_weak
 from chunkwise.evaluation.results import Figure, Json, MetricAdvice, Results
 from chunkwise.metrics.metric import KeyQuestion, Remedy, Targets
@@ -119,10 +121,47 @@ def _known_by(metric: str) -> str:
 
 def _fitting(known: Remedy, configuration: Mapping[str, Json]) -> Remedy:
     """In the words of this run: with a budget there is no k, and hits from a file are not read again."""
-    amount = "budget" if configuration.get("budget") else "k"
     can_rerank = not configuration.get("reranker") and not configuration.get("hits")
-    last = f"a smaller {amount}, or `--reranker local`" if can_rerank else f"or a smaller {amount}"
-    return Remedy(*(each.format(k=amount, last=last) for each in known))
+    strategy = str(configuration.get("strategy") or "")
+    overlaps = _repeats(strategy)
+    words = {
+        "k": "budget" if configuration.get("budget") else "k",
+        "reranker": "`--reranker local`" if can_rerank else "",
+        "overlap": "" if overlaps else "overlap",
+        "no_overlap": "" if overlaps else "no overlap",
+        "parent_child": _unless(strategy, "parent_child"),
+        "structural": _structural(strategy),
+    }
+    return Remedy(_joined(known.causes, words, ", "), _joined(known.remedies, words, ", or "))
+
+
+def _joined(phrases: str | tuple[str, ...], words: Mapping[str, str], last: str) -> str:
+    """The phrases that are left in the words of a run, the last of them behind `last`."""
+    every = (phrases,) if isinstance(phrases, str) else phrases
+    said = [each for phrase in every if (each := phrase.format_map(words))]
+    return last.join(each for each in (", ".join(said[:-1]), said[-1]) if each)
+
+
+def _unless(strategy: str, name: str) -> str:
+    return "" if strategy.partition("(")[0] == name else name
+
+
+def _structural(strategy: str) -> str:
+    """Strategies that cut by what a text is made of, but the one in use."""
+    structure = [name for name in ("structure", "sections") if _unless(strategy, name)]
+    follows = f"the structure ({', '.join(structure)})"
+    if _unless(strategy, "semantic"):
+        follows += " or the meaning (semantic)"
+    return f"a strategy that follows {follows}"
+
+
+def _repeats(strategy: str) -> bool:
+    """Whether chunks repeat the end of the one before already; not known of chunks that others made."""
+    try:
+        chunker = get_strategy(strategy).chunker if strategy else None
+    except ChunkwiseError:
+        return False
+    return any(getattr(chunker, unit, 0) not in (0, "0%", None) for unit in UNITS)
 
 
 def _text(
@@ -133,7 +172,7 @@ def _text(
 ) -> str:
     targets = targets_of(metrics[0])
     assert targets is not None
-    told = ", ".join(f"{metric} {summary[metric].mean:.3f}" for metric in metrics)
+    told = ", ".join(_figure(metric, summary[metric]) for metric in metrics)
     side = "under" if targets.lower_is_better else "over"
     limits = "".join(
         f" With so many hits a question no ranking of these chunks reaches more than {most:.3f} by {metric}: the "
@@ -145,6 +184,11 @@ def _text(
         f"{told}: good is {side} {targets.good:.2f}.{limits} Usual causes: {known.causes}. "
         f"What to try: {known.remedies}."
     )
+
+
+def _figure(metric: str, figure: Figure) -> str:
+    of = figure.of_how_many and f" ({figure.of_how_many})"
+    return f"{metric} {figure.mean:.3f}{of}"
 
 
 WEAK = "weak judge"

@@ -66,11 +66,13 @@ class Targets(NamedTuple):
 
 
 class Remedy(NamedTuple):
-    """What usually causes a figure that is not good, and what to try. `{k}` stands for what says how much is handed
-    out, `{last}` for what a run can try that has no reranker yet."""
+    """What usually causes a figure that is not good, and what to try, in words or as phrases of which a run is told
+    those that fit. `{k}` stands for what says how much is handed out; `{overlap}`, `{no_overlap}`, `{parent_child}`,
+    `{structural}` (strategies that follow the structure or the meaning) and `{reranker}` for what a run may lack: of
+    one that has it the phrase is left out."""
 
-    causes: str
-    remedies: str
+    causes: str | tuple[str, ...]
+    remedies: str | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

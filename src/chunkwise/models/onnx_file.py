@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,17 +38,32 @@ def beside(model: Path, name: str) -> Path | None:
     return None
 
 
-def tokenizer_beside(model: Path) -> Path:
-    """The tokenizer.json that belongs to a model."""
-    if not model.is_file():
-        raise InvalidParameter(f"model is {str(model)!r}; no such file")
-    found = beside(model, "tokenizer.json")
+class ModelFiles(NamedTuple):
+    """A model, and the tokenizer.json that belongs to it."""
+
+    model: Path
+    tokenizer: Path
+
+    def digests(self) -> tuple[str, str]:
+        return model_digest(self.model), digest(self.tokenizer)
+
+
+def model_files(
+    model: str | Path, tokenizer: str | Path | None = None, *, role: str = "model"
+) -> ModelFiles:
+    """Where no tokenizer is named, it lies beside the model; `role` is what an error calls the model."""
+    path = Path(model)
+    if not path.is_file():
+        raise InvalidParameter(f"{role} is {str(model)!r}; no such file")
+    found = Path(tokenizer) if tokenizer else beside(path, "tokenizer.json")
     if found is None:
         raise InvalidParameter(
-            f"{model} has no tokenizer.json beside it, nor in the folder above; "
+            f"{path} has no tokenizer.json beside it, nor in the folder above; "
             "put the model's tokenizer.json beside it"
         )
-    return found
+    if not found.is_file():
+        raise InvalidParameter(f"tokenizer is {str(found)!r}; no such file")
+    return ModelFiles(path, found)
 
 
 def load_tokenizer(path: Path) -> Any:

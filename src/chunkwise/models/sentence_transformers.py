@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.models.embed.embedder import Kind
+from chunkwise.models.embed.embedder import Kind, made_on
 from chunkwise.text.characters import SURROGATE
 
 _STATE = ("truncation", "padding")
@@ -77,23 +77,35 @@ def _kind(value: object) -> str:
 
 
 _PROMPTS = {"query": ("query",), "passage": ("document", "passage", "corpus")}
+_PROCESSOR, _ACCELERATOR = 32, 256
+"""Texts read at once; an accelerator is idle with fewer."""
 
 
 class _LibraryModel:
-    """Loaded at first use; code that comes with a model is never run."""
+    """Loaded at first use, on an accelerator where the library finds one; code that comes with a model is never run."""
 
     kind: ClassVar[str]
     """The library's class."""
 
-    def __init__(self, name: str, *, device: str | None = None, batch: int = 32) -> None:
+    def __init__(self, name: str, *, device: str | None = None, batch: int | None = None) -> None:
         if not name:
             raise InvalidParameter("sentence-transformers needs a model: a hub name or a folder")
         self.name = name
         self.device = device
-        self.batch = batch
+        self._batch = batch
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
+
+    @property
+    def runs_on(self) -> str:
+        """The kind of device: cpu, cuda, mps …"""
+        return str(getattr(self._model, "device", "cpu")).partition(":")[0]
+
+    @property
+    def batch(self) -> int:
+        """How many texts are read at once."""
+        return self._batch or (_PROCESSOR if self.runs_on == "cpu" else _ACCELERATOR)
 
     @cached_property
     def _model(self) -> Any:
@@ -107,13 +119,14 @@ class SentenceTransformersEmbedder(_LibraryModel):
 
     @cached_property
     def identity(self) -> str:
-        """The model's hash, how much of a text is read, and the prompts put before it."""
+        """The model's hash, how much of a text is read, the prompts put before it, and an accelerator that reads it."""
         model = self._model
         prompts = sorted((name, text) for name, text in (model.prompts or {}).items() if text)
-        return (
+        plain = (
             f"sentence-transformers:{self.name}@{model_hash(model)}"
             f" window={model.max_seq_length} prompts={prompts}"
         )
+        return made_on(plain, self.runs_on)
 
     @cached_property
     def dimensions(self) -> int:

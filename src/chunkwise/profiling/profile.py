@@ -312,6 +312,7 @@ class _DocumentMeasurer:
 
     tokenizer: TokenizerLike
     stage = "profile"
+    accelerated = False
 
     def __call__(self, documents: list[Chunked]) -> list[Chunked]:
         return [self._measured(each.document) for each in documents]

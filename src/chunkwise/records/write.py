@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +19,7 @@ Append = Callable[[Iterable[Mapping[str, object]]], None]
 
 _ROWS_A_GROUP = 8192
 _CHARACTERS_A_GROUP = 16_000_000
+_LINES_AT_ONCE, _CHARACTERS_AT_ONCE = 64, 1 << 17
 
 
 @contextmanager
@@ -95,9 +97,17 @@ def json_lines_file(path: Path) -> Iterator[Append]:
 @contextmanager
 def lines_file(path: Path) -> Iterator[Callable[[Iterable[str]], None]]:
     """An open file of lines that are JSON already."""
-    # Half a surrogate pair has no UTF-8 form; JSON can still spell it.
-    with path.open("w", encoding="utf-8", newline="\n", errors="backslashreplace") as out:
-        yield out.writelines
+    with path.open("wb") as out:
+
+        def append(lines: Iterable[str]) -> None:
+            rest, at_once = iter(lines), 1
+            # A million short lines written one by one take a third longer; long ones are not to be held together.
+            while some := "".join(islice(rest, at_once)):
+                # Half a surrogate pair has no UTF-8 form; JSON can still spell it.
+                out.write(some.encode("utf-8", "backslashreplace"))
+                at_once = max(1, min(_LINES_AT_ONCE, at_once * _CHARACTERS_AT_ONCE // len(some)))
+
+        yield append
 
 
 @contextmanager

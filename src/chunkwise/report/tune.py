@@ -259,7 +259,8 @@ def tune(
 
     completed = run_sweep(
         sweep, output, prepared_to_run, write_tuned,
-        left_out=Skipped(on_bad, listeners.on_mended, on_unreadable), options=options,
+        left_out=Skipped(on_bad, listeners.on_mended, on_unreadable, listeners.on_remark),
+        options=options,
     )  # fmt: skip
     assert completed is not None  # only a dry run has no result
     return TuneResult(completed.result, completed.recommendation)

@@ -125,12 +125,28 @@ def _typed(text: str, *, may_be_empty: bool = False) -> str:
 
 def conditions_of(given: object) -> tuple[Clause, ...]:
     """Clauses that all hold, however they are given."""
-    return _clauses_of(given, 0)
+    found = _clauses_of(given, 0)
+    # Those that came made already, or as text within a mapping, were not counted on the way.
+    level, depth = [*found], 0
+    while level:
+        check_depth(depth)
+        level = [
+            each for clause in level if isinstance(clause, Combined) for each in clause.clauses
+        ]
+        depth += 1
+    return found
+
+
+def check_depth(depth: int) -> None:
+    """Of a clause within others: refuses one that lies too deep, wherever it comes from."""
+    if depth > _DEEPEST:
+        raise InvalidParameter(
+            f"where is nested more than {_DEEPEST} times; write it with fewer brackets, or ask several times"
+        )
 
 
 def _clauses_of(given: object, depth: int) -> tuple[Clause, ...]:
-    if depth > _DEEPEST:
-        raise _too_deep()
+    check_depth(depth)
     if isinstance(given, Condition | Combined | str):
         given = (given,)
     if isinstance(given, Mapping):
@@ -169,12 +185,6 @@ def _all_of(clauses: tuple[Clause, ...]) -> Clause:
             f"where asks nothing by $and, $or or $not; write conditions, {_NEEDED}"
         )
     return clauses[0] if len(clauses) == 1 else Combined("and", clauses)
-
-
-def _too_deep() -> InvalidParameter:
-    return InvalidParameter(
-        f"where is nested more than {_DEEPEST} times; write it with fewer brackets, or ask several times"
-    )
 
 
 def _of_mapping(key: object, said: object, depth: int) -> Iterator[Clause]:
@@ -239,8 +249,7 @@ def parse_where(text: str) -> Clause:
 
 
 def _parsed(text: str, depth: int) -> Clause:
-    if depth > _DEEPEST:
-        raise _too_deep()
+    check_depth(depth)
     joins = _joining_words(text)
     for how in ("or", "and"):
         ends = [(start, end) for start, end, word in joins if word == how]

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Protocol, runtime_checkable
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.models.embed.embedder import accelerator_of, same_model
 
 REBUILD = "make the index again: chunkwise index --rebuild (rebuild=True in Python)"
 
@@ -41,6 +42,12 @@ def wrong_dimensions_error(shape: tuple[int, ...], dimensions: int) -> InvalidPa
 
 
 def wrong_model_error(expected: str, name: str, actual: str) -> InvalidParameter:
+    if same_model(expected, actual):
+        before, now = (accelerator_of(each) or "the processor" for each in (expected, actual))
+        return InvalidParameter(
+            f"the vectors of the index were made on {before}, and {name!r} would run on {now}, whose vectors differ in "
+            f"the last digits: update it on {before}, or {REBUILD}"
+        )
     return InvalidParameter(
         f"the index was made with the model {expected!r}, and {name!r} is {actual!r}: vectors of two models cannot be "
         f"compared; use the first, search by words (bm25), or {REBUILD}"
@@ -51,6 +58,10 @@ REMEDY = f"the index is damaged; {REBUILD}"
 
 _SIGNS = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError)
 """What wrong numbers do to the code that reads them."""
+
+
+class ChangedMeanwhile(ChunkwiseError):
+    """What was found is gone, or its place is: asked again, the question is answered by what is there now."""
 
 
 class DamagedIndex(ChunkwiseError):

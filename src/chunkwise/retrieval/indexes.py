@@ -46,11 +46,13 @@ from chunkwise.retrieval.indexing.lazy_models import (
     LazyNameFinder,
     LazyTokenEncoder,
     Llm,
+    QuestionEmbedder,
     UncachedEmbedder,
 )
 from chunkwise.retrieval.indexing.resolve import (
     RequestedSettings,
     ResolvedSettings,
+    resolve_for_rebuild,
     resolve_settings,
 )
 from chunkwise.retrieval.indexing.update import Changes, Reading, row_builder
@@ -276,13 +278,7 @@ def index(
             "rebuild makes the index anew, keep_others keeps what it has; give one of them"
         )
     if chunks is not None:
-        if strategy is not None:
-            raise InvalidParameter(
-                f"a strategy ({strategy}) and chunks ({chunks_name(chunks)}) are given; leave one of them out"
-            )
-        if isinstance(chunks, str | os.PathLike) and os.fspath(chunks) != "-":
-            options = leaving_out(options, [Path(chunks).resolve()])  # it is no document
-        source, strategy = _with_chunks(source, chunks, options, on_bad)
+        source, strategy, options = _with_chunks(source, strategy, chunks, options, on_bad)
     requested = RequestedSettings(
         strategy, embedder, vectors, context, language, tokenizer, llm, maxsim, graph, names
     )
@@ -317,21 +313,31 @@ def estimate_index(
     source: Inputs,
     strategy: StrategyLike | None = None,
     *,
+    chunks: ChunksSource | None = None,
     into: str | os.PathLike[str] | None = None,
     embedder: str | Embedder | None = None,
     vectors: Vectors | None = None,
     context: Context | None = None,
+    language: str | None = None,
+    tokenizer: str | None = None,
     maxsim: str | TokenEncoder | None = None,
+    graph: bool | Graph | None = None,
     options: LoadOptions | None = None,
     rebuild: bool = False,
 ) -> WorkEstimate:
-    """How long making an index of all these documents will take, told by some; nothing is written.
+    """How long `index` of all these documents, with these settings, will take, told by some; nothing is written.
 
     Time that servers take, and language models, is not in it.
     """
-    before = settings_at(into) if into is not None and not rebuild else None
-    requested = RequestedSettings(strategy, embedder, vectors, context, maxsim=maxsim)
-    resolved = resolve_settings(requested, before)
+    if chunks is not None:
+        # Rows that have no place are told by the index itself.
+        source, strategy, options = _with_chunks(source, strategy, chunks, options, lambda _: None)
+    before = settings_at(into, of_any_version=rebuild) if into is not None else None
+    requested = RequestedSettings(
+        strategy, embedder, vectors, context, language, tokenizer, maxsim=maxsim, graph=graph
+    )
+    resolve = resolve_for_rebuild if rebuild and before else resolve_settings
+    resolved = resolve(requested, before)
     further = row_builder(resolved)
     if further is not None and further.model is not None:
         further = replace(further, model=UncachedEmbedder(further.model.requested))
@@ -340,11 +346,18 @@ def estimate_index(
 
 def _with_chunks(
     source: Inputs,
+    strategy: StrategyLike | None,
     chunks: ChunksSource,
     options: LoadOptions | None,
     on_bad: OnBadRow | None,
-) -> tuple[Inputs, FileChunks]:
-    """The documents, and the strategy that cuts them as these chunks say."""
+) -> tuple[Inputs, FileChunks, LoadOptions | None]:
+    """The documents, the strategy that cuts them as these chunks say, and how they are read."""
+    if strategy is not None:
+        raise InvalidParameter(
+            f"a strategy ({strategy}) and chunks ({chunks_name(chunks)}) are given; leave one of them out"
+        )
+    if isinstance(chunks, str | os.PathLike) and os.fspath(chunks) != "-":
+        options = leaving_out(options, [Path(chunks).resolve()])  # it is no document
     inputs = list(each_input_or_table(source))
     problems: list[UnreadableDocument] = []
     documents = list(read(inputs, options, problems.append))
@@ -354,7 +367,7 @@ def _with_chunks(
         given.check_usable()
     # What cannot be read is for the index to tell: documents that it has of it stay.
     again = problems and not any(isinstance(each, str) and each == "-" for each in inputs)
-    return inputs if again else documents, given.strategy(parents=True)
+    return inputs if again else documents, given.strategy(parents=True), options
 
 
 @renamed(place="source", model="embedder")
@@ -379,7 +392,7 @@ def open_index(
     settings = opened.settings
     lazy = None
     if settings.vectors != "none":
-        lazy = LazyEmbedder(embedder or settings.embedder, settings.identity)
+        lazy = QuestionEmbedder(embedder or settings.embedder, settings.identity)
     encoder = None
     if settings.maxsim:
         encoder = LazyTokenEncoder(maxsim or settings.maxsim, settings.maxsim_identity)

@@ -26,6 +26,7 @@ from chunkwise.retrieval.stored.address import (
     parse_store_address,
 )
 from chunkwise.retrieval.stored.lease import Lease
+from chunkwise.retrieval.stored.store import explained
 
 MANY = 50_000
 """Chunks from which on LanceDB has an index of vectors; fewer are all compared."""
@@ -35,6 +36,10 @@ _TEXTS = ("doc_id", "title", "source", "section", "text", "context")
 _NUMBERS = ("position", "start", "end", "tokens", "page")
 _TAG = "published"
 _OBJECT_STORES = ("s3", "gs", "az")
+
+
+_FAILURES = (RuntimeError, OSError, ValueError, KeyError)
+"""What LanceDB raises."""
 
 
 class _Versions(NamedTuple):
@@ -94,19 +99,8 @@ class LanceStore:
         with self._explained():
             return self._open_database().open_table(self._table_name(table))
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except ChunkwiseError:
-            raise
-        except (RuntimeError, OSError, ValueError, KeyError) as error:
-            told = " ".join(str(error).split())
-            if "not found" in told.lower():
-                raise StoreProblem(
-                    f"{self.shown}: the index changed meanwhile, or files of it are missing; ask again ({told[:200]})"
-                ) from error
-            raise StoreProblem(f"{self.shown}: {told[:400]}") from error
+    def _explained(self) -> AbstractContextManager[None]:
+        return explained(self.shown, lambda: _FAILURES, _told)
 
     def state(self) -> str | None:
         seen = self._seen_versions()
@@ -443,6 +437,12 @@ def _folder(address: StoreAddress) -> Path | None:
             "a bucket: lancedb+s3://bucket/path"
         )
     return None if address.variant else Path(address.host + address.path)
+
+
+def _told(_: Exception, said: str) -> str:
+    if "not found" not in said.lower():
+        return said[:400]
+    return f"the index changed meanwhile, or files of it are missing; ask again ({said[:200]})"
 
 
 def _storage_options(uri: str) -> dict[str, str] | None:

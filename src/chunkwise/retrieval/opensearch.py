@@ -6,11 +6,8 @@ import base64
 import logging
 import os
 import re
-import secrets
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +21,17 @@ from chunkwise.retrieval.stored.address import (
     checked_name,
     parse_store_address,
 )
-from chunkwise.retrieval.stored.lease import Lease
+from chunkwise.retrieval.stored.revisions import (
+    LISTED_PAGE,
+    LIVE,
+    PIECE,
+    KeptRow,
+    ListedPiece,
+    Published,
+    RevisionStore,
+    fetched_together,
+    joined_pieces,
+)
 
 Kind = Literal["opensearch", "elasticsearch"]
 PORT = 9200
@@ -32,14 +39,8 @@ MANY = 10_000
 """Chunks up to which all are compared; of more the server's HNSW finds the nearest."""
 _OLDEST: Mapping[Kind, tuple[int, int]] = {"opensearch": (2, 13), "elasticsearch": (8, 11)}
 """Earlier ones do not compare by the product of vectors."""
-_STATE, _LOCK = "state", "lock"
-"""Entries of the index that says what counts."""
-_LIVE = 1 << 52
-"""Until when an entry counts that nobody has removed."""
-_PIECE = 1 << 20
 _ENTRIES, _BYTES = 500, 1 << 23
 """Sent at once: servers take 100 MB unless they are told otherwise."""
-_PAGE = 64
 _LISTED = 50_000
 """Numbers in one condition: servers take 65,536."""
 _NEAREST = 1_000
@@ -47,184 +48,154 @@ _NEAREST = 1_000
 _WINDOW = 10_000
 """Hits of one answer at most."""
 _TRIES = 4
+_CHANGED_MEANWHILE, _GONE = 409, 404
 
 Body = dict[str, Any]
 
 
-class _Published(NamedTuple):
-    state: str
-    revision: int
-    entries: str
-    """The index of the server that holds them."""
+class OpenSearchStore(RevisionStore):
+    """Chunks and pieces of parts are entries of one index of the server; an alias stands for the chunks that count."""
 
-
-class _Kept(NamedTuple):
-    """An entry, and what must still be true of it when it is replaced."""
-
-    source: Body
-    condition: Body
-
-
-class OpenSearchStore:
-    """Nothing is read that its revision does not hold; the next writer removes what no revision does."""
+    kind = "index"
+    advice = "check host, port, user and password or key, and that the server runs"
 
     def __init__(self, address: StoreAddress) -> None:
-        self.shown = address.shown
-        self._address = address
-        self._name = _index_name(address)
-        self._about = f"{self._name}__about"
-        self._own = re.compile(rf"{re.escape(self._name)}__[0-9a-f]{{8}}")
-        """What its indexes of chunks are called."""
-        self._client: Any = None
+        super().__init__(address, _index_name(address))
         self._known_kind: Kind | None = None
-        self._read: _Published | None = None
         self._rows = 0
-        self._writing: _Published | None = None
-        self._began: _Kept | None = None
-        self._lease = Lease(self.shown, self._take)
         try:
             import opensearchpy  # noqa: F401
         except ImportError:
             raise MissingExtra("an OpenSearch index", "opensearch") from None
 
-    def _server(self) -> Any:
-        if self._client is None:
-            with self._explained():
-                self._client = _connected(self._address)
-        return self._client
+    def _connected(self) -> Any:
+        return _connected(self._address)
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _failures(self) -> tuple[type[Exception], ...]:
         from opensearchpy.exceptions import ImproperlyConfigured, OpenSearchException
+
+        return OpenSearchException, ImproperlyConfigured, OSError, ValueError, KeyError
+
+    def _told(self, error: Exception, said: str) -> str:
         from opensearchpy.helpers import BulkIndexError
 
-        try:
-            yield
-        except ChunkwiseError:
-            raise
-        except BulkIndexError as error:
+        if isinstance(error, BulkIndexError):
             first: Any = next(iter(error.errors[0].values()), {}) if error.errors else {}
-            told = " ".join(str(first.get("error", error)).split())
-            raise StoreProblem(
-                f"{self.shown}: {told[:400]}; nothing of this update counts"
-            ) from error
-        except (OpenSearchException, ImproperlyConfigured, OSError, ValueError, KeyError) as error:
-            told = " ".join(str(error).split()) or type(error).__name__
-            raise StoreProblem(
-                f"{self.shown}: {told[:400]}; check host, port, user and password or key, and that the server runs"
-            ) from error
+            return f"{_first_words(first.get('error', error))}; nothing of this update counts"
+        return super()._told(error, said)
 
     def _kind(self) -> Kind:
         """Which of the two answers, whatever the address calls it."""
         if self._known_kind is None:
             with self._explained():
                 version = self._server().info()["version"]
+                number = str(version["number"])
             known: Kind = (
                 "opensearch" if version.get("distribution") == "opensearch" else "elasticsearch"
             )
-            _check_version(known, str(version["number"]), self.shown)
+            _check_version(known, number, self.shown)
             self._known_kind = known
         return self._known_kind
 
-    def _entry(self, id: str) -> _Kept | None:
-        """As it is now, whether it is searched already or not; None: there is none."""
+    def _row(self, name: str) -> KeptRow | None:
+        """Whether it is searched already or not."""
         from opensearchpy.exceptions import NotFoundError
 
         with self._explained():
             try:
-                found = self._server().get(index=self._about, id=id)
+                found = self._server().get(index=self._about, id=name)
             except NotFoundError:
                 return None
-        condition = {"if_seq_no": found["_seq_no"], "if_primary_term": found["_primary_term"]}
-        return _Kept(found["_source"], condition)
+            condition = {"if_seq_no": found["_seq_no"], "if_primary_term": found["_primary_term"]}
+            return KeptRow(found["_source"], condition)
 
-    def _put(self, id: str, source: Body, before: _Kept | None) -> None:
-        """Only where the entry is the one that was read; where it is not, nothing happens: who asks looks again."""
+    def _put(self, name: str, values: Mapping[str, Any], before: KeptRow | None) -> None:
         from opensearchpy.exceptions import ConflictError
 
         condition = {"op_type": "create"} if before is None else before.condition
         with self._explained():
             try:
                 self._server().index(
-                    index=self._about, id=id, body=source, params={**condition, "refresh": "true"}
-                )
+                    index=self._about, id=name, body=dict(values), params={**condition, "refresh": "true"}
+                )  # fmt: skip
             except ConflictError:
                 return
 
     def state(self) -> str | None:
-        found = _published(self._entry(_STATE), self.shown, self._about)
-        if found != self._read:
-            self._read, self._rows = found, 0
-        return found.state if found else None
+        before, found = self._read, super().state()
+        if self._read != before:
+            self._rows = 0
+        return found
 
-    def _now(self) -> _Published:
-        assert self._read is not None
-        return self._read
-
-    def _counts(self, *more: Body) -> list[Body]:
-        """Holds for what the revision that is read holds."""
-        revision = self._now().revision
-        return [
-            {"range": {"since": {"lte": revision}}},
-            {"range": {"until": {"gt": revision}}},
-            *more,
-        ]
-
-    def _search(self, body: Body) -> Body:
+    def _search(self, body: Body, index: str = "") -> list[Body]:
         with self._explained():
-            found: Body = self._server().search(index=self._now().entries, body=body)
+            found: Body = self._server().search(index=index or self._now().entries, body=body)
             if found.get("timed_out") or found["_shards"]["failed"]:
                 raise StoreProblem(f"{self.shown}: a part of the index did not answer; ask again")
-        return found
+            hits: list[Body] = found["hits"]["hits"]
+        return hits
 
     def parts(
         self, name: PartName, numbers: Sequence[int] | None = None
     ) -> Iterator[tuple[int, bytes]]:
         if numbers is None:
-            yield from self._parts({"term": {"part": name}})
+            yield from joined_pieces(self._pieces({"term": {"part": name}}))
             return
         wanted = sorted(int(each) for each in numbers)
         for low in range(0, len(wanted), _LISTED):
             some = {"terms": {"document": wanted[low : low + _LISTED]}}
-            yield from self._parts({"term": {"part": name}}, some)
+            yield from joined_pieces(self._pieces({"term": {"part": name}}, some))
 
-    def _parts(self, *asked: Body) -> Iterator[tuple[int, bytes]]:
-        number, pieces = -1, list[bytes]()
-        for hit in self._sorted({"bool": {"filter": self._counts(*asked)}}, ["bytes", "document"]):
-            found = hit["_source"]
-            if found["document"] != number:
-                if pieces:
-                    yield number, b"".join(pieces)
-                number, pieces = found["document"], []
-            pieces.append(base64.b64decode(found["bytes"]))
-        if pieces:
-            yield number, b"".join(pieces)
+    def _pieces(self, *asked: Body) -> Iterator[tuple[int, bytes]]:
+        for group in fetched_together(self._listed(*asked)):
+            entries = self._fetched([each.id for each in group], "bytes")
+            for each, entry in zip(group, entries, strict=True):
+                if entry is None:
+                    raise StoreProblem(
+                        f"{self.shown}: the index changed during the search; ask again"
+                    )
+                yield each.document, entry
 
-    def _sorted(self, query: Body, wanted: list[str]) -> Iterator[Body]:
-        """All entries, by document and piece; those of one revision stay what they are from page to page."""
+    def _listed(self, *asked: Body) -> Iterator[ListedPiece]:
+        """All of them, by document and piece; those of one revision stay what they are from page to page."""
         order: list[Body] = [{"document": "asc"}, {"piece": "asc"}]
-        asked = {
-            "query": query, "size": _PAGE, "sort": order, "_source": wanted, "track_total_hits": False,
+        body = {
+            "query": _counts(self._now(), *asked), "size": LISTED_PAGE, "sort": order, "_source": ["size"],
+            "track_total_hits": False,
         }  # fmt: skip
         while True:
-            hits = self._search(asked)["hits"]["hits"]
-            yield from hits
-            if len(hits) < _PAGE:
+            hits = self._search(body)
+            for hit in hits:
+                document, piece = hit["sort"]
+                yield ListedPiece(document, piece, hit["_source"].get("size", PIECE), hit["_id"])
+            if len(hits) < LISTED_PAGE:
                 return
-            asked["search_after"] = hits[-1]["sort"]
+            body["search_after"] = hits[-1]["sort"]
+
+    def _fetched(self, ids: Sequence[str], field: str) -> list[bytes | None]:
+        """What entries hold in a field of bytes; None: there is no such entry."""
+        with self._explained():
+            answer = self._server().mget(
+                index=self._now().entries, body={"ids": list(ids)}, params={"_source": field}
+            )
+            return [
+                base64.b64decode(entry["_source"][field]) if entry.get("found") else None
+                for entry in answer["docs"]
+            ]
 
     def vectors(self, chunks: Sequence[int]) -> NDArray[np.float32]:
         found: dict[int, bytes] = {}
         for low in range(0, len(chunks), _ENTRIES):
-            some = chunks[low : low + _ENTRIES]
+            some = {"terms": {"number": [int(each) for each in chunks[low : low + _ENTRIES]]}}
+            body = {
+                "query": _counts(self._now(), some), "size": _ENTRIES, "_source": ["number", "vector_bytes"],
+                "track_total_hits": False,
+            }  # fmt: skip
+            hits = self._search(body)
             with self._explained():
-                answer = self._server().mget(
-                    index=self._now().entries, body={"ids": [_chunk_id(each) for each in some]},
-                    params={"_source": "vector_bytes"},
-                )  # fmt: skip
-            for number, entry in zip(some, answer["docs"], strict=True):
-                if entry.get("found"):
-                    found[int(number)] = base64.b64decode(entry["_source"]["vector_bytes"])
+                for hit in hits:
+                    own = hit["_source"]
+                    found[int(own["number"])] = base64.b64decode(own["vector_bytes"])
         return np.array([np.frombuffer(found[int(each)], "<f4") for each in chunks], np.float32)
 
     def nearest(
@@ -245,9 +216,9 @@ class OpenSearchStore:
         compares_all = exact or are_few or depth > _NEAREST or (exact is None and self.is_exact())
         hits: list[tuple[int, float]] = []
         for taken in parts:
-            held = self._counts({"exists": {"field": "number"}}, *([taken] if taken else []))
+            held = _counts(self._now(), _IS_CHUNK, *([taken] if taken else []))
             ask = self._compared if compares_all else self._looked_for
-            hits += ask(vector.tolist(), depth, {"bool": {"filter": held}})
+            hits += ask(vector.tolist(), depth, held)
         numbers = np.array([number for number, _ in hits], np.int64)
         scores = np.array([_product(score) for _, score in hits], np.float32)
         best = np.lexsort((numbers, -scores))[:depth]
@@ -266,7 +237,7 @@ class OpenSearchStore:
             "sort": [{"_score": "desc"}, {"number": "asc"}], "_source": False, "track_total_hits": False,
         }  # fmt: skip
         while depth > 0:
-            hits = self._search(asked)["hits"]["hits"]
+            hits = self._search(asked)
             for hit in hits[:depth]:
                 yield int(hit["sort"][1]), float(hit["sort"][0])
             depth -= len(hits)
@@ -286,31 +257,22 @@ class OpenSearchStore:
             asked["knn"] = {
                 "field": "vector", "query_vector": vector, "k": depth, "num_candidates": wide, "filter": held,
             }  # fmt: skip
-        for hit in self._search(asked)["hits"]["hits"]:
-            yield int(hit["_id"].removeprefix("c")), float(hit["_score"])
+        for hit in self._search(asked):
+            yield _chunk_of(hit["_id"]), float(hit["_score"])
 
     def is_exact(self) -> bool:
         """Few are all compared."""
         if not self._rows:
-            held = {"bool": {"filter": self._counts({"exists": {"field": "number"}})}}
+            held = _counts(self._now(), _IS_CHUNK)
             with self._explained():
                 found = self._server().count(index=self._now().entries, body={"query": held})
-            self._rows = max(1, int(found["count"]))
+                self._rows = max(1, int(found["count"]))
         return self._rows <= MANY
 
     def size(self) -> int:
         with self._explained():
             found = self._server().indices.stats(index=self._now().entries, metric="store")
             return int(found["_all"]["primaries"]["store"]["size_in_bytes"])
-
-    @contextmanager
-    def locked(self, wait: float) -> Iterator[None]:
-        self._make_about()
-        try:
-            with self._lease.held(wait):
-                yield
-        finally:
-            self._writing = self._began = None
 
     def _make_about(self) -> None:
         from opensearchpy.exceptions import RequestError
@@ -326,184 +288,190 @@ class OpenSearchStore:
                 if error.error != "resource_already_exists_exception":
                     raise
 
-    def _take(self, writer: str, until: float, before: str) -> str:
-        """Who is second to replace the entry that both have read is refused by the server."""
-        kept = self._entry(_LOCK)
-        if kept is None or kept.source["writer"] == before or kept.source["until"] < time.time():
-            self._put(_LOCK, {"writer": writer, "until": until}, kept)
-            kept = self._entry(_LOCK)
-        return str(kept.source["writer"]) if kept else ""
-
-    @contextmanager
-    def _written(self) -> Iterator[None]:
-        """Around each call that changes something: only as long as nobody else may write."""
-        self._lease.check()
-        with self._explained():
-            yield
-
-    def begin(self, dimensions: int, *, anew: bool) -> None:
-        self._began = self._entry(_STATE)
-        published = _published(self._began, self.shown, self._about)
-        own = self._check_name()
-        revision = published.revision if published else 0
-        index = published.entries if published else ""
-        if anew or not published:
-            index = f"{self._name}__{secrets.token_hex(4)}"
-            with self._written():
-                self._server().indices.create(index=index, body=_made(dimensions, self._kind()))
-        else:
-            self._undo(index, revision)
-        self._writing = _Published("", revision + 1, index)
-        for each in own - {index, published.entries if published else ""}:
-            with self._written():
-                self._server().indices.delete(index=each)
-
-    def _check_name(self) -> set[str]:
-        """The alias is made last: whether it can be is known before anything is written. Gives the indexes of ours."""
-        with self._explained():
-            found = self._server().indices.get_alias(index=f"{self._name},{self._name}__*",
-                                                     params={"ignore_unavailable": "true"})  # fmt: skip
-        theirs = [
-            name
-            for name, about in found.items()
-            if not self._own.fullmatch(name)
-            and (name == self._name or self._name in about["aliases"])
-        ]
-        if theirs:
-            kind = "index" if self._name in theirs else "alias"
-            raise ChunkwiseError(
-                f"{self.shown}: the {kind} {self._name!r} is not this index's; nothing was touched: choose another "
-                "name for the index"
-            )
-        return {name for name in found if self._own.fullmatch(name)}
-
-    def _undo(self, index: str, revision: int) -> None:
-        """What a writer that stopped has left, and what no revision holds any more."""
+    def _make_entries(self, entries: str, dimensions: int) -> None:
+        made = _made(dimensions, self._kind())
         with self._written():
-            self._server().indices.refresh(
-                index=index
-            )  # what is not yet searched is not found either
-        gone = [{"range": {"since": {"gt": revision}}}, {"range": {"until": {"lte": revision}}}]
-        with self._written():
-            self._server().delete_by_query(
-                index=index, body={"query": {"bool": {"should": gone}}}, params={"refresh": "true"}
-            )
-        self._set_until(index, {"range": {"until": {"gt": revision, "lt": _LIVE}}}, _LIVE)
+            self._server().indices.create(index=entries, body=made)
 
-    def _set_until(self, index: str, held: Body, until: int) -> None:
-        script = {
-            "lang": "painless", "source": "ctx._source.until = params.until", "params": {"until": until},
+    def _drop_entries(self, entries: str) -> None:
+        with self._written():
+            self._server().indices.delete(index=entries)
+
+    def _aliases(self) -> dict[str, Any]:
+        """Of all that may be ours, or has our name."""
+        with self._explained():
+            found: dict[str, Any] = self._server().indices.get_alias(
+                index=f"{self._name},{self._name}__*", params={"ignore_unavailable": "true"}
+            )
+            return {name: about["aliases"] for name, about in found.items()}
+
+    def _named(self) -> tuple[set[str], str]:
+        found = self._aliases()
+        own = {name for name in found if self._own.fullmatch(name)}
+        if self._name in found:
+            return own, "index"
+        is_taken = any(self._name in found[name] for name in found if name not in own)
+        return own, "alias" if is_taken else ""
+
+    def _undo(self, before: Published) -> None:
+        revision, lost = before.revision, _within("until", before.lost)
+        left = {"bool": {"filter": [_range("until", lte=revision)], "must_not": lost}}
+        gone = [_range("since", gt=revision), *_within("since", before.lost), left]
+        self._change(before.entries, {"bool": {"should": gone}}, None)
+        removed = [_range("until", gt=revision, lt=LIVE), *lost]
+        self._change(before.entries, {"bool": {"should": removed}}, LIVE)
+
+    def _change(self, index: str, held: Body, until: int | None) -> None:
+        """All that match are given another end, or are deleted (None).
+
+        By their ids, some at a time: a query that changes things runs on in the server when its writer is gone.
+        """
+        body = {
+            "query": held, "size": _WINDOW, "_source": False, "seq_no_primary_term": True,
+            "sort": ["_doc"], "track_total_hits": False,
         }  # fmt: skip
-        with self._written():
-            found = self._server().update_by_query(
-                index=index, body={"query": held, "script": script}, params={"refresh": "true"}
-            )
-            if found.get("failures"):
-                raise ValueError(str(found["failures"][0]))
+        while True:
+            with self._written():  # what is not yet searched is not found either
+                self._server().indices.refresh(index=index)
+            hits = self._search(body, index)
+            if not hits:
+                return
+            done = self._send_changes([_change(index, hit, until) for hit in hits])
+            if not done:
+                raise StoreProblem(
+                    f"{self.shown}: entries of this index are changed by somebody else; nothing of this update counts: "
+                    "run it again when that is done"
+                )
 
-    def add(self, documents: Sequence[StoredDocument]) -> None:
+    def _send_changes(self, actions: Sequence[Body]) -> int:
+        """How many were done; of those that are not as they were read, the next look shows what they are."""
+        from opensearchpy.helpers import BulkIndexError
+
+        done, failed = self._bulk(actions, raise_on_error=False)
+        for each in failed:
+            (answer,) = each.values()
+            if answer.get("status") not in (_CHANGED_MEANWHILE, _GONE):
+                with self._explained():
+                    raise BulkIndexError("not all was changed", [each])
+        return done
+
+    def _bulk(self, actions: Iterable[Body], **more: Any) -> tuple[int, list[Body]]:
         from opensearchpy.helpers import bulk
 
+        def checked() -> Iterator[Body]:
+            for each in actions:
+                self._lease.check()
+                yield each
+
         with self._written():
-            bulk(
-                self._server(),
-                (action for document in documents for action in self._actions(document)),
-                chunk_size=_ENTRIES, max_chunk_bytes=_BYTES, max_retries=_TRIES, initial_backoff=1,
+            done, failed = bulk(
+                self._server(), checked(), chunk_size=_ENTRIES, max_chunk_bytes=_BYTES, max_retries=_TRIES,
+                initial_backoff=1, **more,
             )  # fmt: skip
+        return done, failed if isinstance(failed, list) else []
+
+    def add(self, documents: Sequence[StoredDocument]) -> None:
+        self._bulk(action for document in documents for action in self._actions(document))
 
     def _actions(self, document: StoredDocument) -> Iterator[Body]:
+        """An id has the writer's number in it: what another sends late is never written over this."""
         assert self._writing is not None
-        counts = {"document": document.number, "since": self._writing.revision, "until": _LIVE}
+        index, since = self._writing.entries, self._writing.revision
+        counts = {"document": document.number, "since": since, "until": LIVE}
         for at, (number, row) in enumerate(zip(document.chunks, document.rows, strict=True)):
             entry = {**row, **counts, "number": int(number)}
             if document.vectors is not None:
                 vector = np.ascontiguousarray(document.vectors[at], "<f4")
                 entry["vector"] = vector.tolist()
                 entry["vector_bytes"] = base64.b64encode(vector.tobytes()).decode("ascii")
-            yield self._action(_chunk_id(number), entry)
+            yield {"_index": index, "_id": f"c{int(number)}-{since}", "_source": entry}
         for name, part in document.parts.items():
-            for piece, low in enumerate(range(0, max(1, len(part)), _PIECE)):
-                data = base64.b64encode(part[low : low + _PIECE]).decode("ascii")
-                entry = {**counts, "part": name, "piece": piece, "bytes": data}
-                yield self._action(f"{name}-{document.number}-{piece}", entry)
-
-    def _action(self, id: str, entry: Body) -> Body:
-        assert self._writing is not None
-        self._lease.check()
-        return {"_op_type": "index", "_index": self._writing.entries, "_id": id, "_source": entry}
+            for piece, low in enumerate(range(0, max(1, len(part)), PIECE)):
+                data = base64.b64encode(part[low : low + PIECE]).decode("ascii")
+                entry = {**counts, "part": name, "piece": piece, "size": len(data), "bytes": data}
+                id = f"{name}-{document.number}-{piece}-{since}"
+                yield {"_index": index, "_id": id, "_source": entry}
 
     def remove(self, numbers: Sequence[int]) -> None:
         """Until the revision that is being written: who reads the one before still finds them."""
         assert self._writing is not None
-        with self._written():
-            self._server().indices.refresh(index=self._writing.entries)
+        entries, until, lost = self._writing.entries, self._writing.revision, self._writing.lost
+        # Not what a writer after this one has removed.
+        still = {"bool": {"should": [_range("until", gte=LIVE), *_within("until", lost)]}}
         for low in range(0, len(numbers), _LISTED):
             held = {"terms": {"document": [int(each) for each in numbers[low : low + _LISTED]]}}
-            self._set_until(self._writing.entries, held, self._writing.revision)
+            self._change(entries, {"bool": {"filter": [held, still]}}, until)
 
-    def publish(self, state: str) -> None:
-        """One entry is replaced, and only where it is the one that this writer began with."""
-        assert self._writing is not None
-        made = self._writing._replace(state=state)
+    def _settle(self, made: Published) -> None:
         with self._written():
             found = self._server().indices.refresh(index=made.entries)
             if found["_shards"]["failed"]:
                 raise ValueError("a part of the index was not written")
-        self._lease.renew()
-        self._lease.check()
-        self._put(_STATE, made._asdict(), self._began)
-        if _published(self._entry(_STATE), self.shown, self._about) != made:
-            raise self._lease.overtaken()
-        self._name_chunks(made)
 
-    def _name_chunks(self, made: _Published) -> None:
-        """For people and their own tools: the name stands for the chunks that count."""
-        held = {
-            "bool": {
-                "filter": [
-                    {"exists": {"field": "number"}},
-                    {"range": {"since": {"lte": made.revision}}},
-                    {"range": {"until": {"gt": made.revision}}},
-                ]
-            }
+    def _is_named(self, published: Published) -> bool:
+        held = {"filter": _counts(published, _IS_CHUNK)}
+        named = {
+            name: about[self._name]
+            for name, about in self._aliases().items()
+            if self._name in about
         }
-        with self._explained():
-            own = [
-                name
-                for name, about in self._server()
-                .indices.get_alias(index=f"{self._name}__*")
-                .items()
-                if self._name in about["aliases"]
-            ]
-            actions: list[Body] = [{"remove": {"index": each, "alias": self._name}} for each in own]
-            actions.append({"add": {"index": made.entries, "alias": self._name, "filter": held}})
-            self._server().indices.update_aliases(body={"actions": actions})
+        return named == {published.entries: held}
 
-    def close(self) -> None:
-        client, self._client, self._read = self._client, None, None
-        if client is not None:
-            client.close()
+    def _name_chunks(self, published: Published) -> None:
+        own = [name for name, about in self._aliases().items() if self._name in about]
+        actions: list[Body] = [{"remove": {"index": each, "alias": self._name}} for each in own]
+        added = {
+            "index": published.entries,
+            "alias": self._name,
+            "filter": _counts(published, _IS_CHUNK),
+        }
+        self._server().indices.update_aliases(body={"actions": [*actions, {"add": added}]})
 
 
-def _chunk_id(number: int) -> str:
-    return f"c{int(number)}"
+_IS_CHUNK: Body = {"exists": {"field": "number"}}
+
+
+def _range(field: str, **bounds: int) -> Body:
+    return {"range": {field: bounds}}
+
+
+def _within(field: str, runs: Iterable[tuple[int, int]]) -> list[Body]:
+    return [_range(field, gte=first, lte=last) for first, last in runs]
+
+
+def _counts(published: Published, *more: Body) -> Body:
+    """Holds for what a revision holds."""
+    live = [_range("until", gt=published.revision), *_within("until", published.lost)]
+    begun = _range("since", lte=published.revision)
+    return {
+        "bool": {
+            "filter": [begun, {"bool": {"should": live}}, *more],
+            "must_not": _within("since", published.lost),
+        }
+    }
+
+
+def _change(index: str, hit: Body, until: int | None) -> Body:
+    """Only where it is still what was found."""
+    one = {
+        "_index": index, "_id": hit["_id"], "if_seq_no": hit["_seq_no"], "if_primary_term": hit["_primary_term"],
+    }  # fmt: skip
+    if until is None:
+        return {"_op_type": "delete", **one}
+    return {"_op_type": "update", **one, "doc": {"until": until}}
+
+
+def _chunk_of(id: str) -> int:
+    return int(id.removeprefix("c").partition("-")[0])
+
+
+def _first_words(error: object) -> str:
+    return " ".join(str(error).split())[:400]
 
 
 def _product(score: float) -> float:
     """Scores are never negative: below 0 a product is told as its distance."""
     return score - 1 if score >= 1 else 1 - 1 / score
-
-
-def _published(kept: _Kept | None, shown: str, about: str) -> _Published | None:
-    if kept is None:
-        return None
-    try:
-        found = kept.source
-        return _Published(str(found["state"]), int(found["revision"]), str(found["entries"]))
-    except (KeyError, TypeError, ValueError):
-        raise ChunkwiseError(
-            f"{shown}: the index {about!r} is not chunkwise's; nothing was touched: choose another name"
-        ) from None
 
 
 def _made(dimensions: int, kind: Kind) -> Body:
@@ -514,7 +482,7 @@ def _made(dimensions: int, kind: Kind) -> Body:
     fields: Body = {
         **dict.fromkeys(("doc_id", "title", "source", "section", "part"), whole),
         **dict.fromkeys(("document", "number", "since", "until"), number),
-        **dict.fromkeys(("position", "start", "end", "tokens", "page", "piece"), count),
+        **dict.fromkeys(("position", "start", "end", "tokens", "page", "piece", "size"), count),
         **dict.fromkeys(("text", "context"), text),
         **dict.fromkeys(("bytes", "vector_bytes"), data),
         "metadata": {"type": "object", "enabled": False},

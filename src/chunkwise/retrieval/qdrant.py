@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import base64
 import os
-import re
 import secrets
 import threading
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,110 +22,86 @@ from chunkwise.retrieval.stored.address import (
     checked_name,
     parse_store_address,
 )
-from chunkwise.retrieval.stored.lease import Lease
+from chunkwise.retrieval.stored.revisions import (
+    LISTED_PAGE,
+    LIVE,
+    PIECE,
+    KeptRow,
+    ListedPiece,
+    Published,
+    RevisionStore,
+    fetched_together,
+    joined_pieces,
+)
 
 KEY = "QDRANT_API_KEY"
 PORT = 6333
 """Its own clouds answer there over TLS, too."""
-_STATE, _LOCK = 1, 2
-"""Points of the collection that says what counts."""
-_LIVE = 1 << 52
-"""Until when a point counts that nobody has removed."""
-_PIECE = 1 << 20
 _POINTS, _BYTES = 256, 1 << 23
 """Sent at once: servers take 32 MB unless they are told otherwise."""
-_PAGE = 64
+_CHANGED = 1_000
+"""Points or documents named in one change."""
 _PARTS_FROM = 1 << 31
 """Points of a document behind those of its chunks."""
 _INDEXED = {"part": "keyword", "document": "integer", "since": "integer", "until": "integer"}
+_ROWS = {"state": 1, "lock": 2, "number": 3}
+"""Points of the collection that says what counts."""
 
 
-class _Published(NamedTuple):
-    state: str
-    revision: int
-    collection: str
+class QdrantStore(RevisionStore):
+    """Chunks and pieces of parts are points of one collection, for which an alias stands."""
 
-
-class QdrantStore:
-    """Nothing is read that its revision does not hold; the next writer removes what no revision does."""
+    kind = "collection"
+    advice = f"check host, port, key ({KEY}), and that the server runs"
 
     def __init__(self, address: StoreAddress) -> None:
-        self.shown = address.shown
-        self._address = address
-        self._name = _collection(address)
-        self._about = f"{self._name}__about"
-        self._own = re.compile(rf"{re.escape(self._name)}__[0-9a-f]{{8}}")
-        """What its collections of chunks are called."""
-        self._client: Any = None
-        self._read: _Published | None = None
-        self._writing: _Published | None = None
+        super().__init__(address, _collection(address))
         self._has_about = False
-        self._lease = Lease(self.shown, self._take)
 
-    def _qdrant(self) -> Any:
-        if self._client is None:
-            try:
-                import qdrant_client  # noqa: F401
-            except ImportError:
-                raise MissingExtra("a Qdrant index", "qdrant") from None
-            with self._explained():
-                self._client = _connected(self._address)
-        return self._client
+    def _connected(self) -> Any:
+        try:
+            import qdrant_client  # noqa: F401
+        except ImportError:
+            raise MissingExtra("a Qdrant index", "qdrant") from None
+        return _connected(self._address)
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _failures(self) -> tuple[type[Exception], ...]:
         from qdrant_client.http.exceptions import ApiException
 
-        try:
-            yield
-        except ChunkwiseError:
-            raise
-        except (ApiException, RuntimeError, OSError, ValueError, KeyError) as error:
-            told = " ".join(str(error).split()) or type(error).__name__
-            raise StoreProblem(
-                f"{self.shown}: {told[:400]}; check host, port, key ({KEY}), and that the server runs"
-            ) from error
+        return ApiException, RuntimeError, OSError, ValueError, KeyError
 
-    def state(self) -> str | None:
-        self._read = self._published()
-        return self._read.state if self._read else None
-
-    def _published(self) -> _Published | None:
-        client = self._qdrant()
+    def _row(self, name: str) -> KeptRow | None:
+        client = self._server()
         with self._explained():
             if not self._has_about and not client.collection_exists(self._about):
                 return None
             self._has_about = True
-            found = client.retrieve(self._about, ids=[_STATE], with_payload=True)
+            found = client.retrieve(self._about, ids=[_ROWS[name]], with_payload=True)
         if not found:
             return None
-        payload = found[0].payload or {}
-        try:
-            return _Published(
-                str(payload["state"]), int(payload["revision"]), str(payload["collection"])
-            )
-        except (KeyError, TypeError, ValueError):
-            raise ChunkwiseError(
-                f"{self.shown}: the collection {self._about!r} is not chunkwise's; nothing was touched: choose another "
-                "name"
-            ) from None
+        values = dict(found[0].payload or {})
+        if "collection" in values:  # as it was called at first
+            values.setdefault("entries", values["collection"])
+        return KeptRow(values, values.get("stamp"))
 
-    def _now(self) -> _Published:
-        assert self._read is not None
-        return self._read
-
-    def _counts(self, *more: Any) -> Any:
-        """Holds for what the revision that is read holds."""
+    def _put(self, name: str, values: Mapping[str, Any], before: KeptRow | None) -> None:
+        """Each time under another stamp, by which it is known; where there is no point, the condition is not asked."""
         from qdrant_client import models
 
-        revision = self._now().revision
-        return models.Filter(
-            must=[
-                models.FieldCondition(key="since", range=models.Range(lte=revision)),
-                models.FieldCondition(key="until", range=models.Range(gt=revision)),
-                *more,
-            ]
+        stamp = "none" if before is None else before.condition
+        unchanged = (
+            models.IsEmptyCondition(is_empty=models.PayloadField(key="stamp"))
+            if stamp is None
+            else models.FieldCondition(key="stamp", match=models.MatchValue(value=stamp))
         )
+        payload = {**values, "stamp": secrets.token_hex(8)}
+        with self._explained():
+            self._server().upsert(
+                self._about,
+                [models.PointStruct(id=_ROWS[name], vector={}, payload=payload)],
+                update_filter=models.Filter(must=[unchanged]),
+                wait=True,
+            )
 
     def parts(
         self, name: PartName, numbers: Sequence[int] | None = None
@@ -139,28 +112,48 @@ class QdrantStore:
         if numbers is not None:
             match = models.MatchAny(any=[int(each) for each in numbers])
             asked.append(models.FieldCondition(key="document", match=match))
-        pieces: dict[int, dict[int, bytes]] = {}
+        # Points come in the order of their ids, which is that of documents and pieces.
+        held = _counts(self._now(), *asked)
+        yield from joined_pieces(self._pieces(self._listed(held)))
+
+    def _listed(self, held: Any) -> Iterator[ListedPiece]:
+        for points in self._scrolled(self._now().entries, held, ["document", "piece", "size"]):
+            for point in points:
+                own = point.payload
+                yield ListedPiece(own["document"], own["piece"], own.get("size", PIECE), point.id)
+
+    def _pieces(self, listed: Iterator[ListedPiece]) -> Iterator[tuple[int, bytes]]:
+        for group in fetched_together(listed):
+            with self._explained():
+                points = self._server().retrieve(
+                    self._now().entries, ids=[each.id for each in group], with_payload=["bytes"], with_vectors=False,
+                )  # fmt: skip
+                found = {point.id: base64.b64decode(point.payload["bytes"]) for point in points}
+            for each in group:
+                if each.id not in found:
+                    raise StoreProblem(
+                        f"{self.shown}: the index changed during the search; ask again"
+                    )
+                yield each.document, found[each.id]
+
+    def _scrolled(self, collection: str, held: Any, wanted: Sequence[str]) -> Iterator[list[Any]]:
         after: Any = None
         while True:
             with self._explained():
-                found, after = self._qdrant().scroll(
-                    self._now().collection, scroll_filter=self._counts(*asked), limit=_PAGE,
-                    offset=after, with_payload=True, with_vectors=False,
+                found, after = self._server().scroll(
+                    collection, scroll_filter=held, limit=LISTED_PAGE, offset=after,
+                    with_payload=list(wanted) or False, with_vectors=False,
                 )  # fmt: skip
-            for point in found:
-                own = pieces.setdefault(int(point.payload["document"]), {})
-                own[int(point.payload["piece"])] = base64.b64decode(point.payload["bytes"])
+            yield found
             if after is None:
-                break
-        for number in sorted(pieces):
-            yield number, b"".join(piece for _, piece in sorted(pieces[number].items()))
+                return
 
     def vectors(self, chunks: Sequence[int]) -> NDArray[np.float32]:
         found: dict[int, Any] = {}
         for low in range(0, len(chunks), _POINTS):
             with self._explained():
-                points = self._qdrant().retrieve(
-                    self._now().collection, ids=list(chunks[low : low + _POINTS]),
+                points = self._server().retrieve(
+                    self._now().entries, ids=list(chunks[low : low + _POINTS]),
                     with_payload=False, with_vectors=["vector"],
                 )  # fmt: skip
             found |= {int(point.id): point.vector["vector"] for point in points}
@@ -180,9 +173,9 @@ class QdrantStore:
         if self._address.folder is None:
             params = models.SearchParams(exact=bool(exact), hnsw_ef=max(128, 2 * depth))
         with self._explained():
-            found = self._qdrant().query_points(
-                self._now().collection, query=vector.tolist(), using="vector", limit=depth,
-                query_filter=self._counts(*taken), search_params=params, with_payload=False,
+            found = self._server().query_points(
+                self._now().entries, query=vector.tolist(), using="vector", limit=depth,
+                query_filter=_counts(self._now(), *taken), search_params=params, with_payload=False,
             ).points  # fmt: skip
         numbers = np.array([int(point.id) for point in found], np.int64)
         return Ranking(numbers, np.array([point.score for point in found], np.float32))
@@ -196,24 +189,15 @@ class QdrantStore:
         if (folder := self._address.folder) is not None:
             files = folder.rglob("*")
             return sum(each.stat().st_size for each in files if each.is_file())
-        client = self._qdrant()
+        client = self._server()
         with self._explained():
-            about = client.get_collection(self._now().collection)
+            about = client.get_collection(self._now().entries)
         given = about.config.params.vectors
         width = given["vector"].size if isinstance(given, dict) and "vector" in given else 0
         return 4 * width * (about.points_count or 0)
 
-    @contextmanager
-    def locked(self, wait: float) -> Iterator[None]:
-        self._make_about()
-        try:
-            with self._lease.held(wait):
-                yield
-        finally:
-            self._writing = None
-
     def _make_about(self) -> None:
-        client = self._qdrant()
+        client = self._server()
         with self._explained():
             if self._has_about or client.collection_exists(self._about):
                 return
@@ -221,89 +205,64 @@ class QdrantStore:
                 _check_version(client.info().version, self.shown)
             client.create_collection(self._about, vectors_config={})
 
-    def _take(self, writer: str, until: float, before: str) -> str:
-        """That it is free, or its time over, is for the server to see, in one step."""
+    def _make_entries(self, entries: str, dimensions: int) -> None:
         from qdrant_client import models
 
-        free = [
-            models.FieldCondition(key="writer", match=models.MatchValue(value=before)),
-            models.FieldCondition(key="until", range=models.Range(lt=time.time())),
-        ]
-        held = {"writer": writer, "until": until}
-        with self._explained():
-            self._qdrant().upsert(
-                self._about,
-                [models.PointStruct(id=_LOCK, vector={}, payload=held)],
-                update_filter=models.Filter(should=free),
-            )
-            (found,) = self._qdrant().retrieve(self._about, ids=[_LOCK], with_payload=True)
-        return str(found.payload["writer"])
+        client, vectors = self._server(), {}
+        if dimensions:
+            vectors["vector"] = models.VectorParams(size=dimensions, distance=models.Distance.DOT)
+        with self._written():
+            client.create_collection(entries, vectors_config=vectors)
+            if self._address.folder is None:
+                for key, kind in _INDEXED.items():
+                    client.create_payload_index(entries, key, kind)
 
-    @contextmanager
-    def _written(self) -> Iterator[None]:
-        """Around each call that changes something: only as long as nobody else may write."""
-        self._lease.check()
-        with self._explained():
-            yield
+    def _drop_entries(self, entries: str) -> None:
+        with self._written():
+            self._server().delete_collection(entries)
 
-    def begin(self, dimensions: int, *, anew: bool) -> None:
+    def _aliases(self) -> dict[str, str]:
+        with self._explained():
+            found = self._server().get_aliases().aliases
+            return {each.alias_name: each.collection_name for each in found}
+
+    def _named(self) -> tuple[set[str], str]:
+        with self._explained():
+            names = {each.name for each in self._server().get_collections().collections}
+        own = {name for name in names if self._own.fullmatch(name)}
+        if self._name in names:
+            return own, "collection"
+        to = self._aliases().get(self._name)
+        return own, "" if to is None or self._own.fullmatch(to) else "alias"
+
+    def _undo(self, before: Published) -> None:
         from qdrant_client import models
 
-        published, client = self._published(), self._qdrant()
-        self._check_name()
-        revision = published.revision if published else 0
-        collection = published.collection if published else ""
-        if anew or not published:
-            collection = f"{self._name}__{secrets.token_hex(4)}"
-            vectors = {}
-            if dimensions:
-                vectors["vector"] = models.VectorParams(
-                    size=dimensions, distance=models.Distance.DOT
-                )
+        revision, lost = before.revision, _within("until", before.lost)
+        left = models.Filter(must=[_range("until", lte=revision)], must_not=lost)
+        gone = [_range("since", gt=revision), *_within("since", before.lost), left]
+        for ids in self._ids(before.entries, models.Filter(should=gone)):
             with self._written():
-                client.create_collection(collection, vectors_config=vectors)
-                if self._address.folder is None:
-                    for key, kind in _INDEXED.items():
-                        client.create_payload_index(collection, key, kind)
-        else:
-            self._undo(collection, revision)
-        self._writing = _Published("", revision + 1, collection)
-        kept = {collection, self._about, published.collection if published else ""}
-        with self._written():
-            for each in client.get_collections().collections:
-                if self._own.fullmatch(each.name) and each.name not in kept:
-                    client.delete_collection(each.name)
+                self._server().delete(before.entries, models.PointIdsList(points=ids), wait=True)
+        removed = models.Filter(should=[_range("until", gt=revision, lt=LIVE), *lost])
+        for ids in self._ids(before.entries, removed):
+            held = [models.HasIdCondition(has_id=ids), removed]
+            self._set_until(before.entries, LIVE, held)
 
-    def _check_name(self) -> None:
-        """The alias is made last: whether it can be is known before anything is written."""
-        client = self._qdrant()
-        with self._explained():
-            collections = {each.name for each in client.get_collections().collections}
-            aliases = {
-                each.alias_name: each.collection_name for each in client.get_aliases().aliases
-            }
-        to = aliases.get(self._name)
-        if self._name in collections or (to is not None and not self._own.fullmatch(to)):
-            kind = "collection" if self._name in collections else "alias"
-            raise ChunkwiseError(
-                f"{self.shown}: the {kind} {self._name!r} is not this index's; nothing was touched: choose another "
-                "name for the index"
-            )
+    def _ids(self, collection: str, held: Any) -> Iterator[list[Any]]:
+        """Some at a time: what takes longer than an answer is waited for is never asked in one request."""
+        for points in list(self._scrolled(collection, held, [])):
+            ids = [point.id for point in points]
+            for low in range(0, len(ids), _CHANGED):
+                yield ids[low : low + _CHANGED]
 
-    def _undo(self, collection: str, revision: int) -> None:
-        """What a writer that stopped has left, and what no revision holds any more."""
+    def _set_until(self, collection: str, until: int, held: Sequence[Any]) -> None:
         from qdrant_client import models
 
-        def where(key: str, **bounds: float) -> Any:
-            return models.FieldCondition(key=key, range=models.Range(**bounds))
-
-        client = self._qdrant()
-        gone = models.Filter(should=[where("since", gt=revision), where("until", lte=revision)])
-        removed = models.Filter(must=[where("until", gt=revision, lt=_LIVE)])
         with self._written():
-            client.delete(collection, models.FilterSelector(filter=gone))
-        with self._written():
-            client.set_payload(collection, {"until": _LIVE}, points=removed)
+            self._server().set_payload(
+                collection, {"until": until}, points=models.Filter(must=list(held)), wait=True
+            )
 
     def add(self, documents: Sequence[StoredDocument]) -> None:
         waiting: list[Any] = []
@@ -319,9 +278,15 @@ class QdrantStore:
             self._send(waiting)
 
     def _send(self, points: Sequence[Any]) -> None:
+        """Over points of writers before alone: numbers grow, and what one of them sends late changes nothing here."""
+        from qdrant_client import models
+
         assert self._writing is not None
+        older = models.Filter(must=[_range("since", lte=self._writing.revision)])
         with self._written():
-            self._qdrant().upsert(self._writing.collection, list(points), wait=True)
+            self._server().upsert(
+                self._writing.entries, list(points), update_filter=older, wait=True
+            )
 
     def _points(self, document: StoredDocument) -> Iterator[tuple[int, Any]]:
         """Each with about how much room it takes on its way."""
@@ -331,7 +296,7 @@ class QdrantStore:
         counts = {
             "document": document.number,
             "since": self._writing.revision,
-            "until": _LIVE,
+            "until": LIVE,
         }
         for at, (number, row) in enumerate(zip(document.chunks, document.rows, strict=True)):
             own = {} if document.vectors is None else {"vector": document.vectors[at].tolist()}
@@ -339,9 +304,11 @@ class QdrantStore:
             yield size, models.PointStruct(id=number, vector=own, payload={**row, **counts})
         number = (document.number << 32) + _PARTS_FROM
         for name, part in document.parts.items():
-            for piece, low in enumerate(range(0, max(1, len(part)), _PIECE)):
-                text = base64.b64encode(part[low : low + _PIECE]).decode("ascii")
-                payload = {"part": name, "piece": piece, "bytes": text, **counts}
+            for piece, low in enumerate(range(0, max(1, len(part)), PIECE)):
+                text = base64.b64encode(part[low : low + PIECE]).decode("ascii")
+                payload = {
+                    "part": name, "piece": piece, "size": len(text), "bytes": text, **counts,
+                }  # fmt: skip
                 yield len(text), models.PointStruct(id=number, vector={}, payload=payload)
                 number += 1
 
@@ -350,56 +317,53 @@ class QdrantStore:
         from qdrant_client import models
 
         assert self._writing is not None
-        for low in range(0, len(numbers), 1000):
-            match = models.MatchAny(any=list(numbers[low : low + 1000]))
+        entries, until, lost = self._writing.entries, self._writing.revision, self._writing.lost
+        # Not what a writer after this one has removed.
+        still = models.Filter(should=[_range("until", gte=LIVE), *_within("until", lost)])
+        for low in range(0, len(numbers), _CHANGED):
+            match = models.MatchAny(any=list(numbers[low : low + _CHANGED]))
             held = models.FieldCondition(key="document", match=match)
-            with self._written():
-                self._qdrant().set_payload(
-                    self._writing.collection, {"until": self._writing.revision},
-                    points=models.Filter(must=[held]), wait=True,
-                )  # fmt: skip
+            self._set_until(entries, until, [held, still])
 
-    def publish(self, state: str) -> None:
-        """One point is replaced, and only where it is the one that this writer began with."""
+    def _settle(self, made: Published) -> None:
+        """Each change was waited for."""
+
+    def _is_named(self, published: Published) -> bool:
+        return self._aliases().get(self._name) == published.entries
+
+    def _name_chunks(self, published: Published) -> None:
         from qdrant_client import models
 
-        assert self._writing is not None
-        made = self._writing._replace(state=state)
-        self._lease.renew()
-        before = models.FieldCondition(
-            key="revision", match=models.MatchValue(value=made.revision - 1)
-        )
-        with self._written():
-            self._qdrant().upsert(
-                self._about,
-                [models.PointStruct(id=_STATE, vector={}, payload=made._asdict())],
-                update_filter=models.Filter(must=[before]),
-                wait=True,
-            )
-        if self._published() != made:
-            raise self._lease.overtaken()
-        # For people and their own tools: the name stands for the chunks that count.
-        named = models.CreateAlias(collection_name=made.collection, alias_name=self._name)
-        with self._explained():
-            self._qdrant().update_collection_aliases(
-                change_aliases_operations=[
-                    *self._old_alias(),
-                    models.CreateAliasOperation(create_alias=named),
-                ]
-            )
+        named = models.CreateAlias(collection_name=published.entries, alias_name=self._name)
+        actions: list[Any] = [models.CreateAliasOperation(create_alias=named)]
+        if self._name in self._aliases():
+            old = models.DeleteAlias(alias_name=self._name)
+            actions.insert(0, models.DeleteAliasOperation(delete_alias=old))
+        self._server().update_collection_aliases(change_aliases_operations=actions)
 
-    def _old_alias(self) -> list[Any]:
-        from qdrant_client import models
+    def _let_go(self, client: Any) -> None:
+        _let_go(self._address, client)
 
-        known = {each.alias_name for each in self._qdrant().get_aliases().aliases}
-        if self._name not in known:
-            return []
-        return [models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=self._name))]
 
-    def close(self) -> None:
-        client, self._client, self._read = self._client, None, None
-        if client is not None:
-            _let_go(self._address, client)
+def _range(key: str, **bounds: float) -> Any:
+    from qdrant_client import models
+
+    return models.FieldCondition(key=key, range=models.Range(**bounds))
+
+
+def _within(key: str, runs: Sequence[tuple[int, int]]) -> list[Any]:
+    return [_range(key, gte=first, lte=last) for first, last in runs]
+
+
+def _counts(published: Published, *more: Any) -> Any:
+    """Holds for what a revision holds."""
+    from qdrant_client import models
+
+    live = [_range("until", gt=published.revision), *_within("until", published.lost)]
+    begun = _range("since", lte=published.revision)
+    return models.Filter(
+        must=[begun, models.Filter(should=live), *more], must_not=_within("since", published.lost)
+    )
 
 
 def _collection(address: StoreAddress) -> str:

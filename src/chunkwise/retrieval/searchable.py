@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document, Span
-from chunkwise.models.embed.embedder import Embedder, TokenEncoder, normalized
+from chunkwise.models.embed.embedder import Embedder, TokenEncoder, normalized, same_model
 from chunkwise.retrieval.bm25 import K1, B, TermTable
 from chunkwise.retrieval.errors import no_vectors_error, wrong_model_error
 from chunkwise.retrieval.filters import Filter
@@ -327,7 +327,7 @@ class QueryBatch:
         if not self.have_vectors:
             raise no_vectors_error()
         embedder = self._embedder()
-        if self.settings.identity and embedder.identity != self.settings.identity:
+        if self.settings.identity and not same_model(embedder.identity, self.settings.identity):
             raise wrong_model_error(
                 self.settings.identity, self.settings.embedder, embedder.identity
             )

@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import chain, pairwise
 
 from chunkwise.base.wording import counted
+from chunkwise.chunkers.chunk_positions import stated_id, stated_place
 from chunkwise.core import Fact, Label, Passage, Query, Reference
 from chunkwise.records.fields import WrongField, label_of, listed, shown
 from chunkwise.records.json import without_half_characters
@@ -406,20 +407,36 @@ def place_of(value: object, what: str, default: str) -> tuple[Passage | None, Qu
             f"{what} is {shown(value)}; a text, or a record with doc_id, start and end"
         )
     record = _Fields(value)
-    document = record.document("source", "title") or default
+    inside = stated_place(
+        value
+    )  # as tools nest it: page_content beside metadata with source and start_index
+    document = record.document("source", "title") or next(iter(inside.names), "") or default
     text = record.get(_QUOTED)
-    said = label_of(text, f"text of {what}") if text is not None else ""
+    said = label_of(inside.text or "" if text is None else text, f"text of {what}")
     start, end = record.get(_START), record.get(_END)
     span = record.get(("span",))
     if isinstance(span, list) and len(span) == 2:
         start, end = span
     if start is None and end is None:
-        if not said:
-            raise WrongField(f"{what} has neither a text nor start and end; it has {listed(value)}")
-        return None, _quote(said, document, what)
+        start, end = inside.start, inside.end
+    if start is None and end is None:
+        return None, _named(said, value, document, what)
     first = _offset(start, f"{what}: start")
-    last = first + len(said) if end is None and said else _offset(end, f"{what}: end")
+    if end is None and not said:
+        return None, Quote("", document, first, stated_id(value).id or "")
+    last = first + len(said) if end is None else _offset(end, f"{what}: end")
     return Passage(document, first, last), Quote(said, document)
+
+
+def _named(said: str, value: Mapping[str, object], document: str, what: str) -> Quote:
+    """A passage without offsets: by its text, else by the id of a chunk."""
+    if said:
+        return _quote(said, document, what)
+    if (id := stated_id(value).id) is not None:
+        return Quote("", document, chunk=without_half_characters(id))
+    raise WrongField(
+        f"{what} has neither a text nor a start nor the id of a chunk; it has {listed(value)}"
+    )
 
 
 def _quote(text: str, document: str, what: str) -> Quote:

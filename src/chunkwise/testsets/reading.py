@@ -18,7 +18,7 @@ from chunkwise.testsets.formats import FORMATS, WHOLE, CarriesDocuments, Format,
 from chunkwise.testsets.formats.chunkwise import read_drafts
 from chunkwise.testsets.locate import MOST_PLACES
 from chunkwise.testsets.question_record import UnreadFields, draft_of, question_rows
-from chunkwise.testsets.references import ReferenceLocator
+from chunkwise.testsets.references import KnownChunks, ReferenceLocator
 from chunkwise.testsets.testset import (
     REMARKS,
     Draft,
@@ -240,14 +240,18 @@ def read_testset(
     *,
     format: str | None = None,
     on_remark: OnProblem | None = None,
+    chunks: KnownChunks | None = None,
 ) -> TestSet:
     """The questions of a file whose references are places in these documents.
 
     A question one of whose references cannot be found is left out: scored on the others it would look easier than
     it is. Without documents nothing is looked for: ids and texts are those of the file, its places unchecked.
-    What is worth a look and not wrong goes to `on_remark`.
+    What is worth a look and not wrong goes to `on_remark`. A reference may be a chunk's id or begin where a chunk
+    does: `chunks` are those.
     """
-    return read_with_places(path, documents, on_problem, format=format, on_remark=on_remark).testset
+    return read_with_places(
+        path, documents, on_problem, format=format, on_remark=on_remark, chunks=chunks
+    ).testset
 
 
 def read_with_places(
@@ -257,13 +261,14 @@ def read_with_places(
     *,
     format: str | None = None,
     on_remark: OnProblem | None = None,
+    chunks: KnownChunks | None = None,
     advance: OnProgress | None = None,
 ) -> ReadTestSet:
     """The same, with the line or entry of each question; `advance` is told how far it is."""
     name = "standard input" if path == "-" else Path(path).name
     return placed_drafts(
         drafts_of(path, format, documents), documents, on_problem, file=shown_name(path), name=name,
-        on_remark=on_remark, advance=advance,
+        on_remark=on_remark, chunks=chunks, advance=advance,
     )  # fmt: skip
 
 
@@ -275,12 +280,13 @@ def placed_drafts(
     file: str,
     name: str = "",
     on_remark: OnProblem | None = None,
+    chunks: KnownChunks | None = None,
     advance: OnProgress | None = None,
 ) -> ReadTestSet:
     """The questions whose references are in these documents; `file` is what messages call where they are from."""
     advance = advance or (lambda amount, note: None)
     problems: dict[int, list[Problem]] = {}
-    placing = ReferenceLocator(documents or ())
+    placing = ReferenceLocator(documents or (), chunks)
     unplaced: list[Query] = []
     order: list[int] = []
     where: dict[str, str] = {}

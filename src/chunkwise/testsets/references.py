@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from chunkwise.core import Document, Label, Passage, Query, Reference, Span
 from chunkwise.documents.document_names import DocumentNames
@@ -18,7 +19,15 @@ from chunkwise.testsets.locate import (
     SoughtPassage,
     locate,
 )
-from chunkwise.testsets.testset import REMARKS, Draft, PassagePosition, Problem, ProblemKind
+from chunkwise.testsets.testset import (
+    REMARKS,
+    Draft,
+    PassagePosition,
+    Problem,
+    ProblemKind,
+    Quote,
+)
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.folding import same_but_for_signs
 
 Role = Literal["reference", "alternative", "label"]
@@ -41,6 +50,10 @@ class PassageSlot:
     relevant: bool = False
     grade: int | None = None
     """Of a label."""
+    start: int | None = None
+    """Where it begins, where nothing else is said of it."""
+    chunk: str = ""
+    """The id of the chunk it is."""
     want: int = -1
     places: tuple[Passage, ...] = ()
 
@@ -64,7 +77,7 @@ def slots_of(draft: Draft) -> Iterator[PassageSlot]:
     slots = [
         *(_with_alternatives(draft, at, spots[at].name) for at in range(len(query.references))),
         *(
-            [PassageSlot("reference", spot.name, quote.document, None, quote.text)]
+            [_slot_of("reference", spot.name, quote)]
             for spot, quote in zip(spots[len(query.references) :], draft.quotes, strict=True)
         ),
     ]
@@ -99,9 +112,7 @@ def _label_slots(draft: Draft) -> list[PassageSlot]:
         for at, (spot, label) in enumerate(zip(spots, labels, strict=False))
     ]  # fmt: skip
     slots += (
-        PassageSlot(
-            "label", spot.name, quote.document, None, quote.text, relevant=relevant, grade=grade
-        )
+        replace(_slot_of("label", spot.name, quote), relevant=relevant, grade=grade)
         for spot, (quote, relevant, grade) in zip(
             spots[len(labels) :], draft.labelled_quotes, strict=True
         )
@@ -110,6 +121,12 @@ def _label_slots(draft: Draft) -> list[PassageSlot]:
         slot
         for _, slot in sorted(zip(spots, slots, strict=True), key=lambda each: each[0].position)
     ]
+
+
+def _slot_of(role: Role, what: str, quote: Quote) -> PassageSlot:
+    return PassageSlot(
+        role, what, quote.document, None, quote.text, start=quote.start, chunk=quote.chunk
+    )
 
 
 def _spots(what: str, values: Sequence[object]) -> tuple[PassagePosition, ...]:
@@ -127,11 +144,23 @@ _SCRIPTS_OF_WORDS = 0x2E80
 """From here on one character can be a word."""
 
 
+class KnownChunks(Protocol):
+    """What chunks are called, and where they begin."""
+
+    def find(self, id: str, document: int | None = None) -> Passage | str:
+        """The chunk of an id, in the document of this number where one is named; or why it is not known."""
+
+    def holding(self, document: int, start: int) -> Span | None:
+        """The chunk that begins at an offset, else the one that holds it; None: none does, or they are not known."""
+
+
 class ReferenceLocator:
     """Places the passages of many questions; all that must be searched for is searched for at once."""
 
-    def __init__(self, documents: Sequence[Document]) -> None:
+    def __init__(self, documents: Sequence[Document], chunks: KnownChunks | None = None) -> None:
         self._documents = documents
+        self._chunks = chunks
+        self._sentences: dict[int, list[int]] = {}
         self._numbers = {document.id: number for number, document in enumerate(documents)}
         self._names = DocumentNames(documents)
         self._wanted: list[SoughtPassage] = []
@@ -176,6 +205,8 @@ class ReferenceLocator:
         number = found if isinstance(found, int) else None
         if isinstance(found, str):
             slot.fault = "unknown_document", found
+        elif slot.claimed is None and not slot.text:
+            self._point(slot, number)
         elif slot.claimed is not None and number is not None:
             slot.fault = self._doubt(slot, slot.claimed, self._documents[number])
         if slot.claimed is not None and slot.fault is None and number is not None:
@@ -183,6 +214,46 @@ class ReferenceLocator:
         elif slot.text:
             slot.want = len(self._wanted)
             self._wanted.append(SoughtPassage(slot.text, number))
+
+    def _point(self, slot: PassageSlot, number: int | None) -> None:
+        """The chunk that is named or begins there, as citations are read; without chunks the sentence there."""
+        if slot.chunk:
+            found = self._chunk(slot.chunk, number)
+            if isinstance(found, Passage):
+                held = slot.start is None or found.start <= slot.start < found.end
+                slot.places = (found,) if held else ()
+            elif slot.start is None:
+                slot.fault = "not_found", f"{slot.what}: {found}"
+        if slot.places or slot.start is None:
+            return
+        if number is None and len(self._documents) == 1:
+            number = 0
+        if number is None:
+            slot.fault = "unknown_document", f"{slot.what} begins at {slot.start:,} of no document"
+            return
+        document = self._documents[number]
+        if not 0 <= slot.start < len(document.text):
+            said = f"{slot.what} begins at {_number(slot.start)} of {document.id!r}"
+            slot.fault = "outside", f"{said}, which has {len(document.text):,} characters"
+            return
+        span = self._chunks.holding(number, slot.start) if self._chunks else None
+        slot.places = (Passage(document.id, *(span or self._sentence(number, slot.start))),)
+
+    def _chunk(self, id: str, number: int | None) -> Passage | str:
+        if self._chunks is None:
+            return f"no chunks are known here, and {id!r} names one; give a start, or a text"
+        return self._chunks.find(id, number)
+
+    def _sentence(self, number: int, at: int) -> Span:
+        if number not in self._sentences:
+            document = self._documents[number]
+            self._sentences[number] = [
+                *Analyzed(document).sentences.tolist(),
+                len(document.text),
+            ]
+        starts = self._sentences[number]
+        behind = bisect_right(starts, at)
+        return Span(starts[behind - 1], starts[behind])
 
     def _doubt(
         self, slot: PassageSlot, claimed: Span, document: Document

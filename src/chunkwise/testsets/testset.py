@@ -39,11 +39,15 @@ REMARKS: frozenset[ProblemKind] = frozenset(
 
 
 class Quote(NamedTuple):
-    """A passage given as text, to be found in the documents."""
+    """A passage without a beginning and an end: its text, the chunk it is, or where it begins, to be found."""
 
     text: str
     document: str = ""
     """The document it is said to stand in, by whatever name; empty: any."""
+    start: int | None = None
+    """Where it begins, of a passage without a text."""
+    chunk: str = ""
+    """The id of the chunk that it is, of a passage without a text."""
 
 
 class LabelledQuote(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import ref
@@ -111,6 +112,12 @@ class Analyzed:
             return np.zeros(1, dtype=np.int64)  # functions that belong together are not kept apart
         return self.graphemes.floors(self.sections.regions)
 
+    def forget(self) -> None:
+        """Let go of all but the sections, which chunks still ask for; the rest is found again when asked for."""
+        for name in set(vars(self)) & _CAN_BE_FOUND_AGAIN:
+            del vars(self)[name]
+        self._measures.clear()
+
     @property
     def has_headings(self) -> bool:
         return self.document.format != "code" and len(self.sections) > 1
@@ -164,6 +171,17 @@ class Analyzed:
         """Starts of the cells of table rows but the first of each."""
         verbatim = self.document.format == "table"
         return self.graphemes.keep(cell_starts(self.text, self.blocks, verbatim=verbatim))
+
+    @cached_property
+    def sentences_in_rows(self) -> NDArray[np.int64]:
+        """Starts of the sentences in the cells of table rows, and of those cells but the first of each row."""
+        rows = self.blocks.spans("header", "row")
+        if not len(rows):
+            return rows[:, 0]
+        starts = sentence_starts(self.characters, rows, self.enumerations)
+        row = rows[:, 0].searchsorted(starts, "right") - 1
+        inside = starts[(row >= 0) & (starts < rows[row, 1])]
+        return merge_sorted(self.graphemes.keep(inside), self.cells)
 
     @cached_property
     def fragment_starts(self) -> NDArray[np.int64]:
@@ -230,24 +248,36 @@ class Analyzed:
         bounds = np.append(starts, len(self.text))
         size = np.diff(measure.befores(bounds))
         words = self.graphemes.keep(self.characters.word_starts)
-        extra = []
-        for unit in np.flatnonzero(size > max_tokens).tolist():
-            lo, hi = bounds[unit], bounds[unit + 1]
-            inside = words[words.searchsorted(lo, "right") : words.searchsorted(hi)]
-            places = np.concatenate(([lo], inside, [hi]))
-            extra.append(places[_furthest(measure.befores(places), max_tokens)])
-        return merge_sorted(starts, *extra)
+        long = np.flatnonzero(size > max_tokens)
+        stretches = zip(bounds[long].tolist(), bounds[long + 1].tolist(), strict=True)
+        extra = [
+            part
+            for start, end in stretches
+            for part in _furthest(words, measure, start, end, max_tokens)
+        ]
+        return merge_sorted(starts, np.array(extra, dtype=np.int64))
 
 
-def _furthest(before: NDArray[np.int64], limit: int) -> list[int]:
-    """Indices from the first place on, each the furthest within the limit, or the next where none is."""
-    reach = before.searchsorted(before + limit, "right") - 1
-    following = np.maximum(reach, np.arange(1, len(before) + 1)).tolist()
-    index, found = 0, []
-    while index < len(before) - 1:
-        found.append(index)
-        index = following[index]
-    return found
+_CAN_BE_FOUND_AGAIN = {
+    name for name, value in vars(Analyzed).items() if isinstance(value, cached_property)
+} - {"sections"}
+
+
+def _furthest(
+    words: NDArray[np.int64], measure: TokenMeasure, start: int, end: int, limit: int
+) -> Iterator[int]:
+    """Where parts of a stretch begin, each up to the furthest word within the limit, or the next where none is."""
+    while start < end:
+        yield start
+        reached = measure.reach(start, limit)
+        if reached >= end:
+            return
+        last = int(words.searchsorted(reached, "right")) - 1
+        if last < 0 or words[last] <= start:  # a word longer than the limit
+            last = int(words.searchsorted(start, "right"))
+            if last == len(words):
+                return
+        start = int(words[last])
 
 
 class SectionLookup:

@@ -94,5 +94,7 @@ def test_clauses_and_words_are_found_wherever_pages_end(text: str, level: int, p
 
 
 def test_a_clause_ends_before_white_space_and_wide_signs_need_none() -> None:
-    _cells, _items, semicolons, *_ = clause_levels(Analyzed(Document("d", "a;b; c；d;")))
+    _cells, _sentences, _items, semicolons, *_ = clause_levels(
+        Analyzed(Document("d", "a;b; c；d;"))
+    )
     assert [semicolons.first(low, 10) for low in (0, 4, 7)] == [4, 7, NONE]

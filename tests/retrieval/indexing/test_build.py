@@ -12,6 +12,7 @@ import pytest
 from chunkwise import Block, Document, get_strategy
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.retrieval.indexed_document import IndexedDocument, document_of, record_of
+from chunkwise.retrieval.indexing import build
 from chunkwise.retrieval.indexing.build import build_documents
 from chunkwise.retrieval.indexing.fingerprint import (
     OnlyNew,
@@ -22,7 +23,7 @@ from chunkwise.retrieval.local.columns import encode
 from chunkwise.retrieval.settings import Settings
 from chunkwise.testkit.hostile import hostile_documents
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.terms import text_terms
+from chunkwise.text.terms import Terms, document_terms, text_terms
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from retrieval.tiny_embedder import Tiny, WholeTexts
 
@@ -209,3 +210,21 @@ def test_a_document_comes_back_as_it_was() -> None:
     for declared in (blocks, ()):
         laid_out = replace(document, blocks=declared)
         assert document_of("id", record_of(laid_out), "Text.", (0, 2)) == laid_out
+
+
+def test_tokens_are_let_go_before_terms_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a long text, both together take more than the text and its terms."""
+    chunked = _chunked(DOCUMENT, "words(max_words=20)")
+    held: list[set[str]] = []
+
+    def watched(analyzed: Analyzed, language: str) -> Terms:
+        assert not analyzed._measures
+        held.append(set(vars(analyzed)))
+        return document_terms(analyzed, language)
+
+    monkeypatch.setattr(build, "document_terms", watched)
+    settings = Settings("words(max_words=20)", vectors="none", language="en")
+    found = build_documents([chunked], settings, None)[0].part
+    assert len(held) == 1
+    assert not held[0] & {"characters", "sentences", "blocks"}
+    assert found.atoms.tokens.sum() == get_tokenizer(settings.tokenizer).count(TEXT)

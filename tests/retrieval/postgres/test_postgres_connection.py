@@ -11,6 +11,8 @@ import pytest
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.core import Document
+from chunkwise.retrieval import open_index
+from chunkwise.retrieval.engine import shown_place
 from chunkwise.retrieval.postgres import is_postgres, open_postgres
 from chunkwise.retrieval.postgres.connection import masked, parse_address, without_password
 from retrieval.postgres_server import new_url, put, server_url
@@ -61,6 +63,28 @@ def test_passwords_are_never_shown(url: str) -> None:
     assert "p@ss" not in told
     assert "p%40ss" not in told
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "opensearch://host/kb?api_key=s3cret", "qdrant://host/kb?apikey=s3cret", "elasticsearch://h/kb?token=s3cret",
+        "lancedb+az://box/kb?sas_token=s3cret&kb=x", "lancedb+az://box/kb?sv=1&sig=s3cret", "shards://h?key=s3cret",
+        "lancedb+s3://box/kb?aws_secret_access_key=s3cret", "qdrant://h/kb?api%5Fkey=s3cret",
+    ],
+)  # fmt: skip
+def test_keys_in_addresses_of_every_engine_are_never_shown(place: str) -> None:
+    assert "s3cret" not in masked(place)
+    assert "s3cret" not in shown_place(place)
+    assert "s3cret" not in without_password(place)
+    with pytest.raises(ChunkwiseError) as caught:
+        open_index(place)
+    assert "s3cret" not in f"{caught.value} {caught.value!r} {caught.value.args}"
+
+
+def test_the_name_of_a_file_is_no_secret() -> None:
+    url = "postgresql://ada@host/db?sslkey=/home/ada/client.key&sslmode=require"
+    assert masked(url) == without_password(url) == url
 
 
 def test_an_address_to_be_typed_again_has_no_password() -> None:

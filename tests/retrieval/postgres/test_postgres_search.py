@@ -21,6 +21,7 @@ from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.fusion import Side, reciprocal_rank_fusion, weighted_fusion
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.postgres import PostgresIndex
+from chunkwise.retrieval.postgres.search_sql import WORDS
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.search.search import search
 from retrieval.postgres_server import embedded, new_url, put
@@ -296,3 +297,21 @@ def test_the_next_command_has_no_password_and_works_without(handbook: Path) -> N
     plain = url.replace(":@", "@")  # its password is empty
     assert last == f'try: chunkwise search {shlex.quote(plain)} "your question"'
     assert "Ask in writing." in _run("search", url, "writing").output
+
+
+def test_words_that_every_chunk_has_are_summed_by_sorting() -> None:
+    """A table of sums that no longer fits into the server's memory is written out and read again for minutes."""
+    source, _ = put([_document(number) for number in range(3)], new_url(), vectors="none")
+    values = {
+        "flat": 1.0, "slope": 0.1, "rows": 10, "terms": [1, 2], "times": [1.0, 1.0], "depth": 5,
+    }  # fmt: skip
+    words = source._session.names(WORDS.replace("{allowed}", "true"))
+    with source._session.reading() as connection:
+        plan = "\n".join(row[0] for row in connection.execute(b"explain " + _text(words), values))
+    assert "GroupAggregate" in plan
+    assert "HashAggregate" not in plan
+
+
+def _text(statement: Any) -> bytes:
+    written: bytes = statement.as_bytes(None)
+    return written

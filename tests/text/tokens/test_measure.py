@@ -1,13 +1,16 @@
 """The exactness everything rests on: a span's size is what the tokenizer counts in its text, by itself."""
 
 import random
+import re
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from chunkwise.text.characters import CharacterArrays
+from chunkwise.text.tokens import measure as measure_module
 from chunkwise.text.tokens.measure import TokenMeasure, measure_of
 from chunkwise.text.tokens.openai import OpenAITokenizer
 from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
@@ -32,6 +35,49 @@ def test_the_count_of_any_span_is_the_count_of_its_text(
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     assert sizes.count(start, end) == sizes.tokenizer.count(text[start:end])
+
+
+@pytest.mark.parametrize("tokenizer", EVERY)
+@given(st.one_of(NASTY, st.text()))
+def test_a_tokenizer_that_says_so_looks_at_two_characters_to_restart(
+    tokenizer: TokenizerLike, text: str
+) -> None:
+    found = get_tokenizer(tokenizer)
+    assert getattr(found, "restart_sees_two", False) == (tokenizer in NAMED)
+    if tokenizer in NAMED and found.restart is not None:
+        for at in range(1, len(text)):
+            alone = found.restart.match(text[at - 1 : at + 1], 1)
+            assert (found.restart.match(text, at) is None) == (alone is None)
+
+
+class FarSighted(OpenAITokenizer):
+    """Restarts behind two spaces only: what lies between two characters does not say so."""
+
+    restart = re.compile(r"(?<=\w {2})(?=\w)")
+    restart_sees_two = False
+    seam = None
+
+    def count(self, text: str) -> int:
+        return len(self.offsets(text))
+
+    def offsets(self, text: str) -> NDArray[np.int64]:
+        found = [0, *(each.end() for each in re.finditer(r"\w {2}(?=\w)", text))]
+        return np.array(found if text else [], dtype=np.int64)
+
+
+@pytest.mark.parametrize("pairs", [2, 1 << 16])
+@given(NASTY, st.data())
+def test_many_spans_are_counted_as_each_is(pairs: int, text: str, data: st.DataObject) -> None:
+    """Also where the pairs of characters that were met are forgotten meanwhile."""
+    places = st.integers(0, len(text))
+    spans = data.draw(st.lists(st.tuples(places, places).map(sorted), max_size=20))
+    starts, ends = np.array(spans, dtype=np.int64).reshape(-1, 2).T
+    for tokenizer in (*NAMED, FarSighted("cl100k_base")):
+        sizes = TokenMeasure(text, get_tokenizer(tokenizer))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(measure_module, "_PAIRS", pairs)
+            found = sizes.counts(starts, ends).tolist()
+        assert found == [sizes.tokenizer.count(text[start:end]) for start, end in spans]
 
 
 SPANS = [

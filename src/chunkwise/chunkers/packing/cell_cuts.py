@@ -19,12 +19,14 @@ from chunkwise.text.tokens.measure import TokenMeasure
 _CRUMB = 1 / 4
 """Share of a chunk: cells that are less together go with the large cell beside them."""
 _SLACK = 1 / 10
-"""Share of a chunk that a cut inside a cell may move back, to the end of a sentence, a clause or a word."""
+"""Share of a chunk that a cut inside a sentence may move back, to the end of a clause or a word."""
+_SMALLEST = 1 / 3
+"""Share of a chunk that a part of a cell has at least where it is to end with a sentence."""
 _LEAST = 16
 """Tokens of a chunk below which its tenth is no word."""
 _EXCESS = 2
 """Tokens that a piece by itself may have more than its share of the document's."""
-_ENDS = tuple(map(re.compile, (r"[.!?](?=\s)|[。！？]", r"[;:,](?=\s)|[，；：、]", r"(?=\s)")))
+_ENDS = tuple(map(re.compile, (r"[;:,](?=\s)|[，；：、]", r"(?=\s)")))
 
 
 def cells_of_like_size(
@@ -49,20 +51,20 @@ def _cuts(
         if room < _LEAST:
             found.extend(bounds[1:-1].tolist())
         else:
-            found.extend(_row(document.text, measure, bounds, room))
+            found.extend(_row(document, measure, bounds, room))
     return document.graphemes.keep(np.array(found, dtype=np.int64))
 
 
-def _row(text: str, measure: TokenMeasure, bounds: NDArray[np.int64], room: int) -> Iterator[int]:
+def _row(
+    document: Analyzed, measure: TokenMeasure, bounds: NDArray[np.int64], room: int
+) -> Iterator[int]:
     """The cuts of one row, given where its cells start and where it ends."""
     tokens = measure.befores(bounds)
     for is_large, first, end in _stretches(tokens, room):
         if first:
             yield int(bounds[first])
         if is_large:
-            yield from _inside(
-                text, measure, int(bounds[first]), int(tokens[end] - tokens[first]), room
-            )
+            yield from _inside(document, measure, int(bounds[first]), int(bounds[end]), room)
         else:
             yield from bounds[
                 _evenly(tokens[first : end + 1].tolist(), room)[1:-1] + first
@@ -107,17 +109,36 @@ def _grouped(sums: Sequence[int], room: int) -> list[int]:
     return found
 
 
-def _inside(text: str, measure: TokenMeasure, start: int, size: int, room: int) -> Iterator[int]:
-    """Cuts of a stretch into parts of like size, each moved back to the end of a sentence, a clause or a word."""
+def _inside(
+    document: Analyzed, measure: TokenMeasure, start: int, end: int, room: int
+) -> Iterator[int]:
+    """Cuts of a stretch into parts of like size, each at the end of a sentence; a longer one at that of a clause."""
     slack = max(int(_SLACK * room), 1)
-    count = -(-size // (room - slack))
-    for number in range(1, count):
-        at = size * number // count
-        low, high = measure.reach(start, at - slack), measure.reach(start, at)
-        for ends in _ENDS:
-            places = [match.end() for match in ends.finditer(text, low, high)]
-            if places:
-                yield places[-1]
-                break
-        else:
-            yield high
+    while (left := measure.before(end) - measure.before(start)) > room:
+        size = left // -(-left // (room - slack))
+        start = _between_sentences(document, measure, start, size, room) or _inside_sentence(
+            document.text, measure, start, size, slack
+        )
+        yield start
+
+
+def _between_sentences(
+    document: Analyzed, measure: TokenMeasure, start: int, size: int, room: int
+) -> int:
+    """The start of a sentence or cell that makes a part nearest to this size and within the room; 0: there is none."""
+    starts = document.sentences_in_rows
+    low, high = measure.reach(start, max(int(_SMALLEST * room), 1)), measure.reach(start, room)
+    near = starts[starts.searchsorted(low, "right") : starts.searchsorted(high, "right")]
+    if not len(near):
+        return 0
+    sizes = measure.befores(near) - measure.before(start)
+    return int(near[np.abs(sizes - size).argmin()])
+
+
+def _inside_sentence(text: str, measure: TokenMeasure, start: int, size: int, slack: int) -> int:
+    low, high = measure.reach(start, max(size - slack, 0)), measure.reach(start, size)
+    for ends in _ENDS:
+        places = [match.end() for match in ends.finditer(text, low, high)]
+        if places and places[-1] > start:
+            return places[-1]
+    return max(high, start + 1)

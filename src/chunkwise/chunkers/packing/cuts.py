@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.chunkers.packing.code_lines import inner_lines
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.blocks import gaps_in_text
 from chunkwise.text.characters import SPACE
@@ -231,26 +232,35 @@ class GraphemeCuts:
 
 
 def sentence_levels(document: Analyzed, likely: NDArray[np.int64] | None = None) -> list[CutLevel]:
-    """Sentences, headings and lead-ins kept with what follows; then any sentence.
+    """Sentences, headings and lead-ins kept with what follows, code outside its statements first; then any sentence.
 
     `likely`: spans they will be sought in.
     """
     every = ArrayCuts(lambda: document.sentences)
-    whole = ArrayCuts(lambda: glued(document, document.sentences))
+    inner = [*inner_lines(document), np.zeros(0, dtype=np.int64)]
+    whole = [_whole_sentences(document, every, lines) for lines in inner]
     if likely is None:
-        return [whole, every]
+        return [*whole, every]
     some = ArrayCuts(lambda: document.sentences_within(likely))
-    some_whole = ArrayCuts(lambda: glued(document, some.positions))
-    return [PartCuts(likely, some_whole, whole), PartCuts(likely, some, every)]
+    some_whole = [_whole_sentences(document, some, lines) for lines in inner]
+    parts = (PartCuts(likely, *pair) for pair in zip(some_whole, whole, strict=True))
+    return [*parts, PartCuts(likely, some, every)]
+
+
+def _whole_sentences(
+    document: Analyzed, sentences: ArrayCuts, inner: NDArray[np.int64]
+) -> ArrayCuts:
+    return ArrayCuts(lambda: glued(document, without(sentences.positions, inner)))
 
 
 def clause_levels(document: Analyzed) -> list[CutLevel]:
     """Inside a sentence: before numbered items, at semicolons, then colons, then commas, then between words.
 
-    A row of a table is cut between its cells first.
+    A row of a table is cut between its cells first, then between the sentences of one.
     """
     return [
         CellCuts(document),
+        ArrayCuts(lambda: document.sentences_in_rows),
         ArrayCuts(lambda: document.graphemes.keep(document.enumerations.numbers)),
         *(PagedCuts(partial(_behind, document, signs)) for signs in (";；", ":：", ",，、،")),
         PagedCuts(partial(_whole_items, document)),

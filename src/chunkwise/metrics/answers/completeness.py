@@ -158,8 +158,8 @@ QUESTION = KeyQuestion(
     "Is everything needed there?",
     Targets(0.75, 0.90),
     Remedy(
-        "chunks that are too small, no overlap, a {k} that is too small",
-        "larger chunks, overlap, a larger {k}, or parent_child",
+        ("chunks that are too small", "{no_overlap}", "a {k} that is too small"),
+        ("larger chunks", "{overlap}", "a larger {k}", "{parent_child}"),
     ),
 )
 METRICS = (

@@ -30,7 +30,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "mid_sentence_end": "The chunk ends before its last sentence does.",
         "mid_sentence_start": "The chunk opens in the middle of a sentence.",
         "split_list": "A list, or an enumeration in running text, is cut between its items or inside one.",
-        "split_table": "A table is cut.",
+        "split_table": "A table is cut; of a file of rows (CSV, a spreadsheet), inside a row that a chunk could hold.",
         "split_code": "A block of code is cut.",
         "orphan_heading": "A heading is the last line of the chunk; its text is in the next.",
         "orphan_lead_in": "A lead-in (“The following steps:”) ends the chunk; its list, table or code is in the next.",
@@ -171,7 +171,7 @@ class _Wrong:
             "mid_sentence_end": cuts.in_sentence & closing,
             "mid_sentence_start": cuts.in_sentence & ~closing & ~self._repeated(cuts, sentences),
             "split_list": self._split(cuts, cuts.lists),
-            "split_table": self._split(cuts, blocks.tables),
+            "split_table": self._split(cuts, cuts.tables(self._longest)),
             "split_code": self._split(cuts, blocks.code),
             "orphan_heading": cuts.after_heading & closing,
             "orphan_lead_in": cuts.after_lead_in & closing,
@@ -180,6 +180,11 @@ class _Wrong:
             "dangling_start": _dangling(document, language, cuts, ~closing),
             "broken_grapheme": cuts.in_grapheme,
         }
+
+    @property
+    def _longest(self) -> int:
+        """Characters of the largest chunk."""
+        return int((self.edges[: self.count] - self.edges[self.count :]).max())
 
     def _places(self, cuts: CutPlaces) -> NDArray[np.int64]:
         found = cuts.left.copy()
@@ -342,8 +347,7 @@ QUESTION = KeyQuestion(
     Targets(0.10, 0.05),
     Remedy(
         "the wrong separators or the wrong size",
-        "a strategy that follows the structure (structure, sections) or the meaning (semantic), another "
-        "size, or overlap",
+        ("{structural}", "another size", "{overlap}"),
     ),
 )
 METRICS = (

@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 from chunkwise.core import BLOCK_KINDS
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.characters import DIGIT, IDEOGRAPH, JOINER, LETTER, MARK
+from chunkwise.text.positions import merge_sorted
 
 _HEADING = BLOCK_KINDS.index("heading")
 # Scripts that put no space between words: where a word ends there cannot be told by looking.
 _UNSPACED = ((0x0E00, 0x0EFF), (0x0F00, 0x109F), (0x1780, 0x17FF))
 _EMOJI = (0x1F000, 0x1FFFF)
 _CONNECTORS = "'’._-"
+FILES_OF_ROWS = ("table", "xlsx", "ods")
+"""Formats of data, row by row: a table larger than any chunk, whose rows are what its chunks are made of."""
 
 Flags = NDArray[np.bool_]
 Positions = NDArray[np.int64]
@@ -59,13 +62,23 @@ class CutPlaces:
     @cached_property
     def in_sentence(self) -> Flags:
         """A sentence, heading, item, row or line of code goes on across the cut."""
-        starts = self.document.sentences
+        starts, blocks = self.document.sentences, self.document.blocks
+        if self.inside(blocks.spans("header", "row")).any():
+            # A row is no sentence: its cells hold some.
+            starts = merge_sorted(starts, self.document.sentences_in_rows)
         cut: Flags = starts.searchsorted(self.left) == starts.searchsorted(self.right, "right")
-        blocks = self.document.blocks
         if self.document.document.format != "code":
             # Markup between two blocks (a rule) follows a sentence without being part of it.
             cut &= self.inside(np.stack([blocks.start, blocks.end], axis=1))
         return cut & ~self.edge
+
+    def tables(self, longest: int) -> Positions:
+        """What is not to be cut of tables: those in a text whole, of a file of rows each row that a chunk can hold."""
+        blocks = self.document.blocks
+        if self.document.document.format not in FILES_OF_ROWS:
+            return blocks.tables
+        rows = blocks.spans("header", "row")
+        return rows[rows[:, 1] - rows[:, 0] <= longest]
 
     @cached_property
     def in_word(self) -> Flags:

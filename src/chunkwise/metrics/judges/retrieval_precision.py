@@ -134,7 +134,7 @@ QUESTION = KeyQuestion(
     Targets(0.70, 0.85),
     Remedy(
         "chunks that are too large, an embedding that is too weak, a {k} that is too high",
-        "smaller chunks, a better model, {last}",
+        ("smaller chunks", "a better model", "a smaller {k}", "{reranker}"),
     ),
 )
 METRICS = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -36,6 +37,25 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
         """One row a text; a text without words gets zeros."""
+
+
+_ON = re.compile(r" on=(?!cpu$)\w+$")
+
+
+def made_on(identity: str, device: str) -> str:
+    """The same model on an accelerator rounds otherwise, and by what is read beside a text: it goes by its own name."""
+    return identity if device == "cpu" else f"{identity} on={device}"
+
+
+def accelerator_of(identity: str) -> str:
+    """The kind of device that made the vectors; empty: the processor."""
+    found = _ON.search(identity)
+    return found[0].removeprefix(" on=") if found else ""
+
+
+def same_model(one: str, other: str) -> bool:
+    """Whether the two differ by the device at most: near enough for a question, not for rows of one index."""
+    return _ON.sub("", one) == _ON.sub("", other)
 
 
 _LENGTH = 1e-3

@@ -17,13 +17,12 @@ from chunkwise.models.onnx_file import (
     OnnxSession,
     beside,
     load_tokenizer,
-    model_digest,
+    model_files,
     over_threads,
     said_number,
     said_pooling,
-    tokenizer_beside,
 )
-from chunkwise.models.weights.catalogue import Pooling, digest
+from chunkwise.models.weights.catalogue import Pooling
 from chunkwise.text.characters import SURROGATE
 
 Long = Literal["windows", "truncate"]
@@ -61,12 +60,8 @@ class OnnxEmbedder:
         query_prefix: str = "",
         passage_prefix: str = "",
     ) -> None:
-        self._model_path = Path(model_path)
-        given = Path(tokenizer_path) if tokenizer_path else None
-        self._tokenizer_path = given or tokenizer_beside(self._model_path)
-        for what, path in (("model", self._model_path), ("tokenizer", self._tokenizer_path)):
-            if not path.is_file():
-                raise InvalidParameter(f"{what} is {str(path)!r}; no such file")
+        self._files = model_files(model_path, tokenizer_path)
+        self._model_path, self._tokenizer_path = self._files
         if pooling not in ("mean", "cls", None):
             raise InvalidParameter(f"pooling is {pooling!r}; it is one of: mean, cls")
         self.pooling: Pooling = pooling or said_pooling(self._model_path) or "mean"
@@ -96,9 +91,8 @@ class OnnxEmbedder:
 
     @cached_property
     def identity(self) -> str:
-        model, tokenizer = model_digest(self._model_path), digest(self._tokenizer_path)
         return identity_of(
-            self._model_path.stem, model, tokenizer, self.pooling, self.window, self.long,
+            self._model_path.stem, *self._files.digests(), self.pooling, self.window, self.long,
             self.query_prefix, self.passage_prefix,
         )  # fmt: skip
 
@@ -257,7 +251,7 @@ def identity_of(
     name: str,
     model: str,
     tokenizer: str,
-    pooling: Pooling,
+    pooling: str,
     window: int,
     long: Long,
     query_prefix: str = "",

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from chunkwise.core import OnProgress
 from chunkwise.models.embed.embedder import Kind, TokenVectors
 from chunkwise.models.embed.onnx import Long, OnnxEmbedder, check_reading, identity_of
+from chunkwise.models.embed.sentence_encoder import SentenceEncoder
 from chunkwise.models.weights.catalogue import (
     ARCTIC_S,
     BGE_SMALL,
     E5_SMALL,
     GTE_SMALL,
     MINILM,
+    USE_MULTILINGUAL,
     TextEncoding,
     Weights,
     weights_of,
@@ -65,9 +67,8 @@ class PretrainedEmbedder:
 
     @property
     def identity(self) -> str:
-        model, tokenizer = (
-            self._weights.file(name).sha256 for name in ("model.onnx", "tokenizer.json")
-        )
+        # A model may have its tokenizer inside: then one hash tells both.
+        model, tokenizer = self._weights.files[0].sha256, self._weights.files[-1].sha256
         read = self._encoding
         return identity_of(
             self._weights.name, model, tokenizer, read.pooling, self.window, self.long,
@@ -93,8 +94,10 @@ class PretrainedEmbedder:
         return self._model.count_long(texts) if is_here else 0
 
     @cached_property
-    def _model(self) -> OnnxEmbedder:
+    def _model(self) -> OnnxEmbedder | SentenceEncoder:
         files = ensure(self._weights, advance=self._advance)
+        if self._encoding.pooling == "sentences":
+            return SentenceEncoder(files["model.onnx"], self.window, self.long, self._threads)
         return OnnxEmbedder(
             files["model.onnx"],
             files["tokenizer.json"],
@@ -124,3 +127,4 @@ bge_small = partial(PretrainedEmbedder, BGE_SMALL.name)
 arctic_s = partial(PretrainedEmbedder, ARCTIC_S.name)
 e5_small = partial(PretrainedEmbedder, E5_SMALL.name)
 gte_small = partial(PretrainedEmbedder, GTE_SMALL.name)
+use_multilingual = partial(PretrainedEmbedder, USE_MULTILINGUAL.name)

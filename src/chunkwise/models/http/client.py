@@ -46,6 +46,10 @@ class EndpointError(ChunkwiseError):
         return f"{said}; {self.advice}" if self.advice else said
 
 
+class NoAnswer(EndpointError):
+    """Nobody was there, or nothing whole came back."""
+
+
 def excerpt(text: str, key: str | None = None, most: int = _LONGEST) -> str:
     """The beginning on one line, only characters that show, and nothing of the key."""
     head = without_key(text[: 4 * most], key)
@@ -138,6 +142,9 @@ class Endpoint:
     """The header that holds the key."""
     headers: tuple[tuple[str, str], ...] = ()
     """Others that it wants."""
+    connect_timeout: float = param(
+        15.0, "the longest wait for somebody to be there", unit="seconds", low=0.001, high=86_400.0
+    )
 
     def __post_init__(self) -> None:
         check(self)
@@ -265,7 +272,7 @@ class JsonClient:
             try:
                 answer = self._send(body)
             except _NoAnswer as problem:
-                failure, is_lost = self._failure(str(problem)), problem.was_sent
+                failure, is_lost = self._failure(str(problem), NoAnswer), problem.was_sent
             else:
                 if 200 <= answer.status < 300:
                     try:
@@ -285,7 +292,7 @@ class JsonClient:
             if is_last or stop.wait(pause(attempt, endpoint.backoff, endpoint.longest_wait, wait)):
                 break
         if endpoint.attempts > 1:
-            failure = EndpointError(
+            failure = type(failure)(
                 failure.endpoint,
                 f"{failure.reason} (asked {attempt} times)",
                 failure.advice,
@@ -308,6 +315,13 @@ class JsonClient:
             reason = without_key(error.reason, self.endpoint.key())
             raise EndpointError(error.endpoint, reason, error.advice, error.status) from None
 
+    def close(self) -> None:
+        """Lets its connections go; who asks again opens others."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None and self._process == os.getpid():
+            client.close()
+
     def _open(self) -> Any:
         """The client of this process: over a connection shared with a parent each would read the other's answers."""
         if self._process != os.getpid():
@@ -324,7 +338,9 @@ class JsonClient:
                 seconds = self.endpoint.timeout
                 self._client = httpx2.Client(
                     verify=_trusted(),
-                    timeout=httpx2.Timeout(seconds, connect=min(seconds, 15.0)),
+                    timeout=httpx2.Timeout(
+                        seconds, connect=min(seconds, self.endpoint.connect_timeout)
+                    ),
                     follow_redirects=False,
                 )
                 _time(self._client, self._deadline)
@@ -413,8 +429,8 @@ class JsonClient:
             said = excerpt(body[:4096].decode("utf-8", "replace"), self.endpoint.key())
             raise self._failure(f"did not answer with JSON but with: {said or 'nothing'}") from None
 
-    def _failure(self, reason: str) -> EndpointError:
-        return EndpointError(self.endpoint.place, reason, "check the URL and that the server runs")
+    def _failure(self, reason: str, kind: type[EndpointError] = EndpointError) -> EndpointError:
+        return kind(self.endpoint.place, reason, "check the URL and that the server runs")
 
     def _refusal(self, answer: _Answer) -> EndpointError:
         said = excerpt(answer.body.decode("utf-8", "replace"), self.endpoint.key())
@@ -436,6 +452,8 @@ class JsonClient:
             )
         if status >= 500:
             return "the fault is on the server's side; try again later"
+        if not endpoint.model:
+            return "check the URL and what was asked"
         return f"check the URL and the model name ({endpoint.model!r})"
 
 

@@ -20,12 +20,11 @@ from chunkwise.models.onnx_file import (
     OnnxSession,
     beside,
     load_tokenizer,
-    model_digest,
+    model_files,
     over_threads,
     said_number,
-    tokenizer_beside,
 )
-from chunkwise.models.weights.catalogue import MS_MARCO_MINILM, digest
+from chunkwise.models.weights.catalogue import MS_MARCO_MINILM
 from chunkwise.models.weights.installed import ensure
 from chunkwise.text.characters import SURROGATE
 
@@ -43,14 +42,10 @@ class OnnxReranker:
         window: int | None = None,
         scores: Literal["raw", "sigmoid"] = "raw",
     ) -> None:
-        self.path = Path(path)
-        if not self.path.is_file():
-            raise InvalidParameter(f"reranker is {str(path)!r}; no such file")
+        self._files = model_files(path, tokenizer_path, role="reranker")
+        self.path, self.tokenizer_path = self._files
         if scores not in ("raw", "sigmoid"):
             raise InvalidParameter(f"scores is {scores!r}; allowed: 'raw', 'sigmoid'")
-        self.tokenizer_path = (
-            Path(tokenizer_path) if tokenizer_path else tokenizer_beside(self.path)
-        )
         self.window = _said_window(self.path, self.tokenizer_path) if window is None else window
         if self.window < 8:
             raise InvalidParameter(f"window is {self.window}; the least allowed is 8 tokens")
@@ -60,7 +55,7 @@ class OnnxReranker:
     def identity(self) -> str:
         """The hash of weights and tokenizer, the window and the scale."""
         hashed = sha256()
-        for each in (model_digest(self.path), digest(self.tokenizer_path)):
+        for each in self._files.digests():
             hashed.update(bytes.fromhex(each))
         scale = "sigmoid" if self._sigmoid else "raw"
         return f"onnx-reranker:{hashed.hexdigest()[:32]} window={self.window} {scale}"

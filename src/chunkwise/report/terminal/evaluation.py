@@ -26,9 +26,14 @@ from chunkwise.report.views.questions import WorstQuestion
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
 _WORST = 5
+_METHOD = 26
+"""Cells up to the figures of the four questions."""
 _MOST_GROUPS = 10
+_MOST_REASONS = 3
+_LONGEST_REASON = 300
 _WORD = max(map(len, (AT_CEILING, OUT_OF_REACH, WEAK, "excellent")))
 _STYLES = {"excellent": "green", "good": "green", "below": "yellow"}
 
@@ -68,9 +73,10 @@ def _head(view: EvaluationView, console: Console) -> None:
 
     how = f"{view.budget:,} tokens a question" if view.budget else f"k={view.k}"
     console.print(Text(f"{one_line(view.label, 200)} · {how}", "bold"))
+    more = f" ({view.questions_left_out:,} more left out)" if view.questions_left_out else ""
     line(
         console,
-        f"{counted(view.question_count, 'question')} · {counted(view.document_count, 'document')} of "
+        f"{counted(view.question_count, 'question')}{more} · {counted(view.document_count, 'document')} of "
         f"{short_number(view.character_count)} characters",
         "dim",
     )
@@ -85,22 +91,46 @@ def _four(console: Console, card: FourCard) -> None:
     line(console, card.question)
     for method in card.methods:
         figure = method.figure
-        shown = Text(f"    {method.method or 'chunks with an issue':<22}")
+        tail = Text()
+        shown = Text(f"    {method.method or 'chunks with an issue':<{_METHOD - 4}}")
         if figure.mean is None:
-            shown.append(f"unscored: {_why(figure)}", "dim")
+            tail.append(f"unscored: {_why(figure)}", "dim")
         else:
             shown.append(f"{method.row.value:>7}  ", "bold")
             shown.append(f"{figure.verdict:<{_WORD}} ", _STYLES.get(figure.verdict, ""))
             shown.append(interval(figure.low, figure.high), "dim")
             if method.at_most is not None:
-                shown.append(f"  at most {method.at_most:.3f}", "dim")
+                tail.append(f"  at most {method.at_most:.3f}", "dim")
             if figure.of_how_many:
-                shown.append(f"  {figure.of_how_many}", "yellow")
-        console.print(shown, no_wrap=True, overflow="ellipsis")
+                tail.append(f"  {figure.of_how_many}", "yellow")
+        _beside_or_below(console, shown, tail)
+    partly: dict[str, list[str]] = {}
+    for method in card.methods:
+        figure = method.figure
+        if figure.mean is not None and figure.unscored:
+            gone = f"{figure.questions - figure.scored:,} of {figure.questions:,}"
+            partly.setdefault(f"unscored for {gone}: {_why(figure)}", []).append(method.method)
+    for why, names in partly.items():
+        indented(console, f"{', '.join(names)} {why}", "dim", 6)
     for number, note in enumerate(card.notes):
         indented(console, note, "dim" if number else "", 6)
     scored = [method for method in card.methods if method.figure.mean is not None]
     _judged(console, [(method.name.rpartition(".")[2], method.judged_by) for method in scored], 6)
+
+
+def _beside_or_below(console: Console, shown: Text, tail: Text) -> None:
+    """A line and what belongs to it, which gets a line of its own where the screen is narrow: no figure is cut."""
+    from rich.padding import Padding
+
+    if shown.cell_len + tail.cell_len <= console.width:
+        console.print(shown.append_text(tail), no_wrap=True, overflow="ellipsis")
+        return
+    lines = tail.wrap(console, max(console.width - _METHOD, 20))
+    if shown.cell_len <= _METHOD:  # there is room beside the name
+        shown.append_text(lines.pop(0))
+    console.print(shown, no_wrap=True, overflow="ellipsis")
+    for each in lines:
+        console.print(Padding(each, (0, 0, 0, _METHOD), expand=False))
 
 
 def _judged(console: Console, judged: Iterable[tuple[str, str]], left: int = 2) -> None:
@@ -134,11 +164,16 @@ def _directions(console: Console, rows: Sequence[FigureRow]) -> None:
 
 
 def _why(figure: Figure) -> str:
-    """The most common reason why there is no score."""
-    if not figure.unscored:
-        return "unscored"
-    # It may quote what a server or a model said.
-    return one_line(max(figure.unscored, key=figure.unscored.__getitem__), 300)
+    """The reasons why there is no score, the most common first, each with its questions where there are several."""
+    reasons = sorted(figure.unscored.items(), key=lambda each: -each[1])
+    # They may quote what a server or a model said.
+    told = [one_line(reason, _LONGEST_REASON) for reason, _ in reasons[:_MOST_REASONS]]
+    if len(reasons) > 1:
+        told = [f"{why} ({count:,})" for why, (_, count) in zip(told, reasons, strict=False)]
+    if len(reasons) > _MOST_REASONS:
+        rest = sum(count for _, count in reasons[_MOST_REASONS:])
+        told.append(f"other reasons ({rest:,})")
+    return "; ".join(told) or "unscored"
 
 
 def _unscored(console: Console, rows: Sequence[FigureRow]) -> None:
@@ -195,7 +230,7 @@ def _cuts(console: Console, view: EvaluationView) -> None:
     table = plain_table("", "", "cuts", left=2)
     for kind in cuts.kinds:
         drawn = Text(bar(kind.count / cuts.kinds[0].count, 16), "cyan")
-        table.add_row(Text(f"  {kind.kind}"), drawn, f"{kind.count:,}")
+        table.add_row(Text(f"  {kind.name}"), drawn, f"{kind.count:,}")
     console.print(table)
 
 

@@ -47,16 +47,15 @@ def line(console: Console, text: str, style: str = "", *, wrap: bool = True) -> 
 
 
 def plain_table(*columns: str, left: int = 1) -> Table:
-    """A table without lines; the first `left` columns hold words, the others figures."""
-    from rich.table import Table
+    """A table without lines; the first `left` columns hold words, which give way, the others figures."""
+    from chunkwise.report.terminal.fitted_table import FittedTable
 
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    table = FittedTable()
     for index, name in enumerate(columns):
-        first = index < left
-        table.add_column(
-            ("  " if index == 0 else "") + name, justify="left" if first else "right",
-            no_wrap=True, overflow="ellipsis", min_width=10 if index == 0 else None,
-        )  # fmt: skip
+        if index < left:
+            table.add_words(f"  {name}" if index == 0 else name, 10 if index == 0 else None)
+        else:
+            table.add_figures(name)
     return table
 
 

@@ -243,6 +243,8 @@ class EvaluationView(View):
     budget: int | None
     """Tokens a question; None: `k` hits are handed out."""
     question_count: int
+    questions_left_out: int
+    """That the file has, too, and that could not be used."""
     document_count: int
     character_count: int
     token_count: int
@@ -308,6 +310,7 @@ def evaluation_view(
         k=k if isinstance(k, int) else None,
         budget=budget if isinstance(budget, int) else None,
         question_count=len(results.questions),
+        questions_left_out=_left_out(results),
         document_count=_count(known),
         character_count=_count(known.get("characters")) if isinstance(known, dict) else 0,
         token_count=_count(results.data.get("tokens")),
@@ -346,6 +349,11 @@ def _count(value: Json) -> int:
     if isinstance(value, dict):
         value = value.get("count")
     return int(value) if isinstance(value, int | float) else 0
+
+
+def _left_out(results: Results) -> int:
+    known = results.data.get("questions")
+    return _count(known.get("left_out")) if isinstance(known, dict) else 0
 
 
 def _nothing_known(results: Results) -> str:

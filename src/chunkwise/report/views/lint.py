@@ -173,20 +173,20 @@ class LintView(View):
 
 def lint_view(sample: LintSample, cuts: CutCounts, label: str) -> LintView:
     """Documents with their cuts, and what to do about them."""
-    return LintView(label, tuple(sample.chosen()), *sample.left_out, cuts, _advice(cuts))
+    return LintView(label, tuple(sample.chosen()), *sample.left_out, cuts, _advice(cuts, label))
 
 
 def result_view(result: LintResult) -> LintView:
     """The counts and their examples alone."""
-    return LintView(result.label, (), 0, 0, result.cuts, _advice(result.cuts))
+    return LintView(result.label, (), 0, 0, result.cuts, _advice(result.cuts, result.label))
 
 
-def _advice(cuts: CutCounts) -> tuple[MetricAdvice, ...]:
-    """Only where every kind is counted does the share mean what it is judged by."""
+def _advice(cuts: CutCounts, label: str) -> tuple[MetricAdvice, ...]:
+    """Only where every kind is counted does the share mean what it is judged by; what cut them is not advised again."""
     if len(cuts.counts) < len(KINDS):
         return ()
     share = cuts.with_issues / cuts.chunks if cuts.chunks else None
-    return tuple(advice({QUESTION.name: Figure(share)}))
+    return tuple(advice({QUESTION.name: Figure(share)}, configuration={"strategy": label}))
 
 
 class LintSample:

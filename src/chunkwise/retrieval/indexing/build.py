@@ -17,7 +17,13 @@ from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.contextual import with_headings
 from chunkwise.core import Chunk, Document
 from chunkwise.models.cache import ModelCache
-from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, TokenEncoder, normalized
+from chunkwise.models.embed.embedder import (
+    Embedder,
+    TokenEmbedder,
+    TokenEncoder,
+    accelerator_of,
+    normalized,
+)
 from chunkwise.models.embed.late import atom_sums_of_many, span_vectors
 from chunkwise.models.embed.token_codes import TokenCodes, token_codes_of_many
 from chunkwise.models.name_finder import NameFinder, names_in_stretches
@@ -89,13 +95,20 @@ class DocumentFeatures:
     @cached_property
     def atoms(self) -> SpanRows:
         """Their sections are those of `paths`."""
-        starts, sections = self.starts, self._sections[1]
-        bounds = np.append(starts, len(self.analyzed.text))
-        # Tokens of the whole document, so that those of neighbours add up.
-        tokens = np.diff(self.measure.befores(bounds)).astype(np.int32)
-        return SpanRows(
-            starts, bounds[1:], tokens, sections, counts_in_spans(self.terms, starts, bounds[1:])
-        )
+        starts, tokens, sections = self.starts, self._atom_tokens, self._sections[1]
+        ends = np.append(starts[1:], len(self.analyzed.text))
+        return SpanRows(starts, ends, tokens, sections, counts_in_spans(self.terms, starts, ends))
+
+    @cached_property
+    def _atom_tokens(self) -> NDArray[np.int32]:
+        """Of the whole document, so that those of neighbours add up."""
+        bounds = np.append(self.starts, len(self.analyzed.text))
+        return np.diff(self.measure.befores(bounds)).astype(np.int32)
+
+    def forget_analysis(self) -> None:
+        """Let go of what is found already, but for atoms: tokens and terms of a long text are not held together."""
+        _ = self._atom_tokens, self._sections
+        self.analyzed.forget()
 
     @cached_property
     def mentions(self) -> Mentions:
@@ -256,7 +269,7 @@ def build_documents(
         embed_atoms(all_features, embedder, on_done)
         on_done = None  # With both, the work is told by the pass over the text.
     chunks = [each.chunks for each in documents]
-    return list(build_on_features(chunks, all_features, settings, embedder, on_done))
+    return list(build_on_features(chunks, all_features, settings, embedder, on_done, once=True))
 
 
 class BuiltChunked(Chunked):
@@ -288,6 +301,11 @@ class RowBuilder:
     def stage(self) -> str:
         return "count words" if self.model is None else "embed"
 
+    @property
+    def accelerated(self) -> bool:
+        """Where the process that asks has its vectors from one: those of an index are of one kind."""
+        return bool(accelerator_of(self.settings.identity))
+
     def __call__(self, documents: list[Chunked]) -> list[Chunked]:
         # Without chunks it may be one that the index has: who has the index will know.
         new = [each for each in documents if each.chunks]
@@ -311,8 +329,12 @@ def build_on_features(
     on_done: OnDone | None = None,
     *,
     counted: bool = False,
+    once: bool = False,
 ) -> Iterator[BuiltDocument]:
-    """The rows of each document's chunks; `counted`: they know their size in tokens of the index."""
+    """The rows of each document's chunks; `counted`: they know their size in tokens of the index.
+
+    `once`: no other rows are made of these documents, and their analysis is let go.
+    """
     both = zip(documents, all_features, strict=True)
     parted = [_parted(chunks, features, settings) for chunks, features in both]
     own: Iterator[NDArray[np.float32] | None] = repeat(None, len(parted))
@@ -326,7 +348,7 @@ def build_on_features(
         _check_vectors(settings, features, vectors)
         vectors = None if vectors is None else normalized(vectors)
         read = vectors[: len(chunks)] if vectors is not None and not late else None
-        part = _part(chunks, features, settings, embedder, read, counted)
+        part = _part(chunks, features, settings, embedder, read, counted, once)
         if summaries:
             its = vectors[-len(summaries) :] if vectors is not None else None
             part = with_summaries(part, summaries, features, its)
@@ -370,18 +392,21 @@ def _part(
     embedder: Embedder | None,
     vectors: NDArray[np.float32] | None,
     counted: bool,
+    once: bool,
 ) -> IndexedDocument:
-    analyzed, terms = features.analyzed, features.terms
+    analyzed = features.analyzed
     paths = SectionPaths(features.paths)
     spans = _spans(chunks)
     contexts = tuple(chunk.context for chunk in chunks)
-    chunk_rows = SpanRows(
-        spans[:, 0],
-        spans[:, 1],
-        _chunk_tokens(chunks, analyzed, settings.tokenizer, counted),
-        _section_numbers(spans, analyzed.sections, paths),
-        _with_contexts(counts_in_spans(terms, spans[:, 0], spans[:, 1]), contexts, terms.language),
+    tokens = _chunk_tokens(chunks, analyzed, settings.tokenizer, counted)
+    sections = _section_numbers(spans, analyzed.sections, paths)
+    if once and not settings.graph:  # names are looked for in the analysis
+        features.forget_analysis()
+    terms = features.terms
+    counts = _with_contexts(
+        counts_in_spans(terms, spans[:, 0], spans[:, 1]), contexts, terms.language
     )
+    chunk_rows = SpanRows(spans[:, 0], spans[:, 1], tokens, sections, counts)
     if settings.vectors == "late":
         assert isinstance(embedder, TokenEmbedder)
         assert features.sums is not None

@@ -11,7 +11,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.contextual import WrittenContext
 from chunkwise.core import Chunk, OnProgress
-from chunkwise.models.embed.embedder import Embedder, TokenEncoder
+from chunkwise.models.embed.embedder import Embedder, TokenEncoder, same_model
 from chunkwise.models.name_finder import NameFinder
 from chunkwise.retrieval.errors import REBUILD, wrong_model_error
 from chunkwise.retrieval.settings import Settings
@@ -49,9 +49,12 @@ class LazyModel(ABC, Generic[_Model]):
     @cached_property
     def _checked(self) -> _Model:
         made = self._make()
-        if self._expected and made.identity != self._expected:
+        if self._expected and not self._is_expected(made.identity):
             raise wrong_model_error(self._expected, self.name, made.identity)
         return made
+
+    def _is_expected(self, identity: str) -> bool:
+        return identity == self._expected
 
     @abstractmethod
     def _make(self) -> _Model: ...
@@ -78,6 +81,13 @@ class LazyEmbedder(LazyModel[Embedder]):
         from chunkwise.models import get_embedder
 
         return get_embedder(self.requested, advance=self._advance)
+
+
+class QuestionEmbedder(LazyEmbedder):
+    """Reads questions, on the processor, too, where an accelerator made the index: its vectors are near enough."""
+
+    def _is_expected(self, identity: str) -> bool:
+        return same_model(identity, self._expected)
 
 
 class UncachedEmbedder(LazyEmbedder):

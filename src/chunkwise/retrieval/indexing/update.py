@@ -26,6 +26,7 @@ from chunkwise.documents import (
 )
 from chunkwise.models.cache import CachedEmbedder
 from chunkwise.models.embed.embedder import Embedder, Windowed
+from chunkwise.models.weights.catalogue import USE_MULTILINGUAL
 from chunkwise.retrieval.errors import REBUILD
 from chunkwise.retrieval.indexed_document import IndexedDocument, StatedRelations
 from chunkwise.retrieval.indexing.build import (
@@ -255,8 +256,16 @@ class ForeignDocuments:
         many = f"{count:,} of {self._read:,} documents {'is' if count == 1 else 'are'}"
         return (
             f"{many} in another language than {self._name} was made for ({languages}): there words find most, "
-            "and vectors little; a model of that language is named by --embedder (embedder=)",
+            f"and vectors little; {self._other_model()}",
         )
+
+    def _other_model(self) -> str:
+        """What to take instead."""
+        known = USE_MULTILINGUAL.encoding.languages if USE_MULTILINGUAL.encoding else ()
+        if self._name != USE_MULTILINGUAL.spec and any(each in known for each in self._foreign):
+            name = USE_MULTILINGUAL.spec
+            return f'a model of {len(known)} languages is --embedder {name} (embedder="{name}")'
+        return "a model of that language is named by --embedder (embedder=)"
 
 
 def _texts(part: IndexedDocument) -> Iterator[str]:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, quote, unquote_plus, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra, names_secret
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -82,7 +82,7 @@ def _replaced(url: str, user: str, option: str | None) -> str:
     options = []
     for given in query.split("&"):
         name = given.partition("=")[0]
-        if not _is_secret(name):
+        if not names_secret(name):
             options.append(given)
         elif option is not None:
             options.append(f"{name}={option}")
@@ -91,15 +91,10 @@ def _replaced(url: str, user: str, option: str | None) -> str:
     return re.sub(r"^([^:/]*://[^:@/?]*):.*@", rf"\1{user}@", url, flags=re.DOTALL)
 
 
-def _is_secret(name: str) -> bool:
-    """Whether an option of an address must not be shown; its name may be written in percent signs."""
-    return unquote_plus(name).strip().lower().endswith(("password", "secret"))
-
-
 def secrets(url: str) -> list[str]:
     """What must not show up in a message of somebody else's."""
     parts = urlsplit(url)
-    found = [value for key, value in parse_qsl(parts.query) if _is_secret(key)]
+    found = [value for key, value in parse_qsl(parts.query) if names_secret(key)]
     spelt = re.match(r"^[^:/]*://[^:@/?]*:(.*)@", url, flags=re.DOTALL)
     return [secret for secret in (parts.password, spelt and spelt[1], *found) if secret]
 

@@ -111,6 +111,9 @@ class Session:
             with server_problems_explained(self.address):
                 # Compiling takes longer than any of these statements.
                 self._connection.execute("set jit = off")
+                # The server takes the chunks with frequent words for a few hundred. When they are a hundred thousand,
+                # its table of sums no longer fits, and is written out and read again for minutes; sorting is steady.
+                self._connection.execute("set enable_hashagg = off")
                 self.version = use_vectors(self._connection)
         return self._connection
 

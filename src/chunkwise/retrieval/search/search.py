@@ -14,7 +14,7 @@ from chunkwise.core import Hit, Query
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.rerank.reranker import RememberingReranker, Reranker
 from chunkwise.retrieval.conditions import Where
-from chunkwise.retrieval.errors import reporting_damage
+from chunkwise.retrieval.errors import ChangedMeanwhile, reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers import (
@@ -42,6 +42,8 @@ from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 DEFAULT_COUNT = 5
 DEFAULT_BUDGET = 1000
+_CHANGES = 3
+"""Times that a question is asked where the index changes under it."""
 _MOST = 1 << 40
 """Hits: more than any index has, and a number that every library takes."""
 
@@ -298,9 +300,7 @@ def search(
     only = only.and_where(where)
     most = min(k, _MOST) if isinstance(k, int) and not isinstance(k, bool) else k
     request = SearchRequest(most, budget, neighbours, mmr, _reranker(reranker))
-    reader = IndexReader(source, tokenizer)
     chosen = get_retriever(retriever or default_retriever(source, request, only))
-    answers: list[list[Hit]] = [[] for _ in texts]
     asked = [at for at, text in enumerate(texts) if text.strip()]
     questions = QueryBatch([texts[at] for at in asked], source.settings, embedder, token_encoder)
     if request.diversity is not None and not questions.have_vectors:
@@ -308,15 +308,34 @@ def search(
             "mmr compares vectors, and the index was made without them; leave mmr out, "
             "or make the index again with vectors ('late', 'own' or 'both')"
         )
-    if budget is not None:
-        reader.frame_tokens = budget // 2
+    for left in reversed(range(_CHANGES)):
+        try:
+            found = _hits(IndexReader(source, tokenizer), questions, chosen, request, only)
+            break
+        except ChangedMeanwhile:
+            if not left:
+                raise
+    answers: list[list[Hit]] = [[] for _ in texts]
+    for at, hits in zip(asked, found, strict=True):
+        answers[at] = hits
+    return answers
+
+
+def _hits(
+    reader: IndexReader,
+    questions: QueryBatch,
+    retriever: Retriever,
+    request: SearchRequest,
+    only: Filter,
+) -> list[list[Hit]]:
+    if request.budget is not None:
+        reader.frame_tokens = request.budget // 2
     # A server may be written to meanwhile: all that is looked up has to be of one state.
+    source = reader.source
     state = source.snapshot() if isinstance(source, Snapshots) else nullcontext()
     with state, reporting_damage(source):
-        found = _candidates_of(reader, questions, chosen, request, only)
-        for at, candidates in zip(asked, found, strict=True):
-            answers[at] = hits_of(reader, candidates)
-    return answers
+        found = _candidates_of(reader, questions, retriever, request, only)
+        return [hits_of(reader, candidates) for candidates in found]
 
 
 def _candidates_of(

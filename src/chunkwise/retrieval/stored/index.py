@@ -15,7 +15,12 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
 from chunkwise.retrieval.bm25 import K1, B
-from chunkwise.retrieval.errors import DamagedIndex, no_vectors_error, wrong_dimensions_error
+from chunkwise.retrieval.errors import (
+    ChangedMeanwhile,
+    DamagedIndex,
+    no_vectors_error,
+    wrong_dimensions_error,
+)
 from chunkwise.retrieval.filters import EVERYTHING, Filter, RowKind
 from chunkwise.retrieval.indexed_document import document_of
 from chunkwise.retrieval.local.index import LocalIndex
@@ -205,8 +210,10 @@ class StoredIndex(LocalIndex):
             raise self._changed()
         return at
 
-    def _changed(self) -> ChunkwiseError:
-        return ChunkwiseError(f"{self.store.shown}: the index changed during the search; ask again")
+    def _changed(self) -> ChangedMeanwhile:
+        return ChangedMeanwhile(
+            f"{self.store.shown}: the index changed during the search; ask again"
+        )
 
     def _stored_numbers(self, chunks: NDArray[np.int64]) -> NDArray[np.int64]:
         """Of chunks by their place in the arrays."""

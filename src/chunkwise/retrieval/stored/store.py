@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -27,6 +27,22 @@ PARTS: tuple[PartName, ...] = ("about", "chunks", "atoms", "text")
 
 class StoreProblem(ChunkwiseError):
     """The database could not be reached, refused, or failed."""
+
+
+@contextmanager
+def explained(
+    shown: str,
+    failures: Callable[[], tuple[type[Exception], ...]],
+    told: Callable[[Exception, str], str],
+) -> Iterator[None]:
+    """What the client of a database raises, in one line of ours; `told` says it, given the error and its words."""
+    try:
+        yield
+    except ChunkwiseError:
+        raise
+    except failures() as error:  # looked up late: clients are imported when they are needed
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise StoreProblem(f"{shown}: {told(error, said)}") from error
 
 
 class NewerState(ChunkwiseError):

@@ -245,7 +245,10 @@ def _add_texts(row: dict[str, object], draft: Draft) -> None:
         ]
         row["labels"] = [*(labels if isinstance(labels, list) else []), *judged]
     if draft.quotes:
-        given = [quote.text if not quote.document else _quoted(quote) for quote in draft.quotes]
+        given = [
+            quote.text if quote.text and not quote.document else _quoted(quote)
+            for quote in draft.quotes
+        ]
         row["relevant_text"] = given[0] if len(given) == 1 else given
 
 
@@ -256,4 +259,10 @@ def _say(places: list[dict[str, object]], texts: Sequence[str]) -> None:
 
 
 def _quoted(quote: Quote) -> dict[str, object]:
-    return {"text": quote.text, **({"doc_id": quote.document} if quote.document else {})}
+    said = {
+        "text": quote.text,
+        "doc_id": quote.document,
+        "start": quote.start,
+        "chunk_id": quote.chunk,
+    }
+    return {name: value for name, value in said.items() if value not in (None, "")}

@@ -23,6 +23,7 @@ from chunkwise.text.characters import (
     kind_of,
     kinds_of,
     lower,
+    one_of,
 )
 
 _BASE = 1_000_003
@@ -170,6 +171,19 @@ OFTEN_LAST = frozenset("a.m p.m etc ecc enz usw u.s.w u.v.m".split())
 
 OF_THE_CLOCK = frozenset("a.m p.m".split())
 
+OF_THE_DAY = frozenset(
+    """
+    monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun
+    mondays tuesdays wednesdays thursdays fridays saturdays sundays
+    january february march april may june july august september october november december
+    utc gmt est edt et cst cdt ct mst mdt mt pst pdt pt cet cest bst ist jst
+    """.split()
+)
+"""Say of which day, or by which clock, the time before them is: "until 2:00 p.m. Saturday", "3 p.m. EST"."""
+
+WEEKDAYS = frozenset("mon tue tues wed weds thu thur thurs fri sat sun".split())
+"""Are days where a capital opens them, and end no sentence where a number follows: "Sat. 9 a.m.", but "they sat."."""
+
 TITLES = frozenset("mr mrs ms mx dr prof rev hon messrs sir lady".split())
 """Open no sentence behind the time of day: "At 5 p.m. Mr. Hale left"."""
 
@@ -204,11 +218,11 @@ MARKS = np.uint64(1 << 16)
 _BEFORE = (
     NEVER_LAST, BEFORE_NUMBER, RARELY_LAST, OFTEN_LAST,
     OF_THE_CLOCK, BEHIND_TITLE, CAPITAL_SHORT, CITING,
-    LETTER_NAMES, BEFORE_ORDINAL,
+    LETTER_NAMES, WEEKDAYS, BEFORE_ORDINAL,
 )  # fmt: skip
 _BEHIND = (
     OPENERS_OF_SENTENCES, MONTHS, TITLES, CITED,
-    LETTER_NAMES, ROMAN_NUMBERS,
+    LETTER_NAMES, ROMAN_NUMBERS, OF_THE_DAY,
 )  # fmt: skip
 
 Hashes = NDArray[np.uint64]
@@ -226,6 +240,7 @@ class WordsBeforeStop(NamedTuple):
     short: Hashes
     citing: Hashes
     letters: Hashes
+    weekdays: Hashes
     articles: Hashes
 
 
@@ -238,6 +253,7 @@ class WordsBehindStop(NamedTuple):
     cited: Hashes
     letters: Hashes
     roman: Hashes
+    days: Hashes
 
 
 @lru_cache(maxsize=1)
@@ -267,7 +283,9 @@ def by_what_follows() -> Hashes:
 def perhaps_last() -> Hashes:
     """Words that end a sentence or do not."""
     lists = words_before_stops()
-    known = (lists.numbered, lists.rarely, lists.often, lists.learned, lists.short)
+    known = (
+        lists.numbered, lists.rarely, lists.often, lists.learned, lists.short, lists.weekdays,
+    )  # fmt: skip
     return np.unique(np.concatenate((*known, by_what_follows())))
 
 
@@ -285,6 +303,7 @@ _INSIDE_WORD = ".-’'"
 _FEW_WORDS = 8
 _SHORT = 4
 """Letters of a word that is short for another."""
+_DASHES = "-–—"
 _HONOUR = ". h. c."
 _ANY_STOP = re.compile(r"""(?<=\w)[.!?]["'”’)\]]*\s+(?=\S)""")
 
@@ -332,6 +351,7 @@ def _full_stop_read(
 ) -> NDArray[np.bool_]:
     """The same, the whole word before it read."""
     before, length = words_beside(characters, at - 1, _INSIDE_WORD, -1)
+    before, length = _behind_hyphens(characters, at, following, before, length)
     ends = ~in_list(before, words_before_stops().never)
     # Behind a word of some length that is on no list a full stop is what it seems.
     acronym = _acronym(characters, at, length)
@@ -355,10 +375,32 @@ def _full_stop_read(
     return ends
 
 
+def _behind_hyphens(
+    characters: CharacterArrays,
+    at: NDArray[np.int64],
+    following: NDArray[np.int64],
+    before: NDArray[np.uint64],
+    length: NDArray[np.int64],
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """The words before a number, of those that hyphens join the last: "Mon.-Fri. 8 a.m.", "Best.-Nr. 12"."""
+    index = np.flatnonzero(characters.have(following, DIGIT) & (length > 2))
+    if not len(index):
+        return before, length
+    last, shorter = words_beside(characters, at[index] - 1, _INSIDE_WORD.replace("-", ""), -1)
+    numbered = in_list(last, words_before_stops().numbered)
+    joined = (shorter < length[index]) & (numbered | in_list(last, words_before_stops().weekdays))
+    before, length = before.copy(), length.copy()
+    before[index[joined]], length[index[joined]] = last[joined], shorter[joined]
+    return before, length
+
+
 def _acronym(
     characters: CharacterArrays, at: NDArray[np.int64], length: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Whether the word before a full stop holds another: "U.S.", or "J.-C." where it is no year's "av. J.-C."."""
+    """Whether the word before a full stop holds another: "U.S.", or "J.-C." where it is no year's "av. J.-C.".
+
+    A number does, too, and is none: "in room 4.2."
+    """
     last = characters.points[np.maximum(at - 2, 0)]
     found: NDArray[np.bool_] = last == ord(".")
     index = np.flatnonzero(last == ord("-"))
@@ -366,7 +408,7 @@ def _acronym(
         hyphen, start = at[index] - 2, at[index] - length[index]
         year = characters.have(start - 2, FULL_STOP) & characters.have(start - 3, LOWER)
         found[index] = characters.have(hyphen - 1, FULL_STOP) & ~(year & (start >= 3))
-    return found & (length >= 3)
+    return found & (length >= 3) & ~characters.have(np.maximum(at - 1, 0), DIGIT)
 
 
 def _doubtful_ends(
@@ -397,9 +439,13 @@ def _doubtful_ends(
     ordinal = digits & (length <= 2) & in_list(behind, following_lists.months)
     word_start = at - length
     opens_line = (word_start == 0) | characters.have(np.maximum(word_start - 1, 0), NEWLINE)
-    marker = digits & (length <= 3) & opens_line  # "1. First" at the start of a line
+    dotted = characters.points[np.maximum(at - 2, 0)] == ord(".")
+    dotted |= characters.points[np.maximum(at - 3, 0)] == ord(".")
+    # "1. First", "4.2. Scope" at the start of a line
+    marker = digits & ((length <= 3) | dotted) & opens_line
     goes_on = ordinal | marker
-    index = np.flatnonzero(digits & (length <= 2) & ~opens & ~goes_on)
+    # "der 2. Mann", "am 4.2. Montag"
+    index = np.flatnonzero(digits & ((length <= 2) | (dotted & (length <= 5))) & ~opens & ~goes_on)
     goes_on[index] = _behind_article(characters, word_start[index])
     behind_stop = characters.have(word_start - 2, FULL_STOP) & (word_start >= 2)
     goes_on |= in_list(before, lists.learned) & behind_stop
@@ -410,15 +456,28 @@ def _doubtful_ends(
         # "No." is a word, too: "No. X-rays are bad."
         roman = before[index] != ending_of("no")
         goes_on[index] |= _number(characters, following[index], behind[index], roman)
+    days = in_list(before, lists.weekdays) & characters.have(word_start, UPPER)
+    goes_on |= days & characters.have(following, DIGIT)
     index = np.flatnonzero(in_list(before, by_what_follows()))
     if len(index):
         near = before[index], following[index], behind[index], behind_length[index]
         goes_on[index] |= _joined(characters, *near, behind_stop[index])
     seldom = in_list(before, lists.rarely) | (acronym & ~in_list(before, lists.often))
-    goes_on |= in_list(before, lists.clock) & in_list(behind, following_lists.titles)
+    clock = in_list(before, lists.clock)
+    goes_on |= clock & in_list(behind, following_lists.titles)
+    goes_on |= clock & in_list(behind, following_lists.days)
+    goes_on |= clock & _until(characters, following)
     goes_on |= seldom & ~opens & (after == at + 1)
     goes_on |= initial & ~small_and_last & ~(capital & opens & (behind_length > 1))
     return ~goes_on
+
+
+def _until(characters: CharacterArrays, following: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether a number follows behind a dash: "8 a.m. – 6 p.m."."""
+    before = following - 1
+    before = before - (characters.points.take(before, mode="clip") == 32)
+    dash = one_of(characters.points.take(np.maximum(before, 0), mode="clip"), _DASHES)
+    return dash & characters.have(following, DIGIT)
 
 
 def _number(

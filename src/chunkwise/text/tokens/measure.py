@@ -21,6 +21,23 @@ _LONG = 1 << 20
 """Characters of a text from which on its tokens are found a window of as many at a time, and kept in few bytes."""
 
 
+_PAIRS = 1 << 16
+"""Pairs of characters whose cut is remembered; scripts of many signs have more."""
+
+
+class _KnownPairs(dict[str, bool]):
+    """Of two characters whether the tokenizer restarts between them, looked for once."""
+
+    def __init__(self, restart: re.Pattern[str]) -> None:
+        self._match = restart.match
+
+    def __missing__(self, pair: str) -> bool:
+        if len(self) >= _PAIRS:
+            self.clear()
+        found = self[pair] = self._match(pair, 1) is not None
+        return found
+
+
 class TokenMeasure:
     """Token counts of spans, exactly as the tokenizer counts the span's text by itself."""
 
@@ -29,6 +46,7 @@ class TokenMeasure:
         self.tokenizer = tokenizer
         # A tokenizer may know more places to cut at than those where it restarts.
         self._seam: re.Pattern[str] | None = getattr(tokenizer, "seam", None)
+        self._sees_two: bool = getattr(tokenizer, "restart_sees_two", False)
         self._asked = self._answer = 0
         self._counted = (-1, -1, 0)
         self._clean = -1
@@ -139,10 +157,15 @@ class TokenMeasure:
         found = np.zeros(len(positions), dtype=np.bool_)
         if restart is None:
             return found
-        match = restart.match
-        found[:] = [
-            at == 0 or at == size or match(text, at) is not None for at in positions.tolist()
-        ]
+        if self._sees_two:
+            known = _KnownPairs(restart)
+            found[:] = [known[text[at - 1 : at + 1]] for at in positions.tolist()]
+            found[(positions == 0) | (positions == size)] = True
+        else:
+            match = restart.match
+            found[:] = [
+                at == 0 or at == size or match(text, at) is not None for at in positions.tolist()
+            ]
         if self._seam is not None and not found.all():
             seam = self._seam.match
             left = np.flatnonzero(~found)

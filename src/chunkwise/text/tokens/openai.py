@@ -371,6 +371,8 @@ class OpenAITokenizer:
     """Byte-pair encoding; text such as `<|endoftext|>` is text."""
 
     restart = _RESTART
+    restart_sees_two = True
+    """Whether `restart` looks at no more than the character before and the one behind."""
     seam = re.compile(SEAM)
     """Where a cut between two tokens changes neither side, beside the places where it restarts."""
 

@@ -44,6 +44,7 @@ class WordTokenizer:
 
     name = "words"
     restart = re.compile(r"(?<=\S)(?=\s)|(?<=\s)(?=\S)")
+    restart_sees_two = True
 
     def offsets(self, text: str) -> NDArray[np.int64]:
         return CharacterArrays(text).word_starts
@@ -57,6 +58,7 @@ class CharacterTokenizer:
 
     name = "characters"
     restart = re.compile("")
+    restart_sees_two = True
 
     def offsets(self, text: str) -> NDArray[np.int64]:
         return np.arange(len(text), dtype=np.int64)

@@ -371,3 +371,87 @@ def test_boxes_join_lines_of_a_column_and_part_pages() -> None:
     )
     assert layout.boxes.within(5, 5) == ()
     assert layout.pages == (0, len(layout.text))
+
+
+def body_pages() -> list[list[Set]]:
+    """Two pages of numbered sections and subsections."""
+    return [
+        [
+            Set(72, 740, f"{n} {title}", 14, "B"), *paragraph(715),
+            Set(72, 640, f"{n}.1 Of the {title.lower()}", 11, "B"), *paragraph(615),
+            Set(72, 540, f"{n + 1} Other {title.lower()}", 14, "B"), *paragraph(515),
+        ]
+        for n, title in ((1, "Definitions"), (3, "Fees"))
+    ]  # fmt: skip
+
+
+SECTIONS = [
+    "1 Definitions", "1.1 Of the definitions", "2 Other definitions", "3 Fees", "3.1 Of the fees", "4 Other fees",
+]  # fmt: skip
+
+
+def centred(y: float, text: str, size: float, font: str = "B") -> Set:
+    return Set(306 - 0.3 * size * len(text), y, text, size, font)
+
+
+def parties(size: float) -> list[Set]:
+    """A title page with two names of this size below the title."""
+    return [
+        centred(600, "SERVICE AGREEMENT", 24), centred(560, "between", 10, "R"),
+        centred(520, "NORTHERN LIGHTS LTD", size), centred(480, "and", 10, "R"),
+        centred(440, "BETA HOLDINGS LTD", size), centred(400, "dated 5 May 2024", 10, "R"),
+    ]  # fmt: skip
+
+
+NAME_FIRST = [
+    centred(640, "NORTHERN LIGHTS LTD", 16), centred(560, "Service Agreement", 24), centred(480, "5 May 2024", 10, "R"),
+]  # fmt: skip
+NOTICE_FIRST = [
+    *(Set(72, 740 - 12 * n, f"CONFIDENTIAL TREATMENT IS REQUESTED FOR PART {n} OF THIS", 10, "B") for n in range(3)),
+    *parties(24),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("title_page", "title"), [
+    (parties(24), "SERVICE AGREEMENT"),
+    (parties(16), "SERVICE AGREEMENT"),
+    (NAME_FIRST, "Service Agreement"),
+    (NOTICE_FIRST, "SERVICE AGREEMENT"),
+])  # fmt: skip
+def test_of_a_title_page_the_title_alone_stands_above_the_sections(
+    reader, write, make_pdf, title_page, title
+) -> None:
+    document = reader.one(write("a.pdf", make_pdf(title_page, *body_pages())))
+    found = headings(document)
+    assert [text for _, text in found] == [title, *SECTIONS]
+    assert [level for level, _ in found] == [1, 2, 3, 2, 2, 3, 2]
+    sections = {chunk.section for chunk in chunkwise.chunk_document(document, "sections")}
+    assert not any("LTD" in part for path in sections for part in path)
+
+
+def test_authors_above_an_abstract_are_no_section(reader, write, make_pdf) -> None:
+    first = [
+        centred(740, "On the Drift of Boats", 20), centred(705, "Anna Hale and Bert Stone", 15),
+        centred(680, "University of the Isle", 10, "R"), Set(72, 640, "Abstract", 14, "B"), *paragraph(615),
+    ]  # fmt: skip
+    document = reader.one(write("a.pdf", make_pdf(first, *body_pages())))
+    assert [text for _, text in headings(document)] == [
+        "On the Drift of Boats", "Abstract", *SECTIONS
+    ]  # fmt: skip
+
+
+def test_stacked_headings_of_a_book_are_kept(reader, write, make_pdf) -> None:
+    """A part above a chapter above a section: the style of each comes again."""
+    parts = [
+        [
+            Set(72, 740, f"Part {n}", 24, "B"), Set(72, 690, f"The {word} light", 18, "B"),
+            Set(72, 650, f"Its {word} lamp", 14, "B"), *paragraph(625),
+            Set(72, 550, f"Its {word} oil", 14, "B"), *paragraph(525),
+        ]
+        for n, word in (("I", "first"), ("II", "second"))
+    ]  # fmt: skip
+    document = reader.one(write("a.pdf", make_pdf(*parts)))
+    assert [text.replace("\n\n", " ") for _, text in headings(document)] == [
+        "Part I The first light", "Its first lamp", "Its first oil",
+        "Part II The second light", "Its second lamp", "Its second oil",
+    ]  # fmt: skip

@@ -72,7 +72,7 @@ _PERMALINK = re.compile(r"permalink|headerlink|anchor", re.IGNORECASE)
 _DENSE = 0.6
 """Share of a part's text that is links."""
 _FRAME_TAGS = frozenset({"main", "article", "section", "div", "center", "form", "table"})
-_PLAIN = (
+PLAIN = (
     CONTAINERS - _FRAME_TAGS - _INSIDE - _QUOTES - set(_TAGS) - {"nav", "aside", "header", "footer"}
 )
 """What is nothing of all that unless an attribute says so; a page may have a million of them."""
@@ -108,6 +108,7 @@ def is_permalink(text: str, attributes: Mapping[str, str], in_heading: bool) -> 
 
 
 class _Open(NamedTuple):
+    depth: int
     kind: str
     first: int
     """Number of the block it begins with."""
@@ -127,7 +128,9 @@ class Furniture:
     """Watches one page; `kept` is the result."""
 
     def __init__(self) -> None:
-        self._open: list[_Open | None] = []
+        self._open: list[_Open] = []
+        self.depth = 0
+        """Of the innermost container that is open and watched, how many elements were open with it."""
         self._inside = 0
         self._quoted = 0
         self._text = 0
@@ -145,22 +148,20 @@ class Furniture:
 
     # What goes by.
 
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """A container begins; all text before it is in blocks."""
-        if not attributes and tag in _PLAIN:
-            self._open.append(None)
+    def start(self, depth: int, tag: str, attributes: Mapping[str, str]) -> None:
+        """A container begins, the so manyth element of those that are open; all text before it is in blocks."""
+        if not attributes and tag in PLAIN:
             return
         kind = self._kind(tag, attributes)
         self._inside += kind in _INSIDE
         self._quoted += kind in _QUOTES
-        self._open.append(_Open(kind, len(self._of_blocks), self._text, self._linked))
+        self._open.append(_Open(depth, kind, len(self._of_blocks), self._text, self._linked))
+        self.depth = depth
 
     def end(self) -> None:
-        """The last container that began ends; all text in it is in blocks."""
-        opened = self._open.pop()
-        if opened is None:
-            return
-        kind, first, text, linked = opened
+        """The innermost container that is watched ends; all text in it is in blocks."""
+        _, kind, first, text, linked = self._open.pop()
+        self.depth = self._open[-1].depth if self._open else 0
         self._inside -= kind in _INSIDE
         self._quoted -= kind in _QUOTES
         text, linked = self._text - text, self._linked - linked
@@ -183,16 +184,17 @@ class Furniture:
     def end_link(self) -> None:
         self._link -= self._links.pop()
 
-    def characters(self, text: str) -> None:
-        """Text without white space around it."""
-        # In bytes: a line of Chinese says as much in a third of the characters.
-        length = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+    def characters(self, length: int) -> None:
+        """Bytes of text without white space around it."""
         self._text += length
         if self._link:
             self._linked += length
 
-    def block(self) -> None:
-        """A block was made of the text so far."""
+    def block(self, length: int) -> None:
+        """A block was made of the text so far, of which these bytes are the last."""
+        self._text += length
+        if self._link:
+            self._linked += length
         self._of_blocks.append((self._text, self._linked))
 
     def _kind(self, tag: str, attributes: Mapping[str, str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from chunkwise.documents.formats.block_text import small_integer
@@ -23,7 +23,7 @@ class OpenTable:
     only_headers: bool = True
     rows: int = 0
     cells: list[str] = field(default_factory=list)
-    links: dict[int, list[LinkedPart]] = field(default_factory=dict)
+    links: dict[int, Sequence[LinkedPart]] = field(default_factory=dict)
     """Of the cells of the row, by their place in it."""
     _row: int = 0
     _next: int = 0
@@ -40,7 +40,7 @@ class OpenTable:
             rows = small_integer(attributes.get("rowspan"), 1) or _TO_THE_END
             self._span = small_integer(attributes.get("colspan"), 1) or 1, rows
 
-    def end_cell(self, text: str, links: list[LinkedPart]) -> None:
+    def end_cell(self, text: str, links: Sequence[LinkedPart]) -> None:
         """Add the cell in its column; the columns that other cells take before it stay empty."""
         self._place(text)
         if links:
@@ -74,6 +74,3 @@ class OpenTable:
     def end_spans(self) -> None:
         """A head, body or foot of a table begins or ends: no cell reaches over it."""
         self._taken.clear()
-
-
-# Quotes count behind an equals sign only; possessive, so that no hostile tag is tried twice.

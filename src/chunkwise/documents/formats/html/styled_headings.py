@@ -53,14 +53,19 @@ class _Look(NamedTuple):
     level: int | None
 
 
+_PLAIN = _Look(False, _BODY, None)
+
+
 class Styles:
     """Watches how text is set, block by block; `headings` is the result."""
 
     def __init__(self) -> None:
         self._open = [_Set(0, False, _BODY, None)]
+        self.depth = 0
+        """Of the innermost element that sets its text in its own way, how many were open with it."""
         self._blocks: list[_Look] = []
         self._looks: dict[_Look, _Look] = {}
-        self._look = _Look(False, _BODY, None)
+        self._look = _PLAIN
         self._text = 0
         self._bold = 0
         self._sizes: set[float] = set()
@@ -84,11 +89,12 @@ class Styles:
                 new_level = int(digit) if digit else 0 if called[1] else 2
         if (new_bold, new_size, new_level) != (bold, size, level):
             self._open.append(_Set(depth, new_bold, new_size, new_level))
+            self.depth = depth
 
-    def end(self, depth: int) -> None:
-        """The element of this depth ends."""
-        if self._open[-1].depth == depth:
-            self._open.pop()
+    def end(self) -> None:
+        """The innermost element that sets its text in its own way ends."""
+        self._open.pop()
+        self.depth = self._open[-1].depth
 
     def characters(self, length: int) -> None:
         """So many of a block, white space around them not counted."""
@@ -101,8 +107,13 @@ class Styles:
             self._sizes.add(opened.size)
             self._levels.add(opened.level)
 
-    def block(self) -> None:
-        """A block was made of the text since the last one."""
+    def block(self, length: int) -> None:
+        """A block was made of the text since the last one, of which these characters were not counted yet."""
+        if not self.depth and not self._sizes:  # nothing in it is set in its own way
+            self._blocks.append(_PLAIN)
+            return
+        if length:
+            self.characters(length)
         level = next(iter(self._levels)) if len(self._levels) == 1 else None
         size = min(self._sizes) if self._sizes else _BODY  # a large first letter makes no heading
         bold = self._bold == self._text > 0

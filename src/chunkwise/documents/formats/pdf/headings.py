@@ -26,6 +26,8 @@ _LARGER = 1.07
 _NO_SMALLER = 0.95
 _HEAVIER = 1.35
 _LINES, _CHARACTERS = 4, 200
+_FEWEST_LINES = 3
+"""Of running text."""
 _DEEPEST = 9
 _NUMBER = re.compile(
     r"(?:(?:chapter|part|section|appendix|annex|kapitel|teil|abschnitt|anhang|chapitre|partie|capítulo|article)\s+)?"
@@ -68,8 +70,17 @@ def is_bold(line: Line, body: Body) -> bool:
     return line.all_bold or (body.weight > 0 and line.font.weight > _HEAVIER * body.weight)
 
 
-def styled_headings(groups: Sequence[Group], body: Body) -> list[StyledHeading]:
+class StyledOutline(NamedTuple):
+    """What the type of a document tells of its headings."""
+
+    headings: list[StyledHeading]
     """In order, with their levels."""
+    names: frozenset[int]
+    """Groups that are set like headings before the text begins, and are above nothing: of a title page, of authors."""
+
+
+def styled_outline(groups: Sequence[Group], body: Body) -> StyledOutline:
+    """By size, weight, place and repetition."""
     found: list[tuple[int, int, _Style, str]] = []
     at = 0
     while at < len(groups):
@@ -99,11 +110,15 @@ def styled_headings(groups: Sequence[Group], body: Body) -> list[StyledHeading]:
         found.append((at, last, style, text))
         at = last + 1
     found = _above_text(groups, found, body)
+    names = _names_in_front(groups, found, body)
+    found = [each for each in found if each not in names]
     levels = _levels([(style, _depth(text)) for _, _, style, text in found])
-    return [
+    headings = [
         StyledHeading(first, last, level)
         for (first, last, _, _), level in zip(found, levels, strict=True)
     ]
+    own = (range(first, last + 1) for first, last, _, _ in names)
+    return StyledOutline(headings, frozenset(at for each in own for at in each))
 
 
 def _is_rest(above: Group, group: Group) -> bool:
@@ -200,6 +215,42 @@ def _above_text(
                 continue
         kept.append((first, last, style, text))
     return kept
+
+
+def _names_in_front(
+    groups: Sequence[Group], found: list[tuple[int, int, _Style, str]], body: Body
+) -> list[tuple[int, int, _Style, str]]:
+    """Of what is set like a heading before the first running text all but the title, which is the largest, what opens
+    that text, and what has a number or a style that comes again."""
+    text = next((at for at, group in enumerate(groups) if _is_running_text(group, body)), None)
+    front = [] if text is None else [each for each in found if each[0] < text]
+    if text is None or len(front) < 2:
+        return []
+    again = {style for first, _, style, _ in found if first >= text}
+    kept = [min(front, key=lambda each: (-each[2].size, each[2].light))]
+    if _page(groups[front[-1][0]]) == _page(groups[text]):
+        kept.append(front[-1])
+    return [
+        each
+        for each in front
+        if each not in kept and each[2] not in again and not _is_numbered(each[3])
+    ]
+
+
+def _is_running_text(group: Group, body: Body) -> bool:
+    """A paragraph in the size of the body; lines that stand alone may be anything."""
+    if group.kind != "text" or len(group.lines) < _FEWEST_LINES:
+        return False
+    plain = _NO_SMALLER * body.size <= group.size <= _LARGER * body.size
+    return plain and (body.bold or not all(is_bold(line, body) for line in group.lines))
+
+
+def _page(group: Group) -> int:
+    return group.lines[0].page
+
+
+def _is_numbered(text: str) -> bool:
+    return bool(_depth(text) or _LABEL.match(text.strip()))
 
 
 def _levels(headings: Sequence[tuple[_Style, int]]) -> list[int]:

@@ -24,7 +24,7 @@ from chunkwise.documents.formats.pdf.headings import (
     merged,
     reads_like_a_title,
     stands_like_a_title,
-    styled_headings,
+    styled_outline,
     with_bookmarks,
 )
 from chunkwise.documents.formats.pdf.layout import Body, Group, body_of, groups, page_starts
@@ -149,11 +149,11 @@ class PdfLayout:
         """The document with its headings, tables and code declared, where its type tells any."""
         from chunkwise.text.analyzed import Analyzed
 
-        headings = styled_headings(self.groups, self.body)
+        headings, names = styled_outline(self.groups, self.body)
         declared = self._declared(headings)
         if not declared and not any(group.kind == "aside" for group in self.groups):
             return document
-        found = [self._checked(block, len(headings)) for block in Analyzed(document).blocks]
+        found = [self._checked(block, len(headings), names) for block in Analyzed(document).blocks]
         blocks = merged(document.text, _joined(document.text, found), declared)
         return replace(document, blocks=tuple(blocks))
 
@@ -176,7 +176,7 @@ class PdfLayout:
                     found.append(Block("header" if head else "row", low, high - 1, 0, number))
         return sorted(found, key=lambda block: block.start)
 
-    def _checked(self, block: Block, headings: int) -> Block:
+    def _checked(self, block: Block, headings: int, names: frozenset[int]) -> Block:
         """A heading by its words is one by its place, too: no cell, formula, label, note or line of code."""
         if block.kind != "heading":
             return block
@@ -184,7 +184,11 @@ class PdfLayout:
         group = self.groups[max(at, 0)]
         line = self._line(block.start)
         alone = Group([line], group.kind, group.column, group.left, group.right)
-        plain = group.kind in ("aside", "table", "code") or 0 < line.size < 0.93 * self.body.size
+        plain = (
+            at in names
+            or group.kind in ("aside", "table", "code")
+            or 0 < line.size < 0.93 * self.body.size
+        )
         if plain or not (reads_like_a_title(alone) and stands_like_a_title(alone, self.body)):
             return Block("paragraph", block.start, block.end)
         heavy = is_bold(line, self.body) and not self.body.bold

@@ -1,0 +1,307 @@
+"""A sentence encoder as an ONNX file with its SentencePiece tokenizer inside: a vector a sentence."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.workers import cores
+from chunkwise.models.embed.embedder import Kind, TokenVectors, text_windows, window_ends
+from chunkwise.models.embed.onnx import Long, check_reading
+from chunkwise.models.onnx_file import over_threads
+from chunkwise.text.characters import SURROGATE, CharacterArrays
+from chunkwise.text.sentences.boundaries import sentence_starts
+
+_TOKENIZER_NODE = b"SentencepieceTokenizer"
+_BEGIN, _END = 1, 2
+"""Tokens before and behind every sentence."""
+_SPACE = "▁"
+_AT_ONCE = 64
+"""Texts whose sentences are read together: enough to keep every core busy."""
+
+
+class SentenceEncoder:
+    """A token has the vector of the sentence it stands in, and a text the mean of its tokens'.
+
+    So any span has a vector by sums, as late vectors need it, and a long text is not one sentence to the model.
+    """
+
+    def __init__(
+        self, path: Path, window: int, long: Long = "windows", threads: int | None = None
+    ) -> None:
+        check_reading(window, long, threads)
+        self.path = path
+        self.window = window
+        self.long = long
+        self._threads = cores() if threads is None else threads
+
+    @property
+    def dimensions(self) -> int:
+        return self._reader.dimensions
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        """One row a text; a text without words gets zeros."""
+        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        for first in range(0, len(texts), _AT_ONCE):
+            encoded = [self._encode(text) for text in texts[first : first + _AT_ONCE]]
+            if self.long == "truncate":
+                encoded = [tokens.beginning(self.window) for tokens in encoded]
+            for row, read in enumerate(self._read(encoded), first):
+                total = read.sum(axis=0, dtype=np.float64)
+                length = float(np.linalg.norm(total))
+                vectors[row] = total / length if length else 0
+        return vectors
+
+    def token_starts(self, text: str) -> NDArray[np.int64]:
+        return self._encode(text).start
+
+    def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """A row a token; those of one sentence are the same."""
+        encoded = [self._encode(text) for text in texts]
+        return [
+            TokenVectors(tokens.start, tokens.end, vectors)
+            for tokens, vectors in zip(encoded, self._read(encoded), strict=True)
+        ]
+
+    def windows(self, texts: Sequence[str]) -> list[int]:
+        """How many windows each text takes; with `long="truncate"` only the first is read."""
+        encoded = zip(texts, map(self._encode, texts), strict=True)
+        return [len(text_windows(text, tokens.start, self.window)) for text, tokens in encoded]
+
+    def count_long(self, texts: Sequence[str]) -> int:
+        """Sentences are read one by one, so that a text of many is not too long: only where the rest is left out."""
+        if self.long == "windows":
+            return 0
+        return sum(len(self._encode(text).ids) > self.window for text in texts)
+
+    def _encode(self, text: str) -> _SentenceTokens:
+        # Half a surrogate pair has no bytes; a stand-in of the same length keeps every offset.
+        text = SURROGATE.sub("\ufffd", text)
+        encoding = self._reader.tokenizer.encode(text, add_special_tokens=False)
+        places = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+        characters = CharacterArrays(text)
+        # A token that begins a word has the space before it, too: it stands where the word does.
+        end = np.maximum.accumulate(places[:, 1])
+        start = np.minimum(np.maximum.accumulate(characters.next_solid(places[:, 0])), end)
+        sentences = np.unique(start.searchsorted(sentence_starts(characters)))
+        return _SentenceTokens(np.array(encoding.ids, dtype=np.int32), start, end, sentences)
+
+    def _read(self, encoded: Sequence[_SentenceTokens]) -> Iterator[NDArray[np.float32]]:
+        """For each text a row a token."""
+        pieces = [piece for tokens in encoded for piece in tokens.pieces(self.window)]
+        reader = self._reader  # opened once, before threads ask for it
+        read = over_threads(reader.vector, pieces, self._threads)
+        for tokens in encoded:
+            own = tokens.pieces(self.window)
+            rows = [np.broadcast_to(next(read), (len(piece), reader.dimensions)) for piece in own]
+            none = np.zeros((0, reader.dimensions), np.float32)
+            yield np.concatenate(rows) if rows else none
+
+    @cached_property
+    def _reader(self) -> _SentenceReader:
+        return _SentenceReader(self.path)
+
+
+class _SentenceTokens(NamedTuple):
+    """The tokens of one text, without special ones."""
+
+    ids: NDArray[np.int32]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    sentences: NDArray[np.int64]
+    """Index of the first token of each sentence."""
+
+    def pieces(self, window: int) -> list[NDArray[np.int32]]:
+        """Sentences, those longer than the window in several parts."""
+        bounds = [*self.sentences.tolist(), len(self.ids)]
+        found = []
+        for low, high in zip([0, *bounds[:-1]], bounds, strict=True):
+            ends = window_ends(high - low, window)
+            found += [self.ids[low + a : low + b] for a, b in zip([0, *ends], ends, strict=False)]
+        return found
+
+    def beginning(self, count: int) -> _SentenceTokens:
+        kept = self.sentences[self.sentences < count]
+        return _SentenceTokens(self.ids[:count], self.start[:count], self.end[:count], kept)
+
+
+class _SentenceReader:
+    """The model on one thread, a sentence a call: a vector depends on its sentence alone, to the bit."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            import onnxruntime
+        except ImportError:
+            raise MissingExtra(f"the model {path}", "search") from None
+        if not path.is_file():
+            raise InvalidParameter(f"model is {str(path)!r}; no such file")
+        parts = _without_tokenizer(path.read_bytes())
+        self.tokenizer = _tokenizer_of(parts.tokenizer, path)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        self._session: Any = onnxruntime.InferenceSession(
+            parts.model, options, providers=["CPUExecutionProvider"]
+        )
+        self._inputs = [each.name for each in self._session.get_inputs()]
+        self._path = path
+        self.dimensions = self.vector(np.empty(0, np.int32)).size
+
+    def vector(self, ids: NDArray[np.int32]) -> NDArray[np.float32]:
+        row = np.concatenate(([_BEGIN], ids, [_END])).astype(np.int32)
+        feed = zip(self._inputs, (row, np.array([0, len(row)], np.int64)), strict=True)
+        found: NDArray[np.float32] = self._session.run(None, dict(feed))[0][0]
+        if not np.isfinite(found).all():
+            raise ChunkwiseError(
+                f"{self._path} gives vectors with numbers that are not finite; the export is broken: take another model"
+            )
+        return found
+
+
+class _Field(NamedTuple):
+    """One field of a message as protocol buffers write it."""
+
+    number: int
+    begin: int
+    """Where its tag stands."""
+    low: int
+    high: int
+    """Where its bytes are."""
+
+
+def _fields(data: bytes, low: int = 0, high: int | None = None) -> Iterator[_Field]:
+    high = len(data) if high is None else high
+    at = low
+    while at < high:
+        begin = at
+        tag, at = _varint(data, at)
+        kind = tag & 7
+        if kind == 0:
+            end = _varint(data, at)[1]
+        elif kind == 2:
+            length, at = _varint(data, at)
+            end = at + length
+        elif kind in (1, 5):
+            end = at + (8 if kind == 1 else 4)
+        else:
+            raise InvalidParameter(f"field {tag >> 3} is of the kind {kind}; known: 0, 1, 2, 5")
+        yield _Field(tag >> 3, begin, at, end)
+        at = end
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number in 7-bit digits, and the place behind it."""
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+
+
+def _written(number: int, data: bytes) -> bytes:
+    """A field of bytes."""
+    size, digits = len(data), bytearray([number << 3 | 2])
+    while size >= 0x80:
+        digits.append(size & 0x7F | 0x80)
+        size >>= 7
+    digits.append(size)
+    return bytes(digits) + data
+
+
+class _ModelParts(NamedTuple):
+    """A model that takes tokens, and the tokenizer that was part of it."""
+
+    model: bytes
+    tokenizer: bytes
+
+
+_GRAPH = 7
+_NODE, _INPUT, _VALUE = 1, 11, 13
+"""Fields of a graph: its nodes, its inputs, and what is known of values between nodes."""
+
+
+def _without_tokenizer(model: bytes) -> _ModelParts:
+    """The graph from the tokens on: the runtime has no such tokenizer, so what it gives becomes the input."""
+    (graph,) = (each for each in _fields(model) if each.number == _GRAPH)
+    fields = list(_fields(model, graph.low, graph.high))
+    node = next(
+        (each for each in fields if each.number == _NODE and _TOKENIZER_NODE in _texts(model, each, 4)), None
+    )  # fmt: skip
+    if node is None:
+        raise InvalidParameter(
+            f"the model has no node {_TOKENIZER_NODE.decode()}; a sentence encoder with its tokenizer inside is needed"
+        )
+    asked, given = _texts(model, node, 1), _texts(model, node, 2)
+    kept, inputs = [], {}
+    for each in fields:
+        name = _texts(model, each, 1)[:1] if each.number in (_INPUT, _VALUE) else []
+        if each is node or (each.number == _INPUT and name[0] in asked):
+            continue
+        if each.number == _VALUE and name[0] in given:
+            inputs[name[0]] = _written(_INPUT, model[each.low : each.high])
+        else:
+            kept.append(model[each.begin : each.high])
+    made = b"".join([*kept, *(inputs[name] for name in given)])
+    attributes = (each for each in _fields(model, node.low, node.high) if each.number == 5)
+    tokenizer = max((value for each in attributes for value in _texts(model, each, 4)), key=len)
+    return _ModelParts(
+        model[: graph.begin] + _written(_GRAPH, made) + model[graph.high :], tokenizer
+    )
+
+
+def _texts(data: bytes, field: _Field, number: int) -> list[bytes]:
+    """The fields of this number inside a field."""
+    inside = _fields(data, field.low, field.high)
+    return [data[each.low : each.high] for each in inside if each.number == number]
+
+
+def _tokenizer_of(model: bytes, path: Path) -> Any:
+    """A SentencePiece model of the unigram kind, as the library of tokenizers reads it."""
+    try:
+        from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
+    except ImportError:
+        raise MissingExtra(f"the tokenizer of {path}", "search") from None
+    pieces: list[tuple[str, float]] = []
+    characters = b""
+    for field in _fields(model):
+        if field.number == 1:
+            pieces.append(_piece(model, field, len(pieces)))
+        elif field.number == 3:
+            characters = _texts(model, field, 2)[0]
+    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=0, byte_fallback=False))
+    tokenizer.normalizer = normalizers.Sequence(
+        [
+            normalizers.Precompiled(characters),
+            normalizers.Strip(),
+            normalizers.Replace(Regex(" {2,}"), " "),
+        ]
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(_SPACE, prepend_scheme="always", split=False)
+    return tokenizer
+
+
+_NORMAL = 1
+
+
+def _piece(model: bytes, field: _Field, number: int) -> tuple[str, float]:
+    """A piece of text with its score; one that only marks something gets a name no text has, with a space in it."""
+    text, score, kind = "", 0.0, _NORMAL
+    for each in _fields(model, field.low, field.high):
+        if each.number == 1:
+            text = model[each.low : each.high].decode("utf-8")
+        elif each.number == 2:
+            score = struct.unpack("<f", model[each.low : each.high])[0]
+        elif each.number == 3:
+            kind = _varint(model, each.low)[0]
+    return (text if kind == _NORMAL else f" {number}", score)

@@ -1,0 +1,25 @@
+"""An index in parts on several machines, searched as one."""
+
+from __future__ import annotations
+
+from chunkwise.retrieval.shards.answers import answer_shard, stamp_of
+from chunkwise.retrieval.shards.index import ShardedIndex, ShardsEngine
+from chunkwise.retrieval.shards.served import (
+    KEY_VARIABLE,
+    ServedShard,
+    Shard,
+    ShardDown,
+    shard_addresses,
+)
+
+__all__ = [
+    "KEY_VARIABLE",
+    "ServedShard",
+    "Shard",
+    "ShardDown",
+    "ShardedIndex",
+    "ShardsEngine",
+    "answer_shard",
+    "shard_addresses",
+    "stamp_of",
+]
