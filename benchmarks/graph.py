@@ -492,6 +492,10 @@ def _processor() -> float:
     return own.user + own.system + own.children_user + own.children_system
 
 
+def _verdict(seconds: float, bar: float) -> str:
+    return "met" if seconds < bar else "**missed**"
+
+
 def costs(kept: Kept) -> str:
     documents = _documents(1_000_000)
     size = sum(len(each.text.encode()) for each in documents)
@@ -540,8 +544,8 @@ def costs(kept: Kept) -> str:
             took.append(process_time() - start)
         hostile.append([name, *(f"{each:.1f}" for each in took), f"{took[2] / took[0]:.1f}×"])
     made, asked = (
-        ("met" if own < bar else "**missed**")
-        for (own, _), bar in zip((seconds[1], asking[1]), BARS, strict=True)
+        f"{_verdict(clock, bar)} by the clock, {_verdict(processor, bar)} by the processor"
+        for (clock, processor), bar in zip((seconds[1], asking[1]), BARS, strict=True)
     )
     return "\n".join([
         f"1,000,000 tokens ({len(documents)} contracts, {size:,} bytes), words alone, two processes:", "",
@@ -552,8 +556,8 @@ def costs(kept: Kept) -> str:
             ["1,000 questions within 1,000 tokens, processor seconds", *(f"{own:.1f}" for _, own in asking)],
             ["bytes beside the text", "", f"{held / size:.2f}×"],
         ]), "",
-        f"- indexed with names, bar {BARS[0]:.0f} s by the clock: {made}",
-        f"- 1,000 questions along names, bar {BARS[1]:.0f} s by the clock: {asked}", "",
+        f"- indexed with names, bar {BARS[0]:.0f} s: {made}",
+        f"- 1,000 questions along names, bar {BARS[1]:.0f} s: {asked}", "",
         "Beside other processes (the load stands above) the clock says little of the bars; the seconds of the "
         "processor, those of the two processes together, say what the work is.", "",
         "Bytes of the names beside those of the text:", "",

@@ -81,6 +81,8 @@ MEANS = {
     "question": "what you want to know",
     "rebuild": "make the whole index again; what is not said stays as it was",
     "graph": "whether it is kept where names stand, which the retriever `graph` walks along",
+    "names": 'what finds names beside the rules of a graph: "spacy", "lac", or an object with `identity` and '
+    "`names(text)`",
     "maxsim": 'what gives a vector a token, which `multiscale` then compares: "colbert-small", or an object with '
     "`token_vectors` and `query_vectors`",
     "reranker": 'orders the best hits anew: a name ("local", "cohere:NAME", an address), or an object with '

@@ -82,8 +82,8 @@ def test_where_everything_is_here_the_status_is_0(
     assert "384 numbers in" in found["embedding"]["detail"]
     assert found["weights of minilm"]["detail"].startswith("whole")
     assert {name for name, check in found.items() if check["group"] == "extras"} == {
-        "search", "parquet", "code", "tokenizers", "postgres", "lancedb", "qdrant", "opensearch", "llm", "charts",
-        "sentence-transformers", "fastembed", "studio", "mcp", "mlflow", "otel", "langchain", "llamaindex",
+        "search", "parquet", "code", "tokenizers", "postgres", "lancedb", "qdrant", "opensearch", "llm", "ner",
+        "charts", "sentence-transformers", "fastembed", "studio", "mcp", "mlflow", "otel", "langchain", "llamaindex",
         "haystack", "dspy", "chroma", "milvus", "remote", "ray",
     }  # fmt: skip
     assert found["weights of smollm2"]["detail"].startswith("whole")

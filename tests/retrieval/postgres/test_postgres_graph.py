@@ -19,6 +19,7 @@ import chunkwise
 from chunkwise import Document, Query
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.cli.main import group
+from chunkwise.core import Link
 from chunkwise.models.home import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
@@ -216,3 +217,28 @@ def test_relations_are_rows_and_come_and_go_with_their_document(tmp_path: Path) 
     assert {
         place.document for own in there.source.communities().found for place in own.places
     } == set(there.source.document_numbers())
+
+
+def test_links_of_pages_are_kept_on_the_server_and_lead_on() -> None:
+    """Beside a filter on metadata, which reads the records without them."""
+    start = Document(
+        "start.html", "Whoever is ill calls in; this page tells the rest.", format="html", blocks=(),
+        metadata={"number": 1}, links=(Link(25, 34, 'rules/hr-017.html?a="b"'), Link(0, 7, "no.html")),
+    )  # fmt: skip
+    rules = Document(
+        "rules/hr-017.html", "A certificate is due on day four.", "Absence", metadata={"number": 2}
+    )
+    url = new_url()
+    documents = [start, rules, *DOCUMENTS]
+    index = chunkwise.index(documents, into=url, vectors="none", graph=True)
+    memory = chunkwise.index(documents, vectors="none", graph=True)
+    question = "What proof must whoever is ill and calls in bring?"
+    for only in (EVERYTHING, Filter(where="number<=2")):  # type: ignore[arg-type]
+        hits = [
+            each.search(question, retriever="graph", k=2, only=only) for each in (index, memory)
+        ]
+        found = [[(hit.doc_id, hit.start, hit.end) for hit in own] for own in hits]
+        assert found[0] == found[1]
+        assert {doc_id for doc_id, _, _ in found[0]} == {"start.html", "rules/hr-017.html"}
+        (kept,) = (hit.document for hit in hits[0] if hit.doc_id == "start.html")
+        assert kept.links == start.links

@@ -475,6 +475,7 @@ class HtmlText:
         text = "".join(self._inline).removeprefix("\n").rstrip("\n")
         links = self._taken_links()
         self._inline.clear()
+        self._apart_from = 0
         if text.strip():
             self._end_open_row()
             self._add("code", text, links=links)
@@ -490,6 +491,7 @@ class HtmlText:
         text = parts[0] if len(parts) == 1 else "".join(parts)
         links = self._taken_links()
         parts.clear()
+        self._apart_from = 0
         if text.isprintable() and "  " not in text:
             return text.strip(" "), links  # neither a break nor white space to collapse
         text = _SPACES.sub(" ", text)
