@@ -42,6 +42,8 @@ _SHORT = 60
 """Characters of anything that a small model says."""
 _NO_QUOTE = "its quote is not in the text"
 _NO_NAME = "the text does not have the names"
+_NOT_TWO = "it is no relation of two names"
+_NAMES_NEITHER = "its quote says neither name"
 
 
 def _object(**properties: Schema) -> Schema:
@@ -232,16 +234,14 @@ class RelationReader:
             both = [row["subject"], row["object"]]
             if quote is None:
                 self.tally.dropped[_NO_QUOTE] += 1
-            elif (
-                not row["relation"]
-                or name_key(both[0]) == name_key(both[1])
-                or not all(
-                    _is_name(name) and (name in standing or name_key(name) in known)
-                    for name in both
-                )
-                or not any(_is_in(standing.get(name, ()), quote[0]) for name in both)
+            elif not row["relation"] or name_key(both[0]) == name_key(both[1]):
+                self.tally.dropped[_NOT_TWO] += 1
+            elif not all(
+                _is_name(name) and (name in standing or name_key(name) in known) for name in both
             ):
                 self.tally.dropped[_NO_NAME] += 1
+            elif not any(_is_in(standing.get(name, ()), quote[0]) for name in both):
+                self.tally.dropped[_NAMES_NEITHER] += 1
             else:
                 start, end = (stretch.start + at for at in quote[0])
                 relations.append(
