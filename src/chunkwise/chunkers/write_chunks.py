@@ -17,6 +17,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.spec import parse
 from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Chunk, Document, Hit, Query
+from chunkwise.core.chunk import KnownSection, Outline
 from chunkwise.core.document import SECTION_SEPARATOR, plain_value
 from chunkwise.records.write import (
     Append,
@@ -151,6 +152,8 @@ def chunk_lines(chunks: Iterable[Chunk]) -> Iterator[str]:
     document: Document | None = None
     strategy = ""
     path: tuple[str, ...] | None = None
+    outline: Outline | None = None
+    section_of: Callable[[int, int], tuple[str, ...]] = KnownSection(()).section
     begin = behind_id = known = behind_count = end_of_line = ""
     for chunk in chunks:
         if chunk.document is not document or chunk.strategy is not strategy:
@@ -170,12 +173,16 @@ def chunk_lines(chunks: Iterable[Chunk]) -> Iterator[str]:
         if not is_plain or chunk.context or chunk.level or chunk.summarised or chunk.parent:
             yield json_line(_json_row(chunk))
             continue
-        if (found := chunk.section) is not path:
+        first, behind = chunk.start, chunk.end
+        if chunk.outline is not outline:
+            outline = chunk.outline
+            section_of = (outline or KnownSection(())).section
+        if (found := section_of(first, behind)) is not path:
             path = found
             behind_count = f', "section": {json_text(SECTION_SEPARATOR.join(found))}, {known}'
-        said, beside = text[chunk.start : chunk.end], chunk.context_token_count
+        said, beside = text[first:behind], chunk.context_token_count
         # Each number is spelled once, too.
-        index, start, end = f"{chunk.index}", f"{chunk.start}", f"{chunk.end}"
+        index, start, end = f"{chunk.index}", f"{first}", f"{behind}"
         yield (
             f'{begin}{index}{behind_id}{index}, "start": {start}, "end": {end}, '
             f'"text": {json_string(said)}, "context": "", "token_count": {chunk.token_count}, '

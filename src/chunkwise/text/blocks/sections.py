@@ -49,11 +49,14 @@ def heading_title(text: str) -> str:
     text = text[: 4 * _LONGEST_TITLE].strip().removeprefix("\ufeff")
     if text.startswith("#"):
         text = text.lstrip("#").strip()
-        text = re.sub(r"(?:^|\s)#+$", "", text)
+        if text.endswith("#"):
+            text = re.sub(r"(?:^|\s)#+$", "", text)
     lines = text.splitlines()
-    if len(lines) > 1 and not lines[-1].strip(_UNDERLINE):
-        lines.pop()
-    text = " ".join(" ".join(lines).split())
+    if len(lines) > 1:
+        if not lines[-1].strip(_UNDERLINE):
+            lines.pop()
+        text = " ".join(lines)
+    text = " ".join(text.split())
     return _plain(text).strip()[:_LONGEST_TITLE]
 
 

@@ -21,21 +21,8 @@ _LONG = 1 << 20
 """Characters of a text from which on its tokens are found a window of as many at a time, and kept in few bytes."""
 
 
-_PAIRS = 1 << 16
-"""Pairs of characters whose cut is remembered; scripts of many signs have more."""
-
-
-class _KnownPairs(dict[str, bool]):
-    """Of two characters whether the tokenizer restarts between them, looked for once."""
-
-    def __init__(self, restart: re.Pattern[str]) -> None:
-        self._match = restart.match
-
-    def __missing__(self, pair: str) -> bool:
-        if len(self) >= _PAIRS:
-            self.clear()
-        found = self[pair] = self._match(pair, 1) is not None
-        return found
+_AT_ONCE = 1 << 15
+"""Places that are looked at together."""
 
 
 class TokenMeasure:
@@ -157,12 +144,16 @@ class TokenMeasure:
         found = np.zeros(len(positions), dtype=np.bool_)
         if restart is None:
             return found
+        match = restart.match
         if self._sees_two:
-            known = _KnownPairs(restart)
-            found[:] = [known[text[at - 1 : at + 1]] for at in positions.tolist()]
+            # A text has few pairs of characters: each is asked about once, not at every place it stands at.
+            for low in range(0, len(positions), _AT_ONCE):
+                some = positions[low : low + _AT_ONCE].tolist()
+                pairs = [text[at - 1 : at + 1] for at in some]
+                known = {pair: match(pair, 1) is not None for pair in set(pairs)}
+                found[low : low + len(some)] = list(map(known.__getitem__, pairs))
             found[(positions == 0) | (positions == size)] = True
         else:
-            match = restart.match
             found[:] = [
                 at == 0 or at == size or match(text, at) is not None for at in positions.tolist()
             ]
