@@ -44,8 +44,10 @@ NOTES = """
   model here. Each sentence has a vector, and a window the mean of its sentences'.
 - **Asked in the documents' own language** words find nearly all of these answers, and no model adds to them: there
   `minilm` stays the usual one, and the model matters where words fail.
-- **Asked in another language** words find names and numbers alone and mislead: with `use-multilingual` let the vectors
-  speak by themselves, `--retriever "multiscale(words=0, dense=1)"`.
+- **Asked in another language** than any document is in, words find names alone, and small words that mean something
+  else there ("was" is German, too). Where the model knows the question's language, `multiscale` leaves them out; before
+  it did, *words + 0.5 vectors of use-multilingual* found 57.3 / 86.1 % in English articles asked in German, 53.7 / 75.3
+  in German and 43.2 / 85.2 in Chinese ones asked in English.
 """
 
 
