@@ -10,7 +10,14 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:  # run as a file, not as a module
     sys.path.insert(0, str(ROOT))
 
-from benchmarks import claim_support, outlines, pdf_outline, quoted_answers, sentence_ends  # noqa: E402
+from benchmarks import (  # noqa: E402
+    claim_support,
+    outlines,
+    pdf_outline,
+    quoted_answers,
+    sentence_ends,
+    supported_claims,
+)
 from benchmarks.html_content import html_content  # noqa: E402
 from benchmarks.page import write_page  # noqa: E402
 
@@ -20,6 +27,7 @@ PARTS: dict[str, tuple[str, Callable[[], str]]] = {
     "outlines": ("Headings and sections of text, markup and HTML", outlines.run),
     "pdf": ("PDF: headings, sections, reading order", pdf_outline.measured),
     "claims": ("Answers judged by their words", claim_support.run),
+    "support": ("Claims held against a passage", supported_claims.run),
     "quotes": ("Answers quoted", quoted_answers.run),
 }
 

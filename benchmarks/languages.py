@@ -40,12 +40,14 @@ VOICES = {
 }
 USUAL = "words + 0.5 vectors"
 NOTES = """
-- **use-multilingual** is universal-sentence-encoder-multilingual v3: no transformer, so it reads faster than any other
-  model here. Each sentence has a vector, and a window the mean of its sentences'.
-- **Asked in the documents' own language** words find nearly all of these answers, and no model adds to them: there
-  `minilm` stays the usual one, and the model matters where words fail.
-- **Asked in another language** words find names and numbers alone and mislead: with `use-multilingual` let the vectors
-  speak by themselves, `--retriever "multiscale(words=0, dense=1)"`.
+- **use-multilingual** is universal-sentence-encoder-multilingual v3: no transformer; by the time of a core it
+  reads 2.4 times as fast as `minilm`. Each sentence has a vector, and a window the mean of its sentences'.
+- **Asked in the documents' own language** words find nearly all of these answers, and models add a point or two at
+  most: there `minilm` stays the usual one, and the model matters where words fail.
+- **Asked in another language** than any document is in, words find names alone, and small words that mean something
+  else there ("was" is German, too). Where the model knows the question's language, `multiscale` leaves them out; before
+  it did, *words + 0.5 vectors of use-multilingual* found 57.3 / 86.1 % in English articles asked in German, 53.7 / 75.3
+  in German and 43.2 / 85.2 in Chinese ones asked in English.
 """
 
 

@@ -47,8 +47,9 @@ from chunkwise.retrieval.searchable import (
     Searchable,
 )
 from chunkwise.retrieval.whole_blocks import WholeBlock, is_table_header, whole_blocks
+from chunkwise.text.language import UNKNOWN, language_of_text
 from chunkwise.text.names import name_spans, names_in_question
-from chunkwise.text.terms import query_terms
+from chunkwise.text.terms import CODE, NONE, Holds, query_terms
 
 registry = Registry(
     "retriever",
@@ -310,7 +311,7 @@ class MultiscaleRetriever(Multiscale):
             names = AskedNames(graph_of(source), named)
         return _Asked(
             self._windows(source, atoms),
-            [query_terms(text, source.languages, holds) for text in questions.texts],
+            [self._terms_of(text, source, atoms, questions, holds) for text in questions.texts],
             questions.vectors if atoms.vectors is not None and self.dense else None,
             allowed,
             texts,
@@ -357,7 +358,7 @@ class MultiscaleRetriever(Multiscale):
         """Why places (document, start, end) are found for the first question: the share of the best window of every
         size that each of them holds, by words, by vectors and by those of tokens."""
         atoms = source.atom_table()
-        terms = query_terms(questions.texts[0], source.languages, atoms.terms.holds)
+        terms = self._terms_of(questions.texts[0], source, atoms, questions, atoms.terms.holds)
         vector = questions.vectors[0] if atoms.vectors is not None and self.dense else None
         tokens = None
         if atoms.token_vectors is not None and self.maxsim_weight and questions.token_vectors:
@@ -373,6 +374,21 @@ class MultiscaleRetriever(Multiscale):
                 ]
             )
         return found
+
+    def _terms_of(
+        self, text: str, source: AtomSource, atoms: AtomTable, questions: QueryBatch, holds: Holds
+    ) -> NDArray[np.uint64]:
+        """The terms of a question; none where it is asked in a language that no document is in and the model knows.
+
+        There words find names alone, and small words that mean something else: "was" is German, too.
+        """
+        told = language_of_text(text)
+        languages = source.languages
+        is_foreign = bool(languages) and not {told, CODE, NONE, UNKNOWN}.intersection(languages)
+        by_meaning = atoms.vectors is not None and self.dense > 0
+        if is_foreign and by_meaning and told in questions.model_languages:
+            return np.empty(0, np.uint64)
+        return query_terms(text, languages, holds)
 
     def _windows(self, source: AtomSource, atoms: AtomTable) -> PreparedWindows:
         known = _prepared.get(source, {})

