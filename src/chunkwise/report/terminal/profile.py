@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from chunkwise.base.wording import counted, listed, percent, short_number
 from chunkwise.profiling.results import PassagePlace, SizeSummary
 from chunkwise.report.plain_text import one_line
-from chunkwise.report.terminal.parts import BAR, bar, heading, line, plain_table
+from chunkwise.report.terminal.parts import BAR, bar, heading, indented, line, plain_table
 from chunkwise.report.views.profile import GroupRow, ProfileView
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _example(
     whole = text + "…" * (len(text) >= view.preview)
     quoted = one_line(whole, max(console.width - 30, 20)) or "(text not kept)"
     line(console, f"{figure:>12}  {quoted}")
-    line(console, f"{'':>12}  {_where(places)}", "dim", wrap=False)
+    indented(console, _where(places), "dim", 16)  # wrapped: an offset that is cut is another one
 
 
 def _where(places: tuple[PassagePlace, ...]) -> str:
