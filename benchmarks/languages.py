@@ -30,7 +30,7 @@ from chunkwise.retrieval.indexes import Index  # noqa: E402
 
 HEADING = "## Other languages"
 LANGUAGES = {"en": "English", "de": "German", "zh": "Chinese"}
-MODELS = ("minilm", "use-multilingual")
+MODELS = ("minilm", "use-multi")
 BUDGETS = (250, 1000)
 VOICES = {
     "words": "multiscale(dense=0)",
@@ -40,13 +40,13 @@ VOICES = {
 }
 USUAL = "words + 0.5 vectors"
 NOTES = """
-- **use-multilingual** is universal-sentence-encoder-multilingual v3: no transformer; by the time of a core it
+- **use-multi** is universal-sentence-encoder-multilingual v3: no transformer; by the time of a core it
   reads 2.4 times as fast as `minilm`. Each sentence has a vector, and a window the mean of its sentences'.
 - **Asked in the documents' own language** words find nearly all of these answers, and models add a point or two at
   most: there `minilm` stays the usual one, and the model matters where words fail.
 - **Asked in another language** than any document is in, words find names alone, and small words that mean something
   else there ("was" is German, too). Where the model knows the question's language, `multiscale` leaves them out; before
-  it did, *words + 0.5 vectors of use-multilingual* found 57.3 / 86.1 % in English articles asked in German, 53.7 / 75.3
+  it did, *words + 0.5 vectors of use-multi* found 57.3 / 86.1 % in English articles asked in German, 53.7 / 75.3
   in German and 43.2 / 85.2 in Chinese ones asked in English.
 """
 

@@ -46,7 +46,7 @@ Examples:
   chunkwise models get minilm --from model_quantized.onnx
 
 NAME is a model of `chunkwise models`, or a set: fast (minilm), balanced (bge-small), quality (bge-small and the
-reranker), multilingual (use-multilingual), llm (qwen-1.5b). A download of several parts that broke off goes on
+reranker), multilingual (use-multi), llm (qwen-1.5b). A download of several parts that broke off goes on
 where it was.
 
 On a machine without a network, set CHUNKWISE_MODELS to a folder that has the files.

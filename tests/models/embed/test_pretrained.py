@@ -47,7 +47,7 @@ def test_every_name_is_in_the_registry() -> None:
         model = get_embedder(f"{weights.name}(long=truncate)", cache=False)
         assert isinstance(model, PretrainedEmbedder)
         assert model.identity.startswith(f"{weights.name}:")
-        assert model.dimensions == (512 if weights.name == "use-multilingual" else 384)
+        assert model.dimensions == (512 if weights.name == "use-multi" else 384)
         with pytest.raises(InvalidParameter, match=weights.name):
             get_embedder(f"{weights.name}(size=3)")
 

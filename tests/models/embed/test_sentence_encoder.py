@@ -35,12 +35,12 @@ def encoder() -> SentenceEncoder:
 
 
 def test_it_is_a_set_and_a_model_for_late_vectors() -> None:
-    assert SETS["multilingual"] == ("use-multilingual",)
-    model = get_embedder("use-multilingual(long=truncate)", cache=False)
+    assert SETS["multilingual"] == ("use-multi",)
+    model = get_embedder("use-multi(long=truncate)", cache=False)
     assert isinstance(model, PretrainedEmbedder)
     assert suits_late(model)
     assert {"de", "zh", "ar"} <= set(model.languages)
-    assert model.identity == "use-multilingual:b8b05b01f086:b8b05b01f086:sentences:256:truncate"
+    assert model.identity == "use-multi:b8b05b01f086:b8b05b01f086:sentences:256:truncate"
     assert pickle.loads(pickle.dumps(model)).identity == model.identity
 
 

@@ -336,7 +336,7 @@ def test_documents_that_the_model_was_not_made_for_are_told_in_a_line() -> None:
     (note,) = _told_of_languages("de", "en", "zh", "de")
     assert note.startswith("3 of 4 documents are in another language than")
     assert "(de or zh)" in note
-    assert "--embedder use-multilingual" in note
+    assert "--embedder use-multi" in note
     assert "\n" not in note
 
 
@@ -348,7 +348,7 @@ def test_no_model_is_recommended_that_does_not_know_the_language_either() -> Non
     assert made.changes is not None
     (note,) = made.changes.notes
     assert "--embedder" in note
-    assert "use-multilingual" not in note
+    assert "use-multi" not in note
 
 
 def test_a_model_that_knows_the_language_or_does_not_say_is_left_in_peace() -> None:

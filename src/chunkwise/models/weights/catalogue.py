@@ -222,8 +222,8 @@ E5_SMALL = Weights(
 )
 
 USE_MULTILINGUAL = Weights(
-    name="use-multilingual",
-    purpose="universal-sentence-encoder-multilingual v3 in 8 bits: 512 dimensions, 15 languages, very fast",
+    name="use-multi",
+    purpose="universal-sentence-encoder-multilingual, 8 bits: 512 dimensions, 15 languages",
     licence="Apache-2.0",
     files=(
         WeightFile(
@@ -238,7 +238,7 @@ USE_MULTILINGUAL = Weights(
         ),
     ),
     kind="embedder",
-    spec="use-multilingual",
+    spec="use-multi",
     encoding=TextEncoding(
         "sentences",
         256,
@@ -367,7 +367,7 @@ SETS = {
     "fast": ("minilm",),
     "balanced": ("bge-small",),
     "quality": ("bge-small", "ms-marco-minilm"),
-    "multilingual": ("use-multilingual",),
+    "multilingual": ("use-multi",),
     "llm": ("qwen-1.5b",),
 }
 """Models that are wanted together, by what for."""
