@@ -108,6 +108,10 @@ they were first run, mended, and run again with their blocks: a cut inside a clu
 indent of a lead-in) and a hang-up while an array was read from disk, which ended in a traceback. Mended in the checks
 themselves: two commands interrupted before Python had read anything of them, and two texts of which `raptor` makes one
 chunk of the small and four of the large, and writes summaries from two on.
+
+Since then, on later commits and other cases (seeds 20 and 21, a busy machine, minutes instead of hours), which are not
+counted above: 7,000 texts cut, 6,600 files damaged, 30 texts grown, 9 commands killed, 5 stopped, none wrong. The long
+run has not been made again on these commits.
 """
 """What the last long run found, and what was done about it: written by hand, renewed with the run."""
 
