@@ -26,6 +26,7 @@ from api_page import api_page
 import chunkwise
 from chunkwise.cli import progress
 from chunkwise.cli.exit_status import EXIT_STATUSES
+from chunkwise.evaluation.verdicts import fitting
 from chunkwise.metrics.metric import NEEDS, Targets
 from chunkwise.metrics.registry import key_questions, known_metrics
 
@@ -140,11 +141,10 @@ def _target(targets: Targets, target: float) -> str:
 
 def remedies() -> str:
     """What usually causes a figure that is not good, and what to try."""
-    words = {"k": "k or budget", "last": "a smaller k or budget, or `--reranker local`"}
     return table(
         ("below good", "usual causes", "try"),
         (
-            (f"`{each.name}`", *(part.format(**words) for part in each.remedy))
+            (f"`{each.name}`", *map(str, fitting(each.remedy, {})))
             for each in key_questions().values()
         ),
     )

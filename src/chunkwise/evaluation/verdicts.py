@@ -81,7 +81,7 @@ def advice(
             if remedy is not None:
                 below.setdefault(remedy, []).append(metric)
     return tuple(
-        MetricAdvice(metrics[0], _text(_fitting(known, configuration), metrics, summary, reachable))
+        MetricAdvice(metrics[0], _text(fitting(known, configuration), metrics, summary, reachable))
         for known, metrics in below.items()
     )
 
@@ -119,7 +119,7 @@ def _known_by(metric: str) -> str:
     return known.known_better_by if known else ""
 
 
-def _fitting(known: Remedy, configuration: Mapping[str, Json]) -> Remedy:
+def fitting(known: Remedy, configuration: Mapping[str, Json]) -> Remedy:
     """In the words of this run: with a budget there is no k, and hits from a file are not read again."""
     can_rerank = not configuration.get("reranker") and not configuration.get("hits")
     strategy = str(configuration.get("strategy") or "")
