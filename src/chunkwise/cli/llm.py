@@ -255,16 +255,14 @@ def estimate_documents(
 ) -> LlmEstimate:
     """For summaries, contexts, relations and communities; `known` are fingerprints of documents that have theirs."""
     from chunkwise.models.llm.cost import LlmEstimate
-    from chunkwise.retrieval.communities import communities_estimate
-    from chunkwise.retrieval.graph import PASSAGE_TOKENS
+    from chunkwise.retrieval.communities import PassageSizes, communities_estimate
     from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
 
     estimate = LlmEstimate()
-    passages, is_new = 0, False
+    sizes, is_new = PassageSizes(), False
     for chunked in documents:
         if reader is not None:
-            tokens = len(chunked.analyzed.measure(reader.tokenizer).starts)
-            passages += -(-tokens // PASSAGE_TOKENS)
+            sizes = sizes.and_those_of(chunked.analyzed, reader.tokenizer)
         if known and document_fingerprint(chunked.document) in known:
             continue
         is_new = True
@@ -275,7 +273,7 @@ def estimate_documents(
         if reader is not None:
             estimate += reader.estimate(chunked.analyzed)
     if reader is not None and is_new:
-        estimate += communities_estimate(reader.client, passages)
+        estimate += communities_estimate(reader.client, sizes)
     return estimate
 
 
