@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,10 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise import Document, Filter, Query
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.chunkers import get_strategy
+from chunkwise.chunkers.chunk import Chunked, under_id
 from chunkwise.retrieval.graph import AllowedEdges, Walk, Walked, _members, name_graph
+from chunkwise.retrieval.indexing.build import BuiltChunked, RowBuilder
 from chunkwise.retrieval.name_lookup import NameLookup
 from chunkwise.retrieval.search.chains import chains_of_hits
 from chunkwise.text.names import names_in_question
@@ -124,6 +128,48 @@ def test_updating_gives_what_making_anew_gives(tmp_path: Path) -> None:
         assert other is not None
         assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
     index.verify()
+
+
+def _same_names(one: chunkwise.Index, other: chunkwise.Index) -> None:
+    there, here = (each.source.atom_table().mentions for each in (one, other))  # type: ignore[union-attr]
+    assert there is not None
+    assert here is not None
+    assert all(np.array_equal(a, b) for a, b in zip(there, here, strict=True))
+
+
+def test_a_file_that_is_renamed_or_copied_has_the_names_of_one_made_anew(tmp_path: Path) -> None:
+    """The name of a file is one of its names, and gives short ones of the text their long form."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "anna-orme.md").write_text("Orme drew boats.\n")
+    (folder / "same.md").write_text("Orme drew boats.\n")
+    (folder / "other.md").write_text("See [the painter](emil-orme.md).\n")
+    make_files = partial(chunkwise.index, folder, vectors="none", graph=True)
+    index = make_files(into=tmp_path / "kb")
+    (said,) = NameLookup(index.source).details("Anna Orme").mentions
+    assert (said.doc_id, said.text[said.start : said.end]) == ("anna-orme.md", "Orme")
+    (folder / "anna-orme.md").rename(folder / "emil-orme.md")
+    (folder / "ida-orme.md").write_text("Orme drew boats.\n")
+    index = make_files(into=tmp_path / "kb")
+    _same_names(index, make_files(into=tmp_path / "anew"))
+    _same_names(chunkwise.open_index(tmp_path / "kb"), make_files())
+    assert {each.doc_id for each in NameLookup(index.source).details("Emil Orme").mentions} == {
+        "emil-orme.md", "other.md",
+    }  # fmt: skip
+    with pytest.raises(InvalidParameter, match="no document names 'Anna Orme'"):
+        NameLookup(index.source).details("Anna Orme")
+    index.verify()
+
+
+def test_rows_that_were_made_elsewhere_have_the_names_of_the_id_they_end_with() -> None:
+    document = Document("one/anna-orme.md", "Orme drew boats.")
+    settings = make([document]).settings
+    chunked = Chunked(document, list(get_strategy(settings.strategy).chunks(document)))
+    (built,) = RowBuilder(settings, None, None)([chunked])
+    assert isinstance(under_id(built, "two/anna-orme.md"), BuiltChunked)
+    renamed = under_id(built, "one/emil-orme.md")
+    assert not isinstance(renamed, BuiltChunked)
+    assert (renamed.document.id, renamed.chunks) == ("one/emil-orme.md", [])
 
 
 def test_asked_for_later_it_needs_a_rebuild(tmp_path: Path) -> None:

@@ -379,6 +379,11 @@ def _file_key(path: str) -> str:
     return key if len(key) > 1 and key.count(" ") < _MOST_WORDS else ""
 
 
+def own_file_key(id: str) -> str:
+    """The name that a document has by its file alone, by its id; empty: it is called by none."""
+    return _file_key(id) if is_file_name(id) else ""
+
+
 def _dates(text: str) -> Iterator[tuple[int, int, str]]:
     """Days, however they are written, by one key: that of 2021-05-03."""
     for match in _DATE.finditer(text):
@@ -487,11 +492,7 @@ def _subjects(analyzed: Analyzed) -> Iterator[tuple[int, int, str, int]]:
     if key and key.count(" ") < _MOST_WORDS:
         begins = text.startswith(title)
         yield 0, len(title) if begins else 0, key, TITLE
-    if (
-        is_file_name(analyzed.document.id)
-        and (own := _file_key(analyzed.document.id))
-        and own != key
-    ):
+    if (own := own_file_key(analyzed.document.id)) and own != key:
         yield 0, 0, own, TITLE
     for start, end in analyzed.blocks.spans("heading").tolist():
         key = name_key(heading_title(text[start:end]))

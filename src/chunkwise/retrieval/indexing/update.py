@@ -387,7 +387,7 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
             if before and (reading.keep_others or unread):
                 outcome = under_id(outcome, naming.id_of(outcome.document, tally.has))
             is_cut = bool(outcome.chunks) or isinstance(outcome, BuiltChunked)
-            group.add(outcome, is_passed_over=bool(before) and not is_cut)
+            group.add(outcome, is_passed_over=not is_cut)
             continue
         unreadables.add(outcome)
         tally.skipped += 1
@@ -477,7 +477,7 @@ class _Group:
         document = chunked.document
         found = document_fingerprint(document)
         known = self._target.knows(document.id, found)
-        if is_passed_over and not known:  # for the sake of another id
+        if is_passed_over and not known:  # for the sake of another id, or cut under another one
             chunked = Chunked(document, list(self._resolved.strategy.chunks(chunked.analyzed)))
         self._tally.add(document.id, found)
         self._waiting.append(_Waiting(chunked, found, known))
