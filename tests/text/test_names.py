@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -295,6 +296,41 @@ def test_a_question_without_blanks_says_its_names() -> None:
     spans = {each.name: text[each.start : each.end] for each in name_spans(text)}
     assert {spans[each] for each in wanted} == {"里昂·席勒", "萨克森花园"}
     assert len(name_spans("花" * 10_000)) < 1_000
+
+
+@given(
+    st.lists(st.sampled_from(["the", "A", "who's", "Dr.", "met", "3", "May", "e-mail", "Café", "ﬁlm"]), max_size=62),
+    st.sampled_from(["Anna Orme", "Orme", "J. R. Finch", "the Salt Kitchen", "Ghent's", "3 May 1981", "Zürich"]),
+    st.sampled_from([" ", "  ", ", ", "\n", " – "]),
+)  # fmt: skip
+def test_a_name_is_known_wherever_a_question_says_it(
+    before: list[str], name: str, between: str
+) -> None:
+    """To the walk, which skips it, and to who explains, by its place."""
+    words = len(_words(" ".join(before)))
+    text = between.join([*before, name, "then"])
+    wanted = name_hash(name_key(name))
+    spans = name_spans(text)
+    assert set(names_in_question(text).tolist()) == {each.name for each in spans}
+    for each in spans:
+        assert 0 <= each.start < each.end <= len(text)
+        assert each.words <= 12 or each.name == wanted
+    if words + len(_words(name)) <= 64:
+        assert wanted in {each.name for each in spans}
+        assert any(
+            name_key(text[each.start : each.end]) == name_key(name)
+            for each in spans
+            if each.name == wanted
+        )
+
+
+def _words(text: str) -> list[str]:
+    return regex.findall(r"[\p{L}\p{M}\p{N}]+", text)
+
+
+def test_a_question_of_any_size_is_looked_through_in_no_time() -> None:
+    for text in ("x" * 1_000_000, "Orme " * 200_000, "' " * 500_000):
+        assert len(name_spans(text)) < 1_000
 
 
 def test_a_day_is_found_in_a_question_however_it_is_written() -> None:

@@ -23,6 +23,8 @@ MENTION, HEADING, TITLE, STATED = 0, 1, 2, 3
 that a language model found is about."""
 
 _MOST_WORDS = 12
+_LONGEST_NAME = 64 * _MOST_WORDS
+"""Characters: what a question has in one word may be as long as somebody likes."""
 _WRAPPED = 40
 """Characters that a line has at least where it was broken to fit a page."""
 _SPACE = "[ \u00a0]{1,2}"
@@ -150,15 +152,7 @@ def name_hash(key: str) -> int:
 
 def names_in_question(text: str) -> NDArray[np.uint64]:
     """All that a question may name: the hashes of its stretches of words, however they are written."""
-    said = name_key(text).split()[:64]
-    keys = {
-        " ".join(said[low:high])
-        for low in range(len(said))
-        for high in range(low + 1, min(low + _MOST_WORDS, len(said)) + 1)
-    }
-    keys |= {name_key(text[low:high]) for low, high in _han_stretches(text)}
-    keys |= {key for _, _, key in itertools.islice(_dates(text), _MOST_WORDS)}
-    return np.array(sorted(map(name_hash, keys)), np.uint64)
+    return np.array(sorted({each.name for each in name_spans(text)}), np.uint64)
 
 
 class NameSpan(NamedTuple):
@@ -170,6 +164,8 @@ class NameSpan(NamedTuple):
     words: int
 
 
+_QUESTION_WORDS = 64
+"""Of a question, those that are looked through for names."""
 _QUESTION_WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 
 
@@ -184,11 +180,13 @@ def _han_stretches(text: str) -> Iterator[tuple[int, int]]:
 
 
 def name_spans(text: str) -> list[NameSpan]:
-    """The stretches of words that `names_in_question` knows, with their places."""
-    said = list(itertools.islice(_QUESTION_WORD.finditer(text), 64))
+    """The stretches of words that a question may name something by."""
+    said = list(itertools.islice(_QUESTION_WORD.finditer(text), _QUESTION_WORDS))
     found = []
     for low, first in enumerate(said):
         for last in said[low : low + _MOST_WORDS]:
+            if last.end() - first.start() > _LONGEST_NAME:
+                break
             key = name_key(text[first.start() : last.end()])
             if key:
                 words = key.count(" ") + 1
