@@ -134,10 +134,19 @@ def name_key(text: str) -> str:
         day = _DATE.fullmatch(text)
         if day and (date := _day(day)):
             return date
-    said = _MARKS.sub(" ", _POSSESSIVE.sub("", folded(text))).split()
-    while len(said) > 1 and said[0] in _ARTICLES:
-        del said[0]
-    return " ".join(said[: _MOST_WORDS * 2])
+    said = _key_words(_POSSESSIVE.sub("", folded(text)))
+    return " ".join(_without_articles(said)[: _MOST_WORDS * 2])
+
+
+def _key_words(folded_text: str) -> tuple[str, ...]:
+    return tuple(_MARKS.sub(" ", folded_text).split())
+
+
+def _without_articles(said: tuple[str, ...]) -> tuple[str, ...]:
+    at = 0
+    while at < len(said) - 1 and said[at] in _ARTICLES:
+        at += 1
+    return said[at:]
 
 
 HASH_BYTES = 6
@@ -182,15 +191,26 @@ def _han_stretches(text: str) -> Iterator[tuple[int, int]]:
 def name_spans(text: str) -> list[NameSpan]:
     """The stretches of words that a question may name something by."""
     said = list(itertools.islice(_QUESTION_WORD.finditer(text), _QUESTION_WORDS))
+    # Each word once: a stretch has the key of its words, but for a day and for the s of a possessive.
+    parts = [_key_words(folded(each[0])) for each in said]
+    owned = [
+        () if each[0] in ("s", "S") and text[each.start() - 1 : each.start()] in ("'", "’") else own
+        for each, own in zip(said, parts, strict=True)
+    ]
     found = []
     for low, first in enumerate(said):
-        for last in said[low : low + _MOST_WORDS]:
-            if last.end() - first.start() > _LONGEST_NAME:
+        words: tuple[str, ...] = ()
+        for high, last in enumerate(said[low : low + _MOST_WORDS], low):
+            start, end = first.start(), last.end()
+            if end - start > _LONGEST_NAME:
                 break
-            key = name_key(text[first.start() : last.end()])
+            words += parts[low] if high == low else owned[high]
+            if text[start].isdigit() or text[end - 1].isdigit():
+                key = name_key(text[start:end])
+            else:
+                key = " ".join(_without_articles(words)[: _MOST_WORDS * 2])
             if key:
-                words = key.count(" ") + 1
-                found.append(NameSpan(first.start(), last.end(), name_hash(key), words))
+                found.append(NameSpan(start, end, name_hash(key), key.count(" ") + 1))
     for low, high, key in itertools.islice(_dates(text), _MOST_WORDS):
         found.append(NameSpan(low, high, name_hash(key), 3))
     for low, high in _han_stretches(text):
