@@ -19,6 +19,7 @@ from chunkwise.retrieval.searchable import MentionTable, NamedSource, Searchable
 from chunkwise.text.names import (
     MENTION,
     STATED,
+    TITLE,
     name_hash,
     name_key,
     name_spans,
@@ -46,7 +47,8 @@ class NameMention:
     doc_id: str
     start: int
     end: int
-    """Equal to the start for a title that the text itself does not have."""
+    """Equal to the start for a title that the text itself does not have, and for a name that a language model reads
+    where the text says "she"."""
     kind: MentionKind
     sentence: tuple[int, int]
     text: str
@@ -317,11 +319,21 @@ class NameLookup:
             place = place_of(self._atoms, row)
             document = self._source.document(place.document)
             said = document.text[place.start : place.end].strip("#= \t\r\n")
-            if not said:
+            if not said and self._table.kind[row] == TITLE:
                 title = title or unwritten_title(document, wanted)
             elif name_hash(name_key(said)) == wanted and (not spelled or len(said) < len(spelled)):
                 spelled = said  # without an article or a possessive
-        return spelled or title or self._longest(name)
+        return spelled or title or self._stated_spelling(name) or self._longest(name)
+
+    def _stated_spelling(self, name: int) -> str:
+        """As a relation has it: a sentence may say of "she" what a language model says of the name."""
+        wanted = int(self._graph.names[name])
+        rows = self._rows(name)[:_SPELLINGS]
+        for row in rows[self._table.kind[rows] == STATED].tolist():
+            number = place_of(self._atoms, row).document
+            if said := self._source.relations(number).spelling(wanted):
+                return said
+        return ""
 
     def _longest(self, name: int) -> str:
         """The longest way it is written in the first mentions: none of them is the name itself."""

@@ -21,6 +21,7 @@ from chunkwise.retrieval.indexed_document import StatedRelations
 from chunkwise.retrieval.indexing.relations import RelationReader, related_places, stretches
 from chunkwise.retrieval.name_lookup import NameLookup
 from chunkwise.text.analyzed import Analyzed
+from chunkwise.text.names import name_hash
 from how_many import examples
 
 FILM = Document("film", "silent harbour is a film. anna orme made it in spring.", "Silent Harbour")
@@ -236,6 +237,51 @@ def test_a_name_is_looked_up_with_its_relations() -> None:
     ]
     assert [each.text for each in found.descriptions] == ["It is Ghent."]
     assert NameLookup(index.source).overview().statements == 2
+
+
+SHE = Document(
+    "she",
+    "The painter anna orme drew boats. She lies in Ghent since 1931, and so does the other one.",
+    "Salt letters",
+)
+
+
+def test_a_name_that_the_quote_does_not_say_is_called_by_itself() -> None:
+    """Not by the sentence: it stands where the text says it, and a title that no text has as the relation does."""
+    quote = "She lies in Ghent since 1931"
+    rows = [
+        ("anna orme", "lies in", "Ghent", quote),
+        ("Ghent", "is told of in", "salt letters", quote),
+    ]
+    index = make([SHE, *OTHERS[:2]], Scripted(*rows))
+    lookup = NameLookup(index.source)
+    found = lookup.details("Anna Orme")
+    assert found.counts.name == "anna orme"
+    assert {SHE.text[each.start : each.end] for each in found.mentions} == {"anna orme", ""}
+    assert {each.text.strip() for each in found.mentions} == {
+        "The painter anna orme drew boats.",
+        "She lies in Ghent since 1931, and so does the other one.",
+    }
+    assert lookup.details("salt letters").counts.name == "Salt letters"
+    written = {each.name for each in lookup.overview().most_linked}
+    assert {"anna orme", "Ghent", "Salt letters"} <= written
+
+
+def test_a_name_far_from_the_quote_stands_where_the_text_says_it() -> None:
+    filler = "Nothing is said here about it at all. " * 30
+    far = Document(
+        "far", f"The painter anna orme drew boats. {filler}She lies in Ghent since 1931."
+    )
+    rows = [("anna orme", "lies in", "Ghent", "She lies in Ghent since 1931.")]
+    source = make([far], Scripted(*rows)).source
+    (place,) = source.relations(0).relations
+    starts = Analyzed(far).atoms("o200k_base")
+    stated = list(related_places(source.relations(0), far.text, starts))
+    said = {far.text[start:end] for start, end, key, _ in stated if key == "anna orme"}
+    assert said == {"anna orme", ""}
+    assert (place.start, place.start, "anna orme", True) in stated
+    assert source.relations(0).spelling(name_hash("anna orme")) == "anna orme"
+    assert source.relations(0).spelling(name_hash("nobody")) == ""
 
 
 def test_what_was_read_is_kept_and_only_new_documents_are_read(tmp_path: Path) -> None:

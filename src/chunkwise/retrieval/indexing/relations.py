@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -295,14 +296,24 @@ def related_places(
 ) -> Iterator[tuple[int, int, str, bool]]:
     """Where each relation stands for its two names: start, end, the name, whether the sentence is about it.
 
-    A name that the quote does not say ("she") stands at the quote's beginning; no place runs over its atom.
+    A name that the quote does not say ("she") stands at the quote's beginning, without a length, and where the text
+    says it next to there; no place runs over its atom.
     """
     ends = np.append(starts[1:], len(text))
+    names = [name for each in stated.relations for name in (each.subject, each.object)]
+    standing = _places(names, text, "case")
+
+    def within_atom(start: int, end: int) -> tuple[int, int]:
+        return start, min(end, int(ends[int(starts.searchsorted(start, "right")) - 1]))
+
     for each in stated.relations:
-        quote = text[each.start : each.end]
-        places = _places([each.subject, each.object], quote, "case")
         for name, about in ((each.subject, True), (each.object, False)):
-            low, high = places[name][0] if name in places else (0, len(quote))
-            start = each.start + low
-            atom = int(starts.searchsorted(start, "right")) - 1
-            yield start, min(each.start + high, int(ends[atom])), name_key(name), about
+            places, key = standing.get(name, ()), name_key(name)
+            at = bisect_left(places, (each.start, each.start))
+            if at < len(places) and places[at][1] <= each.end:
+                yield *within_atom(*places[at]), key, about
+                continue
+            yield each.start, each.start, key, about
+            near = places[max(at - 1, 0) : at + 1]
+            if near:
+                yield *within_atom(*min(near, key=lambda own: abs(own[0] - each.start))), key, False
