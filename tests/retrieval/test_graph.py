@@ -104,6 +104,27 @@ def test_a_title_that_the_text_does_not_say_is_a_name_all_the_same() -> None:
     assert hop.after.start == hop.after.end == 0
 
 
+def test_what_brackets_tell_apart_is_no_one_name() -> None:
+    """A short title is that of a document where no other has it."""
+    planet = Document("planet", "It is the smallest one.", title="Mercury (planet)")
+    metal = Document("metal", "It is liquid.", title="Mercury (element)")
+    ring = Document("ring", "Nobody knows.", title="Salt Ring (novel)")
+    plain = Document("plain", "It was read aloud.", title="Salt Ring")
+
+    def about(name: str, *documents: Document) -> list[str]:
+        found = NameLookup(make([*documents, *OTHERS]).source).details(name)
+        return [each.doc_id for each in found.passages if each.is_about]
+
+    assert about("Mercury (planet)", planet, metal) == ["planet"]
+    assert about("Mercury", planet, metal) == []
+    assert about("Mercury", planet) == ["planet"]
+    assert about("Salt Ring", ring) == ["ring"]
+    assert about("Salt Ring", ring, plain) == ["plain"]
+    details = NameLookup(make([planet, metal]).source).details("Mercury")
+    assert details.counts.name == "Mercury"
+    assert [each.kind for each in details.mentions] == ["title", "title"]
+
+
 def test_who_follows_no_names_has_nothing_to_explain() -> None:
     index = make([FILM])
     for retriever in ("bm25", "multiscale", None):

@@ -17,6 +17,7 @@ from chunkwise.core import Document, Link
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.names import (
     HEADING,
+    MENTION,
     TITLE,
     Mentions,
     _repeated_han,
@@ -102,8 +103,8 @@ def test_titles_and_headings_say_what_a_text_is_about() -> None:
     text = "# Salt Kitchen\n\nIt opened late.\n\n## The Menu\n\nSoup.\n"
     found = names(text, title="Salt Kitchen (house)", format="markdown")
     assert name_hash("menu") in found.name[found.kind == HEADING].tolist()
-    assert (found.kind == TITLE).sum() == 1
-    assert name_hash("salt kitchen") in found.name[found.kind == TITLE].tolist()
+    assert found.name[found.kind == TITLE].tolist() == [name_hash("salt kitchen house")]
+    assert name_hash("salt kitchen") in found.name[found.kind == HEADING].tolist()
 
 
 def test_a_german_noun_behind_an_article_is_no_name() -> None:
@@ -331,6 +332,26 @@ def _words(text: str) -> list[str]:
 def test_a_question_of_any_size_is_looked_through_in_no_time() -> None:
     for text in ("x" * 1_000_000, "Orme " * 200_000, "' " * 500_000):
         assert len(name_spans(text)) < 1_000
+
+
+@given(st.text("ab. \n#(", max_size=30), st.integers(0, 30), st.sampled_from(["text", "markdown"]))
+def test_no_place_runs_over_the_end_of_its_sentence(text: str, length: int, format: str) -> None:
+    """Titles and headings least of all: a title may be longer than the first sentence."""
+    analyzed = Analyzed(Document("d", text, title=text[:length], format=format))
+    starts = analyzed.atoms()
+    found = document_names(analyzed, starts, "en")
+    ends = np.append(starts[1:], len(text))
+    assert (found.end <= ends[starts.searchsorted(found.start, "right") - 1]).all()
+
+
+def test_a_title_keeps_what_stands_in_its_brackets() -> None:
+    """And is called without them, too; who writes a list of planets says nothing of it."""
+    text = "Mercury is small. A Planet is large."
+    found = names(text, title="Mercury (planet)")
+    kinds = dict(zip(found.name.tolist(), found.kind.tolist(), strict=True))
+    assert kinds[name_hash("mercury planet")] == TITLE
+    assert set(found.kind[found.name == name_hash("mercury")].tolist()) == {MENTION, HEADING}
+    assert stands_for(text, "Mercury (planet)", title="Mercury (planet)") == {""}
 
 
 def test_a_day_is_found_in_a_question_however_it_is_written() -> None:

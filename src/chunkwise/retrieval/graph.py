@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.retrieval.bm25 import inverse_document_frequency
-from chunkwise.retrieval.searchable import LONGEST_NAME, AtomTable
-from chunkwise.text.names import HEADING, MENTION, TITLE, NameSpan
+from chunkwise.retrieval.searchable import LONGEST_NAME, AtomTable, MentionTable
+from chunkwise.text.names import HEADING, MENTION, TITLE, NameSpan, is_short_title
 from chunkwise.text.terms import ranges
 
 PASSAGE_TOKENS = 200
@@ -144,7 +144,7 @@ def _about(
     table = atoms.mentions
     assert table is not None
     atom = np.repeat(np.arange(len(atoms)), np.diff(table.first))
-    kinds = table.kind
+    kinds = _with_short_titles(table, atoms.document[atom])
     found = [(atom, np.asarray(table.name), kinds)]
     for kind, owner in ((TITLE, atoms.document), (HEADING, atoms.section)):
         rows = np.flatnonzero(kinds == kind)
@@ -168,8 +168,25 @@ def _about(
     return atoms_of, names, kinds
 
 
-_MOST_OF_A_KIND = {TITLE: 2, HEADING: 1}
-"""A document has its title and the name of its file, a section one heading: the work is a few passes over the atoms."""
+def _with_short_titles(table: MentionTable, document: NDArray[np.int32]) -> NDArray[np.uint16]:
+    """The kinds; what a title is without its brackets is a title too, where it is that of one document alone."""
+    kinds = table.kind
+    short = np.flatnonzero(is_short_title(kinds, table.length))
+    if not len(short):
+        return kinds
+    titles = np.append(np.flatnonzero(kinds == TITLE), short)
+    names, name = np.unique(table.name[titles], return_inverse=True)
+    name = name.reshape(-1).astype(np.int64)
+    last = int(document.max()) + 1
+    owners = np.bincount(np.unique(name * last + document[titles]) // last, minlength=len(names))
+    is_sole = owners[name[-len(short) :]] == 1
+    kinds[short] = np.where(is_sole, TITLE, MENTION)
+    return kinds
+
+
+_MOST_OF_A_KIND = {TITLE: 3, HEADING: 1}
+"""A document has its title in full and short and the name of its file, a section one heading: the work is a few passes
+over the atoms."""
 
 
 def _first_of_each(owner: NDArray[np.int64], most: int) -> NDArray[np.int64]:

@@ -17,9 +17,11 @@ from chunkwise.retrieval.graph import NamePlace, Walk, place_of
 from chunkwise.retrieval.retrievers import graph_of
 from chunkwise.retrieval.searchable import MentionTable, NamedSource, Searchable
 from chunkwise.text.names import (
+    HEADING,
     MENTION,
     STATED,
     TITLE,
+    is_short_title,
     name_hash,
     name_key,
     name_spans,
@@ -319,10 +321,12 @@ class NameLookup:
             place = place_of(self._atoms, row)
             document = self._source.document(place.document)
             said = document.text[place.start : place.end].strip("#= \t\r\n")
-            if not said and self._table.kind[row] == TITLE:
+            kind = self._table.kind[row]
+            if said and name_hash(name_key(said)) == wanted:
+                if not spelled or len(said) < len(spelled):
+                    spelled = said  # without an article or a possessive
+            elif kind == TITLE or (kind == HEADING and not said):
                 title = title or unwritten_title(document, wanted)
-            elif name_hash(name_key(said)) == wanted and (not spelled or len(said) < len(spelled)):
-                spelled = said  # without an article or a possessive
         return spelled or title or self._stated_spelling(name) or self._longest(name)
 
     def _stated_spelling(self, name: int) -> str:
@@ -345,6 +349,8 @@ class NameLookup:
         place: NamePlace = place_of(self._atoms, row)
         document = self._source.document(place.document)
         kind = _KINDS[int(self._table.kind[row])]
+        if is_short_title(self._table.kind[row], self._table.length[row]):
+            kind = "title"
         text = document.text[slice(*place.sentence)]
         return NameMention(document.id, place.start, place.end, kind, place.sentence, text)
 

@@ -20,7 +20,8 @@ from chunkwise.text.terms import folded, stop_words, words_of
 
 MENTION, HEADING, TITLE, STATED = 0, 1, 2, 3
 """What a place is: a name in passing, what a section is about, what the whole document is about, what a statement
-that a language model found is about."""
+that a language model found is about. A heading without a length is a short form of the title: it is about the whole
+document where no other document of the index has it (`is_short_title`)."""
 
 _MOST_WORDS = 12
 _LONGEST_NAME = 64 * _MOST_WORDS
@@ -112,6 +113,12 @@ _GERMAN_ARTICLES = frozenset(
 )
 """A single noun behind one of these is a thing (der Hafen), hardly ever a name."""
 _BEFORE = regex.compile(r"(?<![\p{L}\p{N}])(\p{L}{2,8})[ \u00a0\n]$")
+
+
+def is_short_title(kind: NDArray[np.integer], length: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Which places are what a title is without its brackets: Mercury of "Mercury (planet)"."""
+    found: NDArray[np.bool_] = (kind == HEADING) & (length == 0)
+    return found
 
 
 class Mentions(NamedTuple):
@@ -240,6 +247,9 @@ def document_names(
     found += _repeated_han(text)
     subjects = list(_subjects(analyzed))
     keys = {key for _, _, key in found} | {key for _, _, key, _ in subjects}
+    bare = _bare_title(analyzed.document.title)
+    if bare:  # by its last word nobody calls "Mercury (planet)"
+        keys.discard(name_key(analyzed.document.title))
     aliases = _Aliases(keys, _acronyms(text, found))
     hashes: dict[str, int] = {}
     rows: set[tuple[int, int, int, int]] = set()
@@ -254,7 +264,12 @@ def document_names(
         if (full := aliases.full_name(key)) is not None:
             add(start, end, full, MENTION)
     for start, end, key, kind in subjects:
-        add(start, end, key, kind)
+        atom_end = (
+            int(starts[at])
+            if (at := int(starts.searchsorted(start, "right"))) < len(starts)
+            else len(text)
+        )
+        add(start, min(end, atom_end), key, kind)
     return _mentions(rows)
 
 
@@ -506,10 +521,13 @@ class _Aliases:
 def _subjects(analyzed: Analyzed) -> Iterator[tuple[int, int, str, int]]:
     """The title, the name of the file, by which links call it, and the headings."""
     text, title = analyzed.text, analyzed.document.title or ""
-    key = name_key(regex.sub(r"\s*\([^()]{0,80}\)\s*$", "", title[:200]))
+    key = name_key(title[:200])
     if key and key.count(" ") < _MOST_WORDS:
         begins = text.startswith(title)
         yield 0, len(title) if begins else 0, key, TITLE
+    short = name_key(_bare_title(title))
+    if short and short != key and short.count(" ") < _MOST_WORDS:
+        yield 0, 0, short, HEADING
     if (own := own_file_key(analyzed.document.id)) and own != key:
         yield 0, 0, own, TITLE
     for start, end in analyzed.blocks.spans("heading").tolist():
@@ -520,5 +538,15 @@ def _subjects(analyzed: Analyzed) -> Iterator[tuple[int, int, str, int]]:
 
 def unwritten_title(document: Document, name: int) -> str:
     """What names it beside its text, for one that this does: the name of its file, or its title."""
-    of_file = file_title(document.id)
-    return of_file if name_hash(name_key(of_file)) == name else document.title or ""
+    title = document.title or ""
+    known = (file_title(document.id), _bare_title(title))
+    return next((each for each in known if each and name_hash(name_key(each)) == name), title)
+
+
+_IN_BRACKETS = regex.compile(r"\s*\([^()]{0,80}\)\s*$")
+
+
+def _bare_title(title: str) -> str:
+    """Mercury for "Mercury (planet)"; empty where nothing stands in brackets behind it."""
+    bare = _IN_BRACKETS.sub("", title[:200])
+    return bare if bare != title[:200] else ""
