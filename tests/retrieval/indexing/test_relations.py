@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -183,6 +184,58 @@ def test_a_small_model_chooses_its_quotes_and_cannot_write_without_an_end() -> N
         assert quotes == [each for each in said if each in request.user]
         assert all(each["maxLength"] <= 60 for each in texts.values())
         assert request.max_tokens < 1000
+
+
+def test_a_small_model_may_quote_a_long_sentence() -> None:
+    """Up to a whole word, since half a one is not in the text."""
+
+    class Small(Scripted):
+        window = 4096  # type: ignore[assignment]
+
+        def complete(self, request: Request, stop: Any = None) -> Completion:
+            if request.schema is not None:
+                quotes = request.schema["properties"]["relations"]["items"]["properties"]["quote"]
+                self.rows = tuple(
+                    ("Orme", "met", "Vane", each) for each in quotes["enum"] if "Vane" in each
+                )[:3]
+            return super().complete(request, stop)
+
+    for length in range(4, 12):
+        text = f"Orme met Vane and {' '.join(['x' * length] * 60)} then."
+        reader = RelationReader(LlmClient(Small()), "o200k_base")
+        ((found, _),) = reader.read([Analyzed(Document("a", text))])
+        assert not reader.tally.dropped
+        assert found.relations
+        for each in found.relations:
+            assert 200 < each.end - each.start <= 300
+
+
+def test_the_sentences_of_all_stretches_are_found_in_one_pass(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Counted in comparisons: those of a stretch are looked for where it is."""
+
+    class Small(Scripted):
+        window = 4096  # type: ignore[assignment]
+
+    analyzed = Analyzed(Document("a", "Orme met Vane. " * 4000))
+    starts = analyzed.atoms("o200k_base")
+    reader = RelationReader(LlmClient(Small()), "o200k_base")
+    compared = 0
+
+    class Counted(np.ndarray):
+        def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **given: Any) -> Any:
+            nonlocal compared
+            plain = [np.asarray(each) for each in inputs]
+            compared += max(each.size for each in plain)
+            return getattr(ufunc, method)(*plain, **given)
+
+    stretched = reader._stretches(analyzed)
+    assert len(stretched) > 100
+    monkeypatch.setattr(analyzed, "atoms", lambda tokenizer: starts.view(Counted))
+    for each in stretched:
+        reader._form(analyzed, each)
+    assert compared < 10 * len(starts)
 
 
 def test_stretches_tile_the_text_in_whole_sentences() -> None:

@@ -10,6 +10,7 @@ from contextlib import closing
 from typing import Any, NamedTuple
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
 from chunkwise.base.wording import counted
@@ -41,6 +42,8 @@ _WORDS, _NAME, _SAID = 12, 120, 300
 """Words of a name, and characters of a name and of what is said."""
 _SHORT = 60
 """Characters of anything that a small model says."""
+_LAST_WORD = regex.compile(r"(?r)(?<=\S)\s")
+"""The blank before it, from behind."""
 _NO_QUOTE = "its quote is not in the text"
 _NO_NAME = "the text does not have the names"
 
@@ -188,9 +191,10 @@ class RelationReader:
         if not self._is_small:
             return SCHEMA, _ANSWER_TOKENS
         starts = analyzed.atoms(self.tokenizer)
-        inside = starts[(starts > stretch.start) & (starts < stretch.end)].tolist()
+        first = starts.searchsorted(stretch.start, "right")
+        inside = starts[first : starts.searchsorted(stretch.end)].tolist()
         bounds = itertools.pairwise([stretch.start, *inside, stretch.end])
-        sentences = (analyzed.text[low:high].strip()[:_SAID] for low, high in bounds)
+        sentences = (_first_words(analyzed.text[low:high].strip()) for low, high in bounds)
         sent = (each.encode("utf-8", "replace").decode() for each in sentences)
         return _small_schema(list(dict.fromkeys(filter(None, sent)))), _SMALL_ANSWER
 
@@ -255,6 +259,14 @@ class RelationReader:
         ]
         self.tally.kept += len(relations)
         return StatedRelations(tuple(dict.fromkeys(relations)), tuple(dict.fromkeys(descriptions)))
+
+
+def _first_words(text: str) -> str:
+    """As many whole words as a quote may have: half a word stands nowhere in the text."""
+    if len(text) <= _SAID:
+        return text
+    last = _LAST_WORD.search(text, 0, _SAID + 1)
+    return text[: last.start() if last else _SAID].rstrip()
 
 
 def _line(text: str, most: int) -> str:
