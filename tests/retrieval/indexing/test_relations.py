@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import chunkwise
 from chunkwise import Document
-from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.home import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
@@ -361,6 +361,23 @@ def test_a_document_that_was_not_read_is_read_by_the_next_update(tmp_path: Path)
     model.is_gone = False
     index = make([FILM, DIRECTOR], model, into=tmp_path / "kb")
     assert [len(index.source.relations(at).relations) for at in range(2)] == [1, 1]
+
+
+def test_a_passage_that_was_not_read_is_counted_once(tmp_path: Path) -> None:
+    """Where the model goes away in the middle, the passages before are asked for twice and told once."""
+
+    class Leaving(Scripted):
+        def complete(self, request: Request, stop: Any = None) -> Completion:
+            if self.is_gone and "Report 3" in request.user:
+                raise ChunkwiseError("the machine was switched off")
+            return super().complete(request, stop)
+
+    model = Leaving(by_passage=True)
+    make([FILM], model, into=tmp_path / "kb")
+    model.is_gone = True
+    index = make([FILM, *OTHERS[:6]], model, into=tmp_path / "kb")
+    assert index.changes is not None
+    assert any("relations of 6 passages could not be had" in note for note in index.changes.notes)
 
 
 def test_contexts_and_relations_are_one_configuration(tmp_path: Path) -> None:

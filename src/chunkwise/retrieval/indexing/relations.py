@@ -113,6 +113,11 @@ class RelationTally:
         self.unread: Counter[str] = Counter()
         """Stretches without a usable answer, by the reason."""
 
+    def add(self, more: RelationTally) -> None:
+        self.kept += more.kept
+        self.dropped.update(more.dropped)
+        self.unread.update(more.unread)
+
     @property
     def note(self) -> str:
         """How far it is."""
@@ -151,7 +156,11 @@ class RelationReader:
     def read(
         self, documents: Sequence[Analyzed], advance: OnProgress | None = None
     ) -> list[tuple[StatedRelations, bool]]:
-        """What the model says of each document, and whether all of it was read."""
+        """What the model says of each document, and whether all of it was read.
+
+        What a call counts goes into the tally when it ends: one that fails is made again by somebody.
+        """
+        tally = RelationTally()
         asked = [
             (number, each) for number, own in enumerate(documents) for each in self._stretches(own)
         ]
@@ -162,7 +171,7 @@ class RelationReader:
                 if reply.is_answered:
                     answers[at] = reply.value
                 else:
-                    self.tally.unread[reply.reason] += 1
+                    tally.unread[reply.reason] += 1
                 if advance:
                     advance(asked[at][1].end - asked[at][1].start, self.tally.note)
         parts: list[list[StatedRelations]] = [[] for _ in documents]
@@ -172,7 +181,8 @@ class RelationReader:
             if answer is None:
                 whole[number] = False
             else:
-                parts[number].append(self._checked(documents[number], stretch, answer))
+                parts[number].append(self._checked(documents[number], stretch, answer, tally))
+        self.tally.add(tally)
         return [(_joined(own), is_whole) for own, is_whole in zip(parts, whole, strict=True)]
 
     def estimate(self, analyzed: Analyzed) -> LlmEstimate:
@@ -211,7 +221,7 @@ class RelationReader:
         return Request(system, user, schema, most, version=self._prompt.version)
 
     def _checked(
-        self, analyzed: Analyzed, stretch: Stretch, answer: Mapping[str, Any]
+        self, analyzed: Analyzed, stretch: Stretch, answer: Mapping[str, Any], tally: RelationTally
     ) -> StatedRelations:
         """What of an answer the text bears out; an answer is as untrusted as any text."""
         rows = [
@@ -236,7 +246,7 @@ class RelationReader:
             quote = quotes.get(row["quote"])
             both = [row["subject"], row["object"]]
             if quote is None:
-                self.tally.dropped[_NO_QUOTE] += 1
+                tally.dropped[_NO_QUOTE] += 1
             elif (
                 not row["relation"]
                 or name_key(both[0]) == name_key(both[1])
@@ -246,7 +256,7 @@ class RelationReader:
                 )
                 or not any(_is_in(standing.get(name, ()), quote[0]) for name in both)
             ):
-                self.tally.dropped[_NO_NAME] += 1
+                tally.dropped[_NO_NAME] += 1
             else:
                 start, end = (stretch.start + at for at in quote[0])
                 relations.append(
@@ -257,7 +267,7 @@ class RelationReader:
             for name, said in told
             if said and _is_name(name) and name in standing
         ]
-        self.tally.kept += len(relations)
+        tally.kept += len(relations)
         return StatedRelations(tuple(dict.fromkeys(relations)), tuple(dict.fromkeys(descriptions)))
 
 
