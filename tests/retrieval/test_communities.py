@@ -234,6 +234,10 @@ def test_an_estimate_counts_the_passages_that_there_will_be(documents: list[Docu
     model = Reader()
     index = make(named, model)
     assert sizes.passages == name_graph(index.source.atom_table()).passages
+    held = PassageSizes().and_those_in(index.source.atom_table(), range(len(named)))
+    assert held.passages == sizes.passages
+    assert 0.5 < held.tokens / sizes.tokens < 2
+    assert PassageSizes().and_those_in(index.source.atom_table(), []) == PassageSizes()
     estimate = communities_estimate(LlmClient(model), sizes)
     assert estimate.prompt_tokens < 2_000 * len(named)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -21,7 +21,7 @@ from chunkwise.chunkers.raptor import (
 from chunkwise.core import Document, OnProgress
 from chunkwise.models.llm.client import CacheOnlyClient, LlmClient, prompt_tokens
 from chunkwise.models.llm.cost import LlmEstimate
-from chunkwise.retrieval.graph import PASSAGE_TOKENS, NameGraph, Walk, name_graph
+from chunkwise.retrieval.graph import PASSAGE_TOKENS, NameGraph, Walk, name_graph, passages_of
 from chunkwise.retrieval.indexing.resolve import ResolvedSettings
 from chunkwise.retrieval.searchable import AtomTable
 from chunkwise.text.analyzed import Analyzed
@@ -210,7 +210,7 @@ class CommunityWriter:
     ) -> Communities:
         """The communities of an index with their summaries; `document` gives one by its number."""
         graph = name_graph(atoms)
-        passages = _passage_places(graph, atoms)
+        passages = _passage_places(graph.passage, graph.passages, atoms)
         texts = [
             document(own.document).text[own.start : min(own.end, own.start + _LONGEST)]
             for own in passages
@@ -279,8 +279,10 @@ def community_writer(resolved: ResolvedSettings) -> CommunityWriter | None:
     )
 
 
-def _passage_places(graph: NameGraph, atoms: AtomTable) -> list[CommunityPlace]:
-    bounds = graph.passage.searchsorted(np.arange(graph.passages + 1))
+def _passage_places(
+    passage: NDArray[np.int64], passages: int, atoms: AtomTable
+) -> list[CommunityPlace]:
+    bounds = passage.searchsorted(np.arange(passages + 1))
     first, last = bounds[:-1], bounds[1:] - 1
     tokens = np.append(0, np.cumsum(atoms.tokens, dtype=np.int64))
     columns = (
@@ -319,6 +321,15 @@ class PassageSizes(NamedTuple):
         end = np.minimum(np.append(begin[1:], len(analyzed.text)), begin + _LONGEST)
         read = analyzed.measure(tokenizer).befores(end) - before[:-1][first]
         return PassageSizes(self.passages + len(first), self.tokens + int(read.sum()))
+
+    def and_those_in(self, atoms: AtomTable, documents: Collection[int]) -> PassageSizes:
+        """With the passages that documents of an index have."""
+        wanted = set(documents)
+        own = _passage_places(*passages_of(atoms), atoms)
+        kept = [each for each in own if each.document in wanted]
+        # Of a passage that is cut, about: the index has the tokens of whole sentences alone.
+        read = (each.tokens * min(1.0, _LONGEST / (each.end - each.start)) for each in kept)
+        return PassageSizes(self.passages + len(kept), self.tokens + round(sum(read)))
 
 
 def communities_estimate(client: LlmClient, sizes: PassageSizes) -> LlmEstimate:

@@ -100,7 +100,7 @@ def _opens(key: NDArray[np.int64]) -> NDArray[np.bool_]:
 def name_graph(atoms: AtomTable) -> NameGraph:
     """Linear in the atoms and the mentions."""
     assert atoms.mentions is not None
-    passage, passages = _passages(atoms)
+    passage, passages = passages_of(atoms)
     atom, hashes, kind = _about(atoms)
     names, key, order = _by_edge(atom, hashes, kind, passage, passages)
     kind, once = kind[order], _opens(key)
@@ -124,8 +124,8 @@ def name_graph(atoms: AtomTable) -> NameGraph:
     )
 
 
-def _passages(atoms: AtomTable) -> tuple[NDArray[np.int64], int]:
-    """The passage of each atom: what its document has before it in tokens, counted in passages."""
+def passages_of(atoms: AtomTable) -> tuple[NDArray[np.int64], int]:
+    """The passage of each atom, and how many there are: what its document has before it in tokens tells which."""
     if not len(atoms):
         return np.empty(0, np.int64), 0
     before = np.cumsum(atoms.tokens, dtype=np.int64) - atoms.tokens
