@@ -32,6 +32,9 @@ COMMON = Walk.common
 """A name in more passages leads nowhere."""
 _SPELLINGS = 32
 """Mentions of a name that are read to see how it is written."""
+LINKED = 200
+"""Names whose links among each other are counted: more than a picture can show."""
+_PASSAGES_AT_ONCE = 4096
 _RANKED = 4
 """Times as many neighbours are ranked as are shown: some turn out to be the same name in other words."""
 
@@ -165,7 +168,7 @@ class NameOverview:
     """Names in so many passages that they lead nowhere."""
     most_linked: tuple[NameCount, ...]
     links: tuple[NameLink, ...]
-    """Between those, the strongest first."""
+    """Between the first `LINKED` of those, the strongest first."""
     statements: int = 0
     """Places that a language model says something is stated of a name."""
     communities: tuple[CommunitySummary, ...] = ()
@@ -246,7 +249,7 @@ class NameLookup:
             )
 
     def links(self, names: Sequence[str]) -> tuple[NameLink, ...]:
-        """How many passages each two of these names share, the strongest first; unknown ones have no link."""
+        """How many passages each two of the first `LINKED` of these share, the strongest first; unknown ones none."""
         numbers = [self._number(each) for each in names]
         known = [at for at, number in enumerate(numbers) if number is not None]
         found = self._links([number for number in numbers if number is not None])
@@ -271,12 +274,18 @@ class NameLookup:
         return int(self._graph.of_name.first[name + 1] - self._graph.of_name.first[name])
 
     def _links(self, names: Sequence[int]) -> tuple[NameLink, ...]:
-        number = np.array(names, np.int64)
+        number = np.array(names[:LINKED], np.int64)
         entry, owner = self._graph.of_name.of(number)
-        held, place = np.unique(self._graph.of_name.other[entry], return_inverse=True)
-        grid = np.zeros((len(held), len(number)), np.float32)
-        grid[place.reshape(-1), owner] = 1
-        shared = (grid.T @ grid).astype(np.int64)
+        order = np.argsort(self._graph.of_name.other[entry], kind="stable")
+        passage, owner = self._graph.of_name.other[entry][order], owner[order]
+        place = np.cumsum(np.diff(passage, prepend=-1) != 0) - 1
+        shared = np.zeros((len(number), len(number)), np.int64)
+        # Some passages at a time: a name that is everywhere is in all of them.
+        for low in range(0, int(place[-1]) + 1 if len(place) else 0, _PASSAGES_AT_ONCE):
+            some = slice(*place.searchsorted([low, low + _PASSAGES_AT_ONCE]).tolist())
+            grid = np.zeros((_PASSAGES_AT_ONCE, len(number)), np.float32)
+            grid[place[some] - low, owner[some]] = 1
+            shared += (grid.T @ grid).astype(np.int64)
         size = np.sqrt(np.maximum(np.diag(shared), 1))
         near = shared / np.outer(size, size)
         one, other = np.nonzero(np.triu(shared, 1))
