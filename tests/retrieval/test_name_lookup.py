@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise import Document
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.retrieval.graph import Walk
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.name_lookup import LINKED, NameLookup
+from chunkwise.retrieval.retrievers import get_retriever
 
 DOCUMENTS = [
     Document("kitchen", "# Salt Kitchen\n\nThe Salt Kitchen feeds Port Ansel. Anna Orme runs it.\n", format="markdown"),
@@ -78,6 +80,18 @@ def test_links_of_many_names_take_little_memory() -> None:
         pair = {names[link.one], names[link.other]}
         together = [each for each in documents if pair <= set(re.findall(r"\w+", each.text))]
         assert link.shared == len(together)
+
+
+def test_a_name_is_common_by_the_measure_of_who_asks() -> None:
+    source = chunkwise.index(DOCUMENTS, vectors="none", graph=True).source
+    assert not NameLookup(source).details("Salt Kitchen").counts.is_common
+    strict = NameLookup(source, common=1)
+    assert strict.details("Salt Kitchen").counts.is_common
+    assert strict.overview().common > 0 == NameLookup(source).overview().common
+
+
+def test_a_walk_without_parameters_is_that_of_the_retriever() -> None:
+    assert get_retriever("graph")._walk() == Walk()  # type: ignore[attr-defined]
 
 
 def test_the_overview_counts_and_links() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, main_reason
 from chunkwise.chunkers.raptor import (
     levels_above,
     summaries_where_they_fit,
@@ -244,12 +244,10 @@ class CommunityWriter:
         """What a user should know of summaries that could not be had."""
         if not self._reasons:
             return ()
-        (reason, _), *others = self._reasons.most_common()
-        more = f" (and {counted(len(others), 'other reason')})" if others else ""
         many = self._reasons.total()
         noun = "summary of a community" if many == 1 else "summaries of communities"
         return (
-            f"{many:,} {noun} could not be had: {reason}{more}; the next update asks for these again",
+            f"{many:,} {noun} could not be had: {main_reason(self._reasons)}; the next update asks for these again",
         )
 
     def _summaries(self, groups: Sequence[Sequence[str]]) -> list[str]:

@@ -347,7 +347,8 @@ class _Reached(NamedTuple):
 
     @classmethod
     def nothing(cls) -> _Reached:
-        return cls(*(np.empty(0, np.int64) for _ in range(3)), np.empty(0))
+        none = np.empty(0, np.int64)
+        return cls(none, none, none, np.empty(0))
 
     def and_better(self, more: _Reached) -> _Reached:
         """Of each passage the best of both."""

@@ -28,8 +28,6 @@ from chunkwise.text.names import (
     unwritten_title,
 )
 
-COMMON = Walk.common
-"""A name in more passages leads nowhere."""
 _SPELLINGS = 32
 """Mentions of a name that are read to see how it is written."""
 LINKED = 200
@@ -178,10 +176,12 @@ class NameOverview:
 class NameLookup:
     """Looks up names of an index; what is the same for all of them is made once, in time linear in the mentions."""
 
-    def __init__(self, source: Searchable) -> None:
+    def __init__(self, source: Searchable, common: int = Walk.common) -> None:
+        """A name in more passages than `common` leads nowhere, as for the retriever that is asked."""
         if not isinstance(source, NamedSource) or not isinstance(source, CommunitySource):
             raise no_graph_error()
         self._source: NamedSource = source
+        self._common = common
         with reporting_damage(source):
             self._graph = graph_of(source)
             self._atoms = source.atom_table()
@@ -198,7 +198,7 @@ class NameLookup:
         with reporting_damage(self._source):
             spread = np.diff(graph.of_name.first)
             # Those that lead somewhere first; a name that leads nowhere is not what a graph is for.
-            order = np.lexsort((graph.names, -spread, spread > COMMON))
+            order = np.lexsort((graph.names, -spread, spread > self._common))
             shown: list[int] = []
             counts: list[NameCount] = []
             for name in order[: _RANKED * show].tolist():
@@ -214,8 +214,8 @@ class NameLookup:
                 graph.passages,
                 len(graph.names),
                 len(self._table.name),
-                int(((spread > 1) & (spread <= COMMON)).sum()),
-                int((spread > COMMON).sum()),
+                int(((spread > 1) & (spread <= self._common)).sum()),
+                int((spread > self._common).sum()),
                 tuple(counts),
                 self._links(shown),
                 int((self._table.kind == STATED).sum()),
@@ -320,7 +320,7 @@ class NameLookup:
         rows, spread = self._places(name), self._spread(name)
         atom = self._atoms_of(rows)
         documents = len(np.unique(self._atoms.document[atom]))
-        return NameCount(self._written(name), len(rows), spread, documents, spread > COMMON)
+        return NameCount(self._written(name), len(rows), spread, documents, spread > self._common)
 
     def _written(self, name: int) -> str:
         """As a text writes it: not as a short form of it, which may stand for it in the same document."""
@@ -394,7 +394,7 @@ class NameLookup:
         other, shared = np.unique(graph.of_passage.other[entry], return_counts=True)
         spread = np.diff(graph.of_name.first)[other]
         weight = shared * graph.rarity[other]
-        kept = (other != name) & (spread <= COMMON)
+        kept = (other != name) & (spread <= self._common)
         other, shared, weight, ends = other[kept], shared[kept], weight[kept], spread[kept] < 2
         order = np.lexsort((other, -weight, ends))[: _RANKED * show]
         own = set(name_key(self._written(name)).split())

@@ -407,16 +407,23 @@ class GraphRetriever(MultiscaleRetriever):
     """
 
     graph: float = param(0.5, "how much the walk along names counts", low=0.0, high=10.0)
-    hops: int = param(2, "names one behind the other, from what the question finds", low=1, high=4)
-    start: int = param(10, "best passages each hop begins with", unit="passages", low=1, high=100)
+    hops: int = param(
+        Walk.hops, "names one behind the other, from what the question finds", low=1, high=4
+    )
+    start: int = param(
+        Walk.start, "best passages each hop begins with", unit="passages", low=1, high=100
+    )
     common: int = param(
-        200, "a name in more passages leads nowhere", unit="passages", low=1, high=10_000
+        Walk.common, "a name in more passages leads nowhere", unit="passages", low=1, high=10_000
     )
     mention: float = param(
-        0.7, "what a passage that mentions the name is worth beside one about it", low=0.0, high=1.0
+        Walk.mention,
+        "what a passage that mentions the name is worth beside one about it",
+        low=0.0,
+        high=1.0,
     )
     rest: float = param(
-        0.6, "what the name alone is worth beside the words still missing", low=0.0, high=10.0
+        Walk.rest, "what the name alone is worth beside the words still missing", low=0.0, high=10.0
     )
 
     def _walk(self) -> Walk:

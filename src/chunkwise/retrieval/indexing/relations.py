@@ -13,7 +13,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, main_reason
 from chunkwise.core import Document, OnProgress
 from chunkwise.models.llm.client import LlmClient, cleaned_answer
 from chunkwise.models.llm.cost import LlmEstimate
@@ -133,11 +133,10 @@ class RelationTally:
             )
             found.append(f"{said}; {self.dropped.total():,} more left out: {why}" if why else said)
         if self.unread:
-            (reason, _), *others = self.unread.most_common()
-            more = f" (and {counted(len(others), 'other reason')})" if others else ""
             passages = counted(self.unread.total(), "passage")
+            why = main_reason(self.unread)
             found.append(
-                f"relations of {passages} could not be had: {reason}{more}; the next update asks for these again"
+                f"relations of {passages} could not be had: {why}; the next update asks for these again"
             )
         return tuple(found)
 

@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import main_reason
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers import Strategy
 from chunkwise.chunkers.chunk import Chunked, chunk_changed, under_id
@@ -189,12 +189,11 @@ class LostSummaries:
         lost = self._missing() - self._before
         if not lost:
             return ()
-        (reason, _), *others = lost.most_common()
-        more = f" (and {counted(len(others), 'other reason')})" if others else ""
         count = lost.total()
         many = "1 summary" if count == 1 else f"{count:,} summaries"
+        why = main_reason(lost)
         return (
-            f"{many} could not be made: {reason}{more}; to ask for what is missing, {REBUILD}: all others are kept",
+            f"{many} could not be made: {why}; to ask for what is missing, {REBUILD}: all others are kept",
         )
 
 
