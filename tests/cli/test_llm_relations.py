@@ -96,6 +96,36 @@ def test_a_limit_of_cost_is_kept_and_what_is_missing_is_asked_for_again(
         assert len(server.requests) == 3
 
 
+def test_summaries_are_priced_where_documents_go_or_summaries_are_missing(
+    here: Run, films: Path
+) -> None:
+    """No document is new, and the next update asks all the same."""
+    is_mute = True
+
+    def answer(payload: dict[str, Any]) -> str:
+        return "" if is_mute and "Summarise" in asked(payload) else relations(payload)
+
+    with chat_server(answer) as server:
+
+        def priced(*more: str) -> int:
+            dry = here(*words(films, server.name(), "--dry-run", "--json", *more))
+            assert dry.returncode == 0, dry.stderr
+            return int(json.loads(dry.stdout)["calls"])
+
+        done = here(*words(films, server.name()))
+        assert "1 summary of a community could not be had" in done.stderr
+        assert priced() == 1
+        is_mute = False
+        assert here(*words(films, server.name())).returncode == 0
+        assert priced() == 0
+        (films / "orme.md").rename(films.parent / "orme.md")
+        asked_before = len(server.requests)
+        assert priced() == 1
+        assert priced("--add") == 0
+        assert here(*words(films, server.name())).returncode == 0
+        assert len(server.requests) == asked_before + 1
+
+
 def test_a_model_of_the_environment_is_not_asked_unless_the_command_says_so(
     here: Run, films: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

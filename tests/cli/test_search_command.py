@@ -378,7 +378,8 @@ def test_a_reranker_that_cannot_be_fetched_is_one_line(
 
 def test_the_budget_is_counted_by_the_tokenizer_that_is_named(here: Run, kb: Path) -> None:
     words = ("search", kb, "which versions are supported?", "--budget", "120", "--json")
-    words += ("--retriever", "multiscale(dense=0)")  # vectors differ from one kind of processor to another
+    # By words: vectors differ from one kind of processor to another.
+    words += ("--retriever", "multiscale(dense=0)")
     for name, model in (("cl100k_base", "text-embedding-3-large"), ("words", "words")):
         found = rows(here(*words, "--tokenizer", model))
         count = get_tokenizer(name).count

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,14 @@ from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.retrieval.communities import (
     Communities,
     CommunityWriter,
+    PassageSizes,
     communities_estimate,
     hierarchy,
     partition,
 )
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.graph import name_graph
+from chunkwise.text.analyzed import Analyzed
 from how_many import examples
 from rule_summariser import FirstSentences
 
@@ -200,10 +203,55 @@ def test_a_model_that_is_gone_stops_a_new_index_and_no_update() -> None:
 
 def test_what_it_will_take_is_told_beforehand() -> None:
     client = LlmClient(Reader())
-    assert communities_estimate(client, 0).calls == 0
-    small, large = (communities_estimate(client, count) for count in (100, 1000))
+    assert communities_estimate(client, PassageSizes()).calls == 0
+    small, large = (
+        communities_estimate(client, PassageSizes(count, 200 * count)) for count in (100, 1000)
+    )
     assert 100 / 6 < small.calls < 100
     assert 9 < large.calls / small.calls < 11
+
+
+UNBROKEN = Document("picture", "x" * 300_000)
+
+
+def test_a_passage_without_an_end_is_read_from_its_beginning() -> None:
+    """A picture in base64 is one sentence: it costs little, and stops no index."""
+    model = Reader()
+    model.window = 32_000
+    index = make([*DOCUMENTS, UNBROKEN], model)
+    assert not index.source.communities().missing
+    assert max(len(request.user) for request in model.asked) < 30_000
+    picture = index.source.ids().index("picture")
+    assert picture in {place.document for place in index.source.communities().found[-1].places}
+
+
+@pytest.mark.parametrize("documents", [DOCUMENTS, [UNBROKEN], [*DOCUMENTS, UNBROKEN] * 2])
+def test_an_estimate_counts_the_passages_that_there_will_be(documents: list[Document]) -> None:
+    named = [replace(each, id=str(at)) for at, each in enumerate(documents)]
+    sizes = PassageSizes()
+    for each in named:
+        sizes = sizes.and_those_of(Analyzed(each), "o200k_base")
+    model = Reader()
+    index = make(named, model)
+    assert sizes.passages == name_graph(index.source.atom_table()).passages
+    held = PassageSizes().and_those_in(index.source.atom_table(), range(len(named)))
+    assert held.passages == sizes.passages
+    assert 0.5 < held.tokens / sizes.tokens < 2
+    assert PassageSizes().and_those_in(index.source.atom_table(), []) == PassageSizes()
+    estimate = communities_estimate(LlmClient(model), sizes)
+    assert estimate.prompt_tokens < 2_000 * len(named)
+
+
+def test_what_a_model_cannot_hold_is_missing_and_no_error() -> None:
+    model = Reader()
+    model.window = 600
+    long = [Document(f"long {at}", f"Hal Ridge {at} is " + "y" * 5_000) for at in range(6)]
+    index = make([*DOCUMENTS, *long], model)
+    found = index.source.communities()
+    assert found.missing
+    assert found.found
+    assert index.changes is not None
+    assert any("too much text to be summarised at once" in note for note in index.changes.notes)
 
 
 def test_text_that_says_nothing_is_not_asked_about() -> None:

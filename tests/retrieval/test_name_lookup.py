@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,10 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise import Document
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.retrieval.graph import Walk
 from chunkwise.retrieval.local.index import LocalIndex
-from chunkwise.retrieval.name_lookup import NameLookup
+from chunkwise.retrieval.name_lookup import LINKED, NameLookup
+from chunkwise.retrieval.retrievers import get_retriever
 
 DOCUMENTS = [
     Document("kitchen", "# Salt Kitchen\n\nThe Salt Kitchen feeds Port Ansel. Anna Orme runs it.\n", format="markdown"),
@@ -52,6 +56,42 @@ def test_a_title_alone_is_a_mention_without_length() -> None:
     assert (title.start, title.end, title.kind) == (0, 0, "title")
     alone = lookup(DOCUMENTS[2:]).details("Anna Orme")
     assert alone.counts.name == "Anna Orme"
+
+
+def test_links_of_many_names_take_little_memory() -> None:
+    """Those of the first are counted, some passages at a time, and rightly."""
+    said = [f"Vale{at}" for at in range(1200)]
+    documents = [
+        Document(f"d{at}", f"{said[at]} met {said[at // 2]}. Orme saw {said[at % 7]}.")
+        for at in range(1200)
+    ]
+    looked = lookup(documents)
+    tracemalloc.start()
+    found = looked.overview(2000)
+    links = looked.links([each.name for each in found.most_linked])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(found.most_linked) > 1000
+    assert links == found.links
+    assert max(each.other for each in links) < LINKED
+    assert peak < 25_000_000
+    names = [each.name for each in found.most_linked]
+    for link in [*links[:20], *links[-20:]]:
+        pair = {names[link.one], names[link.other]}
+        together = [each for each in documents if pair <= set(re.findall(r"\w+", each.text))]
+        assert link.shared == len(together)
+
+
+def test_a_name_is_common_by_the_measure_of_who_asks() -> None:
+    source = chunkwise.index(DOCUMENTS, vectors="none", graph=True).source
+    assert not NameLookup(source).details("Salt Kitchen").counts.is_common
+    strict = NameLookup(source, common=1)
+    assert strict.details("Salt Kitchen").counts.is_common
+    assert strict.overview().common > 0 == NameLookup(source).overview().common
+
+
+def test_a_walk_without_parameters_is_that_of_the_retriever() -> None:
+    assert get_retriever("graph")._walk() == Walk()  # type: ignore[attr-defined]
 
 
 def test_the_overview_counts_and_links() -> None:

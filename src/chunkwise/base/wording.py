@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
@@ -43,6 +44,12 @@ def plural(count: float, noun: str) -> str:
 def counted(count: int, noun: str) -> str:
     """ "1 chunk", "2 chunks"."""
     return f"{count:,} {plural(count, noun)}"
+
+
+def main_reason(reasons: Counter[str]) -> str:
+    """ "the model refused (and 2 other reasons)": the most frequent one."""
+    (reason, _), *others = reasons.most_common()
+    return f"{reason} (and {counted(len(others), 'other reason')})" if others else reason
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:

@@ -119,15 +119,31 @@ def summaries(
     client: LlmClient, groups: Sequence[Sequence[str]], limit: int, tokenizer: TokenizerLike
 ) -> list[Reply]:
     """Of each group its summary of at most `limit` tokens, or the reason why there is none."""
+    for request in summary_requests(groups, limit):
+        if too_large := _too_large(client, request):
+            raise InvalidParameter(f"{too_large} (smaller max_tokens or branching)")
+    return summaries_where_they_fit(client, groups, limit, tokenizer)
+
+
+def summaries_where_they_fit(
+    client: LlmClient, groups: Sequence[Sequence[str]], limit: int, tokenizer: TokenizerLike
+) -> list[Reply]:
+    """The same; a group that the model cannot hold is one more reason."""
     requests = summary_requests(groups, limit)
-    for request in requests:
-        try:
-            check_window(client.model, request)
-        except ChunkwiseError as error:
-            raise InvalidParameter(
-                f"too much text to be summarised at once: {error} (smaller max_tokens or branching)"
-            ) from None
-    return [_shortened(reply, limit, tokenizer) for reply in client.ask_all(requests)]
+    replies = [Reply(reason=_too_large(client, request)) for request in requests]
+    asked = [at for at, reply in enumerate(replies) if not reply.reason]
+    for at, reply in zip(asked, client.ask_all([requests[at] for at in asked]), strict=True):
+        replies[at] = _shortened(reply, limit, tokenizer)
+    return replies
+
+
+def _too_large(client: LlmClient, request: Request) -> str:
+    """Why it cannot be sent; empty: it can."""
+    try:
+        check_window(client.model, request)
+    except ChunkwiseError as error:
+        return f"too much text to be summarised at once: {error}"
+    return ""
 
 
 def _shortened(reply: Reply, limit: int, tokenizer: TokenizerLike) -> Reply:

@@ -18,6 +18,7 @@ from chunkwise.cli.llm import (
     NO_MODEL,
     AskingStrategy,
     Contextual,
+    IndexBefore,
     LlmClients,
     asking_strategy,
     check_contextual,
@@ -514,22 +515,21 @@ def _dry_run(
     outcomes = chunk_each(paths, strategy, options=options.loading(), jobs=options.workers(total))
     with progress("counting", total, options.quiet) as advance:
         cut = readable(outcomes, options.strict, summary, advance)
-        before = None if options.rebuild else known
-        estimate = estimate_documents(
-            cut, asking, writer, _fingerprints(options.into or "", before), reader
-        )
+        before = None if options.rebuild or not known else _before(options)
+        estimate = estimate_documents(cut, asking, writer, before, reader)
     show_estimate(estimate, options.as_json)
     if summary.skipped:
         sys.exit(SKIPPED)
 
 
-def _fingerprints(place: str, known: Settings | None) -> frozenset[str]:
-    """Of the documents an index in a folder has; on a server the contexts that are kept tell what is new."""
-    if known is None or "://" in place:
-        return frozenset()
+def _before(options: IndexCommandOptions) -> IndexBefore | None:
+    """The index in a folder; on a server the answers that are kept tell what is new."""
+    place = options.into or ""
+    if "://" in place:
+        return None
     from chunkwise.retrieval.local.update import open_local_index
 
-    return frozenset(open_local_index(Path(place)).fingerprints())
+    return IndexBefore(open_local_index(Path(place)), options.add)
 
 
 def _tokenizer(options: IndexCommandOptions, known: Settings | None) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from chunkwise.models.llm.client import LlmClient
     from chunkwise.models.llm.cost import LlmEstimate, LlmUsage
     from chunkwise.retrieval.indexing.relations import RelationReader
+    from chunkwise.retrieval.local.index import LocalIndex
     from chunkwise.text.analyzed import Analyzed
 
 Contextual = Literal["neighbours", "document"]
@@ -246,26 +247,36 @@ def refuse_unlimited(strategy_spec: str) -> None:
         )
 
 
+class IndexBefore(NamedTuple):
+    """The index in a folder that is to be brought up to date."""
+
+    source: LocalIndex
+    keeps_others: bool
+    """Whether documents that are not among the inputs stay."""
+
+
 def estimate_documents(
     documents: Iterable[Chunked],
     asking: AskingStrategy | None,
     writer: ContextWriter | None,
-    known: Collection[str] = (),
+    before: IndexBefore | None = None,
     reader: RelationReader | None = None,
 ) -> LlmEstimate:
-    """For summaries, contexts, relations and communities; `known` are fingerprints of documents that have theirs."""
+    """For summaries, contexts, relations and communities; documents of the index before have all but the last."""
     from chunkwise.models.llm.cost import LlmEstimate
-    from chunkwise.retrieval.communities import communities_estimate
-    from chunkwise.retrieval.graph import PASSAGE_TOKENS
+    from chunkwise.retrieval.communities import PassageSizes, communities_estimate
     from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
 
     estimate = LlmEstimate()
-    passages, is_new = 0, False
+    sizes, is_new = PassageSizes(), False
+    source = before.source if before else None
+    others = dict(zip(source.ids(), source.document_numbers(), strict=True)) if source else {}
+    known = frozenset(source.fingerprints() if source else ())
     for chunked in documents:
+        is_new |= others.pop(chunked.document.id, None) is None
         if reader is not None:
-            tokens = len(chunked.analyzed.measure(reader.tokenizer).starts)
-            passages += -(-tokens // PASSAGE_TOKENS)
-        if known and document_fingerprint(chunked.document) in known:
+            sizes = sizes.and_those_of(chunked.analyzed, reader.tokenizer)
+        if document_fingerprint(chunked.document) in known:
             continue
         is_new = True
         if asking is not None and chunked.chunks:
@@ -274,8 +285,13 @@ def estimate_documents(
             estimate += writer.estimate([chunked])
         if reader is not None:
             estimate += reader.estimate(chunked.analyzed)
-    if reader is not None and is_new:
-        estimate += communities_estimate(reader.client, passages)
+    if before and before.keeps_others:
+        if reader is not None:
+            sizes = sizes.and_those_in(before.source.atom_table(), list(others.values()))
+    elif others:  # they go, and with them what the summaries of the rest have said of them
+        is_new = True
+    if reader is not None and (is_new or (source and source.communities().missing)):
+        estimate += communities_estimate(reader.client, sizes)
     return estimate
 
 

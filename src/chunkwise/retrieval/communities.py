@@ -5,21 +5,26 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.wording import counted
-from chunkwise.chunkers.raptor import levels_above, summaries, summary_requests
+from chunkwise.base.wording import counted, main_reason
+from chunkwise.chunkers.raptor import (
+    levels_above,
+    summaries_where_they_fit,
+    summary_requests,
+)
 from chunkwise.core import Document, OnProgress
 from chunkwise.models.llm.client import CacheOnlyClient, LlmClient, prompt_tokens
 from chunkwise.models.llm.cost import LlmEstimate
-from chunkwise.retrieval.graph import PASSAGE_TOKENS, NameGraph, Walk, name_graph
+from chunkwise.retrieval.graph import PASSAGE_TOKENS, NameGraph, Walk, name_graph, passages_of
 from chunkwise.retrieval.indexing.resolve import ResolvedSettings
 from chunkwise.retrieval.searchable import AtomTable
+from chunkwise.text.analyzed import Analyzed
 
 SUMMARY_TOKENS = 150
 _MOST = 6
@@ -29,6 +34,9 @@ _USUAL = 4
 _ROUNDS = 20
 _DOCUMENT = 0.3
 """How much it binds two passages that they are of one document, beside the rarest of names."""
+_LONGEST = 4_000
+"""Characters of a passage that are read: several times what one has, but a single sentence (a picture in base64) may
+be as long as somebody likes."""
 _DIGITS = 9
 """Beyond these, gains are equal: no sum is exact."""
 
@@ -202,8 +210,11 @@ class CommunityWriter:
     ) -> Communities:
         """The communities of an index with their summaries; `document` gives one by its number."""
         graph = name_graph(atoms)
-        passages = _passage_places(graph, atoms)
-        texts = [document(own.document).text[own.start : own.end] for own in passages]
+        passages = _passage_places(graph.passage, graph.passages, atoms)
+        texts = [
+            document(own.document).text[own.start : min(own.end, own.start + _LONGEST)]
+            for own in passages
+        ]
         places: list[tuple[CommunityPlace, ...]] = [(own,) for own in passages]
         found: list[Community] = []
         for level, groups in enumerate(hierarchy(graph, atoms), 1):
@@ -233,26 +244,24 @@ class CommunityWriter:
         """What a user should know of summaries that could not be had."""
         if not self._reasons:
             return ()
-        (reason, _), *others = self._reasons.most_common()
-        more = f" (and {counted(len(others), 'other reason')})" if others else ""
         many = self._reasons.total()
         noun = "summary of a community" if many == 1 else "summaries of communities"
         return (
-            f"{many:,} {noun} could not be had: {reason}{more}; the next update asks for these again",
+            f"{many:,} {noun} could not be had: {main_reason(self._reasons)}; the next update asks for these again",
         )
 
     def _summaries(self, groups: Sequence[Sequence[str]]) -> list[str]:
         """Of each group; empty where there is none, or where the group has nothing to say."""
         asked = [group for group in groups if any(map(str.strip, group))]
         try:
-            replies = summaries(self._client, asked, SUMMARY_TOKENS, self._tokenizer)
+            replies = summaries_where_they_fit(self._client, asked, SUMMARY_TOKENS, self._tokenizer)
         except InvalidParameter:
             raise
         except ChunkwiseError as error:
             if not self._is_update:
                 raise
             self._client = CacheOnlyClient(self._client, str(error))
-            replies = summaries(self._client, asked, SUMMARY_TOKENS, self._tokenizer)
+            replies = summaries_where_they_fit(self._client, asked, SUMMARY_TOKENS, self._tokenizer)
         self._reasons.update(each.reason for each in replies if not each.is_answered)
         said = iter(str(each.value) if each.is_answered else "" for each in replies)
         return [next(said) if any(map(str.strip, group)) else "" for group in groups]
@@ -268,8 +277,10 @@ def community_writer(resolved: ResolvedSettings) -> CommunityWriter | None:
     )
 
 
-def _passage_places(graph: NameGraph, atoms: AtomTable) -> list[CommunityPlace]:
-    bounds = graph.passage.searchsorted(np.arange(graph.passages + 1))
+def _passage_places(
+    passage: NDArray[np.int64], passages: int, atoms: AtomTable
+) -> list[CommunityPlace]:
+    bounds = passage.searchsorted(np.arange(passages + 1))
     first, last = bounds[:-1], bounds[1:] - 1
     tokens = np.append(0, np.cumsum(atoms.tokens, dtype=np.int64))
     columns = (
@@ -292,15 +303,42 @@ def _joined(places: Sequence[CommunityPlace]) -> tuple[CommunityPlace, ...]:
     return tuple(found)
 
 
-def communities_estimate(client: LlmClient, passages: int) -> LlmEstimate:
-    """What the summaries of so many passages would take, about: names say only later which go together."""
-    if not passages:
+class PassageSizes(NamedTuple):
+    """How much there is to summarise."""
+
+    passages: int = 0
+    tokens: int = 0
+    """Of what is read of them."""
+
+    def and_those_of(self, analyzed: Analyzed, tokenizer: str) -> PassageSizes:
+        """With the passages that a document will have."""
+        starts = analyzed.atoms(tokenizer)
+        before = analyzed.measure(tokenizer).befores(np.append(starts, len(analyzed.text)))
+        first = np.flatnonzero(np.diff(before[:-1] // PASSAGE_TOKENS, prepend=-1))
+        begin = starts[first]
+        end = np.minimum(np.append(begin[1:], len(analyzed.text)), begin + _LONGEST)
+        read = analyzed.measure(tokenizer).befores(end) - before[:-1][first]
+        return PassageSizes(self.passages + len(first), self.tokens + int(read.sum()))
+
+    def and_those_in(self, atoms: AtomTable, documents: Collection[int]) -> PassageSizes:
+        """With the passages that documents of an index have."""
+        wanted = set(documents)
+        own = _passage_places(*passages_of(atoms), atoms)
+        kept = [each for each in own if each.document in wanted]
+        # Of a passage that is cut, about: the index has the tokens of whole sentences alone.
+        read = (each.tokens * min(1.0, _LONGEST / (each.end - each.start)) for each in kept)
+        return PassageSizes(self.passages + len(kept), self.tokens + round(sum(read)))
+
+
+def communities_estimate(client: LlmClient, sizes: PassageSizes) -> LlmEstimate:
+    """What their summaries would take, about: names say only later which go together."""
+    if not sizes.passages:
         return LlmEstimate()
-    calls = -(-passages // _USUAL)
+    calls = -(-sizes.passages // _USUAL)
     empty, one = (summary_requests([texts], SUMMARY_TOKENS)[0] for texts in ([], [""]))
     wording = prompt_tokens(empty)
-    passage = prompt_tokens(one) - wording + PASSAGE_TOKENS
-    prompt = calls * wording + passages * passage
+    around = prompt_tokens(one) - wording
+    prompt = calls * wording + sizes.passages * around + sizes.tokens
     found = client.estimate_of(calls, prompt, calls * empty.max_tokens, calls)
     more = levels_above(client, calls, 64, branching=_USUAL, summary_tokens=SUMMARY_TOKENS)
     return found + more

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.retrieval.bm25 import inverse_document_frequency
-from chunkwise.retrieval.searchable import LONGEST_NAME, AtomTable
-from chunkwise.text.names import HEADING, MENTION, TITLE, NameSpan
+from chunkwise.retrieval.searchable import LONGEST_NAME, AtomTable, MentionTable
+from chunkwise.text.names import HEADING, MENTION, TITLE, NameSpan, is_short_title
 from chunkwise.text.terms import ranges
 
 PASSAGE_TOKENS = 200
@@ -20,6 +21,8 @@ _NAMES = 64
 """Names of a passage that lead on: the rarest."""
 _MOST_TERMS = 64
 """Terms of a question that are looked for."""
+_ENTRIES_AT_ONCE = 1 << 16
+"""Edges of a hop that are weighed together, each with a number a term."""
 
 
 class Edges(NamedTuple):
@@ -37,10 +40,22 @@ class Edges(NamedTuple):
         return ranges(low, high), np.repeat(np.arange(len(rows)), high - low)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class EdgeAtoms(NamedTuple):
+    """Where the edges of a graph come from: of entry `i` of `of_name` the rows `first[i]` to `first[i + 1]`."""
+
+    first: NDArray[np.int64]
+    atom: NDArray[np.int64]
+    """One that mentions the name, or is below it as its title or heading."""
+    subject: NDArray[np.bool_]
+    by_passage: NDArray[np.int64]
+    """The entry of `of_name` that each entry of `of_passage` is."""
+
+
+@dataclass(frozen=True, eq=False)
 class NameGraph:
     """Names on one side, passages on the other; an edge is a mention."""
 
+    atoms: AtomTable
     passage: NDArray[np.int64]
     """Of each atom."""
     passages: int
@@ -51,17 +66,44 @@ class NameGraph:
     of_passage: Edges
     of_name: Edges
 
+    @cached_property
+    def edge_atoms(self) -> EdgeAtoms:
+        """Made for the first question with a filter: without one, no edge is looked behind."""
+        atom, hashes, kind = _about(self.atoms)
+        _, key, order = _by_edge(atom, hashes, kind, self.passage, self.passages)
+        first = np.append(np.flatnonzero(_opens(key)), len(key))
+        owner = np.repeat(np.arange(self.passages), np.diff(self.of_passage.first))
+        edge = self.of_passage.other * max(self.passages, 1) + owner
+        by_passage = key[first[:-1]].searchsorted(edge)
+        return EdgeAtoms(first, atom[order], kind[order] != MENTION, by_passage)
+
+
+def _by_edge(
+    atom: NDArray[np.int64],
+    hashes: NDArray[np.uint64],
+    kind: NDArray[np.uint16],
+    passage: NDArray[np.int64],
+    passages: int,
+) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
+    """The names, and the places sorted by name and passage: the number of the pair, and the order."""
+    names, name = np.unique(hashes, return_inverse=True)
+    key = name.reshape(-1).astype(np.int64) * max(passages, 1) + passage[atom]
+    order = np.lexsort((kind == MENTION, key))
+    return names, key[order], order
+
+
+def _opens(key: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where another one begins."""
+    return np.append(True, key[1:] != key[:-1])[: len(key)]
+
 
 def name_graph(atoms: AtomTable) -> NameGraph:
     """Linear in the atoms and the mentions."""
     assert atoms.mentions is not None
-    passage, passages = _passages(atoms)
+    passage, passages = passages_of(atoms)
     atom, hashes, kind = _about(atoms)
-    names, name = np.unique(hashes, return_inverse=True)
-    key = name.reshape(-1).astype(np.int64) * max(passages, 1) + passage[atom]
-    order = np.lexsort((kind == MENTION, key))
-    key, kind = key[order], kind[order]
-    once = np.append(True, key[1:] != key[:-1])[: len(key)]
+    names, key, order = _by_edge(atom, hashes, kind, passage, passages)
+    kind, once = kind[order], _opens(key)
     key, subject = key[once], kind[once] != MENTION
     name, where = key // max(passages, 1), key % max(passages, 1)
     by_name = Edges(name.searchsorted(np.arange(len(names) + 1)), where, subject)
@@ -72,12 +114,18 @@ def name_graph(atoms: AtomTable) -> NameGraph:
     spread = np.diff(by_name.first)
     rarity = inverse_document_frequency(spread, max(passages, 1))
     return NameGraph(
-        passage, passages, names, rarity / (rarity.max(initial=0) or 1.0), by_passage, by_name
+        atoms,
+        passage,
+        passages,
+        names,
+        rarity / (rarity.max(initial=0) or 1.0),
+        by_passage,
+        by_name,
     )
 
 
-def _passages(atoms: AtomTable) -> tuple[NDArray[np.int64], int]:
-    """The passage of each atom: what its document has before it in tokens, counted in passages."""
+def passages_of(atoms: AtomTable) -> tuple[NDArray[np.int64], int]:
+    """The passage of each atom, and how many there are: what its document has before it in tokens tells which."""
     if not len(atoms):
         return np.empty(0, np.int64), 0
     before = np.cumsum(atoms.tokens, dtype=np.int64) - atoms.tokens
@@ -96,7 +144,7 @@ def _about(
     table = atoms.mentions
     assert table is not None
     atom = np.repeat(np.arange(len(atoms)), np.diff(table.first))
-    kinds = table.kind
+    kinds = _with_short_titles(table, atoms.document[atom])
     found = [(atom, np.asarray(table.name), kinds)]
     for kind, owner in ((TITLE, atoms.document), (HEADING, atoms.section)):
         rows = np.flatnonzero(kinds == kind)
@@ -120,8 +168,25 @@ def _about(
     return atoms_of, names, kinds
 
 
-_MOST_OF_A_KIND = {TITLE: 2, HEADING: 1}
-"""A document has its title and the name of its file, a section one heading: the work is a few passes over the atoms."""
+def _with_short_titles(table: MentionTable, document: NDArray[np.int32]) -> NDArray[np.uint16]:
+    """The kinds; what a title is without its brackets is a title too, where it is that of one document alone."""
+    kinds = table.kind
+    short = np.flatnonzero(is_short_title(kinds, table.length))
+    if not len(short):
+        return kinds
+    titles = np.append(np.flatnonzero(kinds == TITLE), short)
+    names, name = np.unique(table.name[titles], return_inverse=True)
+    name = name.reshape(-1).astype(np.int64)
+    last = int(document.max()) + 1
+    owners = np.bincount(np.unique(name * last + document[titles]) // last, minlength=len(names))
+    is_sole = owners[name[-len(short) :]] == 1
+    kinds[short] = np.where(is_sole, TITLE, MENTION)
+    return kinds
+
+
+_MOST_OF_A_KIND = {TITLE: 3, HEADING: 1}
+"""A document has its title in full and short and the name of its file, a section one heading: the work is a few passes
+over the atoms."""
 
 
 def _first_of_each(owner: NDArray[np.int64], most: int) -> NDArray[np.int64]:
@@ -197,7 +262,7 @@ class Walk:
     ) -> Walked:
         """`found`: how well each atom suits the question by itself; `terms` and `named`: its words and its names.
 
-        A passage without an atom that is `allowed` is no step on the way, either.
+        What is said in no atom that is `allowed` is no step on the way, either.
         """
         score = np.zeros(graph.passages)
         steps: dict[int, WalkStep] = {}
@@ -207,33 +272,15 @@ class Walk:
         top = float(best.max(initial=0))
         if not top or not len(graph.names):
             return Walked(score, steps)
-        held, worth = _terms_of_passages(graph, atoms, terms)
+        terms_of = _terms_of_passages(graph, atoms, terms, allowed)
         begin = np.argsort(-best, kind="stable")[: self.start]
         begin = begin[best[begin] > 0]
-        points, covered = best[begin] / top, held[begin]
-        barred = np.zeros(graph.passages, np.bool_)
-        if allowed is not None:
-            barred[:] = True
-            barred[graph.passage[allowed]] = False
+        points, covered = best[begin] / top, terms_of.held[begin]
+        edges = AllowedEdges(graph, allowed)
         skipped = _members(graph.names, named)
         for _ in range(self.hops):
-            entry, owner = graph.of_passage.of(begin)
-            name = graph.of_passage.other[entry]
-            spread = graph.of_name.first[name + 1] - graph.of_name.first[name]
-            leads = ~skipped[name] & (spread <= self.common)
-            name, owner = _rarest(name[leads], owner[leads], graph.rarity)
-            entry, edge = graph.of_name.of(name)
-            target, by, source = graph.of_name.other[entry], name[edge], owner[edge]
-            missing = (1 - covered) * worth
-            reached = np.einsum("ij,ij->i", held[target], missing[source])
-            value = self.decay * points[source] * graph.rarity[by] * (self.rest + reached)
-            value *= np.where(graph.of_name.subject[entry], 1.0, self.mention)
-            value[(target == begin[source]) | barred[target]] = 0
-            better = np.flatnonzero(value > score[target])  # before they are sorted: mostly few
-            target, by, source, value = target[better], by[better], source[better], value[better]
-            order = np.lexsort((by, source, -value, target))
-            order = order[np.append(True, np.diff(target[order]) != 0)[: len(order)]]
-            target, by, source, value = target[order], by[order], source[order], value[order]
+            reached = self._hop(edges, terms_of, _Round(begin, points, covered), skipped, score)
+            target, by, source, value = reached
             score[target] = value
             if keep_steps:
                 known = dict(steps)
@@ -241,12 +288,120 @@ class Walk:
                     last = int(begin[source[at]])
                     steps[where] = WalkStep(last, int(by[at]), float(value[at]), known.get(last))
             kept = np.lexsort((target, -value))[: self.start]
-            covered = np.maximum(covered[source[kept]], held[target[kept]])
+            covered = np.maximum(covered[source[kept]], terms_of.held[target[kept]])
             begin, points = target[kept], value[kept]
             if not len(begin):
                 break
         most = float(score.max(initial=0))
         return Walked(score / most if most else score, steps)
+
+    def _hop(
+        self,
+        edges: AllowedEdges,
+        terms: _TermsOfPassages,
+        begin: _Round,
+        skipped: NDArray[np.bool_],
+        score: NDArray[np.float64],
+    ) -> _Reached:
+        """The passages that are reached with a better score than before, each by the best way to it."""
+        graph = edges.graph
+        entry, owner = edges.of_passages(begin.passage)
+        name = graph.of_passage.other[entry]
+        spread = graph.of_name.first[name + 1] - graph.of_name.first[name]
+        leads = ~skipped[name] & (spread <= self.common)
+        name, owner = _rarest(name[leads], owner[leads], graph.rarity)
+        spread = graph.of_name.first[name + 1] - graph.of_name.first[name]
+        missing = (1 - begin.covered) * terms.worth
+        found = _Reached.nothing()
+        # As many at a time as a few megabytes hold, whatever the parameters are.
+        part = np.cumsum(spread) // _ENTRIES_AT_ONCE
+        for some in np.split(np.arange(len(name)), np.flatnonzero(np.diff(part)) + 1):
+            entry, edge, subject = edges.of_names(name[some])
+            target, by, source = graph.of_name.other[entry], name[some][edge], owner[some][edge]
+            words = np.einsum("ij,ij->i", terms.held[target], missing[source])
+            value = self.decay * begin.points[source] * graph.rarity[by] * (self.rest + words)
+            value *= np.where(subject, 1.0, self.mention)
+            value[target == begin.passage[source]] = 0
+            better = np.flatnonzero(value > score[target])  # before they are sorted: mostly few
+            more = _Reached(target[better], by[better], source[better], value[better])
+            found = found.and_better(more)
+        return found
+
+
+class _Round(NamedTuple):
+    """What a hop begins with."""
+
+    passage: NDArray[np.int64]
+    points: NDArray[np.float64]
+    covered: NDArray[np.uint8]
+    """Terms of the question that the way so far has."""
+
+
+class _Reached(NamedTuple):
+    """Each passage once."""
+
+    target: NDArray[np.int64]
+    by: NDArray[np.int64]
+    source: NDArray[np.int64]
+    value: NDArray[np.float64]
+
+    @classmethod
+    def nothing(cls) -> _Reached:
+        none = np.empty(0, np.int64)
+        return cls(none, none, none, np.empty(0))
+
+    def and_better(self, more: _Reached) -> _Reached:
+        """Of each passage the best of both."""
+        target, by, source, value = map(np.concatenate, zip(self, more, strict=True))
+        order = np.lexsort((by, source, -value, target))
+        order = order[np.append(True, np.diff(target[order]) != 0)[: len(order)]]
+        return _Reached(target[order], by[order], source[order], value[order])
+
+
+class AllowedEdges:
+    """The edges of a graph that an atom of those allowed bears out: what is barred leads nowhere, and is not shown."""
+
+    def __init__(self, graph: NameGraph, allowed: NDArray[np.bool_] | None) -> None:
+        self.graph = graph
+        self.allowed = allowed
+
+    def of_passages(
+        self, passages: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Entries of `of_passage`, and which of the passages each belongs to."""
+        entry, owner = self.graph.of_passage.of(passages)
+        if self.allowed is None:
+            return entry, owner
+        kept, _ = self._borne_out(self.graph.edge_atoms.by_passage[entry])
+        return entry[kept], owner[kept]
+
+    def of_names(
+        self, names: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+        """Entries of `of_name`, which of the names each belongs to, and whether the passage is about it."""
+        entry, owner = self.graph.of_name.of(names)
+        if self.allowed is None:
+            return entry, owner, self.graph.of_name.subject[entry]
+        kept, subject = self._borne_out(entry)
+        return entry[kept], owner[kept], subject[kept]
+
+    def _borne_out(self, edge: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Of each edge whether an allowed atom mentions the name, and whether one is about it."""
+        assert self.allowed is not None
+        of = self.graph.edge_atoms
+        low, high = of.first[edge], of.first[edge + 1]
+        row = ranges(low, high)
+        owner = np.repeat(np.arange(len(edge)), high - low)
+        seen = self.allowed[of.atom[row]]
+        found = np.bincount(owner[seen], minlength=len(edge)) > 0
+        about = np.bincount(owner[seen & of.subject[row]], minlength=len(edge)) > 0
+        return found, about
+
+    def atoms_of(self, passage: int) -> NDArray[np.int64]:
+        """Those of a passage that are allowed."""
+        low, high = self.graph.passage.searchsorted([passage, passage + 1]).tolist()
+        found = np.arange(low, high)
+        return found if self.allowed is None else found[self.allowed[low:high]]
 
 
 def _members(names: NDArray[np.uint64], some: NDArray[np.uint64]) -> NDArray[np.bool_]:
@@ -268,16 +423,26 @@ def _rarest(
     return name[place < _NAMES], owner[place < _NAMES]
 
 
+class _TermsOfPassages(NamedTuple):
+    held: NDArray[np.uint8]
+    """Which passage (row) holds which term of the question (column): 1 or 0."""
+    worth: NDArray[np.float64]
+    """What share of the question each term is."""
+
+
 def _terms_of_passages(
-    graph: NameGraph, atoms: AtomTable, terms: NDArray[np.uint64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Which passage holds which term of the question (1 or 0), and what share of the question each term is."""
+    graph: NameGraph,
+    atoms: AtomTable,
+    terms: NDArray[np.uint64],
+    allowed: NDArray[np.bool_] | None,
+) -> _TermsOfPassages:
     table = atoms.terms.columns(np.unique(terms)[:_MOST_TERMS])
-    held = np.zeros((graph.passages, len(table.hashes)))
+    held = np.zeros((graph.passages, len(table.hashes)), np.uint8)
     term = np.repeat(np.arange(len(table.hashes)), np.diff(table.first))
-    held[graph.passage[table.row], term] = 1
-    worth = inverse_document_frequency(held.sum(axis=0).astype(np.int64), graph.passages)
-    return held, worth / (worth.sum() or 1.0)
+    seen = slice(None) if allowed is None else allowed[table.row]
+    held[graph.passage[table.row[seen]], term[seen]] = 1
+    worth = inverse_document_frequency(held.sum(axis=0, dtype=np.int64), graph.passages)
+    return _TermsOfPassages(held, worth / (worth.sum() or 1.0))
 
 
 class NamePlace(NamedTuple):
@@ -313,8 +478,7 @@ class Chain(NamedTuple):
 
 
 def chain_of(
-    atoms: AtomTable,
-    graph: NameGraph,
+    edges: AllowedEdges,
     points: NDArray[np.float64],
     walked: Walked,
     asked: Sequence[NameSpan],
@@ -322,6 +486,7 @@ def chain_of(
     weight: float,
 ) -> Chain:
     """How the atoms from `place[0]` to `place[1]` were found; `weight` is that of the walk beside the `points`."""
+    graph = edges.graph
     inside = np.arange(*place)
     own, names = sharpened(points)[inside], weight * walked.score[graph.passage[inside]]
     at = int(np.argmax(own + names))
@@ -336,50 +501,52 @@ def chain_of(
             links = []
             passage, step = step.passage, step.before
             continue
-        before = name_place(atoms, graph, step.passage, step.name)
-        after = name_place(atoms, graph, passage, step.name)
+        before = _name_place(edges, step.passage, step.name)
+        after = _name_place(edges, passage, step.name)
         links.append(ChainLink(before, after, int(graph.names[step.name])))
         passage, step = step.passage, step.before
-    span, begin = _begin(atoms, graph, points, asked, passage)
+    span, begin = _begin(edges, points, asked, passage)
     return Chain(span, begin, tuple(links[::-1]), share)
 
 
 def _begin(
-    atoms: AtomTable,
-    graph: NameGraph,
-    points: NDArray[np.float64],
-    asked: Sequence[NameSpan],
-    passage: int,
+    edges: AllowedEdges, points: NDArray[np.float64], asked: Sequence[NameSpan], passage: int
 ) -> tuple[tuple[int, int] | None, NamePlace]:
     """The longest name of the question that the passage says, else its best sentence."""
-    entries, _ = graph.of_passage.of(np.array([passage]))
+    graph = edges.graph
+    entries, _ = edges.of_passages(np.array([passage]))
     said = {int(graph.names[name]): name for name in graph.of_passage.other[entries].tolist()}
     known = [each for each in asked if each.name in said]
     if known:
         best = max(known, key=lambda each: (each.words, each.start - each.end, -each.start))
-        found = name_place(atoms, graph, passage, said[best.name])
-        return (best.start, best.end), found
-    low, high = graph.passage.searchsorted([passage, passage + 1]).tolist()
-    atom = low + int(np.argmax(points[low:high]))
+        return (best.start, best.end), _name_place(edges, passage, said[best.name])
+    own = edges.atoms_of(passage)
+    return None, _whole_atom(graph.atoms, int(own[np.argmax(points[own])]))
+
+
+def _whole_atom(atoms: AtomTable, atom: int) -> NamePlace:
     around = int(atoms.start[atom]), int(atoms.end[atom])
-    return None, NamePlace(int(atoms.document[atom]), *around, around)
+    return NamePlace(int(atoms.document[atom]), *around, around)
 
 
-def name_place(atoms: AtomTable, graph: NameGraph, passage: int, name: int) -> NamePlace:
+def _name_place(edges: AllowedEdges, passage: int, name: int) -> NamePlace:
     """Where a name stands in a passage; in its title or heading where the passage itself does not say it."""
+    graph, atoms, allowed = edges.graph, edges.graph.atoms, edges.allowed
     table = atoms.mentions
     assert table is not None
     low, high = graph.passage.searchsorted([passage, passage + 1]).tolist()
-    document = int(atoms.document[low])
-    opens = int(atoms.document.searchsorted(document))
+    opens = int(atoms.document.searchsorted(atoms.document[low]))
     for begin in (low, opens):
-        rows = table.name[table.first[begin] : table.first[high]] == graph.names[name]
-        if rows.any():
+        found = int(table.first[begin]) + np.flatnonzero(
+            table.name[table.first[begin] : table.first[high]] == graph.names[name]
+        )
+        if allowed is not None:
+            found = found[allowed[table.first.searchsorted(found, "right") - 1]]
+        if len(found):
             break
-    else:  # a heading that the document declares and its text does not have
-        around = int(atoms.start[low]), int(atoms.end[low])
-        return NamePlace(document, around[0], around[0], around)
-    found = np.flatnonzero(rows) + int(table.first[begin])
+    else:  # a title or heading that the document declares, or that stands where nothing may be shown
+        place = _whole_atom(atoms, int(edges.atoms_of(passage)[0]))
+        return place._replace(end=place.start)
     if begin != low:  # of a title or headings before the passage, the last
         found = found[::-1]
     # The name alone rather than the line of a heading, and that rather than a title that the text does not have.

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import BLOCK_KINDS, FORMATS, Block, Document, Link, PageBoxes
-from chunkwise.text.names import Mentions
+from chunkwise.text.names import Mentions, name_hash, name_key
 from chunkwise.text.terms import TermCounts
 
 if TYPE_CHECKING:
@@ -91,6 +91,11 @@ class StatedRelations(NamedTuple):
 
     def to_json(self) -> str:
         return json.dumps([self.relations, self.descriptions], ensure_ascii=True)
+
+    def spelling(self, name: int) -> str:
+        """How a relation writes the name with this hash; empty: none does."""
+        said = (each for own in self.relations for each in (own.subject, own.object))
+        return next((each for each in said if name_hash(name_key(each)) == name), "")
 
     @classmethod
     def from_json(cls, text: str) -> StatedRelations:

@@ -17,18 +17,22 @@ from chunkwise.retrieval.graph import NamePlace, Walk, place_of
 from chunkwise.retrieval.retrievers import graph_of
 from chunkwise.retrieval.searchable import MentionTable, NamedSource, Searchable
 from chunkwise.text.names import (
+    HEADING,
     MENTION,
     STATED,
+    TITLE,
+    is_short_title,
     name_hash,
     name_key,
     name_spans,
     unwritten_title,
 )
 
-COMMON = Walk.common
-"""A name in more passages leads nowhere."""
 _SPELLINGS = 32
 """Mentions of a name that are read to see how it is written."""
+LINKED = 200
+"""Names whose links among each other are counted: more than a picture can show."""
+_PASSAGES_AT_ONCE = 4096
 _RANKED = 4
 """Times as many neighbours are ranked as are shown: some turn out to be the same name in other words."""
 
@@ -46,7 +50,8 @@ class NameMention:
     doc_id: str
     start: int
     end: int
-    """Equal to the start for a title that the text itself does not have."""
+    """Equal to the start for a title that the text itself does not have, and for a name that a language model reads
+    where the text says "she"."""
     kind: MentionKind
     sentence: tuple[int, int]
     text: str
@@ -161,7 +166,7 @@ class NameOverview:
     """Names in so many passages that they lead nowhere."""
     most_linked: tuple[NameCount, ...]
     links: tuple[NameLink, ...]
-    """Between those, the strongest first."""
+    """Between the first `LINKED` of those, the strongest first."""
     statements: int = 0
     """Places that a language model says something is stated of a name."""
     communities: tuple[CommunitySummary, ...] = ()
@@ -171,10 +176,12 @@ class NameOverview:
 class NameLookup:
     """Looks up names of an index; what is the same for all of them is made once, in time linear in the mentions."""
 
-    def __init__(self, source: Searchable) -> None:
+    def __init__(self, source: Searchable, common: int = Walk.common) -> None:
+        """A name in more passages than `common` leads nowhere, as for the retriever that is asked."""
         if not isinstance(source, NamedSource) or not isinstance(source, CommunitySource):
             raise no_graph_error()
         self._source: NamedSource = source
+        self._common = common
         with reporting_damage(source):
             self._graph = graph_of(source)
             self._atoms = source.atom_table()
@@ -191,7 +198,7 @@ class NameLookup:
         with reporting_damage(self._source):
             spread = np.diff(graph.of_name.first)
             # Those that lead somewhere first; a name that leads nowhere is not what a graph is for.
-            order = np.lexsort((graph.names, -spread, spread > COMMON))
+            order = np.lexsort((graph.names, -spread, spread > self._common))
             shown: list[int] = []
             counts: list[NameCount] = []
             for name in order[: _RANKED * show].tolist():
@@ -207,8 +214,8 @@ class NameLookup:
                 graph.passages,
                 len(graph.names),
                 len(self._table.name),
-                int(((spread > 1) & (spread <= COMMON)).sum()),
-                int((spread > COMMON).sum()),
+                int(((spread > 1) & (spread <= self._common)).sum()),
+                int((spread > self._common).sum()),
                 tuple(counts),
                 self._links(shown),
                 int((self._table.kind == STATED).sum()),
@@ -242,7 +249,7 @@ class NameLookup:
             )
 
     def links(self, names: Sequence[str]) -> tuple[NameLink, ...]:
-        """How many passages each two of these names share, the strongest first; unknown ones have no link."""
+        """How many passages each two of the first `LINKED` of these share, the strongest first; unknown ones none."""
         numbers = [self._number(each) for each in names]
         known = [at for at, number in enumerate(numbers) if number is not None]
         found = self._links([number for number in numbers if number is not None])
@@ -267,12 +274,18 @@ class NameLookup:
         return int(self._graph.of_name.first[name + 1] - self._graph.of_name.first[name])
 
     def _links(self, names: Sequence[int]) -> tuple[NameLink, ...]:
-        number = np.array(names, np.int64)
+        number = np.array(names[:LINKED], np.int64)
         entry, owner = self._graph.of_name.of(number)
-        held, place = np.unique(self._graph.of_name.other[entry], return_inverse=True)
-        grid = np.zeros((len(held), len(number)), np.float32)
-        grid[place.reshape(-1), owner] = 1
-        shared = (grid.T @ grid).astype(np.int64)
+        order = np.argsort(self._graph.of_name.other[entry], kind="stable")
+        passage, owner = self._graph.of_name.other[entry][order], owner[order]
+        place = np.cumsum(np.diff(passage, prepend=-1) != 0) - 1
+        shared = np.zeros((len(number), len(number)), np.int64)
+        # Some passages at a time: a name that is everywhere is in all of them.
+        for low in range(0, int(place[-1]) + 1 if len(place) else 0, _PASSAGES_AT_ONCE):
+            some = slice(*place.searchsorted([low, low + _PASSAGES_AT_ONCE]).tolist())
+            grid = np.zeros((_PASSAGES_AT_ONCE, len(number)), np.float32)
+            grid[place[some] - low, owner[some]] = 1
+            shared += (grid.T @ grid).astype(np.int64)
         size = np.sqrt(np.maximum(np.diag(shared), 1))
         near = shared / np.outer(size, size)
         one, other = np.nonzero(np.triu(shared, 1))
@@ -307,7 +320,7 @@ class NameLookup:
         rows, spread = self._places(name), self._spread(name)
         atom = self._atoms_of(rows)
         documents = len(np.unique(self._atoms.document[atom]))
-        return NameCount(self._written(name), len(rows), spread, documents, spread > COMMON)
+        return NameCount(self._written(name), len(rows), spread, documents, spread > self._common)
 
     def _written(self, name: int) -> str:
         """As a text writes it: not as a short form of it, which may stand for it in the same document."""
@@ -317,11 +330,23 @@ class NameLookup:
             place = place_of(self._atoms, row)
             document = self._source.document(place.document)
             said = document.text[place.start : place.end].strip("#= \t\r\n")
-            if not said:
+            kind = self._table.kind[row]
+            if said and name_hash(name_key(said)) == wanted:
+                if not spelled or len(said) < len(spelled):
+                    spelled = said  # without an article or a possessive
+            elif kind == TITLE or (kind == HEADING and not said):
                 title = title or unwritten_title(document, wanted)
-            elif name_hash(name_key(said)) == wanted and (not spelled or len(said) < len(spelled)):
-                spelled = said  # without an article or a possessive
-        return spelled or title or self._longest(name)
+        return spelled or title or self._stated_spelling(name) or self._longest(name)
+
+    def _stated_spelling(self, name: int) -> str:
+        """As a relation has it: a sentence may say of "she" what a language model says of the name."""
+        wanted = int(self._graph.names[name])
+        rows = self._rows(name)[:_SPELLINGS]
+        for row in rows[self._table.kind[rows] == STATED].tolist():
+            number = place_of(self._atoms, row).document
+            if said := self._source.relations(number).spelling(wanted):
+                return said
+        return ""
 
     def _longest(self, name: int) -> str:
         """The longest way it is written in the first mentions: none of them is the name itself."""
@@ -333,6 +358,8 @@ class NameLookup:
         place: NamePlace = place_of(self._atoms, row)
         document = self._source.document(place.document)
         kind = _KINDS[int(self._table.kind[row])]
+        if is_short_title(self._table.kind[row], self._table.length[row]):
+            kind = "title"
         text = document.text[slice(*place.sentence)]
         return NameMention(document.id, place.start, place.end, kind, place.sentence, text)
 
@@ -367,7 +394,7 @@ class NameLookup:
         other, shared = np.unique(graph.of_passage.other[entry], return_counts=True)
         spread = np.diff(graph.of_name.first)[other]
         weight = shared * graph.rarity[other]
-        kept = (other != name) & (spread <= COMMON)
+        kept = (other != name) & (spread <= self._common)
         other, shared, weight, ends = other[kept], shared[kept], weight[kept], spread[kept] < 2
         order = np.lexsort((other, -weight, ends))[: _RANKED * show]
         own = set(name_key(self._written(name)).split())

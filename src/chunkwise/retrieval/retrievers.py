@@ -30,7 +30,7 @@ from chunkwise.retrieval.fusion import (
     reciprocal_rank_fusion,
     weighted_fusion,
 )
-from chunkwise.retrieval.graph import Chain, NameGraph, Walk, chain_of, name_graph
+from chunkwise.retrieval.graph import AllowedEdges, Chain, NameGraph, Walk, chain_of, name_graph
 from chunkwise.retrieval.multiscale import (
     AskedNames,
     Multiscale,
@@ -340,15 +340,14 @@ class MultiscaleRetriever(Multiscale):
         walks = self.walks(
             asked.windows, asked.terms, asked.vectors, asked.names, asked.allowed, asked.tokens, asked.read
         )  # fmt: skip
+        edges = AllowedEdges(asked.names.graph, asked.allowed)
         found = []
         for text, own, (points, walked) in zip(questions.texts, places, walks, strict=True):
             spans = name_spans(text)
             chains = []
             for document, start, end in own:
                 stretch = _atoms_of(atoms, document, start, end)
-                chains.append(
-                    chain_of(atoms, asked.names.graph, points, walked, spans, stretch, self.graph)
-                )
+                chains.append(chain_of(edges, points, walked, spans, stretch, self.graph))
             found.append(chains)
         return found
 
@@ -424,16 +423,23 @@ class GraphRetriever(MultiscaleRetriever):
     """
 
     graph: float = param(0.5, "how much the walk along names counts", low=0.0, high=10.0)
-    hops: int = param(2, "names one behind the other, from what the question finds", low=1, high=4)
-    start: int = param(10, "best passages each hop begins with", unit="passages", low=1, high=100)
+    hops: int = param(
+        Walk.hops, "names one behind the other, from what the question finds", low=1, high=4
+    )
+    start: int = param(
+        Walk.start, "best passages each hop begins with", unit="passages", low=1, high=100
+    )
     common: int = param(
-        200, "a name in more passages leads nowhere", unit="passages", low=1, high=100_000
+        Walk.common, "a name in more passages leads nowhere", unit="passages", low=1, high=10_000
     )
     mention: float = param(
-        0.7, "what a passage that mentions the name is worth beside one about it", low=0.0, high=1.0
+        Walk.mention,
+        "what a passage that mentions the name is worth beside one about it",
+        low=0.0,
+        high=1.0,
     )
     rest: float = param(
-        0.6, "what the name alone is worth beside the words still missing", low=0.0, high=10.0
+        Walk.rest, "what the name alone is worth beside the words still missing", low=0.0, high=10.0
     )
 
     def _walk(self) -> Walk:

@@ -20,9 +20,12 @@ from chunkwise.text.terms import folded, stop_words, words_of
 
 MENTION, HEADING, TITLE, STATED = 0, 1, 2, 3
 """What a place is: a name in passing, what a section is about, what the whole document is about, what a statement
-that a language model found is about."""
+that a language model found is about. A heading without a length is a short form of the title: it is about the whole
+document where no other document of the index has it (`is_short_title`)."""
 
 _MOST_WORDS = 12
+_LONGEST_NAME = 64 * _MOST_WORDS
+"""Characters: what a question has in one word may be as long as somebody likes."""
 _WRAPPED = 40
 """Characters that a line has at least where it was broken to fit a page."""
 _SPACE = "[ \u00a0]{1,2}"
@@ -112,6 +115,12 @@ _GERMAN_ARTICLES = frozenset(
 _BEFORE = regex.compile(r"(?<![\p{L}\p{N}])(\p{L}{2,8})[ \u00a0\n]$")
 
 
+def is_short_title(kind: NDArray[np.integer], length: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Which places are what a title is without its brackets: Mercury of "Mercury (planet)"."""
+    found: NDArray[np.bool_] = (kind == HEADING) & (length == 0)
+    return found
+
+
 class Mentions(NamedTuple):
     """Places of names in one document, by start; one place may stand for several names (a surname for the full one)."""
 
@@ -132,10 +141,19 @@ def name_key(text: str) -> str:
         day = _DATE.fullmatch(text)
         if day and (date := _day(day)):
             return date
-    said = _MARKS.sub(" ", _POSSESSIVE.sub("", folded(text))).split()
-    while len(said) > 1 and said[0] in _ARTICLES:
-        del said[0]
-    return " ".join(said[: _MOST_WORDS * 2])
+    said = _key_words(_POSSESSIVE.sub("", folded(text)))
+    return " ".join(_without_articles(said)[: _MOST_WORDS * 2])
+
+
+def _key_words(folded_text: str) -> tuple[str, ...]:
+    return tuple(_MARKS.sub(" ", folded_text).split())
+
+
+def _without_articles(said: tuple[str, ...]) -> tuple[str, ...]:
+    at = 0
+    while at < len(said) - 1 and said[at] in _ARTICLES:
+        at += 1
+    return said[at:]
 
 
 HASH_BYTES = 6
@@ -150,15 +168,7 @@ def name_hash(key: str) -> int:
 
 def names_in_question(text: str) -> NDArray[np.uint64]:
     """All that a question may name: the hashes of its stretches of words, however they are written."""
-    said = name_key(text).split()[:64]
-    keys = {
-        " ".join(said[low:high])
-        for low in range(len(said))
-        for high in range(low + 1, min(low + _MOST_WORDS, len(said)) + 1)
-    }
-    keys |= {name_key(text[low:high]) for low, high in _han_stretches(text)}
-    keys |= {key for _, _, key in itertools.islice(_dates(text), _MOST_WORDS)}
-    return np.array(sorted(map(name_hash, keys)), np.uint64)
+    return np.array(sorted({each.name for each in name_spans(text)}), np.uint64)
 
 
 class NameSpan(NamedTuple):
@@ -170,6 +180,8 @@ class NameSpan(NamedTuple):
     words: int
 
 
+_QUESTION_WORDS = 64
+"""Of a question, those that are looked through for names."""
 _QUESTION_WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 
 
@@ -184,15 +196,28 @@ def _han_stretches(text: str) -> Iterator[tuple[int, int]]:
 
 
 def name_spans(text: str) -> list[NameSpan]:
-    """The stretches of words that `names_in_question` knows, with their places."""
-    said = list(itertools.islice(_QUESTION_WORD.finditer(text), 64))
+    """The stretches of words that a question may name something by."""
+    said = list(itertools.islice(_QUESTION_WORD.finditer(text), _QUESTION_WORDS))
+    # Each word once: a stretch has the key of its words, but for a day and for the s of a possessive.
+    parts = [_key_words(folded(each[0])) for each in said]
+    owned = [
+        () if each[0] in ("s", "S") and text[each.start() - 1 : each.start()] in ("'", "’") else own
+        for each, own in zip(said, parts, strict=True)
+    ]
     found = []
     for low, first in enumerate(said):
-        for last in said[low : low + _MOST_WORDS]:
-            key = name_key(text[first.start() : last.end()])
+        words: tuple[str, ...] = ()
+        for high, last in enumerate(said[low : low + _MOST_WORDS], low):
+            start, end = first.start(), last.end()
+            if end - start > _LONGEST_NAME:
+                break
+            words += parts[low] if high == low else owned[high]
+            if text[start].isdigit() or text[end - 1].isdigit():
+                key = name_key(text[start:end])
+            else:
+                key = " ".join(_without_articles(words)[: _MOST_WORDS * 2])
             if key:
-                words = key.count(" ") + 1
-                found.append(NameSpan(first.start(), last.end(), name_hash(key), words))
+                found.append(NameSpan(start, end, name_hash(key), key.count(" ") + 1))
     for low, high, key in itertools.islice(_dates(text), _MOST_WORDS):
         found.append(NameSpan(low, high, name_hash(key), 3))
     for low, high in _han_stretches(text):
@@ -222,6 +247,9 @@ def document_names(
     found += _repeated_han(text)
     subjects = list(_subjects(analyzed))
     keys = {key for _, _, key in found} | {key for _, _, key, _ in subjects}
+    bare = _bare_title(analyzed.document.title)
+    if bare:  # by its last word nobody calls "Mercury (planet)"
+        keys.discard(name_key(analyzed.document.title))
     aliases = _Aliases(keys, _acronyms(text, found))
     hashes: dict[str, int] = {}
     rows: set[tuple[int, int, int, int]] = set()
@@ -236,7 +264,12 @@ def document_names(
         if (full := aliases.full_name(key)) is not None:
             add(start, end, full, MENTION)
     for start, end, key, kind in subjects:
-        add(start, end, key, kind)
+        atom_end = (
+            int(starts[at])
+            if (at := int(starts.searchsorted(start, "right"))) < len(starts)
+            else len(text)
+        )
+        add(start, min(end, atom_end), key, kind)
     return _mentions(rows)
 
 
@@ -379,6 +412,11 @@ def _file_key(path: str) -> str:
     return key if len(key) > 1 and key.count(" ") < _MOST_WORDS else ""
 
 
+def own_file_key(id: str) -> str:
+    """The name that a document has by its file alone, by its id; empty: it is called by none."""
+    return _file_key(id) if is_file_name(id) else ""
+
+
 def _dates(text: str) -> Iterator[tuple[int, int, str]]:
     """Days, however they are written, by one key: that of 2021-05-03."""
     for match in _DATE.finditer(text):
@@ -483,15 +521,14 @@ class _Aliases:
 def _subjects(analyzed: Analyzed) -> Iterator[tuple[int, int, str, int]]:
     """The title, the name of the file, by which links call it, and the headings."""
     text, title = analyzed.text, analyzed.document.title or ""
-    key = name_key(regex.sub(r"\s*\([^()]{0,80}\)\s*$", "", title[:200]))
+    key = name_key(title[:200])
     if key and key.count(" ") < _MOST_WORDS:
         begins = text.startswith(title)
         yield 0, len(title) if begins else 0, key, TITLE
-    if (
-        is_file_name(analyzed.document.id)
-        and (own := _file_key(analyzed.document.id))
-        and own != key
-    ):
+    short = name_key(_bare_title(title))
+    if short and short != key and short.count(" ") < _MOST_WORDS:
+        yield 0, 0, short, HEADING
+    if (own := own_file_key(analyzed.document.id)) and own != key:
         yield 0, 0, own, TITLE
     for start, end in analyzed.blocks.spans("heading").tolist():
         key = name_key(heading_title(text[start:end]))
@@ -501,5 +538,15 @@ def _subjects(analyzed: Analyzed) -> Iterator[tuple[int, int, str, int]]:
 
 def unwritten_title(document: Document, name: int) -> str:
     """What names it beside its text, for one that this does: the name of its file, or its title."""
-    of_file = file_title(document.id)
-    return of_file if name_hash(name_key(of_file)) == name else document.title or ""
+    title = document.title or ""
+    known = (file_title(document.id), _bare_title(title))
+    return next((each for each in known if each and name_hash(name_key(each)) == name), title)
+
+
+_IN_BRACKETS = regex.compile(r"\s*\([^()]{0,80}\)\s*$")
+
+
+def _bare_title(title: str) -> str:
+    """Mercury for "Mercury (planet)"; empty where nothing stands in brackets behind it."""
+    bare = _IN_BRACKETS.sub("", title[:200])
+    return bare if bare != title[:200] else ""

@@ -7,13 +7,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chunkwise
 from chunkwise import Document
-from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.home import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
@@ -21,6 +22,7 @@ from chunkwise.retrieval.indexed_document import StatedRelations
 from chunkwise.retrieval.indexing.relations import RelationReader, related_places, stretches
 from chunkwise.retrieval.name_lookup import NameLookup
 from chunkwise.text.analyzed import Analyzed
+from chunkwise.text.names import name_hash
 from how_many import examples
 
 FILM = Document("film", "silent harbour is a film. anna orme made it in spring.", "Silent Harbour")
@@ -186,6 +188,58 @@ def test_a_small_model_chooses_its_quotes_and_cannot_write_without_an_end() -> N
         assert request.max_tokens < 1000
 
 
+def test_a_small_model_may_quote_a_long_sentence() -> None:
+    """Up to a whole word, since half a one is not in the text."""
+
+    class Small(Scripted):
+        window = 4096  # type: ignore[assignment]
+
+        def complete(self, request: Request, stop: Any = None) -> Completion:
+            if request.schema is not None:
+                quotes = request.schema["properties"]["relations"]["items"]["properties"]["quote"]
+                self.rows = tuple(
+                    ("Orme", "met", "Vane", each) for each in quotes["enum"] if "Vane" in each
+                )[:3]
+            return super().complete(request, stop)
+
+    for length in range(4, 12):
+        text = f"Orme met Vane and {' '.join(['x' * length] * 60)} then."
+        reader = RelationReader(LlmClient(Small()), "o200k_base")
+        ((found, _),) = reader.read([Analyzed(Document("a", text))])
+        assert not reader.tally.dropped
+        assert found.relations
+        for each in found.relations:
+            assert 200 < each.end - each.start <= 300
+
+
+def test_the_sentences_of_all_stretches_are_found_in_one_pass(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Counted in comparisons: those of a stretch are looked for where it is."""
+
+    class Small(Scripted):
+        window = 4096  # type: ignore[assignment]
+
+    analyzed = Analyzed(Document("a", "Orme met Vane. " * 4000))
+    starts = analyzed.atoms("o200k_base")
+    reader = RelationReader(LlmClient(Small()), "o200k_base")
+    compared = 0
+
+    class Counted(np.ndarray):
+        def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **given: Any) -> Any:
+            nonlocal compared
+            plain = [np.asarray(each) for each in inputs]
+            compared += max(each.size for each in plain)
+            return getattr(ufunc, method)(*plain, **given)
+
+    stretched = reader._stretches(analyzed)
+    assert len(stretched) > 100
+    monkeypatch.setattr(analyzed, "atoms", lambda tokenizer: starts.view(Counted))
+    for each in stretched:
+        reader._form(analyzed, each)
+    assert compared < 10 * len(starts)
+
+
 def test_stretches_tile_the_text_in_whole_sentences() -> None:
     analyzed = Analyzed(Document("a", "Orme met Vane in Ghent. " * 1000))
     found = stretches(analyzed, "o200k_base")
@@ -240,6 +294,51 @@ def test_a_name_is_looked_up_with_its_relations() -> None:
     assert NameLookup(index.source).overview().statements == 2
 
 
+SHE = Document(
+    "she",
+    "The painter anna orme drew boats. She lies in Ghent since 1931, and so does the other one.",
+    "Salt letters",
+)
+
+
+def test_a_name_that_the_quote_does_not_say_is_called_by_itself() -> None:
+    """Not by the sentence: it stands where the text says it, and a title that no text has as the relation does."""
+    quote = "She lies in Ghent since 1931"
+    rows = [
+        ("anna orme", "lies in", "Ghent", quote),
+        ("Ghent", "is told of in", "salt letters", quote),
+    ]
+    index = make([SHE, *OTHERS[:2]], Scripted(*rows))
+    lookup = NameLookup(index.source)
+    found = lookup.details("Anna Orme")
+    assert found.counts.name == "anna orme"
+    assert {SHE.text[each.start : each.end] for each in found.mentions} == {"anna orme", ""}
+    assert {each.text.strip() for each in found.mentions} == {
+        "The painter anna orme drew boats.",
+        "She lies in Ghent since 1931, and so does the other one.",
+    }
+    assert lookup.details("salt letters").counts.name == "Salt letters"
+    written = {each.name for each in lookup.overview().most_linked}
+    assert {"anna orme", "Ghent", "Salt letters"} <= written
+
+
+def test_a_name_far_from_the_quote_stands_where_the_text_says_it() -> None:
+    filler = "Nothing is said here about it at all. " * 30
+    far = Document(
+        "far", f"The painter anna orme drew boats. {filler}She lies in Ghent since 1931."
+    )
+    rows = [("anna orme", "lies in", "Ghent", "She lies in Ghent since 1931.")]
+    source = make([far], Scripted(*rows)).source
+    (place,) = source.relations(0).relations
+    starts = Analyzed(far).atoms("o200k_base")
+    stated = list(related_places(source.relations(0), far.text, starts))
+    said = {far.text[start:end] for start, end, key, _ in stated if key == "anna orme"}
+    assert said == {"anna orme", ""}
+    assert (place.start, place.start, "anna orme", True) in stated
+    assert source.relations(0).spelling(name_hash("anna orme")) == "anna orme"
+    assert source.relations(0).spelling(name_hash("nobody")) == ""
+
+
 def test_what_was_read_is_kept_and_only_new_documents_are_read(tmp_path: Path) -> None:
     model = Scripted(by_passage=True)
     make([FILM, DIRECTOR], model, into=tmp_path / "kb")
@@ -264,6 +363,23 @@ def test_a_document_that_was_not_read_is_read_by_the_next_update(tmp_path: Path)
     model.is_gone = False
     index = make([FILM, DIRECTOR], model, into=tmp_path / "kb")
     assert [len(index.source.relations(at).relations) for at in range(2)] == [1, 1]
+
+
+def test_a_passage_that_was_not_read_is_counted_once(tmp_path: Path) -> None:
+    """Where the model goes away in the middle, the passages before are asked for twice and told once."""
+
+    class Leaving(Scripted):
+        def complete(self, request: Request, stop: Any = None) -> Completion:
+            if self.is_gone and "Report 3" in request.user:
+                raise ChunkwiseError("the machine was switched off")
+            return super().complete(request, stop)
+
+    model = Leaving(by_passage=True)
+    make([FILM], model, into=tmp_path / "kb")
+    model.is_gone = True
+    index = make([FILM, *OTHERS[:6]], model, into=tmp_path / "kb")
+    assert index.changes is not None
+    assert any("relations of 6 passages could not be had" in note for note in index.changes.notes)
 
 
 def test_contexts_and_relations_are_one_configuration(tmp_path: Path) -> None:

@@ -43,6 +43,21 @@ def test_a_name_leads_from_a_passage_to_one_that_is_about_it() -> None:
     assert links == [("film.md", "orme.md", "Anna Orme")]
 
 
+@pytest.mark.parametrize("namesakes", [0, 1])
+def test_a_title_without_its_brackets_leads_to_its_document_where_it_is_the_only_one(
+    namesakes: int,
+) -> None:
+    body = (
+        "It is the painter of the old ferry boats, and lies in the churchyard of Ghent since then."
+    )
+    titled = [
+        Document(f"d{at}.md", f"{body}\n", f"Anna Orme ({kind})", format="markdown")
+        for at, kind in enumerate(["painter", "novel"][: 1 + namesakes])
+    ]
+    found = shared_names(find_source_passages([FILM, OTHER, *titled]))
+    assert len(found.links()) == 1 - namesakes
+
+
 def test_rules_leave_the_name_out_and_ask_what_is_said_of_it() -> None:
     made = generate_questions(DOCUMENTS, 5, types={"two-hop": 1})
     assert made.queries

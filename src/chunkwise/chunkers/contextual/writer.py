@@ -11,7 +11,7 @@ from threading import Lock
 from typing import NamedTuple, Protocol, overload
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, main_reason
 from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS, WrittenContext, with_headings
 from chunkwise.chunkers.contextual.prompt_room import (
     ANSWER_TOKENS,
@@ -297,11 +297,9 @@ class ContextTally:
         """One line; empty where every chunk has its context."""
         if not self.without:
             return ""
-        (reason, _), *others = self.reasons.most_common()
-        more = f" (and {counted(len(others), 'other reason')})" if others else ""
         chunks = f"{self.without:,} of {counted(self.chunks, 'chunk')}"
         has, it = ("has", "it has") if self.without == 1 else ("have", "they have")
-        return f"{chunks} {has} no context of the model, {it} the headings context instead: {reason}{more}"
+        return f"{chunks} {has} no context of the model, {it} the headings context instead: {main_reason(self.reasons)}"
 
 
 _FILLS: dict[

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, main_reason
 from chunkwise.core import OnProgress
 from chunkwise.models.cache import CachedTexts, ModelCache
 from chunkwise.models.llm.client import LlmClient
@@ -45,10 +45,10 @@ class Unanswered:
         """One line; empty where every request has an answer."""
         if not self.reasons:
             return ""
-        (reason, _), *others = self.reasons.most_common()
-        more = f" (and {counted(len(others), 'other reason')})" if others else ""
         requests = counted(self.asked, "request")
-        return f"{self.reasons.total():,} of {requests} without an answer: {reason}{more}"
+        return (
+            f"{self.reasons.total():,} of {requests} without an answer: {main_reason(self.reasons)}"
+        )
 
 
 def work_through(

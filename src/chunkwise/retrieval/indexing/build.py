@@ -39,7 +39,7 @@ from chunkwise.retrieval.indexing.relations import related_places
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.sections import SectionTree
-from chunkwise.text.names import Mentions, document_names, with_statements
+from chunkwise.text.names import Mentions, document_names, own_file_key, with_statements
 from chunkwise.text.terms import (
     TermCounts,
     Terms,
@@ -282,8 +282,13 @@ class BuiltChunked(Chunked):
     def __reduce__(self) -> tuple[object, ...]:
         return partial(BuiltChunked, unparsed=self.unparsed), (self.built,)
 
-    def under_id(self, id: str) -> BuiltChunked:
+    def under_id(self, id: str) -> Chunked:
         document = replace(self.document, id=id)
+        if self.built.part.mentions is not None and own_file_key(id) != own_file_key(
+            self.document.id
+        ):
+            # Names were found for another file: the rows are made again, by who has the index.
+            return Chunked(document, [], unparsed=self.unparsed)
         part = replace(self.built.part, document=document)
         return BuiltChunked(self.built._replace(part=part), unparsed=self.unparsed)
 

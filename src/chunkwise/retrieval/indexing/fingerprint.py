@@ -16,7 +16,10 @@ from chunkwise.text.analyzed import Analyzed
 
 
 def document_fingerprint(document: Document) -> str:
-    """Hash of all that chunks, terms, vectors and names are made from: not of the id, the source or the metadata."""
+    """Hash of all that chunks, terms, vectors and names are made from: not of the id, the source or the metadata.
+
+    Of names one is missing, that of the file: see `text.names.own_file_key`.
+    """
     found = blake2b(digest_size=16)
     layout = repr((document.blocks, document.pages))
     if document.links:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, main_reason
 from chunkwise.core import Document, OnProgress
 from chunkwise.models.llm.client import LlmClient, cleaned_answer
 from chunkwise.models.llm.cost import LlmEstimate
@@ -40,6 +42,8 @@ _WORDS, _NAME, _SAID = 12, 120, 300
 """Words of a name, and characters of a name and of what is said."""
 _SHORT = 60
 """Characters of anything that a small model says."""
+_LAST_WORD = regex.compile(r"(?r)(?<=\S)\s")
+"""The blank before it, from behind."""
 _NO_QUOTE = "its quote is not in the text"
 _NO_NAME = "the text does not have the names"
 _NOT_TWO = "it is no relation of two names"
@@ -111,6 +115,11 @@ class RelationTally:
         self.unread: Counter[str] = Counter()
         """Stretches without a usable answer, by the reason."""
 
+    def add(self, more: RelationTally) -> None:
+        self.kept += more.kept
+        self.dropped.update(more.dropped)
+        self.unread.update(more.unread)
+
     @property
     def note(self) -> str:
         """How far it is."""
@@ -126,11 +135,10 @@ class RelationTally:
             )
             found.append(f"{said}; {self.dropped.total():,} more left out: {why}" if why else said)
         if self.unread:
-            (reason, _), *others = self.unread.most_common()
-            more = f" (and {counted(len(others), 'other reason')})" if others else ""
             passages = counted(self.unread.total(), "passage")
+            why = main_reason(self.unread)
             found.append(
-                f"relations of {passages} could not be had: {reason}{more}; the next update asks for these again"
+                f"relations of {passages} could not be had: {why}; the next update asks for these again"
             )
         return tuple(found)
 
@@ -149,7 +157,11 @@ class RelationReader:
     def read(
         self, documents: Sequence[Analyzed], advance: OnProgress | None = None
     ) -> list[tuple[StatedRelations, bool]]:
-        """What the model says of each document, and whether all of it was read."""
+        """What the model says of each document, and whether all of it was read.
+
+        What a call counts goes into the tally when it ends: one that fails is made again by somebody.
+        """
+        tally = RelationTally()
         asked = [
             (number, each) for number, own in enumerate(documents) for each in self._stretches(own)
         ]
@@ -160,7 +172,7 @@ class RelationReader:
                 if reply.is_answered:
                     answers[at] = reply.value
                 else:
-                    self.tally.unread[reply.reason] += 1
+                    tally.unread[reply.reason] += 1
                 if advance:
                     advance(asked[at][1].end - asked[at][1].start, self.tally.note)
         parts: list[list[StatedRelations]] = [[] for _ in documents]
@@ -170,7 +182,8 @@ class RelationReader:
             if answer is None:
                 whole[number] = False
             else:
-                parts[number].append(self._checked(documents[number], stretch, answer))
+                parts[number].append(self._checked(documents[number], stretch, answer, tally))
+        self.tally.add(tally)
         return [(_joined(own), is_whole) for own, is_whole in zip(parts, whole, strict=True)]
 
     def estimate(self, analyzed: Analyzed) -> LlmEstimate:
@@ -189,9 +202,10 @@ class RelationReader:
         if not self._is_small:
             return SCHEMA, _ANSWER_TOKENS
         starts = analyzed.atoms(self.tokenizer)
-        inside = starts[(starts > stretch.start) & (starts < stretch.end)].tolist()
+        first = starts.searchsorted(stretch.start, "right")
+        inside = starts[first : starts.searchsorted(stretch.end)].tolist()
         bounds = itertools.pairwise([stretch.start, *inside, stretch.end])
-        sentences = (analyzed.text[low:high].strip()[:_SAID] for low, high in bounds)
+        sentences = (_first_words(analyzed.text[low:high].strip()) for low, high in bounds)
         sent = (each.encode("utf-8", "replace").decode() for each in sentences)
         return _small_schema(list(dict.fromkeys(filter(None, sent)))), _SMALL_ANSWER
 
@@ -208,7 +222,7 @@ class RelationReader:
         return Request(system, user, schema, most, version=self._prompt.version)
 
     def _checked(
-        self, analyzed: Analyzed, stretch: Stretch, answer: Mapping[str, Any]
+        self, analyzed: Analyzed, stretch: Stretch, answer: Mapping[str, Any], tally: RelationTally
     ) -> StatedRelations:
         """What of an answer the text bears out; an answer is as untrusted as any text."""
         rows = [
@@ -233,15 +247,15 @@ class RelationReader:
             quote = quotes.get(row["quote"])
             both = [row["subject"], row["object"]]
             if quote is None:
-                self.tally.dropped[_NO_QUOTE] += 1
+                tally.dropped[_NO_QUOTE] += 1
             elif not row["relation"] or name_key(both[0]) == name_key(both[1]):
-                self.tally.dropped[_NOT_TWO] += 1
+                tally.dropped[_NOT_TWO] += 1
             elif not all(
                 _is_name(name) and (name in standing or name_key(name) in known) for name in both
             ):
-                self.tally.dropped[_NO_NAME] += 1
+                tally.dropped[_NO_NAME] += 1
             elif not any(_is_in(standing.get(name, ()), quote[0]) for name in both):
-                self.tally.dropped[_NAMES_NEITHER] += 1
+                tally.dropped[_NAMES_NEITHER] += 1
             else:
                 start, end = (stretch.start + at for at in quote[0])
                 relations.append(
@@ -252,8 +266,16 @@ class RelationReader:
             for name, said in told
             if said and _is_name(name) and name in standing
         ]
-        self.tally.kept += len(relations)
+        tally.kept += len(relations)
         return StatedRelations(tuple(dict.fromkeys(relations)), tuple(dict.fromkeys(descriptions)))
+
+
+def _first_words(text: str) -> str:
+    """As many whole words as a quote may have: half a word stands nowhere in the text."""
+    if len(text) <= _SAID:
+        return text
+    last = _LAST_WORD.search(text, 0, _SAID + 1)
+    return text[: last.start() if last else _SAID].rstrip()
 
 
 def _line(text: str, most: int) -> str:
@@ -295,14 +317,24 @@ def related_places(
 ) -> Iterator[tuple[int, int, str, bool]]:
     """Where each relation stands for its two names: start, end, the name, whether the sentence is about it.
 
-    A name that the quote does not say ("she") stands at the quote's beginning; no place runs over its atom.
+    A name that the quote does not say ("she") stands at the quote's beginning, without a length, and where the text
+    says it next to there; no place runs over its atom.
     """
     ends = np.append(starts[1:], len(text))
+    names = [name for each in stated.relations for name in (each.subject, each.object)]
+    standing = _places(names, text, "case")
+
+    def within_atom(start: int, end: int) -> tuple[int, int]:
+        return start, min(end, int(ends[int(starts.searchsorted(start, "right")) - 1]))
+
     for each in stated.relations:
-        quote = text[each.start : each.end]
-        places = _places([each.subject, each.object], quote, "case")
         for name, about in ((each.subject, True), (each.object, False)):
-            low, high = places[name][0] if name in places else (0, len(quote))
-            start = each.start + low
-            atom = int(starts.searchsorted(start, "right")) - 1
-            yield start, min(each.start + high, int(ends[atom])), name_key(name), about
+            places, key = standing.get(name, ()), name_key(name)
+            at = bisect_left(places, (each.start, each.start))
+            if at < len(places) and places[at][1] <= each.end:
+                yield *within_atom(*places[at]), key, about
+                continue
+            yield each.start, each.start, key, about
+            near = places[max(at - 1, 0) : at + 1]
+            if near:
+                yield *within_atom(*min(near, key=lambda own: abs(own[0] - each.start))), key, False

@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import main_reason
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers import Strategy
 from chunkwise.chunkers.chunk import Chunked, chunk_changed, under_id
@@ -189,12 +189,11 @@ class LostSummaries:
         lost = self._missing() - self._before
         if not lost:
             return ()
-        (reason, _), *others = lost.most_common()
-        more = f" (and {counted(len(others), 'other reason')})" if others else ""
         count = lost.total()
         many = "1 summary" if count == 1 else f"{count:,} summaries"
+        why = main_reason(lost)
         return (
-            f"{many} could not be made: {reason}{more}; to ask for what is missing, {REBUILD}: all others are kept",
+            f"{many} could not be made: {why}; to ask for what is missing, {REBUILD}: all others are kept",
         )
 
 
@@ -387,7 +386,7 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
             if before and (reading.keep_others or unread):
                 outcome = under_id(outcome, naming.id_of(outcome.document, tally.has))
             is_cut = bool(outcome.chunks) or isinstance(outcome, BuiltChunked)
-            group.add(outcome, is_passed_over=bool(before) and not is_cut)
+            group.add(outcome, is_passed_over=not is_cut)
             continue
         unreadables.add(outcome)
         tally.skipped += 1
@@ -477,7 +476,7 @@ class _Group:
         document = chunked.document
         found = document_fingerprint(document)
         known = self._target.knows(document.id, found)
-        if is_passed_over and not known:  # for the sake of another id
+        if is_passed_over and not known:  # for the sake of another id, or cut under another one
             chunked = Chunked(document, list(self._resolved.strategy.chunks(chunked.analyzed)))
         self._tally.add(document.id, found)
         self._waiting.append(_Waiting(chunked, found, known))

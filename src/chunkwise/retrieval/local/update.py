@@ -42,6 +42,7 @@ from chunkwise.retrieval.local.folder import (
 )
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.settings import Settings
+from chunkwise.text.names import own_file_key
 
 
 class _KnownDocuments:
@@ -51,15 +52,23 @@ class _KnownDocuments:
         rows = [] if index is None else index.fingerprints()
         self.fingerprints = dict(zip(index.ids(), rows, strict=True)) if index else {}
         """By id."""
+        self._has_names = index is not None and bool(index.settings.graph)
         # The first of several equal ones serves for all.
-        self._numbers = {row: number for number, row in reversed(list(enumerate(rows)))}
+        self._numbers = {
+            (row, self._name(id)): number
+            for number, (id, row) in reversed(list(enumerate(self.fingerprints.items())))
+        }
         self.own = {id: number for number, id in enumerate(self.fingerprints)}
 
     def number(self, id: str, fingerprint: str) -> int | None:
         """Which of its documents can serve: the one of this id rather than another of the same text."""
         if self.fingerprints.get(id) == fingerprint:
             return self.own[id]
-        return self._numbers.get(fingerprint)
+        return self._numbers.get((fingerprint, self._name(id)))
+
+    def _name(self, id: str) -> str:
+        """What the id adds to the names of a document: one of the same text may have another."""
+        return own_file_key(id) if self._has_names else ""
 
 
 class LocalUpdate:

@@ -126,7 +126,7 @@ def check_walks(retriever: Retriever | None) -> None:
         )
 
 
-def _told(source: Searchable, question: str, chain: Chain) -> HitChain:
+def _told(source: NamedSource, question: str, chain: Chain) -> HitChain:
     begin = _cited(source, chain.begin)
     name = question[slice(*chain.asked)] if chain.asked else ""
     hops = [ChainHop(name, chain.asked, None, begin)]
@@ -136,10 +136,10 @@ def _told(source: Searchable, question: str, chain: Chain) -> HitChain:
     return HitChain(tuple(hops), chain.share)
 
 
-def _spelled(source: Searchable, link: ChainLink) -> str:
+def _spelled(source: NamedSource, link: ChainLink) -> str:
     """As the shorter of the places does, without a possessive; as the title or the file, which no text may repeat.
 
-    Else the way a short form, or the text of a link, stands for it.
+    Else as a language model says it, or the way a short form, or the text of a link, stands for it.
     """
     places = [(source.document(each.document), each) for each in (link.before, link.after)]
     said = [text for own, at in places if (text := own.text[at.start : at.end])]
@@ -147,6 +147,10 @@ def _spelled(source: Searchable, link: ChainLink) -> str:
     unwritten = unwritten_title(places[-1][0], link.name)
     if not spelled and name_hash(name_key(unwritten)) == link.name:
         return unwritten
+    if not spelled and source.settings.graph == "relations":
+        for number in (link.before.document, link.after.document):
+            if stated := source.relations(number).spelling(link.name):
+                return stated
     return min(spelled or said, key=len, default=unwritten)
 
 

@@ -19,7 +19,7 @@ from chunkwise.testsets.generate.source_passages import (
     passage_pairs,
 )
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.names import MENTION, TITLE, document_names
+from chunkwise.text.names import HEADING, MENTION, TITLE, document_names
 
 _COMMON = 8
 """Passages; a name that more of them mention ties nothing together."""
@@ -80,6 +80,7 @@ def shared_names(source_passages: SourcePassages) -> SharedNames:
     of_document: defaultdict[int, list[SourcePassage]] = defaultdict(list)
     for passage in source_passages.passages:
         of_document[passage.at].append(passage)
+    short: defaultdict[int, list[list[SourcePassage]]] = defaultdict(list)
     for passages in of_document.values():
         analyzed = Analyzed(passages[0].document)
         mentions = document_names(analyzed, analyzed.atoms(), passages[0].language)
@@ -95,9 +96,14 @@ def shared_names(source_passages: SourcePassages) -> SharedNames:
                 inside = at >= 0 and end <= passages[at].end
                 if inside and end - start >= _LEAST and len(said[name]) <= _COMMON:
                     said[name].setdefault(passages[at].number, NamedPlace(passages[at], start, end))
+            elif kind == HEADING and start == end:
+                short[name].append(passages)
             elif len(about[name]) <= _COMMON:
                 own = passages if kind == TITLE else of_section[section]
                 about[name] |= {each.number: each for each in own[:_COMMON]}
+    for name, documents in short.items():
+        if len(documents) == 1 and name not in about:
+            about[name] = {each.number: each for each in documents[0][:_COMMON]}
     return SharedNames(
         {name: list(own.values()) for name, own in said.items() if 0 < len(own) <= _COMMON},
         {name: list(own.values()) for name, own in about.items() if own},
