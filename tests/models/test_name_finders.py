@@ -148,6 +148,27 @@ def test_what_is_no_place_is_an_error_that_says_so(place: object) -> None:
         testkit.check_name_finder(Wrong())
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_finder_that_fails_is_a_line_with_the_document(
+    jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("boom.py").write_text(
+        "class Boom:\n    identity = 'boom:1'\n    def names(self, text):\n"
+        "        if 'river' in text:\n            raise RuntimeError('out of\\n  memory')\n        return []\n"
+    )
+    Path("docs").mkdir()
+    for each in (FILM, DIRECTOR):
+        Path("docs", f"{each.id}.txt").write_text(each.text)
+    words = ["index", "docs", "--into", "kb", "--vectors", "none", "--graph", "-j", str(jobs)]
+    done = CliRunner().invoke(group, [*words, "--names", "./boom.py:Boom"])
+    assert isinstance(done.exception, ChunkwiseError)
+    assert str(done.exception).startswith(
+        "orme.txt: the name finder boom:1 failed there (RuntimeError: out of memory); "
+    )
+    assert "without --names" in str(done.exception)
+
+
 def test_what_is_no_finder_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="is no name finder: it has no `names`"):
         made(object())

@@ -138,3 +138,72 @@ def test_what_is_wrong_is_said_at_once() -> None:
         chunkwise.tune([])
     with pytest.raises(ChunkwiseError, match="does not exist"):
         chunkwise.tune(DOCUMENTS, "missing.json")
+
+
+_FILMS = [
+    f"{a} {b}"
+    for a in ("Silent", "Copper", "Winter", "Hollow")
+    for b in ("Harbour", "Orchard", "Ledger", "Ferry")
+]
+_MAKERS = [f"{a} {b}" for a in ("Anna", "Bertil", "Clara", "Edda") for b in ("Orme", "Hallgren", "Venn", "Pask")]  # fmt: skip
+
+
+def _two_hops() -> tuple[list[chunkwise.Document], list[chunkwise.Query]]:
+    """Questions whose second passage shares a name with the first alone."""
+    documents, queries = [], []
+    for number, (film, maker) in enumerate(zip(_FILMS, _MAKERS, strict=True)):
+        told = f"{film} is a film of 19{10 + number}. It was directed by {maker}."
+        life = f"{maker} grew up by a river. She passed away in 19{60 + number} in the north."
+        documents += [
+            chunkwise.Document(f"film{number}", told), chunkwise.Document(f"life{number}", life)
+        ]  # fmt: skip
+        places = [
+            chunkwise.Reference(f"film{number}", 0, len(told)),
+            chunkwise.Reference(f"life{number}", 0, len(life)),
+        ]
+        text = f"In which year did the director of the film {film} die?"
+        queries.append(chunkwise.Query(f"q{number}", text, tuple(places)))
+    weather = [
+        chunkwise.Document(f"other{at}", f"Report {at} tells of the year, of rain and of a film festival in summer.")
+        for at in range(30)
+    ]  # fmt: skip
+    return [*documents, *weather], queries
+
+
+def test_a_choice_that_walks_along_names_is_shown_question_by_question(tmp_path: Path) -> None:
+    documents, queries = _two_hops()
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for each in documents:
+        (folder / f"{each.id}.txt").write_text(each.text)
+    rows = [
+        {
+            "id": query.id, "question": query.text,
+            "references": [{"doc_id": f"{r.doc_id}.txt", "start": r.start, "end": r.end} for r in query.references],
+        }
+        for query in queries
+    ]  # fmt: skip
+    (tmp_path / "queries.json").write_text(json.dumps(rows))
+    plan = tmp_path / "sweep.toml"
+    plan.write_text(
+        '[sweep]\ndocuments = "docs"\ntest_queries = "queries.json"\nmodel = "none"\nobjective = "all_found@60t"\n'
+        '[[sweep.chunkers]]\nstrategy = "structure"\nmax_tokens = 400\n'
+        '[sweep.retrieval]\nretriever = ["bm25", "graph(dense=0)"]\n'
+    )
+    said: list[str] = []
+    tuned = chunkwise.tune(plan, output=tmp_path / "out", on_bad=said.append)
+    assert tuned.recommendation is not None
+    assert tuned.recommendation.retriever.startswith("graph")
+    assert said == []
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Questions, one by one" in page
+    assert all(query.text in page for query in queries)
+
+
+@pytest.mark.parametrize("retriever", ["graph", "multiscale(graph=0.5)"])
+def test_documents_are_evaluated_by_their_names(retriever: str) -> None:
+    documents, queries = _two_hops()
+    found = chunkwise.evaluate(
+        documents, queries, vectors="none", retriever=retriever, budget=60, metrics="all_found"
+    )
+    assert found.summary["all_found@60t"].mean == 1.0

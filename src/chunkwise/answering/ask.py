@@ -26,7 +26,7 @@ from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.conditions import Where
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexes import Index, index, named_index
-from chunkwise.retrieval.retrievers import Retriever
+from chunkwise.retrieval.retrievers import Retriever, graph_for
 from chunkwise.retrieval.settings import Vectors
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
 
@@ -198,13 +198,15 @@ def index_of(
     advance: OnProgress | None = None,
     options: LoadOptions | None = None,
 ) -> Index:
-    """The index that is meant, or a new one in memory; without vectors where words alone are searched."""
+    """The index that is meant, or a new one in memory; without vectors where words alone are searched, with names
+    where they are walked along."""
     found = named_index(source)
     if found is not None:
         return found
     assert not isinstance(source, Index)
     return index(
-        source, vectors=vectors_for(retriever), options=options, on_unreadable=on_unreadable, advance=advance
+        source, vectors=vectors_for(retriever), graph=graph_for(retriever), options=options,
+        on_unreadable=on_unreadable, advance=advance,
     )  # fmt: skip
 
 

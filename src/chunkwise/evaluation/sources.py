@@ -28,6 +28,7 @@ from chunkwise.metrics.spans.tables import Chunking
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.records.read import OnBadRow
 from chunkwise.retrieval.indexes import Index, documents_in, index, named_index
+from chunkwise.retrieval.retrievers import graph_for
 from chunkwise.retrieval.settings import Context, Vectors
 from chunkwise.testsets.reading import carries_documents, hash_of, placed_drafts, read_testset
 from chunkwise.testsets.references import KnownChunks
@@ -301,7 +302,8 @@ def new_index(
         made = index(
             source, strategy, embedder=made_with.embedder, vectors=_vectors(made_with.vectors, searching),
             context=made_with.context, language=made_with.language,
-            tokenizer=searching.tokenizer if isinstance(searching.tokenizer, str) else None, options=reading.options,
+            tokenizer=searching.tokenizer if isinstance(searching.tokenizer, str) else None,
+            graph=graph_for(searching.retriever), options=reading.options,
             on_unreadable=left_out.document, jobs=reading.jobs, advance=advance,
         )  # fmt: skip
     if not len(made):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
@@ -15,6 +16,9 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 
 _STRETCH = 4000
 """Characters a model is given at once: long documents take no more memory than short ones."""
+
+_SAID = 300
+"""Characters of what a finder says when it fails."""
 
 _HALVES = re.compile("[\ud800-\udfff]")
 
@@ -47,6 +51,23 @@ def names_in_stretches(
     places = np.array(found, np.int64)
     first, last = starts.searchsorted(places - np.array([0, 1]), "right").T
     return [place for place, is_one in zip(found, (first == last).tolist(), strict=True) if is_one]
+
+
+@contextmanager
+def naming_document(finder: NameFinder, doc_id: str) -> Iterator[None]:
+    """Whatever fails in a finder, somebody's own or a library, is told with the document it failed on."""
+    try:
+        yield
+    except InvalidParameter as error:
+        raise InvalidParameter(f"{doc_id}: {error}") from error
+    except ChunkwiseError:  # a library or a model that is not there: no matter of the document
+        raise
+    except Exception as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ChunkwiseError(
+            f"{doc_id}: the name finder {finder.identity} failed there ({said[:_SAID]}); mend it, take another, or "
+            "go by rules alone (without --names; names=None)"
+        ) from error
 
 
 def names_found(finder: NameFinder, text: str) -> list[tuple[int, int]]:

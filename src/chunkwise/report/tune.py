@@ -20,7 +20,7 @@ from chunkwise.evaluation.evaluate import TestQueries, evaluate
 from chunkwise.evaluation.live_answers import LiveOptions
 from chunkwise.evaluation.options import Listeners
 from chunkwise.evaluation.results import QuestionResult, Results
-from chunkwise.evaluation.sources import Skipped
+from chunkwise.evaluation.sources import Skipped, in_reading_order
 from chunkwise.metrics.cuts.boundary_issues import QUESTION as OF_CUTS
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.records.read import OnBadRow
@@ -34,6 +34,8 @@ from chunkwise.report.views.side_by_side import (
     SideResult,
 )
 from chunkwise.report.views.tuning import tuning_view
+from chunkwise.retrieval.indexes import index
+from chunkwise.retrieval.retrievers import graph_for
 from chunkwise.tuning.plan.prepare import PreparedSweep, sweep_from_source, sweep_of_pipeline
 from chunkwise.tuning.recommendation import (
     Recommendation,
@@ -160,11 +162,16 @@ def side_by_side(completed: CompletedSweep) -> SideBySide | None:
 def _evaluated(configuration: Configuration, completed: CompletedSweep) -> Results:
     sweep, material = completed.prepared.sweep, completed.prepared.inputs
     settings = recommendation_of(configuration, sweep)
-    return evaluate(
-        material.documents, material.questions, strategy=settings.strategy,
+    # As the recommendation has it made: with names, and with token vectors, where it was measured by them.
+    made = index(
+        in_reading_order(material.documents), settings.strategy,
         embedder=(None if configuration.embedder else completed.embedder) or settings.embedder or None,
-        vectors=configuration.vectors, context=configuration.context, retriever=settings.retriever,
-        neighbours=settings.neighbours, k=settings.k if settings.budget is None else None,
+        vectors=configuration.vectors, context=configuration.context, tokenizer=settings.tokenizer,
+        maxsim=settings.maxsim or None, graph=graph_for(settings.retriever),
+    )  # fmt: skip
+    return evaluate(
+        made, material.questions, retriever=settings.retriever, neighbours=settings.neighbours,
+        k=settings.k if settings.budget is None else None,
         budget=settings.budget, tokenizer=settings.tokenizer, reranker=settings.reranker or None,
         metrics=[sweep.objective, OF_CUTS.name],
     )  # fmt: skip

@@ -46,6 +46,7 @@ from chunkwise.retrieval.searchable import (
     QueryBatch,
     Searchable,
 )
+from chunkwise.retrieval.settings import Graph
 from chunkwise.retrieval.whole_blocks import WholeBlock, is_table_header, whole_blocks
 from chunkwise.text.language import UNKNOWN, language_of_text
 from chunkwise.text.names import name_spans, names_in_question
@@ -473,6 +474,11 @@ def follows_names(retriever: str | Retriever | None) -> bool:
             return False
         retriever = get_retriever(retriever)
     return isinstance(retriever, MultiscaleRetriever) and retriever.graph > 0
+
+
+def graph_for(retriever: str | Retriever | None) -> Graph | None:
+    """What of a graph an index needs that is made to be asked by this one; None: nothing."""
+    return "names" if follows_names(retriever) else None
 
 
 @dataclass(frozen=True, slots=True)

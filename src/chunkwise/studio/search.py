@@ -144,12 +144,14 @@ class SearchView(View):
 
 
 def usable_retrievers(index: Index) -> tuple[str, ...]:
-    """By name; without vectors words are left, and several sizes of them."""
+    """By name; without vectors words are left, and several sizes of them; along names where the index has them."""
     names = ["multiscale", "hybrid", "bm25", "dense"]
     if index.settings.vectors == "none":
         names = ["multiscale", "bm25"]
     elif index.settings.vectors == "own":
         names.remove("multiscale")
+    if index.settings.graph and "multiscale" in names:
+        names.insert(1, "graph")
     return tuple(names)
 
 

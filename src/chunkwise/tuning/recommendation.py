@@ -16,7 +16,7 @@ from chunkwise.base.untrusted_names import allowing, recorded
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.documents.loader import OptionValue
 from chunkwise.models import DEFAULT
-from chunkwise.retrieval.retrievers import follows_names
+from chunkwise.retrieval.retrievers import SpanRetriever, follows_names, get_retriever
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.sweep import Configuration, Sweep, budget_of
 from chunkwise.tuning.toml_file import read_toml, shortened, toml_line
@@ -259,7 +259,8 @@ def _chunks(
     reading: Mapping[str, OptionValue] | None,
 ) -> dict[str, str]:
     """For a store of one's own; where chunks are not all there is to it, they would not do the same."""
-    if recommendation.retriever.startswith("multiscale") or recommendation.context != "none":
+    of_spans = isinstance(get_retriever(recommendation.retriever), SpanRetriever)
+    if of_spans or recommendation.context != "none":
         return {}
     asked = ", ".join(
         filter(

@@ -26,7 +26,7 @@ from chunkwise.models.embed.embedder import (
 )
 from chunkwise.models.embed.late import atom_sums_of_many, span_vectors
 from chunkwise.models.embed.token_codes import TokenCodes, token_codes_of_many
-from chunkwise.models.name_finder import NameFinder, names_in_stretches
+from chunkwise.models.name_finder import NameFinder, names_in_stretches, naming_document
 from chunkwise.retrieval.indexed_document import (
     IndexedDocument,
     SpanRows,
@@ -259,7 +259,8 @@ def build_documents(
         assert name_finder is not None
         for features in all_features:
             text, starts = features.analyzed.text, features.starts
-            features.given_names = names_in_stretches(name_finder, text, starts)
+            with naming_document(name_finder, features.analyzed.document.id):
+                features.given_names = names_in_stretches(name_finder, text, starts)
     if settings.maxsim:
         assert token_encoder is not None
         encode_tokens(all_features, token_encoder, on_done)

@@ -394,7 +394,10 @@ def _no_vectors(search: PlannedSearch, model: str, why_not_late: str) -> str:
         return ""
     if not model:
         return "it compares vectors, and the sweep has no model"
-    return f"several sizes need late vectors, and {why_not_late}; multiscale(dense=0) goes by words alone"
+    name = search.label.partition("(")[0]
+    return (
+        f"several sizes need late vectors, and {why_not_late}; {name}(dense=0) goes by words alone"
+    )
 
 
 def _without_neighbours(label: str, neighbours: list[int], left_out: NotTriedLog) -> None:
