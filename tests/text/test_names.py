@@ -344,6 +344,21 @@ def test_no_place_runs_over_the_end_of_its_sentence(text: str, length: int, form
     assert (found.end <= ends[starts.searchsorted(found.start, "right") - 1]).all()
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        ("Anna Orme came. Then Anna left, and Orme slept.", "Anna Orme", {"Anna Orme", "Anna", "Orme"}),
+        ("They met in Paris. There Paris Hilton sang. They left Paris.", "Paris Hilton", {"Paris Hilton"}),
+        ("There the March Hare sat. It rained in March.", "March Hare", {"March Hare"}),
+        ("They came by Oxford and saw Oxford Street.", "Oxford Street", {"Oxford Street"}),
+    ],
+)  # fmt: skip
+def test_a_first_word_stands_for_a_name_that_was_said_before_it(
+    text: str, name: str, expected: set[str]
+) -> None:
+    assert stands_for(text, name) == expected
+
+
 def test_a_title_keeps_what_stands_in_its_brackets() -> None:
     """And is called without them, too; who writes a list of planets says nothing of it."""
     text = "Mercury is small. A Planet is large."

@@ -246,11 +246,12 @@ def document_names(
     found += _repeated(text, small)
     found += _repeated_han(text)
     subjects = list(_subjects(analyzed))
-    keys = {key for _, _, key in found} | {key for _, _, key, _ in subjects}
-    bare = _bare_title(analyzed.document.title)
-    if bare:  # by its last word nobody calls "Mercury (planet)"
-        keys.discard(name_key(analyzed.document.title))
-    aliases = _Aliases(keys, _acronyms(text, found))
+    first: dict[str, int] = {}
+    for start, _, key in [*found, *(each[:3] for each in subjects)]:
+        first[key] = min(start, first.get(key, start))
+    if _bare_title(analyzed.document.title):  # by its last word nobody calls "Mercury (planet)"
+        first.pop(name_key(analyzed.document.title), None)
+    aliases = _Aliases(first, _acronyms(text, found))
     hashes: dict[str, int] = {}
     rows: set[tuple[int, int, int, int]] = set()
 
@@ -499,13 +500,18 @@ def _acronyms(text: str, found: Iterable[tuple[int, int, str]]) -> dict[str, str
 class _Aliases:
     """Short forms of names that the same document has in full; what could be two of them is none."""
 
-    def __init__(self, keys: set[str], acronyms: dict[str, str]) -> None:
+    def __init__(self, first: dict[str, int], acronyms: dict[str, str]) -> None:
+        """`first`: where each name stands first."""
         self._acronyms = acronyms
         self._full: dict[str, list[str]] = {}
-        for key in keys:
+        for key, start in first.items():
             said = key.split()
             if 2 <= len(said) <= 4 and len(said[0]) > 1:
-                for short in {said[0], said[-1], f"{said[0][0]} {said[-1]}"}:
+                shorts = {said[-1], f"{said[0][0]} {said[-1]}"}
+                # Paris before Paris Hilton is the town; and March is no hare.
+                if start <= first.get(said[0], start) and said[0] not in _MONTHS:
+                    shorts.add(said[0])
+                for short in shorts:
                     known = self._full.setdefault(short, [])
                     if len(known) < 2:  # more would not tell more, and could be many
                         known.append(key)
