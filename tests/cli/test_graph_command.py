@@ -54,6 +54,22 @@ def test_json_is_exact(here: Run, kb: str, tmp_path: Path) -> None:
         assert text[slice(*place["sentence"])] == place["text"]
 
 
+def test_what_is_told_is_the_sum_of_what_is_listed(here: Run, tmp_path: Path) -> None:
+    """A title that the text says, too, is one mention; a year is a name, and listed last."""
+    folder = tmp_path / "more"
+    folder.mkdir()
+    (folder / "a.md").write_text("# Salt Kitchen\n\nThe Salt Kitchen feeds many.\n")
+    (folder / "b.md").write_text("# 1999\n\nAnna Orme left the Salt Kitchen.\n")
+    assert (
+        here("index", "more", "--into", "kb", "--graph", "--vectors", "none", "-q").returncode == 0
+    )
+    found = json.loads(here("graph", "kb", "-n", "1000", "--json").stdout)
+    assert found["names"] == len(found["most_linked"])
+    assert found["mentions"] == sum(each["mentions"] for each in found["most_linked"])
+    assert found["most_linked"][-1]["name"] == "1999"
+    assert here("graph", "kb", "--page", "all.html").returncode == 0
+
+
 def test_a_page_of_each(here: Run, kb: str, tmp_path: Path) -> None:
     for words in ((), ("Salt Kitchen",)):
         done = here("graph", kb, *words, "--page", "graph.html")
@@ -70,4 +86,5 @@ def test_what_is_wrong_is_a_line(here: Run, kb: str) -> None:
     done = here("graph", "plain")
     assert done.returncode == 2
     assert "--graph" in done.stderr
+    assert "another retriever" not in done.stderr
     assert here("graph", kb, "--page", "names.txt").returncode == 2

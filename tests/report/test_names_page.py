@@ -49,6 +49,39 @@ def test_no_name_lies_over_another_or_outside(lookup: NameLookup) -> None:
                 assert each.height / 2 <= each.y <= picture.height - each.height / 2
 
 
+def test_a_name_that_is_drawn_has_a_line_where_it_shares_a_passage(lookup: NameLookup) -> None:
+    for view in views(lookup):
+        for picture in (view.wide, view.narrow):
+            ends = {end for each in picture.links for end in (each.one, each.other)}
+            alone = [
+                name.told.partition(":")[0]
+                for at, name in enumerate(picture.names)
+                if at not in ends
+            ]
+            everyone = [name.told.partition(":")[0] for name in picture.names]
+            shared = lookup.links(everyone)
+            linked = {everyone[end] for each in shared for end in (each.one, each.other)}
+            assert not linked & set(alone)
+
+
+def test_who_has_a_line_is_drawn_before_who_has_none() -> None:
+    """Names in many passages, each alone, leave the room to pairs in fewer."""
+    alone = [
+        Document(f"alone{n}-{at}", f"We saw Lone{'abcdefghij'[n]} there.")
+        for n in range(10)
+        for at in range(5)
+    ]
+    pairs = [
+        Document(f"pair{n}-{at}", f"There Left{'abcdefghij'[n]} met Right{'abcdefghij'[n]}.")
+        for n in range(10)
+        for at in range(3)
+    ]
+    looked = NameLookup(chunkwise.index([*alone, *pairs], vectors="none", graph=True).source)
+    drawn = overview_view(looked.overview(60), []).narrow
+    assert len(drawn.names) == 18
+    assert len({end for each in drawn.links for end in (each.one, each.other)}) == 18
+
+
 def test_a_picture_is_the_same_every_time(lookup: NameLookup) -> None:
     assert views(lookup) == views(lookup)
 

@@ -145,7 +145,11 @@ _FILMS = [
     for a in ("Silent", "Copper", "Winter", "Hollow")
     for b in ("Harbour", "Orchard", "Ledger", "Ferry")
 ]
-_MAKERS = [f"{a} {b}" for a in ("Anna", "Bertil", "Clara", "Edda") for b in ("Orme", "Hallgren", "Venn", "Pask")]  # fmt: skip
+_MAKERS = [
+    f"{a} {b}"
+    for a in ("Anna", "Bertil", "Clara", "Edda")
+    for b in ("Orme", "Hallgren", "Venn", "Pask")
+]
 
 
 def _two_hops() -> tuple[list[chunkwise.Document], list[chunkwise.Query]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,5 +91,6 @@ def _view(lookup: NameLookup, options: GraphOptions, name: str) -> NamesView:
         found = lookup.details(name, max(options.show, _READ))
         return name_view(found, lookup.links([each.name for each in found.neighbours]), title)
     every = lookup.overview(max(options.show, _ON_PAGE))
-    details = [lookup.details(each.name, 6) for each in every.most_linked[:_READ]]
+    read = takewhile(lambda each: lookup.knows(each.name), every.most_linked[:_READ])
+    details = [lookup.details(each.name, 6) for each in read]
     return overview_view(every, details, title)

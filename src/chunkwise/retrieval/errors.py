@@ -27,10 +27,23 @@ def no_token_vectors_error() -> InvalidParameter:
     )
 
 
+_WITH_NAMES = (
+    "make it again: chunkwise index DOCUMENTS --into PLACE --rebuild --graph "
+    "(index(…, graph=True, rebuild=True))"
+)
+
+
 def no_graph_error() -> InvalidParameter:
+    """Of a search; `no_names_error` is for who only looks at names."""
     return InvalidParameter(
         "graph needs the names of the documents, and the index was made without them; choose another retriever, or "
-        "make it again: chunkwise index DOCUMENTS --into PLACE --rebuild --graph (index(…, graph=True, rebuild=True))"
+        f"{_WITH_NAMES}"
+    )
+
+
+def no_names_error() -> InvalidParameter:
+    return InvalidParameter(
+        f"the index was made without the names of its documents, so there is nothing to look up; {_WITH_NAMES}"
     )
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.retrieval.communities import CommunitySource
-from chunkwise.retrieval.errors import no_graph_error, reporting_damage
+from chunkwise.retrieval.errors import no_names_error, reporting_damage
 from chunkwise.retrieval.graph import NamePlace, Walk, place_of
 from chunkwise.retrieval.retrievers import graph_of
 from chunkwise.retrieval.searchable import MentionTable, NamedSource, Searchable
@@ -160,11 +160,13 @@ class NameOverview:
     passages: int
     names: int
     mentions: int
+    """Places of all of them; a title or heading whose own words are a mention is that one place."""
     linking: int
     """Names in two passages or more, that lead from one to the other."""
     common: int
     """Names in so many passages that they lead nowhere."""
     most_linked: tuple[NameCount, ...]
+    """At most as many as were asked for; years and names that no text writes come last."""
     links: tuple[NameLink, ...]
     """Between the first `LINKED` of those, the strongest first."""
     statements: int = 0
@@ -179,14 +181,15 @@ class NameLookup:
     def __init__(self, source: Searchable, common: int = Walk.common) -> None:
         """A name in more passages than `common` leads nowhere, as for the retriever that is asked."""
         if not isinstance(source, NamedSource) or not isinstance(source, CommunitySource):
-            raise no_graph_error()
+            raise no_names_error()
         self._source: NamedSource = source
         self._common = common
         with reporting_damage(source):
-            self._graph = graph_of(source)
             self._atoms = source.atom_table()
-            assert self._atoms.mentions is not None
+            if self._atoms.mentions is None:
+                raise no_names_error()
             self._table: MentionTable = self._atoms.mentions
+            self._graph = graph_of(source)
             name = self._graph.names.searchsorted(self._table.name)
             # Rows of mentions, by name and in order of the text.
             self._by_name = np.argsort(name, kind="stable")
@@ -200,20 +203,22 @@ class NameLookup:
             # Those that lead somewhere first; a name that leads nowhere is not what a graph is for.
             order = np.lexsort((graph.names, -spread, spread > self._common))
             shown: list[int] = []
-            counts: list[NameCount] = []
+            last: list[int] = []
             for name in order[: _RANKED * show].tolist():
                 if len(shown) == show:
                     break
-                told = self._counts(name)
+                written = self._written(name)
                 # A year is in many passages and says little; a name that no text writes cannot be looked up.
-                if any(map(str.isalpha, told.name)) and self._number(told.name) is not None:
-                    shown.append(name)
-                    counts.append(told)
+                telling = any(map(str.isalpha, written)) and self.knows(written)
+                (shown if telling else last).append(name)
+            if len(order) <= _RANKED * show:  # all were looked at: no telling one is left
+                shown += last[: show - len(shown)]
+            counts = [self._counts(name) for name in shown]
             return NameOverview(
                 self._source.document_count,
                 graph.passages,
                 len(graph.names),
-                len(self._table.name),
+                self._mentions(),
                 int(((spread > 1) & (spread <= self._common)).sum()),
                 int((spread > self._common).sum()),
                 tuple(counts),
@@ -221,6 +226,18 @@ class NameLookup:
                 int((self._table.kind == STATED).sum()),
                 self._communities(show),
             )
+
+    def knows(self, name: str) -> bool:
+        """Whether `details` has something to say of it."""
+        return self._number(name) is not None
+
+    def _mentions(self) -> int:
+        """Those of all names, each place once."""
+        rows = np.arange(len(self._table.name))
+        name = self._graph.names.searchsorted(self._table.name).astype(np.int64)
+        key = self._atoms_of(rows) * len(self._graph.names) + name
+        said = self._table.kind == MENTION
+        return int((said | ~np.isin(key, key[said])).sum())
 
     def _communities(self, show: int) -> tuple[CommunitySummary, ...]:
         assert isinstance(self._source, CommunitySource)

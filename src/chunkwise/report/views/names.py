@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import ClassVar
 
 import numpy as np
@@ -27,8 +28,10 @@ _LONGEST = 26
 _LETTER, _LINE = 8.0, 30.0
 """Pixels a letter is wide, and a name with its frame is high."""
 _LINKS = 3
-"""Of each name that are drawn: its strongest."""
+"""Of each name that are drawn: its strongest; more to one that is the strongest of many."""
 _STEPS = 240
+_REACH = 2.0
+"""Times the distance that is wanted between names, within which they push each other."""
 _GROUPS = 8
 """Colours."""
 
@@ -135,14 +138,45 @@ def overview_view(
             f"{counted(overview.common, 'name')} in too many passages to lead anywhere: not followed, "
             "and shown last."
         )
-    targets = {at: f"name-{at + 1}" for at in range(len(details))}
     wide, narrow = (
-        _picture(counts[:most], overview.links, width, targets)
+        _overview_picture(overview, len(details), most, width)
         for most, width in ((44, 1060.0), (18, 340.0))
     )
     return NamesView(
         title, tiles, wide, narrow, tuple(details), counts, "", note, overview.communities
     )
+
+
+def _overview_picture(
+    overview: NameOverview, details: int, most: int, width: float
+) -> NamesPicture:
+    """The first names, and of these those that some other one of the picture shares a passage with."""
+    drawn = _linked_first(len(overview.most_linked), overview.links, most)
+    at = {place: number for number, place in enumerate(drawn)}
+    links = [
+        NameLink(*sorted((at[each.one], at[each.other])), each.shared)
+        for each in overview.links
+        if each.one in at and each.other in at
+    ]
+    targets = {number: f"name-{place + 1}" for place, number in at.items() if place < details}
+    return _picture([overview.most_linked[place] for place in drawn], links, width, targets)
+
+
+def _linked_first(names: int, links: Sequence[NameLink], most: int) -> list[int]:
+    """In their order, without those that no line would lead to as long as others may take their room."""
+    beside: dict[int, set[int]] = {}
+    for each in links:
+        beside.setdefault(each.one, set()).add(each.other)
+        beside.setdefault(each.other, set()).add(each.one)
+    taken: set[int] = set()
+    for name in range(names):
+        # One that comes later brings the first of its neighbours that are not there yet.
+        own = beside.get(name, set())
+        brings = {name} if own & taken else {name, min(own)} if own else set()
+        if len(taken | brings) <= most:
+            taken |= brings
+    lone = (name for name in range(names) if name not in beside)
+    return sorted(taken | set(islice(lone, most - len(taken))))
 
 
 def name_view(found: NameDetails, links: Sequence[NameLink], title: str = "") -> NamesView:
@@ -211,14 +245,22 @@ def _wide(label: str) -> float:
 def _strongest(links: Sequence[NameLink], middle: bool) -> list[NameLink]:
     """Few of each name, so that a picture is no ball of wool; all those to the one in the middle."""
     held: dict[int, int] = {}
-    kept = []
-    for each in links:
-        own = middle and each.one == 0
-        if own or (held.get(each.one, 0) < _LINKS and held.get(each.other, 0) < _LINKS):
-            kept.append(each)
-            for name in () if own else (each.one, each.other):
-                held[name] = held.get(name, 0) + 1
-    return kept
+    kept: set[int] = set()
+
+    def keep(enough: Callable[[int, int], bool]) -> None:
+        for at, each in enumerate(links):
+            own = middle and each.one == 0
+            if at not in kept and (
+                own or not enough(held.get(each.one, 0), held.get(each.other, 0))
+            ):
+                kept.add(at)
+                for name in () if own else (each.one, each.other):
+                    held[name] = held.get(name, 0) + 1
+
+    if not middle:  # The strongest of each name, even to one that has many.
+        keep(lambda one, other: min(one, other) > 0)
+    keep(lambda one, other: max(one, other) >= _LINKS)
+    return [links[at] for at in sorted(kept)]
 
 
 def _groups(names: int, links: Sequence[NameLink]) -> list[int]:
@@ -266,7 +308,9 @@ def _laid_out(
         heat = 0.12 * (1 - step / _STEPS) * min(width, height) + 1
         away = at[:, None] - at[None]
         far = np.sqrt((away**2).sum(axis=2)) + 1e-6
-        push = (away / far[..., None] * (wanted**2 / far)[..., None]).sum(axis=1)
+        # Who is far away pushes no more: names without a link would press the linked ones together.
+        apart = np.where(far < _REACH * wanted, wanted**2 / far, 0.0)
+        push = (away / far[..., None] * apart[..., None]).sum(axis=1)
         if len(one):
             line = at[one] - at[other]
             length = np.sqrt((line**2).sum(axis=1)) + 1e-6
