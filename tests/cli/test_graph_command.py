@@ -26,6 +26,15 @@ def kb(here: Run, tmp_path: Path) -> str:
     return "kb"
 
 
+def test_the_summary_of_an_index_says_how_many_names_it_has(here: Run, kb: str) -> None:
+    names = json.loads(here("graph", kb, "--json").stdout)["names"]
+    words = ("index", "docs", "--into", kb, "--vectors", "none")
+    assert f"{names} names to walk along; to look at them: chunkwise graph kb" in here(*words).stderr
+    assert json.loads(here(*words, "--json").stdout)["name_count"] == names
+    plain = here("index", "docs", "--into", "plain", "--vectors", "none")
+    assert "names" not in plain.stderr
+
+
 def test_the_overview_in_the_terminal(here: Run, kb: str) -> None:
     done = here("graph", kb)
     assert (done.returncode, done.stderr) == (0, "")
@@ -60,7 +69,9 @@ def test_what_is_told_is_the_sum_of_what_is_listed(here: Run, tmp_path: Path) ->
     folder.mkdir()
     (folder / "a.md").write_text("# Salt Kitchen\n\nThe Salt Kitchen feeds many.\n")
     (folder / "b.md").write_text("# 1999\n\nAnna Orme left the Salt Kitchen.\n")
-    assert here("index", "more", "--into", "kb", "--graph", "--vectors", "none", "-q").returncode == 0
+    assert (
+        here("index", "more", "--into", "kb", "--graph", "--vectors", "none", "-q").returncode == 0
+    )
     found = json.loads(here("graph", "kb", "-n", "1000", "--json").stdout)
     assert found["names"] == len(found["most_linked"])
     assert found["mentions"] == sum(each["mentions"] for each in found["most_linked"])

@@ -53,7 +53,11 @@ def test_a_name_that_is_drawn_has_a_line_where_it_shares_a_passage(lookup: NameL
     for view in views(lookup):
         for picture in (view.wide, view.narrow):
             ends = {end for each in picture.links for end in (each.one, each.other)}
-            alone = [name.told.partition(":")[0] for at, name in enumerate(picture.names) if at not in ends]
+            alone = [
+                name.told.partition(":")[0]
+                for at, name in enumerate(picture.names)
+                if at not in ends
+            ]
             everyone = [name.told.partition(":")[0] for name in picture.names]
             shared = lookup.links(everyone)
             linked = {everyone[end] for each in shared for end in (each.one, each.other)}
@@ -62,7 +66,11 @@ def test_a_name_that_is_drawn_has_a_line_where_it_shares_a_passage(lookup: NameL
 
 def test_who_has_a_line_is_drawn_before_who_has_none() -> None:
     """Names in many passages, each alone, leave the room to pairs in fewer."""
-    alone = [Document(f"alone{n}-{at}", f"We saw Lone{'abcdefghij'[n]} there.") for n in range(10) for at in range(5)]  # fmt: skip
+    alone = [
+        Document(f"alone{n}-{at}", f"We saw Lone{'abcdefghij'[n]} there.")
+        for n in range(10)
+        for at in range(5)
+    ]
     pairs = [
         Document(f"pair{n}-{at}", f"There Left{'abcdefghij'[n]} met Right{'abcdefghij'[n]}.")
         for n in range(10)

@@ -27,9 +27,7 @@ def no_token_vectors_error() -> InvalidParameter:
     )
 
 
-_WITH_NAMES = (
-    "make it again: chunkwise index DOCUMENTS --into PLACE --rebuild --graph (index(…, graph=True, rebuild=True))"
-)
+_WITH_NAMES = "make it again: chunkwise index DOCUMENTS --into PLACE --rebuild --graph (index(…, graph=True, rebuild=True))"
 
 
 def no_graph_error() -> InvalidParameter:

@@ -250,7 +250,9 @@ def _strongest(links: Sequence[NameLink], middle: bool) -> list[NameLink]:
     def keep(enough: Callable[[int, int], bool]) -> None:
         for at, each in enumerate(links):
             own = middle and each.one == 0
-            if at not in kept and (own or not enough(held.get(each.one, 0), held.get(each.other, 0))):
+            if at not in kept and (
+                own or not enough(held.get(each.one, 0), held.get(each.other, 0))
+            ):
                 kept.add(at)
                 for name in () if own else (each.one, each.other):
                     held[name] = held.get(name, 0) + 1
