@@ -27,7 +27,10 @@ def no_token_vectors_error() -> InvalidParameter:
     )
 
 
-_WITH_NAMES = "make it again: chunkwise index DOCUMENTS --into PLACE --rebuild --graph (index(…, graph=True, rebuild=True))"
+_WITH_NAMES = (
+    "make it again: chunkwise index DOCUMENTS --into PLACE --rebuild --graph "
+    "(index(…, graph=True, rebuild=True))"
+)
 
 
 def no_graph_error() -> InvalidParameter:
