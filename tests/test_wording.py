@@ -20,6 +20,8 @@ from chunkwise.base.wording import (
     megabytes,
     money_words,
     number,
+    percent,
+    percent_and_rest,
     plural,
     points,
     points_between,
@@ -100,3 +102,21 @@ def test_what_is_left_out_of_a_list_is_counted() -> None:
 )  # fmt: skip
 def test_figures_times_sizes_and_money(told: str, shown: str) -> None:
     assert told == shown
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        (0.0, ("0 %", "100 %")), (0.0001, ("under 0.1 %", "over 99.9 %")), (0.001, ("0.1 %", "99.9 %")),
+        (0.083, ("8.3 %", "91.7 %")), (0.125, ("12 %", "88 %")), (0.335, ("34 %", "66 %")),
+        (0.999, ("99.9 %", "0.1 %")), (1.0, ("100 %", "0 %")),
+    ],
+)  # fmt: skip
+def test_a_share_and_what_is_left_add_up(share: float, shown: tuple[str, str]) -> None:
+    assert percent_and_rest(share) == shown
+
+
+def test_all_but_a_few_are_not_all() -> None:
+    assert [percent(share) for share in (0.99, 0.994, 0.9991, 0.99999, 1.0)] == [
+        "99 %", "99.4 %", "99.9 %", "over 99.9 %", "100 %",
+    ]  # fmt: skip

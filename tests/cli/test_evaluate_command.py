@@ -61,6 +61,26 @@ def write(path: Path, rows: object) -> None:
     path.write_text(json.dumps(rows, indent=1))
 
 
+@pytest.mark.unwatched
+def test_groups_are_shown_by_the_metric_that_was_typed_first(here: Run, texts: Path) -> None:
+    asked = (
+        "evaluate",
+        "texts",
+        "--test-queries",
+        "queries.json",
+        "--retriever",
+        "bm25",
+        "--metrics",
+    )
+    for typed, first in (
+        ("all_found@2,recall@5", "all_found@2"), ("recall@5,all_found@2", "recall@5"),
+        ("boundary_issues,mrr,recall", "mrr@5"), ("retrieval", "recall@5"),
+    ):  # fmt: skip
+        done = here(*asked, typed)
+        assert done.returncode == 0, done.stderr
+        assert f"By type: {first}\n" in done.stdout, typed
+
+
 def test_the_shortest_command_answers_the_four_questions(here: Run, texts: Path) -> None:
     done = here("evaluate", "texts", "--test-queries", "queries.json")
     assert done.returncode == 0, done.stderr
@@ -178,6 +198,10 @@ def test_a_number_of_hits_within_a_budget_is_refused(here: Run, texts: Path) -> 
     done = here(*words, "--retriever", "multiscale")
     assert done.returncode == 2
     assert "take another retriever than multiscale, which fills a budget" in done.stderr
+    assert "leave it out and give the number to the metrics (--metrics all_found@3)" in done.stderr
+    advised = here(*words[:-3], "all_found@3", "--retriever", "multiscale")
+    assert advised.returncode == 0, advised.stderr
+    assert "all_found@3" in advised.stdout
     recommended = 'strategy = "sentences"\nretriever = "bm25"\nvectors = "none"\nbudget = 90\n'
     (texts.parent / "recommended.toml").write_text(recommended)
     done = here(*words, "--config", "recommended.toml", "--json")

@@ -26,6 +26,17 @@ def kb(here: Run, tmp_path: Path) -> str:
     return "kb"
 
 
+def test_the_summary_of_an_index_says_how_many_names_it_has(here: Run, kb: str) -> None:
+    names = json.loads(here("graph", kb, "--json").stdout)["names"]
+    words = ("index", "docs", "--into", kb, "--vectors", "none")
+    assert (
+        f"{names} names to walk along; to look at them: chunkwise graph kb" in here(*words).stderr
+    )
+    assert json.loads(here(*words, "--json").stdout)["name_count"] == names
+    plain = here("index", "docs", "--into", "plain", "--vectors", "none")
+    assert "names" not in plain.stderr
+
+
 def test_the_overview_in_the_terminal(here: Run, kb: str) -> None:
     done = here("graph", kb)
     assert (done.returncode, done.stderr) == (0, "")

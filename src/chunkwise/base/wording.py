@@ -9,14 +9,25 @@ from difflib import get_close_matches
 
 
 def percent(share: float) -> str:
-    """ "83 %", with a digit more where whole numbers would say nothing."""
+    """ "83 %", with a digit more where whole numbers would say nothing: near none, and near all."""
     if 0 < share < 0.0005:
         return "under 0.1 %"
     value = 100 * share
-    if 0 < value < 10:
-        return f"{value:.1f} %"
     # All but a few are not all.
-    return f"{min(round(value), 99) if share < 1 else 100} %"
+    if 99 < value < 100:
+        return "over 99.9 %" if share > 0.9995 else f"{value:.1f} %"
+    return f"{value:.1f} %" if 0 < value < 10 else f"{round(value)} %"
+
+
+def percent_and_rest(share: float) -> tuple[str, str]:
+    """A share and what is left, with as many digits each: side by side they make 100 %."""
+    less = min(share, 1 - share)
+    if less < 0.0005 or less >= 0.1:
+        shown = percent(share)
+        whole = less >= 0.1
+        return shown, f"{100 - round(100 * share)} %" if whole else percent(1 - share)
+    value = round(100 * share, 1)
+    return f"{value:.1f} %", f"{100 - value:.1f} %"
 
 
 def short_number(value: float, *, whole: int = 100_000) -> str:

@@ -63,7 +63,8 @@ class AskOptions(
 
     source: str = argument("SOURCE")
     count: int | None = option(
-        "-k", type=COUNT, metavar="N", show_default="5 without a budget",
+        "-k", type=COUNT, metavar="N",
+        show_default="5 without a budget; multiscale and graph fill a budget, 1,000 tokens where none is named",
         help="Number of passages the language model reads at most.",
     )  # fmt: skip
     budget: int | None = option(

@@ -323,12 +323,16 @@ class IndexSummary:
     maxsim: str
     graph: str
     names: str
+    name_count: int | None
+    """None: names are not kept, or not here."""
     language: str
     notes: list[str]
     seconds: float
 
 
 def _summary(built: Index, into: str, seconds: float) -> IndexSummary:
+    from chunkwise.retrieval.name_lookup import name_count
+
     changes, stats, settings = built.changes, built.stats(), built.settings
     assert changes is not None
     return IndexSummary(
@@ -353,6 +357,7 @@ def _summary(built: Index, into: str, seconds: float) -> IndexSummary:
         maxsim=settings.maxsim,
         graph=settings.graph,
         names=settings.names,
+        name_count=name_count(built.source) if settings.graph and "://" not in into else None,
         language=settings.language,
         notes=list(changes.notes),
         seconds=round(seconds, 3),
@@ -380,6 +385,11 @@ def _summary_text(summary: IndexSummary, place: str) -> str:
         f"by {summary.strategy}, {summary.embedder or 'words alone'}; {_size(summary.bytes)}, "
         f"{summary.seconds:.1f} s",
     ]
+    if summary.name_count is not None:
+        look = f"chunkwise graph {shlex.quote(place)}"
+        lines.append(
+            f"{counted(summary.name_count, 'name')} to walk along; to look at them: {look}"
+        )
     if summary.documents:
         lines.append(
             f'try: chunkwise search {shlex.quote(place)} "your question"{allowing(summary.embedder)}'

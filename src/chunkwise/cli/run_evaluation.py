@@ -444,10 +444,7 @@ def _checked_count(options: Checked) -> Checked:
     if of_file is not None:
         options = replace(options, budget=None)
     if (budget := _budget(options)) is not None:
-        raise click.UsageError(
-            f"-k is given, and within a budget ({budget:,} tokens) as many hits are handed out as fit; leave -k out, "
-            f"or {_without_budget(options)}"
-        )
+        raise click.UsageError(_two_limits(options, budget))
     if of_file is not None:
         say(f"-k {options.count} is given: the budget of --config, {of_file:,} tokens, is left out")
     return options
@@ -463,10 +460,17 @@ def _budget(options: EvaluationOptions) -> int | None:
     return usual_budget(SearchParameters(options.retriever), options.budget)
 
 
-def _without_budget(options: EvaluationOptions) -> str:
-    if options.budget is None:
-        return f"take another retriever than {options.retriever}, which fills a budget"
-    return "--budget"
+def _two_limits(options: EvaluationOptions, budget: int) -> str:
+    if options.budget is not None:
+        return (
+            f"-k is given, and within a budget ({budget:,} tokens) as many hits are handed out as fit; leave -k out, "
+            "or --budget"
+        )
+    return (
+        f"-k {options.count} is given; leave it out and give the number to the metrics (--metrics "
+        f"all_found@{options.count}), or take another retriever than {options.retriever}, which fills a budget "
+        f"({budget:,} tokens where --budget names none)"
+    )
 
 
 class MetricLimit(NamedTuple):

@@ -64,7 +64,9 @@ class IndexSearchOptions(SearchOptions, WhereOption, QuestionsOption, ConfigOpti
 
     source: str = argument("SOURCE")
     count: int | None = option(
-        "-k", type=int, metavar="N", show_default="5 without a budget", help="Number of hits at most."
+        "-k", type=int, metavar="N",
+        show_default="5 without a budget; multiscale and graph fill a budget, 1,000 tokens where none is named",
+        help="Number of hits at most.",
     )  # fmt: skip
     budget: int | None = option(
         "--budget", type=int, metavar="TOKENS", help="Number of tokens at most, in all hits together."

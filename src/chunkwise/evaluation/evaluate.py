@@ -45,7 +45,7 @@ from chunkwise.evaluation.system import EvaluatedSystem, SearchParameters, hits_
 from chunkwise.metrics.evidence import is_nowhere
 from chunkwise.metrics.judges.judge import LLM, Judge, get_judge, judge_names, registry
 from chunkwise.metrics.metric import Metric
-from chunkwise.metrics.registry import chosen, known_metrics, of_judge
+from chunkwise.metrics.registry import chosen, known_metrics, named_one_by_one, of_judge
 from chunkwise.models import get_language_model, get_reranker
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.llm.client import LlmClient
@@ -160,9 +160,11 @@ def evaluate(
         _refuse_settings(made_with, searching, of)
     names, judges = named_judges(judge)
     client = _client(names, llm)
+    if not isinstance(metrics, str | Metric):
+        metrics = list(metrics)  # it is looked at more than once
     measuring = ScoringOptions(
         tuple(chosen(metrics, k, budget, asked=names)), k, budget, scoring, seed=seed, llm=client,
-        judges=judges,
+        judges=judges, named=named_one_by_one(metrics, k, budget),
     )  # fmt: skip
     _refuse_unasked(names, measuring)
     files, asked_in = _files(hits, chunks, answers), _files(queries)

@@ -95,6 +95,8 @@ class ScoringOptions:
     """The language model that judges; None: none is asked."""
     judges: Mapping[str, Judge] = field(default_factory=dict)
     """Judges that others wrote, by name."""
+    named: tuple[str, ...] = ()
+    """Those of the metrics that were asked for by their own names, in that order."""
 
     def __post_init__(self) -> None:
         for name in ("k", "budget"):
@@ -111,9 +113,10 @@ class ScoringOptions:
 
     @property
     def objective(self) -> str:
-        """The metric questions are ordered by: recall where it is measured, else the first."""
+        """The metric questions are ordered by: the first that was named; of groups recall, else their first."""
+        named = [name for name in self.named if parse(name).metric.per == "question"]
         first = [each.label for each in self.wanted if each.metric.headline]
-        return (first or [*self.metrics, ""])[0]
+        return (named or first or [*self.metrics, ""])[0]
 
     def configuration(self) -> dict[str, Json]:
         return {

@@ -187,7 +187,12 @@ class EvaluateArguments:
     budget: int | None = param(
         None, "tokens of the hits for a question; none: k hits", low=1, high=100_000
     )
-    k: int | None = param(None, "hits for a question; 5 without a budget", low=1, high=1_000)
+    k: int | None = param(
+        None,
+        "hits for a question; 5 without a budget (multiscale, graph: 1,000 tokens)",
+        low=1,
+        high=1_000,
+    )
     where: tuple[str, ...] = param((), WHERE)
     metrics: tuple[str, ...] = param((), "names of metrics; none: all that need no language model")
     keep: bool = param(False, "whether the run joins the history of the project; writes")

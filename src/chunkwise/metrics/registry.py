@@ -302,13 +302,7 @@ def chosen(
 
     `asked`: the judges that may be asked, since somebody named them.
     """
-    several = [names] if isinstance(names, Metric) else names
-    given = several.split(",") if isinstance(several, str) else list(several)
-    named = [
-        each if isinstance(each, str) else handed_over(type(each).__name__, each).name
-        for each in given
-    ]
-    wanted = [name.strip() for name in named if name.strip()]
+    wanted = _named(names)
     if not wanted:
         raise InvalidParameter(f"no metric is named; allowed: all, {', '.join(groups())}")
     found: dict[str, None] = {}
@@ -329,6 +323,26 @@ def chosen(
         return base if budget is not None else order.get(name, base)
 
     return sorted(found, key=place)
+
+
+def _named(names: str | Metric | Iterable[str | Metric]) -> list[str]:
+    several = [names] if isinstance(names, Metric) else names
+    given = several.split(",") if isinstance(several, str) else list(several)
+    named = (
+        each if isinstance(each, str) else handed_over(type(each).__name__, each).name
+        for each in given
+    )
+    return [name.strip() for name in named if name.strip()]
+
+
+def named_one_by_one(
+    names: str | Metric | Iterable[str | Metric], k: int, budget: int | None
+) -> tuple[str, ...]:
+    """Those asked for by their own names, as they were written; groups name none."""
+    known = {"all", *groups()}
+    return tuple(
+        parse(name, k=k, budget=budget).label for name in _named(names) if name not in known
+    )
 
 
 def _members(name: str, budget: int | None, asked: Collection[str]) -> tuple[str, ...]:

@@ -461,3 +461,9 @@ class NameLookup:
             start, end = int(atoms.start[first]), int(atoms.end[stop - 1])
             found.append(NamePassage(document.id, start, end, bool(about[at])))
         return found
+
+
+def name_count(source: Searchable) -> int | None:
+    """How many names an index has; None: it keeps none."""
+    mentions = source.atom_table().mentions if isinstance(source, NamedSource) else None
+    return None if mentions is None else len(np.unique(mentions.name))

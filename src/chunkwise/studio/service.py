@@ -102,7 +102,12 @@ class EvaluateRequest:
     budget: int | None = param(
         None, "tokens of the hits for a question; none: k hits", unit="tokens", low=1, high=100_000
     )
-    k: int | None = param(None, "hits for a question; 5 without a budget", low=1, high=1_000)
+    k: int | None = param(
+        None,
+        "hits for a question; 5 without a budget (multiscale, graph: 1,000 tokens)",
+        low=1,
+        high=1_000,
+    )
     metrics: tuple[str, ...] = param((), "names of metrics; none: all that need no language model")
 
 

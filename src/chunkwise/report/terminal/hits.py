@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chunkwise.base.wording import counted, percent
+from chunkwise.base.wording import counted, percent_and_rest
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.terminal.parts import bar
 from chunkwise.report.views.hits import HitCard, HitsView
@@ -67,7 +67,7 @@ def _chain(hit: HitCard) -> list[Text]:
 
     if not hit.hops:
         return []
-    own, along = percent(1 - hit.graph_share), percent(hit.graph_share)
+    along, own = percent_and_rest(hit.graph_share)
     told = [Text(f"{own} of the score by the question itself, {along} along names:", "dim")]
     for at, hop in enumerate(hit.hops):
         if not at:

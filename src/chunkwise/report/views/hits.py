@@ -69,8 +69,8 @@ class HitCard:
     """By which names it was found, where that is asked for."""
     graph_share: float = 0.0
     """How much of the score came along those names."""
-    documents: int = 1
-    """Of a summary, those that its passages are of."""
+    doc_ids: frozenset[str] = frozenset()
+    """Of all it stands for: those that the passages of a summary are of."""
 
     @property
     def place(self) -> str:
@@ -80,7 +80,8 @@ class HitCard:
             one = self.last_page == self.page
             parts.append(f"page {self.page}" if one else f"pages {self.page}–{self.last_page}")
         if self.level:
-            more = f" of {self.documents:,} documents" if self.documents > 1 else ""
+            several = len(self.doc_ids)
+            more = f" of {several:,} documents" if several > 1 else ""
             parts.append(
                 f"summary of {counted(self.passages, 'passage')}{more}, level {self.level}"
             )
@@ -114,7 +115,7 @@ class HitsView(View):
         if not self.hits:
             return "nothing found"
         tokens = sum(hit.token_count for hit in self.hits)
-        documents = len({hit.doc_id for hit in self.hits})
+        documents = len(frozenset().union(*(hit.doc_ids for hit in self.hits)))
         return " · ".join(
             (counted(len(self.hits), "hit"), counted(tokens, "token"), counted(documents, "document"))
         )  # fmt: skip
@@ -174,7 +175,7 @@ def _card(
         _marks(text, terms, languages) if terms is not None else (),
         tuple(map(_hop, chain.hops)) if chain else (),
         chain.graph_share if chain else 0.0,
-        len({place.doc_id for place in hit.places}),
+        frozenset(place.doc_id for place in hit.places),
     )
 
 

@@ -154,7 +154,7 @@ def _overview_picture(
     drawn = _linked_first(len(overview.most_linked), overview.links, most)
     at = {place: number for number, place in enumerate(drawn)}
     links = [
-        NameLink(*sorted((at[each.one], at[each.other])), each.shared)
+        NameLink(at[each.one], at[each.other], each.shared)
         for each in overview.links
         if each.one in at and each.other in at
     ]
