@@ -16,7 +16,7 @@ from chunkwise.base.untrusted_names import allowing, recorded
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.documents.loader import OptionValue
 from chunkwise.models import DEFAULT
-from chunkwise.retrieval.retrievers import SpanRetriever, follows_names, get_retriever
+from chunkwise.retrieval.retrievers import follows_names
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.sweep import Configuration, Sweep, budget_of
 from chunkwise.tuning.toml_file import read_toml, shortened, toml_line
@@ -253,14 +253,20 @@ def _search(recommendation: Recommendation, count: str = "k") -> str:
     )
 
 
+_OF_SPANS = ("multiscale", "graph", "communities")
+"""Retrievers of ours that hand out no chunks."""
+
+
 def _chunks(
     recommendation: Recommendation,
     documents: Sequence[str],
     reading: Mapping[str, OptionValue] | None,
 ) -> dict[str, str]:
     """For a store of one's own; where chunks are not all there is to it, they would not do the same."""
-    of_spans = isinstance(get_retriever(recommendation.retriever), SpanRetriever)
-    if of_spans or recommendation.context != "none":
+    name = recommendation.retriever.partition("(")[
+        0
+    ].strip()  # it may be anyone's: nothing is loaded by it
+    if name in _OF_SPANS or recommendation.context != "none":
         return {}
     asked = ", ".join(
         filter(
