@@ -5,9 +5,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Self
 
 from chunkwise.base.errors import InvalidParameter, MissingExtra
+from chunkwise.base.wording import all_listed, did_you_mean
 
 try:
     from langchain_core.callbacks import (
@@ -19,7 +22,7 @@ try:
     from langchain_core.embeddings import Embeddings
     from langchain_core.retrievers import BaseRetriever
     from langchain_core.runnables import run_in_executor
-    from langchain_text_splitters import TextSplitter
+    from langchain_text_splitters import Language, TextSplitter
     from pydantic import ConfigDict, PrivateAttr
 except ImportError as error:
     raise MissingExtra("chunkwise.langchain", "langchain") from error
@@ -41,7 +44,13 @@ from chunkwise.integrations import (
 from chunkwise.models import DEFAULT, get_embedder, get_reranker
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.rerank.reranker import Reranker
-from chunkwise.text.tokens.tokenizers import canonical_name, tokenizer_names
+from chunkwise.text.source_code import LANGUAGES
+from chunkwise.text.tokens.tokenizers import (
+    DEFAULT_TOKENIZER,
+    MODELS,
+    canonical_name,
+    tokenizer_names,
+)
 
 __all__ = [
     "ChunkwiseEmbeddings",
@@ -55,6 +64,7 @@ __all__ = [
 class ChunkwiseTextSplitter(TextSplitter):
     """Any strategy as a LangChain text splitter: every chunk is an exact span, and `start_index` is where it starts.
 
+    A list in the place of the strategy, or `separators`, means recursive, as RecursiveCharacterTextSplitter has them.
     `chunk_size` and `chunk_overlap` are counted by `length_function`, in characters without one, as LangChain counts;
     sizes inside the name of a strategy, `"sentences(max_tokens=200)"`, and its other parameters are as chunkwise has
     them.
@@ -62,17 +72,28 @@ class ChunkwiseTextSplitter(TextSplitter):
 
     def __init__(
         self,
-        strategy: StrategyLike = DEFAULT_STRATEGY,
+        strategy: StrategyLike | list[str] | tuple[str, ...] | None = None,
         *,
+        separators: Sequence[str] | str | None = None,
         chunk_size: int | None = None,
         chunk_overlap: int | None = None,
         length_function: Callable[[str], int] | None = None,
         add_start_index: bool = True,
+        keep_separator: bool | str = True,
         is_separator_regex: bool = False,
+        strip_whitespace: bool = True,
         format: str = "auto",
         **parameters: Any,
     ) -> None:
+        if isinstance(strategy, list | tuple):
+            strategy, separators = None, strategy
+        _check_kept(keep_separator, strip_whitespace)
+        by_separators = separators is not None or is_separator_regex
+        if strategy is None:
+            strategy = "recursive" if by_separators else DEFAULT_STRATEGY
         given = {"chunk_size": chunk_size, "chunk_overlap": chunk_overlap, **parameters}
+        if separators is not None:
+            given["separators"] = separators if isinstance(separators, str) else tuple(separators)
         if is_separator_regex:
             given["regex"] = True
         sized = chunk_size is not None or chunk_overlap is not None or length_function is not None
@@ -91,25 +112,47 @@ class ChunkwiseTextSplitter(TextSplitter):
     @classmethod
     def from_tiktoken_encoder(
         cls,
-        encoding_name: str = "gpt2",
+        encoding_name: str = DEFAULT_TOKENIZER,
         model_name: str | None = None,
         allowed_special: Any = None,
         disallowed_special: Any = "all",
         **kwargs: Any,
     ) -> Self:
-        """Sizes in tokens; cl100k_base and o200k_base, and models that read them, need neither tiktoken nor a network.
+        """Sizes in tokens: of o200k_base where nothing is named (LangChain takes gpt2).
 
-        What looks like a special token is text, which it is in a document, unless `allowed_special` is given.
+        cl100k_base and o200k_base, and models that read them, need neither tiktoken nor a network. What looks like a
+        special token is text, which it is in a document, unless `allowed_special` is given.
         """
         name = canonical_name(model_name or encoding_name)
         if allowed_special is None and name in tokenizer_names():
             return cls(tokenizer=name, **kwargs)
         if allowed_special is None and disallowed_special == "all":
             disallowed_special = ()
+        _check_encoding(encoding_name, model_name)
         made: Self = super().from_tiktoken_encoder(
             encoding_name, model_name, allowed_special or set(), disallowed_special, **kwargs
         )
         return made
+
+    @classmethod
+    def from_language(cls, language: Any, **kwargs: Any) -> Self:
+        """Source code cut by `code`, by blank lines and indents where it has no grammar; Markdown by `structure`."""
+        name = str(getattr(language, "value", language))
+        known = [each.value for each in Language]
+        if name not in known:
+            raise InvalidParameter(
+                f"language is {name!r}; {did_you_mean(name, known, f'known: {all_listed(known)}')}"
+            )
+        if name in _MARKUP:
+            raise InvalidParameter(
+                f"language is {name!r}, which is no source code; cut its files with chunkwise.chunk(path), or write "
+                "separators=RecursiveCharacterTextSplitter.get_separators_for_language(language), "
+                "is_separator_regex=True"
+            )
+        if name == "markdown":
+            return cls(DEFAULT_STRATEGY, **{"format": "markdown", **kwargs})
+        name = _CALLED_HERE.get(name, name)
+        return cls("code", **{"language": name if name in LANGUAGES else "auto", **kwargs})
 
     def chunks(self, text: str) -> list[Chunk]:
         """The chunks themselves, with offsets, section and size."""
@@ -138,6 +181,53 @@ class ChunkwiseTextSplitter(TextSplitter):
         # What the user says of a document holds; only places are ours to say.
         found = {**chunk_metadata(chunk), **copy.deepcopy(given)}
         return found | _place(chunk) if self._add_start_index else found
+
+
+_CALLED_HERE = {"js": "javascript", "ts": "typescript"}
+_MARKUP = ("html", "latex", "rst")
+_ENCODINGS = ("gpt2", "r50k_base", "p50k_base", "p50k_edit", "o200k_harmony")
+"""Those of tiktoken that chunkwise does not bring."""
+
+
+def _check_kept(keep_separator: bool | str, strip_whitespace: bool) -> None:
+    """Chunks are exact spans of the text: nothing inside them can be left out, and white space around them is none."""
+    if keep_separator not in (True, "start"):
+        raise InvalidParameter(
+            f"keep_separator is {keep_separator!r}; chunks are exact spans, with their separators: leave it out"
+        )
+    if not strip_whitespace:
+        raise InvalidParameter(
+            "strip_whitespace is False; chunks begin and end with text: leave it out, and take what stands between "
+            "them from the text by start_index and end_index"
+        )
+
+
+def _check_encoding(encoding_name: str, model_name: str | None) -> None:
+    """What tiktoken does not know, or cannot be asked about, in a sentence."""
+    own = tuple(name for name in tokenizer_names() if name.endswith("_base"))
+    said, value, known = "encoding_name", encoding_name, (*own, *_ENCODINGS)
+    if model_name is not None:
+        said, value, known = "model_name", model_name, tuple(MODELS)
+    hint = did_you_mean(value, known, "")
+    wrong = InvalidParameter(
+        f"{said} is {value!r}; known: {', '.join(known)}{hint and f'; {hint}'}"
+    )
+    # Imported by name: it is no extra of ours, and types of it are not at hand.
+    tiktoken: Any = import_module("tiktoken") if find_spec("tiktoken") else None
+    if tiktoken is None:
+        if value not in known and (model_name is None or hint):
+            raise wrong
+        raise InvalidParameter(
+            f"{said} is {value!r}, which needs tiktoken: pip install tiktoken, or name {' or '.join(own)}, "
+            "which need nothing"
+        )
+    if model_name is None and encoding_name not in tiktoken.list_encoding_names():
+        raise wrong
+    if model_name is not None:
+        try:
+            tiktoken.model.encoding_name_for_model(model_name)
+        except KeyError:
+            raise wrong from None
 
 
 def _place(found: Chunk | Hit) -> dict[str, int]:

@@ -10,7 +10,7 @@ import chunkwise
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers.write_chunks import hit_row
 from chunkwise.core import Document, Hit, Query, Reference
-from chunkwise.evaluation.run_file import read_hits
+from chunkwise.evaluation.run_file import locate_records, read_hits
 from chunkwise.metrics.evidence import is_nowhere
 from chunkwise.text.analyzed import Analyzed
 
@@ -310,3 +310,65 @@ def test_a_byte_order_mark_is_followed(tmp_path: Path, encoding: str) -> None:
         ChunkwiseError, match="not valid UTF-16-LE at byte 2, as its byte order mark says"
     ):
         read_hits(str(path), QUERIES, DOCUMENTS, lambda _: None)
+
+
+FRONT = "---\nyear: 2024\ntags:\n  # the harbour\n  - port\n---\n"
+BODY = "# Harbour\n\nThe gate opens at six. It is shut at ten.\n\n# Fees\n\nA berth costs four crowns.\n"
+
+
+def _loaded(folder: Path, name: str, text: str) -> list[Document]:
+    (folder / name).write_bytes(text.encode())
+    return list(chunkwise.read(str(folder / name)))
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("name", "head", "body"),
+    [
+        ("harbour.md", FRONT, BODY),
+        ("harbour.md", FRONT, "The gate opens at six, the whole year. " * 20),
+        ("harbour.org", "#+TITLE: Harbour\n#+AUTHOR: M. Kerr\n\n", "* Gate\n\nIt opens at six.\n"),
+        ("harbour.tex", "\\documentclass{article}\n\\usepackage{url}\n\\begin{document}\n",
+         "The gate opens at six.\n\n\\end{document}\n"),
+    ],
+)  # fmt: skip
+def test_a_text_that_begins_with_what_is_left_white_is_found_by_the_rest(
+    tmp_path: Path, name: str, head: str, body: str, newline: str
+) -> None:
+    documents = _loaded(tmp_path, name, (head + body).replace("\n", newline))
+    text = documents[0].text
+    first = text.index(body[:8].strip().split()[0])
+    assert text[:first].isspace()
+    size = min(60, len(body.split("\n\n\\end")[0]))
+    for aside in (0, head.index("\n") + 1):  # the whole of it, and what another chunk leaves of it
+        raw = (head[aside:] + body[:size]).strip()
+        for named in ({}, {"source": f"/data/{name}"}, {"source": name, "start_index": aside}):
+            said = [[{"page_content": raw, "metadata": named}]]
+            hit = locate_records(said, QUERIES[:1], documents, pytest.fail)[0][0]
+            assert (hit.doc_id, hit.start) == (documents[0].id, first)
+            assert hit.text.split() == body[:size].split()
+
+
+def test_a_hit_that_is_all_front_matter_says_so_and_text_before_none_is_no_head(
+    tmp_path: Path,
+) -> None:
+    documents = _loaded(tmp_path, "harbour.md", FRONT + BODY)
+    bad: list[str] = []
+    tags = {"text": "tags:\n  # the harbour", "source": "harbour.md", "start": FRONT.index("tags")}
+    said = [[tags, {"text": f"Another preface.\n\n{'It is long. ' * 9}\n\n{BODY}"}]]
+    found = locate_records(said, QUERIES[:1], documents, bad.append)[0]
+    assert [is_nowhere(hit) for hit in found] == [True, True]
+    assert "it is front matter of harbour.md, which is no text" in bad[0]
+    assert "its text stands nowhere" in bad[1]
+    plain = [Document("plain.md", BODY)]
+    assert is_nowhere(
+        locate_records([[{"text": FRONT + BODY}]], QUERIES[:1], plain, bad.append)[0][0]
+    )
+
+
+def test_of_an_extracted_text_it_is_said_that_it_is_one(tmp_path: Path) -> None:
+    documents = _loaded(tmp_path, "gate.html", "<h1>Gate</h1><p>Open <b>at</b> six.</p>")
+    bad: list[str] = []
+    said = [[{"text": "<p>Open <b>at</b> six.</p>", "source": "gate.html"}]]
+    assert is_nowhere(locate_records(said, QUERIES[:1], documents, bad.append)[0][0])
+    assert "its text stands nowhere in gate.html, whose text is extracted from html;" in bad[0]

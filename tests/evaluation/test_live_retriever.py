@@ -229,10 +229,28 @@ def test_one_that_never_works_is_told_at_once() -> None:
     with pytest.raises(
         ChunkwiseError, match="fails on each of the first 10 questions: RuntimeError: no index"
     ):
-        ask_live(live_retriever(never), many, 3, on_bad=lambda line: None)
+        ask_live(live_retriever(never), many, 3, on_bad=pytest.fail)
     assert len(asked) == 10
     with pytest.raises(ChunkwiseError, match="answers none of the questions"):
         evaluated(never)
+
+
+def test_a_reason_is_told_once_with_how_many_it_holds_for() -> None:
+    def moody(query: str) -> list[str]:
+        if query == "good":
+            return []
+        raise RuntimeError("no index" if query == "bad" else "asleep")
+
+    asked = ["good", "bad", "bad", "late", "bad"]
+    told: list[str] = []
+    mine = live_retriever(moody)
+    many = [Query(f"q{number}", text) for number, text in enumerate(asked)]
+    found = ask_live(mine, many, 3, on_bad=told.append)
+    assert told == [
+        f"question 'q1' and 2 others: {mine.name} did not answer: RuntimeError: no index",
+        f"question 'q3': {mine.name} did not answer: RuntimeError: asleep",
+    ]
+    assert [*found.failed] == ["q1", "q2", "q3", "q4"]
 
 
 @pytest.mark.parametrize("swallows", [False, True])

@@ -4,6 +4,7 @@ import asyncio
 import copy
 import os
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ unit_tests = pytest.importorskip("langchain_tests.unit_tests")
 
 from langchain_core.documents import Document  # noqa: E402
 from langchain_core.runnables import RunnableLambda  # noqa: E402
-from langchain_text_splitters import TextSplitter  # noqa: E402
+from langchain_text_splitters import Language, TextSplitter  # noqa: E402
 
 from chunkwise.langchain import (  # noqa: E402
     ChunkwiseEmbeddings,
@@ -107,6 +108,55 @@ def test_the_example_of_langchains_own_docs_needs_only_another_import() -> None:
     assert regex.split_text("aaaa1bbbb2cccc") == ["aaaa1", "bbbb2", "cccc"]
 
 
+SEPARATORS = ["\n\n", "\n", ". ", " ", ""]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: ChunkwiseTextSplitter(separators=SEPARATORS, chunk_size=60, chunk_overlap=12),
+        lambda: ChunkwiseTextSplitter(SEPARATORS, chunk_size=60, chunk_overlap=12),
+        lambda: ChunkwiseTextSplitter(
+            separators=SEPARATORS, chunk_size=60, chunk_overlap=12, length_function=len, add_start_index=True,
+            keep_separator=True, is_separator_regex=False, strip_whitespace=True,
+        ),
+    ],
+)  # fmt: skip
+def test_arguments_of_the_recursive_splitter_mean_recursive(
+    made: Callable[[], ChunkwiseTextSplitter],
+) -> None:
+    splitter = made()
+    named = ChunkwiseTextSplitter(
+        "recursive", separators=tuple(SEPARATORS), chunk_size=60, chunk_overlap=12
+    )
+    assert splitter.strategy.label == named.strategy.label
+    for text in TEXTS.values():
+        check_documents(text, splitter.create_documents([text]))
+        assert splitter.split_text(text) == named.split_text(text)
+        assert all(each == each.strip() for each in splitter.split_text(text))
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_a_language_is_cut_as_code_or_told(language: Language) -> None:
+    made = partial(ChunkwiseTextSplitter.from_language, chunk_size=40, chunk_overlap=0)
+    if language.value in ("html", "latex", "rst"):
+        with pytest.raises(ChunkwiseError, match="no source code; cut its files with"):
+            made(language)
+        return
+    splitter = made(language)
+    label = splitter.strategy.label
+    assert label.startswith("structure" if language is Language.MARKDOWN else "code"), label
+    code = (
+        "def one():\n    return 1\n\n\ndef two():\n    return 2\n\n\ndef three():\n    return 3\n"
+    )
+    found = splitter.create_documents([code])
+    check_documents(code, found)
+    if language.value == "python":
+        assert [each.page_content[:7] for each in found] == ["def one", "def two", "def thr"]
+        assert "language='python'" in label
+    assert made(language.value).strategy.label == label
+
+
 def test_documents_keep_their_own_metadata_and_share_it_with_nobody() -> None:
     metadata = {"source": "a.md", "tags": ["x"], "section": "mine"}
     given_documents = [
@@ -144,6 +194,16 @@ def test_headings_and_parents_are_told() -> None:
         (lambda: ChunkwiseTextSplitter("sentence"), "did you mean sentences"),
         (lambda: ChunkwiseTextSplitter(chunkwise.get_strategy("words"), chunk_size=3), "made already"),
         (lambda: ChunkwiseTextSplitter().create_documents(["a"], [{}, {}]), "2 metadatas for 1 texts"),
+        (lambda: ChunkwiseTextSplitter(SEPARATORS, keep_separator=False), "keep_separator is False; .* leave it out"),
+        (lambda: ChunkwiseTextSplitter(SEPARATORS, keep_separator="end"), "keep_separator is 'end'"),
+        (lambda: ChunkwiseTextSplitter(SEPARATORS, strip_whitespace=False), "strip_whitespace is False; .* leave it"),
+        (lambda: ChunkwiseTextSplitter("sentences", separators=["x"]), "has no parameter 'separators'"),
+        (lambda: ChunkwiseTextSplitter(is_separator_regex=True), "give a list of regular expressions"),
+        (lambda: ChunkwiseTextSplitter.from_language("pyton"), "did you mean python"),
+        (lambda: ChunkwiseTextSplitter.from_language("zzz"), "known: cpp, go, java"),
+        (lambda: ChunkwiseTextSplitter.from_tiktoken_encoder("cl100k_bse"), "did you mean cl100k_base"),
+        (lambda: ChunkwiseTextSplitter.from_tiktoken_encoder("latin"), "known: o200k_base, cl100k_base, gpt2"),
+        (lambda: ChunkwiseTextSplitter.from_tiktoken_encoder(model_name="gpt-4o-minni"), "did you mean gpt-4o-mini"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_told(made: Callable[[], object], message: str) -> None:
@@ -151,7 +211,7 @@ def test_what_cannot_be_is_told(made: Callable[[], object], message: str) -> Non
         made()
 
 
-TOKENS = {"encoding_name": "cl100k_base"}, {"model_name": "gpt-4o"}
+TOKENS: Any = {}, {"encoding_name": "cl100k_base"}, {"model_name": "gpt-4o"}
 
 
 @pytest.mark.parametrize("named", TOKENS)

@@ -77,6 +77,8 @@ def test_search_takes_k_and_every_filter(project: WorkspaceSources) -> None:
     for narrowed, wanted in (
         ({"where": ["year>=2023", "lang in en"]}, {"r2023", "r2024"}),
         ({"where": ["year=2022"]}, {"r2022"}),
+        ({"where": "year>=2023 and lang in en"}, {"r2023", "r2024"}),
+        ({"documents": "r*4"}, {"r2024"}),
         ({"documents": ["r*4"]}, {"r2024"}),
     ):
         found = values(project, "search", **asked, **narrowed)
@@ -97,6 +99,7 @@ def test_search_takes_k_and_every_filter(project: WorkspaceSources) -> None:
         ({"query": "lamp", "k": "three"}, "k is"),
         ({"query": "lamp", "wher": ["year=1"]}, "did you mean where?"),
         ({"query": "lamp", "where": ["yaer=1"]}, "did you mean year?"),
+        ({"query": "lamp", "where": 2024}, "where is 2024"),
         ({"query": "lamp", "where": ["year"]}, "a key, a comparison and a value are needed"),
         ({"query": "lamp", "documents": ["nope*"]}, "no document is 'nope*'"),
         ({"query": "lamp", "retriever": "./evil.py:R"}, "evil.py"),

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Passage
+from chunkwise.documents.loader import with_blank_head
 from chunkwise.testsets.locate import (
     Ambiguous,
     Located,
@@ -348,3 +349,17 @@ def test_equal_passages_are_looked_for_once() -> None:
     outcomes = locate(wanted, [LEAVE, HOURS])
     assert outcomes == [locate([each], [LEAVE, HOURS])[0] for each in wanted]
     assert outcomes[0] is outcomes[2]
+
+
+def test_a_passage_that_begins_with_front_matter_is_found_by_the_rest() -> None:
+    front = "---\nyear: 2024\n---\n\n"
+    harbour = Document("harbour.md", with_blank_head(front, len(front)) + "# Gate\n\nOpen at six.")
+    other = Document("other.md", "# Gate\n\nOpen at seven.")
+    outcome = found(f"{front}# Gate\n\nOpen at six.", other, harbour)
+    assert isinstance(outcome, Located)
+    assert outcome.places == (Passage("harbour.md", len(front), len(harbour.text)),)
+    assert outcome.tolerance == "signs"
+    assert isinstance(found(f"{front}# Gate\n\nOpen at eight.", other, harbour), Missing)
+    named = found(f"{front}# Gate\n\nOpen at six.", other, harbour, named=0)
+    assert isinstance(named, Missing)
+    assert [place.doc_id for place in named.elsewhere] == ["harbour.md"]

@@ -18,6 +18,7 @@ from chunkwise.core import Document, Span
 from chunkwise.documents.document_names import DocumentNames
 from chunkwise.records.fields import Fields, integer_in, kind, string_in
 from chunkwise.records.read import OnBadRow, Row, Shape, rows, shown_name
+from chunkwise.text.blank_heads import behind_blank_heads
 from chunkwise.text.folding import TOLERANCES, Occurrences, Tolerance, occurrences
 
 _TEXTS = ("text", "page_content", "content", "chunk", "passage", "snippet", "cited_text")
@@ -187,7 +188,8 @@ class TextPlaces(NamedTuple):
 
 def find_texts(texts: Iterable[str], documents: Sequence[Document]) -> dict[str, TextPlaces]:
     """The places of each text that stands anywhere: exactly or, where it does not, but for white space, quotes and
-    dashes, then case, then Markdown's marks, as passages of questions are found."""
+    dashes, then case, then Markdown's marks, as passages of questions are found; one that begins with what a document
+    leaves white before its text, by the rest."""
     missing = list(dict.fromkeys(text for text in texts if text.strip()))
     found: dict[str, TextPlaces] = {}
     for tolerance in TOLERANCES:
@@ -199,6 +201,11 @@ def find_texts(texts: Iterable[str], documents: Sequence[Document]) -> dict[str,
         for passage, blocks in parts.items():
             found[missing[passage]] = _places(tolerance, blocks)
         missing = [text for text in missing if text not in found]
+    behind: dict[tuple[int, Tolerance], list[Occurrences]] = defaultdict(list)
+    for tolerance, each in behind_blank_heads(missing, documents):
+        behind[each.passage, tolerance].append(each)
+    for (passage, tolerance), blocks in behind.items():
+        found[missing[passage]] = _places(tolerance, blocks)
     return found
 
 

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from pathlib import Path
 from chunkwise.base import parameters
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.parameters import param
+from chunkwise.base.wording import counted
 from chunkwise.core import OnProgress, Query
 from chunkwise.evaluation.live_retriever import (
     MOST_HITS,
@@ -219,6 +221,32 @@ def _ends_with_newline(path: Path) -> bool:
         return file.read(1) == b"\n"
 
 
+@dataclass(slots=True)
+class _Failures:
+    """Why questions have no answer; a reason is told once, with the questions it holds for."""
+
+    name: str
+    on_bad: OnBadRow
+    reasons: dict[str, str] = field(default_factory=dict)
+    """By the id of a question."""
+
+    def add(self, id: str, reason: str) -> None:
+        self.reasons[id] = reason
+
+    def tell(self, *, but: str | None) -> None:
+        """A line a reason; that which an exception is about to tell is left to it."""
+        of_reason: defaultdict[str, list[str]] = defaultdict(list)
+        for id, reason in self.reasons.items():
+            of_reason[reason].append(id)
+        for reason, ids in of_reason.items():
+            if reason == but:
+                continue
+            told = f"question {ids[0]!r}"
+            if len(ids) > 1:
+                told += f" and {counted(len(ids) - 1, 'other')}"
+            self.on_bad(f"{told}: {self.name} did not answer: {reason}")
+
+
 def ask_live(
     retriever: LiveRetriever,
     queries: Sequence[Query],
@@ -233,7 +261,8 @@ def ask_live(
     kept = _Kept(path, retriever.name)
     kept.read(queries, k)
     records: list[list[dict[str, object] | str]] = []
-    failed: dict[str, str] = {}
+    failures = _Failures(retriever.name, on_bad)
+    failed = failures.reasons
     seconds: list[float] = []
     for number, query in enumerate(queries, 1):
         if query.id in kept.known:
@@ -243,10 +272,10 @@ def ask_live(
             own, reason = _asked(retriever, query, k)
             took = round(time.perf_counter() - began, 6)
             if reason:
-                failed[query.id] = reason
                 kept.add(query, k, error=reason)
-                on_bad(f"question {query.id!r}: {retriever.name} did not answer: {reason}")
+                failures.add(query.id, reason)
                 if len(failed) == number == _GIVE_UP < len(queries):
+                    failures.tell(but=reason)
                     raise ChunkwiseError(
                         f"{retriever.name} fails on each of the first {_GIVE_UP} questions: {reason}"
                     )
@@ -257,7 +286,9 @@ def ask_live(
             seconds.append(took)
         if advance:
             advance(1, f"{number:,} of {len(queries):,} questions")
-    if failed and len(failed) == len(queries):
+    is_dead = bool(failed) and len(failed) == len(queries)
+    failures.tell(but=reason if is_dead else None)
+    if is_dead:
         raise ChunkwiseError(f"{retriever.name} answers none of the questions: {reason}")
     return LiveAnswers(records, failed, seconds, len(kept.known))
 

@@ -27,7 +27,7 @@ from chunkwise.chunkers.chunk_positions import (
     usable_rows,
     wrong_offset,
 )
-from chunkwise.core import Document, Hit, HitPlace, Passage, Query, Span
+from chunkwise.core import AS_WRITTEN, Document, Hit, HitPlace, Passage, Query, Span
 from chunkwise.evaluation.cited_places import ChunkNames, CitedPlaces, nameless_quotes, shortened
 from chunkwise.metrics.answers.answer import Answer, AnswerCitation
 from chunkwise.metrics.claims.readable import plain_form
@@ -37,6 +37,7 @@ from chunkwise.records.fields import Fields, integer_in, kind, number_in, string
 from chunkwise.records.json import parse_json, without_half_characters
 from chunkwise.records.read import OnBadRow, json_rows, read_bytes, shown_name, text_of
 from chunkwise.text.analyzed import Analyzed
+from chunkwise.text.blank_heads import is_in_blank_head
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike
 
 _UNSCORED = "it is not scored"
@@ -450,7 +451,10 @@ def _places(rows: Sequence[_HitRow], chunks: ChunkNames) -> Iterator[_Place | st
             yield _anywhere(row.said, anywhere.get(text), documents)
         elif row.said.text and not _stands(row.said, documents[number]):
             places = in_own.get((number, text))
-            yield _by_text(row.said, places, documents, documents[number].id)
+            if places is None:
+                yield _lost(row.said, documents[number])
+            else:
+                yield _by_text(row.said, places, documents)
         else:
             yield _by_offsets(row.said, documents[number])
 
@@ -504,16 +508,24 @@ def _anywhere(
                 f"its text stands in {len(several):,} documents, as in {first!r} and {second!r}; name the one it is "
                 "from by doc_id"
             )
-    return _by_text(said, places, documents, "the documents")
+    return _by_text(said, places, documents)
+
+
+def _lost(said: StatedPlace, document: Document) -> str:
+    """Why a text that is said to be the document's own is none."""
+    if is_in_blank_head(document, said.start, said.text or ""):
+        return f"it is front matter of {document.id}, which is no text"
+    extracted = document.format not in AS_WRITTEN
+    how = f", whose text is extracted from {document.format}" if extracted else ""
+    return f"its text stands nowhere in {document.id}{how}"
 
 
 def _by_text(
-    said: StatedPlace, places: TextPlaces | None, documents: Sequence[Document], where: str
+    said: StatedPlace, places: TextPlaces | None, documents: Sequence[Document]
 ) -> _Place | str:
     if places is None:
-        return (
-            f"its text stands nowhere in {where}" if said.text else "neither a document nor a text"
-        )
+        told = "its text stands nowhere in the documents"
+        return told if said.text else "neither a document nor a text"
     number, start, end = places.nearest(said.start)
     return _Place(documents[number], start, end)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from chunkwise.studio.project import Project
 
 _IN_PATH = re.compile(r"\{(\w+)\}")
+TEXTS = tuple[str, ...]
 _WHERE = "the address of a request"
 """Who says so, where a name in it may not be followed."""
 
@@ -94,10 +95,16 @@ def read_body(takes: type, path: Mapping[str, str], body: bytes) -> Any:
 
 
 def read_arguments(takes: type, given: Mapping[str, Any], who: str) -> Any:
-    """What a program hands to `who` by name, as the fields of a dataclass; names in it are data, never followed."""
-    return _checked(
-        takes, _read_values(takes, list(field_kinds(takes)), given, who), "the arguments"
-    )
+    """What a program hands to `who` by name, as the fields of a dataclass; names in it are data, never followed.
+
+    A text will do for a list of one text: it is what assistants write first.
+    """
+    kinds = field_kinds(takes)
+    lists = {
+        name: [value] if type(value) is str and kinds.get(name) == TEXTS else value
+        for name, value in given.items()
+    }
+    return _checked(takes, _read_values(takes, list(kinds), lists, who), "the arguments")
 
 
 def _read_values(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from chunkwise.base import parameters
-from chunkwise.studio.endpoint import ApiEndpoint, field_kinds, without_none
+from chunkwise.studio.endpoint import TEXTS, ApiEndpoint, field_kinds, without_none
 
 _COMPONENTS = "#/components/schemas/"
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -108,7 +108,7 @@ def arguments_schema(takes: type) -> dict[str, Any]:
     kinds = field_kinds(takes)
     properties = {
         field.name: {
-            **_bounded(field, kinds[field.name], schemas),
+            **_handed_over(_bounded(field, kinds[field.name], schemas), kinds[field.name]),
             "description": parameters.bounds(field).help,
         }
         for field in declared
@@ -123,6 +123,14 @@ def arguments_schema(takes: type) -> dict[str, Any]:
         },
         schemas,
     )
+
+
+def _handed_over(schema: dict[str, Any], kind: Any) -> dict[str, Any]:
+    """As `read_arguments` takes it: a text stands for a list of one."""
+    if kind != TEXTS:
+        return schema
+    listed = {name: schema.pop(name) for name in ("type", "items")}
+    return {"anyOf": [listed, {"type": "string"}], **schema}
 
 
 def answer_schema(gives: type) -> dict[str, Any]:

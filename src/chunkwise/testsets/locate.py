@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document, Passage, Span
+from chunkwise.text.blank_heads import behind_blank_heads
 from chunkwise.text.folding import (
     TOLERANCES,
     Folding,
@@ -295,14 +297,15 @@ def locate(wanted: Sequence[SoughtPassage], documents: Sequence[Document]) -> li
         return [known[each] for each in wanted]
     outcomes: list[LocateResult | None] = [None] * len(wanted)
     elsewhere: dict[int, tuple[Passage, ...]] = {}
-    for tolerance in TOLERANCES:
+    looks: list[_Look] = [partial(_places, tolerance=each) for each in TOLERANCES]
+    for look in (*looks, _behind_heads):
         open_ones = [number for number, outcome in enumerate(outcomes) if outcome is None]
         if not open_ones:
             break
-        places = _places([wanted[number] for number in open_ones], documents, tolerance)
+        places = look([wanted[number] for number in open_ones], documents)
         for number, found in zip(open_ones, places, strict=True):
             if found.here or (wanted[number].document is None and found.others):
-                outcomes[number] = _decided(found, documents, tolerance)
+                outcomes[number] = _decided(found, documents)
             elif found.others:
                 elsewhere.setdefault(number, _passages(found.others, documents))
     lost = [number for number, outcome in enumerate(outcomes) if outcome is None]
@@ -322,6 +325,7 @@ class _Places:
     """What is known of one passage; more than can be used is not kept."""
 
     document: int | None
+    tolerance: Tolerance
     whole: tuple[list[_Place], list[_Place]] = field(default_factory=lambda: ([], []))
     """In the document that was named, and in others; of these no word is cut."""
     cut: tuple[list[_Place], list[_Place]] = field(default_factory=lambda: ([], []))
@@ -364,21 +368,29 @@ def _keep(kept: list[_Place], found: Occurrences, at: NDArray[np.int64]) -> None
 
 _Place = tuple[int, int, int]
 """Number of a document, start and end."""
+_Look = Callable[[Sequence[SoughtPassage], Sequence[Document]], list[_Places]]
 
 
 def _places(
     wanted: Sequence[SoughtPassage], documents: Sequence[Document], tolerance: Tolerance
 ) -> list[_Places]:
-    found = [_Places(each.document) for each in wanted]
+    found = [_Places(each.document, tolerance) for each in wanted]
     for each in occurrences([want.text for want in wanted], documents, tolerance):
         found[each.passage].add(each)
     return found
 
 
-def _decided(
-    found: _Places, documents: Sequence[Document], tolerance: Tolerance
-) -> Located | Ambiguous:
-    here, others = found.here, found.others
+def _behind_heads(wanted: Sequence[SoughtPassage], documents: Sequence[Document]) -> list[_Places]:
+    """Of passages that begin with what a document leaves white before its text."""
+    found = [_Places(each.document, "signs") for each in wanted]
+    for tolerance, each in behind_blank_heads([want.text for want in wanted], documents):
+        found[each.passage].tolerance = tolerance
+        found[each.passage].add(each)
+    return found
+
+
+def _decided(found: _Places, documents: Sequence[Document]) -> Located | Ambiguous:
+    here, others, tolerance = found.here, found.others, found.tolerance
     if len(here) + len(others) > MANY_PLACES and here:
         others = []  # the document was named because the passage is everywhere
     places = _passages([*here, *others][: MOST_PLACES + 1], documents)
