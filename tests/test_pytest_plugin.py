@@ -74,6 +74,8 @@ def write_runs(folder: Path) -> None:
     write_results(of_questions(tuple(worse)), folder / "worse.json")
     rows[3] = question(3, {"recall@5": 0.0}, text=text)
     write_results(of_questions(tuple(rows)), folder / "one.json")
+    lost = [question(n, {"recall@5": None if n else 1.0}, text=text) for n in range(40)]
+    write_results(of_questions(tuple(lost)), folder / "lost.json")
     write_results(of_questions((question(99, {"recall@5": 1.0}),)), folder / "other.json")
 
 
@@ -82,14 +84,16 @@ def test_a_run_that_is_worse_fails_without_the_flag_too(pytester: pytest.Pyteste
     pytester.makepyfile('''
         def test_worse(assert_not_worse): assert_not_worse("worse.json", "base.json", metrics=["recall"])
         def test_other(assert_not_worse): assert_not_worse("other.json", metrics=["recall"])
+        def test_lost(assert_not_worse): assert_not_worse("lost.json", metrics=["recall"])
         def test_one(assert_not_worse): assert_not_worse("one.json", metrics=["recall"])
         def test_zero(assert_not_worse): assert_not_worse("one.json", metrics=["recall"], no_new_zero=True)
     ''')  # fmt: skip
     found = pytester.runpytest(*PLUGIN, "--chunkwise-baseline", "base.json")
-    found.assert_outcomes(failed=3, passed=1)
+    found.assert_outcomes(failed=4, passed=1)
     found.stdout.fnmatch_lines([
         "*recall@5: b is shown to be worse than a: -0.500*",
         "*not comparable: *no question is in both*",
+        "*not comparable: 39 of the 40 questions with a score by recall@5 in a have none in b*",
         "*nothing found any more by recall@5: q03: ::error::mine who[?]",
     ])  # fmt: skip
     assert "\x1b[31m::error" not in found.stdout.str()

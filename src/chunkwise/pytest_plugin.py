@@ -189,11 +189,12 @@ def _write_baseline(run: object, base: Path, config: pytest.Config) -> None:
 
 def _words(found: Gate, test: str) -> list[str]:
     """One line a metric, and the questions that broke; texts made harmless, as on any terminal of ours."""
-    from chunkwise.evaluation.gate import check_words
+    from chunkwise.evaluation.gate import NO_SCORES, check_words
     from chunkwise.report.plain_text import one_line
 
     lines = [f"{one_line(test, 200)}: {found.outcome}"]
     lines += [f"  not comparable: {one_line(reason, 300)}" for reason in found.not_comparable]
+    lines += [f"  {one_line(name, 80)}: left out, {NO_SCORES}" for name in found.left_out]
     lines += [f"  {one_line(each.metric, 80)}: {check_words(each)}" for each in found.checks]
     if found.no_new_zero:
         for zero in found.new_zeros[:20]:
