@@ -63,7 +63,34 @@ def test_quality_is_measured_where_it_is_asked_for(project: pytest.Pytester) -> 
     passed = project.runpytest(*PLUGIN, "--chunkwise", "--chunkwise-output", "runs")
     passed.assert_outcomes(passed=1)
     passed.stdout.fnmatch_lines(["*test_quality: passed", "  recall@5: *"])
-    assert (project.path / "runs" / "test_quality.json").exists()
+    (kept,) = (project.path / "runs").iterdir()
+    assert kept.name.endswith("-test_quality.json")
+
+
+def test_every_run_is_kept_under_a_name_of_its_own(project: pytest.Pytester) -> None:
+    body = """
+        def test_quality(chunkwise_run):
+            for at in (2, 3):
+                chunkwise_run("docs", "queries.json", retriever=lambda query: [], k=at, metrics="recall")
+    """
+    project.makepyfile(test_one=body, test_two=body.replace("2, 3", "4, 5"))
+    project.runpytest(*PLUGIN, "--chunkwise-output", "runs").assert_outcomes(passed=2)
+    assert sorted(each.name for each in (project.path / "runs").iterdir()) == [
+        "test_one-test_quality-2.json", "test_one-test_quality.json",
+        "test_two-test_quality-2.json", "test_two-test_quality.json",
+    ]  # fmt: skip
+
+
+def test_paths_are_those_of_the_tests_folder_then_of_the_root(pytester: pytest.Pytester) -> None:
+    quality = pytester.mkdir("quality")
+    write_corpus(quality / "docs")
+    write_questions(pytester.path / "queries.json")
+    (quality / "test_here.py").write_text(
+        "import pytest\n"
+        "@pytest.mark.chunkwise(source='docs', queries='queries.json', retriever=lambda query: [], metrics='recall')\n"
+        "def test_here(chunkwise_run): assert chunkwise_run().summary['recall@5'].mean == 0\n"
+    )
+    pytester.runpytest(*PLUGIN, "--chunkwise", "--rootdir", ".").assert_outcomes(passed=1)
 
 
 def write_runs(folder: Path) -> None:

@@ -293,17 +293,16 @@ def _differing(
 def _lost_scores(scored: Scored, judged: Sequence[NewZero]) -> list[str]:
     """A sentence where questions have a score in the first run alone: what a test has left says nothing of them.
 
-    Those that are `judged` fail by themselves.
+    Where one of them is `judged`, the run fails by that.
     """
-    known = {(zero.metric, zero.id) for zero in judged}
+    failed = {zero.metric for zero in judged if zero.after is None}
     metrics: dict[tuple[int, ...], list[str]] = {}
     had = ~np.isnan(scored.first)
     gone = had & np.isnan(scored.second)
     first, second = scored.pairing.runs
     for at, metric in enumerate(scored.metrics):
-        rows = np.flatnonzero(gone[:, at]).tolist()
-        lost = tuple(row for row in rows if (metric, first[row].id) not in known)
-        if lost:
+        lost = tuple(np.flatnonzero(gone[:, at]).tolist())
+        if lost and metric not in failed:
             metrics.setdefault(lost, []).append(metric)
     a, b = scored.names
     found = []
