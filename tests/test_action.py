@@ -135,3 +135,59 @@ def test_words_of_an_input_are_no_commands(project: Project) -> None:
     )  # fmt: skip
     assert status == 2, log
     assert not (project.folder / "hacked").exists()
+
+
+@pytest.mark.unwatched
+def test_an_input_that_cannot_be_read_ends_the_step_before_anything_is_measured(
+    project: Project,
+) -> None:
+    kept = project.folder / "chunkwise-results" / "results.json"
+    kept.parent.mkdir()
+    kept.write_text("{}")
+    common = {"test_queries": "queries.json", "source": "docs", "retriever": "bm25"}
+    status, told, log = project.run(**common, arguments="--metrics recall 'k 3")
+    assert (status, told) == (2, {}), log
+    assert "a quote is opened and not closed" in log
+    for value in ("yes", "1", "", "true\n::set-env::"):
+        status, told, log = project.run(**common, no_new_zero=value)
+        assert (status, told) == (2, {}), log
+        assert "no-new-zero is neither true nor false" in log
+        assert "set-env" not in log
+
+
+@pytest.mark.unwatched
+def test_what_an_earlier_run_left_is_no_result_of_this_one(project: Project) -> None:
+    kept = project.folder / "chunkwise-results" / "results.json"
+    kept.parent.mkdir()
+    kept.write_text("{}")
+    status, told, log = project.run(test_queries="none.json", source="docs", retriever="bm25")
+    assert (status, told) == (1, {}), log
+    assert not kept.exists()
+
+
+@pytest.mark.unwatched
+def test_a_search_that_fails_on_nearly_every_question_is_no_pass(project: Project) -> None:
+    (project.folder / "mine.py").write_text(
+        "from pathlib import Path\n"
+        "asked = []\n"
+        "def search(query):\n"
+        "    asked.append(query)\n"
+        "    if Path('down').exists() and len(asked) > 1: raise RuntimeError('index is gone')\n"
+        "    return [{'source': each.name, 'text': each.read_text()} for each in Path('docs').glob('*.md')]\n"
+    )
+    common = {
+        "test_queries": "queries.json", "source": "docs", "retriever": "./mine.py:search",
+        "arguments": '--metrics recall -k "3"',
+    }  # fmt: skip
+    status, told, log = project.run(**common)
+    assert status == 0, log
+    (project.folder / told["results"]).rename(project.folder / "base.json")
+    status, told, log = project.run(**common, base="base.json", no_new_zero="False")
+    assert (status, told["outcome"]) == (0, "passed"), log
+    (project.folder / "down").touch()
+    status, told, log = project.run(**common, base="base.json")
+    assert (status, told["outcome"]) == (5, "not comparable"), log
+    assert "have none in b" in log
+    assert "index is gone" in (project.folder / told["comment"]).read_text()
+    status, told, log = project.run(**common, base="base.json", no_new_zero="True")
+    assert (status, told["outcome"]) == (4, "failed"), log

@@ -63,7 +63,34 @@ def test_quality_is_measured_where_it_is_asked_for(project: pytest.Pytester) -> 
     passed = project.runpytest(*PLUGIN, "--chunkwise", "--chunkwise-output", "runs")
     passed.assert_outcomes(passed=1)
     passed.stdout.fnmatch_lines(["*test_quality: passed", "  recall@5: *"])
-    assert (project.path / "runs" / "test_quality.json").exists()
+    (kept,) = (project.path / "runs").iterdir()
+    assert kept.name.endswith("-test_quality.json")
+
+
+def test_every_run_is_kept_under_a_name_of_its_own(project: pytest.Pytester) -> None:
+    body = """
+        def test_quality(chunkwise_run):
+            for at in (2, 3):
+                chunkwise_run("docs", "queries.json", retriever=lambda query: [], k=at, metrics="recall")
+    """
+    project.makepyfile(test_one=body, test_two=body.replace("2, 3", "4, 5"))
+    project.runpytest(*PLUGIN, "--chunkwise-output", "runs").assert_outcomes(passed=2)
+    assert sorted(each.name for each in (project.path / "runs").iterdir()) == [
+        "test_one-test_quality-2.json", "test_one-test_quality.json",
+        "test_two-test_quality-2.json", "test_two-test_quality.json",
+    ]  # fmt: skip
+
+
+def test_paths_are_those_of_the_tests_folder_then_of_the_root(pytester: pytest.Pytester) -> None:
+    quality = pytester.mkdir("quality")
+    write_corpus(quality / "docs")
+    write_questions(pytester.path / "queries.json")
+    (quality / "test_here.py").write_text(
+        "import pytest\n"
+        "@pytest.mark.chunkwise(source='docs', queries='queries.json', retriever=lambda query: [], metrics='recall')\n"
+        "def test_here(chunkwise_run): assert chunkwise_run().summary['recall@5'].mean == 0\n"
+    )
+    pytester.runpytest(*PLUGIN, "--chunkwise", "--rootdir", ".").assert_outcomes(passed=1)
 
 
 def write_runs(folder: Path) -> None:
@@ -74,6 +101,8 @@ def write_runs(folder: Path) -> None:
     write_results(of_questions(tuple(worse)), folder / "worse.json")
     rows[3] = question(3, {"recall@5": 0.0}, text=text)
     write_results(of_questions(tuple(rows)), folder / "one.json")
+    lost = [question(n, {"recall@5": None if n else 1.0}, text=text) for n in range(40)]
+    write_results(of_questions(tuple(lost)), folder / "lost.json")
     write_results(of_questions((question(99, {"recall@5": 1.0}),)), folder / "other.json")
 
 
@@ -82,14 +111,16 @@ def test_a_run_that_is_worse_fails_without_the_flag_too(pytester: pytest.Pyteste
     pytester.makepyfile('''
         def test_worse(assert_not_worse): assert_not_worse("worse.json", "base.json", metrics=["recall"])
         def test_other(assert_not_worse): assert_not_worse("other.json", metrics=["recall"])
+        def test_lost(assert_not_worse): assert_not_worse("lost.json", metrics=["recall"])
         def test_one(assert_not_worse): assert_not_worse("one.json", metrics=["recall"])
         def test_zero(assert_not_worse): assert_not_worse("one.json", metrics=["recall"], no_new_zero=True)
     ''')  # fmt: skip
     found = pytester.runpytest(*PLUGIN, "--chunkwise-baseline", "base.json")
-    found.assert_outcomes(failed=3, passed=1)
+    found.assert_outcomes(failed=4, passed=1)
     found.stdout.fnmatch_lines([
         "*recall@5: b is shown to be worse than a: -0.500*",
         "*not comparable: *no question is in both*",
+        "*not comparable: 39 of the 40 questions with a score by recall@5 in a have none in b*",
         "*nothing found any more by recall@5: q03: ::error::mine who[?]",
     ])  # fmt: skip
     assert "\x1b[31m::error" not in found.stdout.str()

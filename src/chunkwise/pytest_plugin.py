@@ -5,7 +5,9 @@ pytest loads this in every project that has chunkwise installed, so nothing of o
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +19,13 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.results import Results
 
 _PATHS = ("source", "queries", "hits", "chunks", "answers")
-"""Arguments of `evaluate` that may be paths, from the root of the project."""
+"""Arguments of `evaluate` that may be paths, from the folder of the test, else from the root of the project."""
 _RUNS = pytest.StashKey[dict[str, "Results"]]()
 _TOLD = pytest.StashKey[list[str]]()
+_NAMES = pytest.StashKey[dict[str, int]]()
+"""How many runs were written under each name."""
+_LONGEST_NAME = 200
+"""Bytes: a file system takes 255."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -49,6 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.stash[_RUNS] = {}
     config.stash[_TOLD] = []
+    config.stash[_NAMES] = {}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -72,7 +79,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 def chunkwise_run(request: pytest.FixtureRequest) -> Callable[..., Results]:
     """Evaluates as `chunkwise.evaluate` does, the same only once a session.
 
-    Without arguments it evaluates what the marker `chunkwise` of the test says. Paths are from the root of the project.
+    Without arguments it evaluates what the marker `chunkwise` of the test says. Paths are from the folder of the test's
+    file, or, where nothing is there, from the root of the project.
     """
     config = request.config
 
@@ -89,14 +97,16 @@ def chunkwise_run(request: pytest.FixtureRequest) -> Callable[..., Results]:
                 "@pytest.mark.chunkwise(source='docs/', queries='questions.json')"
             )
         arguments = {
-            name: _placed(value, config.rootpath) if name in _PATHS else value
+            name: _placed(value, (request.path.parent, config.rootpath))
+            if name in _PATHS
+            else value
             for name, value in arguments.items()
         }
         # A pipeline of the user's own is told apart by what it is, not by where it lies in memory.
         key = repr(sorted((name, _key(value)) for name, value in arguments.items()))
         known = config.stash[_RUNS]
         if key not in known:
-            known[key] = _evaluated(arguments, config, request.node.name)
+            known[key] = _evaluated(arguments, config, request.node)
         return known[key]
 
     return run
@@ -110,19 +120,15 @@ def _key(value: object) -> str:
     )
 
 
-def _placed(value: object, root: Path) -> object:
-    if (
-        isinstance(value, str | os.PathLike)
-        and not os.path.isabs(value)
-        and (root / value).exists()
-    ):
-        return str(root / value)
+def _placed(value: object, folders: Sequence[Path]) -> object:
+    if isinstance(value, str | os.PathLike) and not os.path.isabs(value):
+        return next((str(each / value) for each in folders if (each / value).exists()), value)
     if isinstance(value, list | tuple):
-        return [_placed(each, root) for each in value]
+        return [_placed(each, folders) for each in value]
     return value
 
 
-def _evaluated(arguments: dict[str, Any], config: pytest.Config, test: str) -> Results:
+def _evaluated(arguments: dict[str, Any], config: pytest.Config, test: pytest.Item) -> Results:
     from chunkwise.evaluation.evaluate import evaluate
     from chunkwise.evaluation.results import write_results
 
@@ -130,9 +136,19 @@ def _evaluated(arguments: dict[str, Any], config: pytest.Config, test: str) -> R
     found = evaluate(source, **arguments)
     folder = config.getoption("--chunkwise-output")
     if folder:
-        name = "".join(sign if sign.isalnum() or sign in "-_." else "-" for sign in test)
-        write_results(found, Path(config.rootpath, folder, f"{name}.json"))
+        write_results(found, Path(config.rootpath, folder, f"{_run_name(test)}.json"))
     return found
+
+
+def _run_name(test: pytest.Item) -> str:
+    """Of the test's file, class and name, with a number from its second run on: no run replaces another."""
+    names = test.config.stash[_NAMES]
+    name = re.sub(r"[^\w.-]+", "-", test.nodeid.replace(".py::", "-")).strip("-")
+    if len(name.encode()) > _LONGEST_NAME:
+        cut = name.encode()[:_LONGEST_NAME].decode("utf-8", "ignore")
+        name = f"{cut}-{hashlib.sha256(test.nodeid.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    number = names[name.casefold()] = names.get(name.casefold(), 0) + 1
+    return name if number == 1 else f"{name}-{number}"
 
 
 @pytest.fixture
@@ -189,11 +205,12 @@ def _write_baseline(run: object, base: Path, config: pytest.Config) -> None:
 
 def _words(found: Gate, test: str) -> list[str]:
     """One line a metric, and the questions that broke; texts made harmless, as on any terminal of ours."""
-    from chunkwise.evaluation.gate import check_words
+    from chunkwise.evaluation.gate import NO_SCORES, check_words
     from chunkwise.report.plain_text import one_line
 
     lines = [f"{one_line(test, 200)}: {found.outcome}"]
     lines += [f"  not comparable: {one_line(reason, 300)}" for reason in found.not_comparable]
+    lines += [f"  {one_line(name, 80)}: left out, {NO_SCORES}" for name in found.left_out]
     lines += [f"  {one_line(each.metric, 80)}: {check_words(each)}" for each in found.checks]
     if found.no_new_zero:
         for zero in found.new_zeros[:20]:

@@ -27,6 +27,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_results(of_questions(tuple(rows)), tmp_path / "same.json")
     rows[7] = question(7, {"recall@5": 0.0}, text="::error::mine\n|x|")
     write_results(of_questions(tuple(rows)), tmp_path / "broken.json")
+    crashed = [
+        rows[0],
+        *(question(n, {"recall@5": None}, text=rows[0].text) for n in range(1, 200)),
+    ]
+    write_results(of_questions(tuple(crashed)), tmp_path / "crashed.json")
+    uncited = [replace(row, scores={**row.scores, "citation_recall": None}) for row in rows]
+    write_results(of_questions(tuple(uncited)), tmp_path / "uncited.json")
+    write_results(of_questions(tuple(uncited), strategy="words"), tmp_path / "uncited_too.json")
     return tmp_path
 
 
@@ -43,6 +51,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("same.json broken.json --fail-if-worse recall --no-new-zero", 4, "q07 fell from 1.000 to 0.000"),
         ("same.json broken.json --no-new-zero", 4, "q07 fell from 1.000 to 0.000"),
         ("high.json low.json --no-new-zero", 0, ""),
+        ("same.json crashed.json --fail-if-worse recall --min-effect 0.02", 5, "199 of the 200 questions with a score"),
+        ("same.json crashed.json --fail-if-worse recall --accept-changed questions", 0, "199 questions without"),
+        ("uncited.json uncited_too.json --fail-if-worse recall,citation", 0, "citation_recall: left out, no question"),
+        ("uncited.json uncited_too.json --fail-if-worse citation", 5, "no run has a score by citation_recall"),
         ("low.json high.json --junit x.xml", 2, "--junit says how runs are checked, and nothing is"),
         ("low.json high.json --min-effect 0.1", 2, "--min-effect says"),
         ("low.json high.json --fail-if-worse recall --min-effect nan", 2, "--min-effect"),

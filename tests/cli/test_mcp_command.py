@@ -29,6 +29,27 @@ def test_what_cannot_be_served_is_told_at_once(here: Run, kb: str) -> None:
     refused = here("mcp", kb, "--http", "--host", "0.0.0.0")
     assert refused.returncode == 2
     assert "allowed: 127.0.0.1" in refused.stderr
+    for name, value in (("--port", "8420"), ("--host", "127.0.0.1")):
+        refused = here("mcp", kb, name, value)
+        assert refused.returncode == 2
+        assert f"{name} says where HTTP is answered" in refused.stderr
+
+
+def test_what_an_index_names_is_followed_where_it_is_allowed(here: Run, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# Lamps\n\nA lamp at the end of the mole.", "utf-8")
+    (tmp_path / "mine.py").write_text(
+        "from retrieval.tiny_embedder import Tiny\nclass Mine(Tiny): pass\n"
+    )
+    made = here("index", "docs", "--into", "kb", "--embedder", "./mine.py:Mine")
+    assert made.returncode == 0, made.stderr
+    asked = ("mcp", "kb", "--call", "search", "--arguments", '{"query": "lamp"}')
+    refused = here(*asked)
+    assert refused.returncode != 0
+    allow = refused.stderr.partition("--allow ")[2].split()[0]
+    answered = here(*asked, "--allow", allow)
+    assert answered.returncode == 0, answered.stderr
+    assert "A lamp at the end" in answered.stdout
 
 
 @pytest.mark.parametrize("missing", ["mcp", "mcp_types"])

@@ -15,7 +15,9 @@ from how_many import examples
 from made_results import of_questions, question, results
 
 
-def run(scores: Sequence[float | None], name: str = "recall@5", **more: Sequence[float]) -> Results:
+def run(
+    scores: Sequence[float | None], name: str = "recall@5", **more: Sequence[float | None]
+) -> Results:
     rows = [
         question(number, {name: score, **{each: values[number] for each, values in more.items()}})
         for number, score in enumerate(scores)
@@ -127,7 +129,7 @@ def test_questions_that_are_gone_are_not_passed_over() -> None:
 
 def test_a_single_question_that_breaks_fails_where_it_is_told_to() -> None:
     base, head = run([1.0] * 40), run([1.0] * 38 + [0.0, None])
-    assert gate([base, head], metrics=["recall"]).outcome == "passed"
+    assert gate([base, run([1.0] * 39 + [0.0])], metrics=["recall"]).outcome == "passed"
     found = gate([base, head], metrics=["recall"], no_new_zero=True)
     assert found.outcome == "failed"
     assert [(each.id, each.after) for each in found.new_zeros] == [("q38", 0.0), ("q39", None)]
@@ -138,6 +140,51 @@ def test_a_single_question_that_breaks_fails_where_it_is_told_to() -> None:
     low, high = run([0.3, 0.2] * 9, "failure@5"), run([1.0, 0.2] * 9, "failure@5")
     assert len(gate([low, high], metrics=["failure"], no_new_zero=True).new_zeros) == 9
     assert gate([high, low], metrics=["failure"], no_new_zero=True).new_zeros == ()
+
+
+def test_questions_that_have_no_score_any_more_are_not_passed_over() -> None:
+    base, crashed = run([1.0] * 72), run([1.0] + [None] * 71)
+    found = gate([base, crashed], metrics=["recall"], min_effect=0.02)
+    assert found.outcome == "not comparable"
+    assert found.not_comparable == (
+        "71 of the 72 questions with a score by recall@5 in a have none in b, such as 'q01': no answer; evaluate again "
+        "where they can be scored, or name it: --accept-changed questions",
+    )
+    one = gate([base, run([1.0] * 71 + [None])], metrics=["recall"])
+    assert one.not_comparable[0].startswith(
+        "1 of the 72 questions with a score by recall@5 in a has"
+    )
+    assert gate([base, crashed], metrics=["recall"], accept=["questions"]).outcome == "passed"
+    # Who gains scores, or never had them, has lost nothing.
+    assert gate([crashed, base], metrics=["recall"]).outcome == "passed"
+    assert gate([crashed, crashed], metrics=["recall"]).outcome == "passed"
+    # One line for the questions, however many metrics they are scored by.
+    more = {"mrr@5": [1.0] * 72}
+    both = [run([1.0] * 72, **more), run([1.0] + [None] * 71, **{"mrr@5": [1.0] + [None] * 71})]
+    (line,) = gate(both, metrics=["any"]).not_comparable
+    assert "by recall@5, mrr@5 in a" in line
+    # What had nothing before cannot fall to nothing, and is lost all the same.
+    zeros = gate([run([0.0] * 9), run([0.0] * 8 + [None])], metrics=["recall"], no_new_zero=True)
+    assert zeros.outcome == "not comparable"
+
+
+def test_a_metric_without_any_score_is_left_out_and_the_rest_is_judged() -> None:
+    nothing = {"citation_precision": [None] * 200, "citation_recall": [None] * 200}
+    base, head = run(BASE, **nothing), run(shifted(-0.1), **nothing)
+    for names in (["recall@5", "citation"], ["any"]):
+        found = gate([base, head], metrics=names, min_effect=0.02)
+        assert found.left_out == ("citation_precision", "citation_recall")
+        assert found.outcome == "failed"
+        assert verdicts(found) == ["worse"]
+        assert found.tests == 1
+    assert gate([base, base], metrics=["recall@5", "citation"]).outcome == "passed"
+    alone = gate([base, head], metrics=["citation"])
+    assert alone.outcome == "not comparable"
+    assert alone.not_comparable == (
+        "no run has a score by citation_precision, citation_recall; name a metric that has one",
+    )
+    cited = run(BASE, **{name: [1.0] * 200 for name in nothing})
+    assert gate([cited, head], metrics=["recall@5", "citation"]).outcome == "not comparable"
 
 
 def test_a_figure_of_the_whole_chunking_fails_by_the_margin_alone() -> None:

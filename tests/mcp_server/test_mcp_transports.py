@@ -183,7 +183,7 @@ def test_over_http_with_a_key(project: WorkspaceSources, mode: Any) -> None:
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
-        ({}, 403),
+        ({}, 401),
         ({"origin": "http://127.0.0.1"}, 403),
         ({"authorization": "Bearer wrong"}, 401),
         ({"authorization": f"Bearer {KEY}", "host": "evil.example"}, 403),
@@ -201,6 +201,7 @@ def test_over_http_nobody_else_is_answered(
         asked = client.build_request("POST", address, content=body, headers=headers)
         answer = client.send(asked)
         assert answer.status_code == status
+        assert ("www-authenticate" in answer.headers) == (status == 401)
         assert answer.json()["error"].endswith(".")
         assert "result" not in answer.json()
 

@@ -108,3 +108,26 @@ def test_github_obeys_nothing_while_questions_are_shown(active: bool) -> None:
         assert last == f"::{token}::"
     else:
         assert first == last == "::error::mine"
+
+
+def test_every_file_says_what_has_no_score_any_more_and_what_was_left_out() -> None:
+    base = [question(n, {"recall@5": 1.0, "citation_recall": None}) for n in range(30)]
+    head = [question(n, {"recall@5": None, "citation_recall": None}) for n in range(29)]
+    runs = [of_questions(tuple(rows)) for rows in (base, [*head, base[29]])]
+    lost = gate(runs, metrics=["recall", "citation"])
+    (suite,) = ElementTree.fromstring(junit_xml(lost))
+    assert (suite.get("errors"), suite.get("failures"), suite.get("skipped")) == ("1", "0", "1")
+    cases = {case.get("name"): case for case in suite}
+    assert "29 of the 30 questions" in "".join(cases["comparable"].itertext())
+    assert [each.tag for each in cases["citation_recall"]] == ["skipped"]
+    comment = markdown_comment(lost)
+    assert comment.startswith("### chunkwise: ⚠️ not comparable")
+    assert "29 of the 30 questions" in comment
+    assert (
+        "Left out, no question has a score in any run: <code>citation&#95;recall</code>" in comment
+    )
+    (line,) = github_annotations(lost)
+    assert line.startswith("::error title=chunkwise%3A runs are not comparable::29 of the 30")
+    same = gate([runs[0], runs[0]], metrics=["recall", "citation"])
+    first, *_ = github_annotations(same)
+    assert first.startswith("::warning title=chunkwise%3A left out%2C no question has a score")

@@ -80,6 +80,7 @@ def test_addresses_that_say_too_little_or_too_much(place: str, said: str) -> Non
     ("place", "module", "extra"),
     [
         ("lancedb://{}/kb", "lancedb", "lancedb"),
+        ("lancedb://{}/kb", "pyarrow", "lancedb"),
         ("qdrant://{}/kb", "qdrant_client", "qdrant"),
         ("opensearch://127.0.0.1:1/kb", "opensearchpy", "opensearch"),
     ],
@@ -90,6 +91,8 @@ def test_a_package_that_is_not_there_is_named_with_the_command_that_installs_it(
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtra, match=re.escape(f"pip install 'chunkwise[{extra}]'")):
         chunkwise.index(DOCUMENTS, into=place.format(tmp_path), vectors="none")
+    with pytest.raises(MissingExtra, match=re.escape(f"pip install 'chunkwise[{extra}]'")):
+        chunkwise.open_index(place.format(tmp_path))
 
 
 @pytest.mark.parametrize("place", ["lancedb://{}/kb", "qdrant+local://{}/kb"])

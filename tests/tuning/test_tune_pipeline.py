@@ -188,6 +188,21 @@ def test_a_wrong_declaration_is_told_before_anything_is_built(
     assert lines(project / "built.log") == []
 
 
+def test_a_parameter_that_is_none_is_told_before_anything_is_built(
+    here: Run, project: Path
+) -> None:
+    named = [each.replace("build", "build(sise=1)") for each in TUNE]
+    done = here(*named)
+    assert done.returncode == 2
+    assert "./mine.py:build has no parameter 'sise'; did you mean size?" in done.stderr
+    assert lines(project / "built.log") == []
+    for known in ("size=1", "weight=0.5", "broken=False"):
+        sweep = Sweep(
+            ("docs",), "queries.json", (), (), embedder="", pipeline=f"./mine.py:build({known})"
+        )
+        assert plan_pipeline(sweep).configurations
+
+
 def test_too_many_combinations_are_sampled_and_every_value_is_tried(project: Path) -> None:
     values = list(range(12))
     (project / "many.py").write_text(

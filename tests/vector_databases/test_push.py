@@ -208,6 +208,10 @@ def test_a_key_does_not_travel_in_the_open(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_addresses_have_their_parts() -> None:
+    with pytest.raises(InvalidParameter, match=r"that is known; did you mean chroma\? there are: "):
+        parse_database("croma:///x")
+    with pytest.raises(InvalidParameter, match="that is known; there are: "):
+        parse_database("zzz:///x")
     local = parse_database("chroma:///srv/my folder/x", "notes")
     assert (local.path, local.collection) == (Path("/srv/my folder/x"), "notes")
     server = parse_database("qdrant+https://[::1]:6334")

@@ -42,7 +42,8 @@ Examples:
   chunkwise compare main.json branch.json --fail-if-worse recall --junit gate.xml --comment comment.md
 \b
 Exit status: 0 compared, whatever came out; with --fail-if-worse or --no-new-zero: 4 a run is shown to be worse than
-the first, or answers a question no more, 5 the runs are not comparable (other documents, questions or rules);
+the first, or answers a question no more, 5 the runs are not comparable (other documents, questions or rules, questions
+that have no score any more, no metric of those named has a score);
 1 a file cannot be read or written or nothing can be compared, 2 wrong usage or value.
 """
 
@@ -177,7 +178,7 @@ def _check_gate(options: CompareOptions) -> None:
 
 def _tell_gate(checked: Gate, options: CompareOptions) -> bool:
     """On stderr, in every file that was asked for, and to GitHub; whether all could be written."""
-    from chunkwise.evaluation.gate import check_words
+    from chunkwise.evaluation.gate import NO_SCORES, check_words
     from chunkwise.report.gate import github_annotations, junit_xml, markdown_comment
     from chunkwise.report.plain_text import one_line
 
@@ -190,14 +191,16 @@ def _tell_gate(checked: Gate, options: CompareOptions) -> bool:
     if options.summary is not None:
         is_written &= _write(options.summary, lambda at: _add(comment, at), told=False)
     for reason in checked.not_comparable:
-        say(f"not comparable: {one_line(reason)}")
+        say(f"not comparable: {_for_log(one_line(reason))}")
+    for name in checked.left_out:
+        say(f"{name}: left out, {NO_SCORES}")
     for check in checked.checks:
         if check.is_worse or not checked.not_comparable:
             say(f"{check.metric}: {check_words(check)}")
     if checked.no_new_zero:
         for zero in checked.new_zeros[:_ZEROS_SAID]:
             after = "no score" if zero.after is None else f"{zero.after:.3f}"
-            what = f"{zero.metric}: {one_line(zero.id, 60)} fell from {zero.before:.3f} to {after}"
+            what = f"{zero.metric}: {_for_log(one_line(zero.id, 60))} fell from {zero.before:.3f} to {after}"
             # GitHub looks for orders in every line of a log.
             say(what if _on_github() else f"{what}: {one_line(zero.text, 120)}")
         if (more := len(checked.new_zeros) - _ZEROS_SAID) > 0:
@@ -213,6 +216,11 @@ def _tell_gate(checked: Gate, options: CompareOptions) -> bool:
 
 def _on_github() -> bool:
     return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def _for_log(text: str) -> str:
+    """GitHub obeys what begins so wherever it stands in a line."""
+    return text.replace("##[", "## [") if _on_github() else text
 
 
 def _add(text: str, path: Path) -> None:

@@ -12,7 +12,7 @@ SKIPPED = 3
 NOT_REACHED = 4
 """A figure is not what was asked for, or a run is shown to be worse than it may be."""
 NOT_COMPARABLE = 5
-"""Two runs were made of other documents, questions or rules: a difference would say nothing."""
+"""Two runs were made of other documents, questions or rules, or one has no scores: a difference would say nothing."""
 
 
 class ExitStatus(NamedTuple):
@@ -55,6 +55,7 @@ EXIT_STATUSES = (
     ExitStatus(NOT_COMPARABLE, "done, but what was to be held against each other is not comparable", (
         "`compare --fail-if-worse` or `--no-new-zero` of runs with other documents, other questions or other rules of "
         "scoring; `--accept-changed` names what may differ",
+        "a question has a score in the first run and none in the other; no metric of those that are named has a score",
     )),
     ExitStatus(130, "stopped by Ctrl-C; 143 by SIGTERM, 129 by SIGHUP", (
         "files and indexes are as they were or new, each whole; the same command goes on from what is kept",

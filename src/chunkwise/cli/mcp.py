@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import argument, dataclass_command, is_typed, option
 from chunkwise.cli.listening import ServedSourceOptions, tell_address
-from chunkwise.cli.options import json_flag
+from chunkwise.cli.options import AllowOption, json_flag
 from chunkwise.cli.streams import print_json, say
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ Tools: search, read, chunk, lint, evaluate, compare. docs/mcp.md says how assist
 
 
 @dataclass(frozen=True, kw_only=True)
-class McpOptions(ServedSourceOptions):
+class McpOptions(AllowOption, ServedSourceOptions):
     """The options of `chunkwise mcp`."""
 
     source: tuple[str, ...] = argument("SOURCE...", nargs=-1, required=True)
@@ -82,6 +82,11 @@ def command(options: McpOptions) -> None:
     from chunkwise.mcp_server.server import CallsAtWork, check_installed, serve_http, serve_stdio
     from chunkwise.mcp_server.workspace import Workspace
 
+    for name in ("port", "host"):
+        if not options.http and is_typed(name):
+            raise click.UsageError(
+                f"--{name} says where HTTP is answered, and stdin and stdout are; add --http"
+            )
     check_installed()
     workspace = Workspace(_sources(options))
     calls = CallsAtWork(say)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -10,7 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from chunkwise.base.errors import InvalidParameter, NotComparable
-from chunkwise.base.wording import counted, listed, signed
+from chunkwise.base.wording import counted, listed, main_reason, signed
 from chunkwise.evaluation.compare import (
     Lower,
     RunLike,
@@ -39,6 +40,9 @@ ANY = "any"
 """Every metric that the runs have in common."""
 CHANGED_MOST = 20
 """Questions of a metric that are listed, of those that got worse and of those that got better."""
+
+NO_SCORES = "no question has a score in any run"
+"""Of a metric that is left out."""
 
 Accepted = Literal["documents", "questions"]
 Verdict = Literal["worse", "equivalent", "better", "worse within the margin", "no difference shown"]
@@ -109,6 +113,8 @@ class Gate:
     checks: tuple[GateCheck, ...] = ()
     not_comparable: tuple[str, ...] = ()
     """Why nothing can be said; empty: the runs are comparable."""
+    left_out: tuple[str, ...] = ()
+    """Metrics that were named and have no score in any run: citations, where nothing was answered."""
     no_new_zero: bool = False
     new_zeros: tuple[NewZero, ...] = ()
     changed: tuple[ChangedQuestions, ...] = ()
@@ -182,7 +188,7 @@ def _checked(
         if each not in get_args(Accepted):
             raise InvalidParameter(f"accept is {each!r}; allowed: {', '.join(get_args(Accepted))}")
     labels = tuple(run.label for run in runs)
-    tested, whole = _named(runs, metrics)
+    tested, whole, left_out = _named(runs, metrics)
     reasons = [
         reason
         for at in range(1, len(runs))
@@ -191,7 +197,9 @@ def _checked(
     try:
         comparison = compare(list(runs), metrics=tested, lower=lower) if tested else None
     except NotComparable as error:
-        return Gate(labels, min_effect, not_comparable=(*reasons, str(error)))
+        return Gate(labels, min_effect, not_comparable=(*reasons, str(error)), left_out=left_out)
+    if not tested and not whole:
+        reasons.append(f"no run has a score by {listed(left_out)}; name a metric that has one")
     checks = _whole_checks(runs, whole, min_effect, lower)
     zeros: list[NewZero] = []
     changed: list[ChangedQuestions] = []
@@ -208,21 +216,26 @@ def _checked(
                 )
         checks = [*_checks(comparison, scored, min_effect), *checks]
         for pair in scored:
-            zeros += _new_zeros(pair, lower)
+            own_zeros = _new_zeros(pair, lower)
+            zeros += own_zeros
+            if "questions" not in accept:
+                reasons += _lost_scores(pair, own_zeros if no_new_zero else ())
             for metric in pair.metrics:
                 worse, better = changed_questions(pair, metric, lower, CHANGED_MOST)
                 if worse or better:
                     changed.append(ChangedQuestions(pair.names[1], metric, worse, better))
     return Gate(
-        labels, min_effect, tuple(checks), tuple(reasons), no_new_zero, tuple(zeros), tuple(changed),
+        labels, min_effect, tuple(checks), tuple(reasons), left_out, no_new_zero, tuple(zeros), tuple(changed),
         min((own.questions for own in comparison.contrasts), default=0) if comparison else 0,
         comparison.tests if comparison else 0, comparison.warnings if comparison else (),
         fails_by_tests, comparison,
     )  # fmt: skip
 
 
-def _named(runs: Sequence[Results], metrics: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Those that score questions, and those that are figures of a whole chunking."""
+def _named(
+    runs: Sequence[Results], metrics: Sequence[str]
+) -> tuple[list[str], list[str], tuple[str, ...]]:
+    """Those that score questions, figures of a whole chunking, and those that no question of any run has a score by."""
     by_question = list(
         dict.fromkeys(
             name
@@ -230,17 +243,26 @@ def _named(runs: Sequence[Results], metrics: Sequence[str]) -> tuple[list[str], 
             if all(name in _scored_names(run) for run in runs[1:])
         )
     )
-    if ANY in metrics:
-        return by_question, []
     figures = [
         name
         for name, values in whole_figures(runs).items()
         if metric_of(name) is not None and None not in values
     ]
-    chosen = chosen_metrics([*by_question, *figures], metrics)
-    return [name for name in chosen if name in by_question], [
-        name for name in chosen if name not in by_question
-    ]
+    chosen = by_question
+    if ANY not in metrics:
+        chosen = chosen_metrics([*by_question, *figures], metrics)
+    scored = {
+        name
+        for run in runs
+        for question in run.questions
+        for name, score in question.scores.items()
+        if score is not None
+    }
+    return (
+        [name for name in chosen if name in by_question and name in scored],
+        [name for name in chosen if name not in by_question],
+        tuple(name for name in chosen if name in by_question and name not in scored),
+    )
 
 
 def _scored_names(run: Results) -> dict[str, None]:
@@ -266,6 +288,33 @@ def _differing(
                 "split; evaluate both with the same, or name it: --accept-changed questions"
             )
     return [*found, *changed_rules(first, second, names)]
+
+
+def _lost_scores(scored: Scored, judged: Sequence[NewZero]) -> list[str]:
+    """A sentence where questions have a score in the first run alone: what a test has left says nothing of them.
+
+    Where one of them is `judged`, the run fails by that.
+    """
+    failed = {zero.metric for zero in judged if zero.after is None}
+    metrics: dict[tuple[int, ...], list[str]] = {}
+    had = ~np.isnan(scored.first)
+    gone = had & np.isnan(scored.second)
+    first, second = scored.pairing.runs
+    for at, metric in enumerate(scored.metrics):
+        lost = tuple(np.flatnonzero(gone[:, at]).tolist())
+        if lost and metric not in failed:
+            metrics.setdefault(lost, []).append(metric)
+    a, b = scored.names
+    found = []
+    for lost, names in metrics.items():
+        before = int(had[:, list(scored.metrics).index(names[0])].sum())
+        reasons = Counter(second[row].unscored.get(names[0], "no reason is kept") for row in lost)
+        found.append(
+            f"{len(lost):,} of the {counted(before, 'question')} with a score by {listed(names)} in {a} "
+            f"{'has' if len(lost) == 1 else 'have'} none in {b}, such as {first[lost[0]].id!r}: "
+            f"{main_reason(reasons)}; evaluate again where they can be scored, or name it: --accept-changed questions"
+        )
+    return found
 
 
 def _checks(comparison: Comparison, scored: Sequence[Scored], margin: float) -> list[GateCheck]:

@@ -164,8 +164,10 @@ def split_values(
     return {name: value for name, value in values.items() if name not in asked}, asked
 
 
-def check_builder(name: str, part: Any, declared: Mapping[str, PipelineParameter]) -> None:
-    """That it takes what it declares, told before anything is built."""
+def check_builder(
+    name: str, part: Any, declared: Mapping[str, PipelineParameter], fixed: Mapping[str, Any]
+) -> None:
+    """That it takes what it declares and what is named in brackets, told before anything is built."""
     try:
         own = inspect.signature(part).parameters
     except (TypeError, ValueError):
@@ -177,6 +179,13 @@ def check_builder(name: str, part: Any, declared: Mapping[str, PipelineParameter
             raise InvalidParameter(
                 f"{name} takes no {each.name!r}, which {DECLARATION} says its index is built with; it takes: "
                 f"{', '.join(own) or 'nothing'}"
+            )
+    known = list(dict.fromkeys((*own, *declared)))
+    for given in fixed:
+        if given not in known:
+            has = f"it has: {', '.join(known)}" if known else "it has none"
+            raise InvalidParameter(
+                f"{name} has no parameter {given!r}; {did_you_mean(given, known, has)}"
             )
 
 

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 from chunkwise.base.wording import counted, number, p_value, plural, signed
 from chunkwise.base.wording import interval as interval_words
 from chunkwise.evaluation.comparison import Change
-from chunkwise.evaluation.gate import Gate, GateCheck, NewZero, check_words
+from chunkwise.evaluation.gate import NO_SCORES, Gate, GateCheck, NewZero, check_words
 from chunkwise.report.plain_text import one_line
 
 _TEXT_MOST = 300
@@ -39,6 +39,9 @@ def junit_xml(gate: Gate) -> str:
     if gate.not_comparable:
         text = "\n".join(gate.not_comparable)
         _tell(comparable, "error", "the runs are not comparable", text)
+    for name in gate.left_out:
+        skipped = ElementTree.SubElement(_case(suite, name), "skipped")
+        skipped.set("message", NO_SCORES)
     for check in gate.checks:
         case = _case(suite, f"{check.metric} of {check.run}")
         if check in gate.failing and not gate.not_comparable:
@@ -57,6 +60,7 @@ def junit_xml(gate: Gate) -> str:
     suite.set("tests", str(len(suite)))
     suite.set("failures", str(failures))
     suite.set("errors", str(int(bool(gate.not_comparable))))
+    suite.set("skipped", str(len(gate.left_out)))
     ElementTree.indent(suites)
     return f"{ElementTree.tostring(suites, encoding='unicode', xml_declaration=True)}\n"
 
@@ -105,6 +109,9 @@ def markdown_comment(gate: Gate) -> str:
     if gate.checks:
         lines += _table(gate.checks)
         lines.append("")
+    if gate.left_out:
+        names = ", ".join(markdown_code(name, 80) for name in gate.left_out)
+        lines += [f"Left out, {NO_SCORES}: {names}", ""]
     lines += [f"<sub>{_small_print(gate)}</sub>", ""]
     if gate.new_zeros:
         what = "a break" if gate.no_new_zero else "told, not asked for"
@@ -201,6 +208,8 @@ def github_annotations(gate: Gate) -> Iterator[str]:
         yield _command("error", "runs are not comparable", reason)
     if gate.not_comparable:
         return
+    if gate.left_out:
+        yield _command("warning", f"left out, {NO_SCORES}", ", ".join(gate.left_out))
     for check in gate.failing[:_ANNOTATIONS_MOST]:
         yield _command("error", f"{check.metric} is worse", check_words(check))
     if gate.no_new_zero:

@@ -67,16 +67,19 @@ class LanceStore:
         self._seen: frozenset[str] = frozenset()
         self._began: _Versions | None = None
         self._lease = None if self._folder else Lease(self.shown, self._take)
+        try:
+            import lancedb  # noqa: F401
+            import pyarrow  # noqa: F401
+        except ImportError:
+            raise MissingExtra("a LanceDB index", "lancedb") from None
 
     def _table_name(self, table: str) -> str:
         return f"{self._name}_{table}"
 
     def _open_database(self) -> Any:
         if self._database is None:
-            try:
-                import lancedb
-            except ImportError:
-                raise MissingExtra("a LanceDB index", "lancedb") from None
+            import lancedb
+
             with self._explained():
                 options = None if self._folder else _storage_options(self._uri)
                 self._database = lancedb.connect(self._uri, storage_options=options)

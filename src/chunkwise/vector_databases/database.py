@@ -140,10 +140,10 @@ def parse_database(address: str, collection: str | None = None) -> DatabaseAddre
         raise InvalidParameter(f"no address of a vector database; allowed: {_FORMS}") from None
     scheme = place.engine
     if scheme not in registry.names():
-        near = did_you_mean(scheme, registry.names())
+        near = did_you_mean(scheme, registry.names(), "")
         known = ", ".join(registry.names())
         raise InvalidParameter(
-            f"{scheme}:// is no vector database that is known{near}; there are: {known}"
+            f"{scheme}:// is no vector database that is known; {f'{near} ' if near else ''}there are: {known}"
         )
     if place.variant not in ("", "http", "https", LOCAL):
         raise InvalidParameter(

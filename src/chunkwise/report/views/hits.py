@@ -69,8 +69,8 @@ class HitCard:
     """By which names it was found, where that is asked for."""
     graph_share: float = 0.0
     """How much of the score came along those names."""
-    doc_ids: frozenset[str] = frozenset()
-    """Of all it stands for: those that the passages of a summary are of."""
+    doc_ids: tuple[str, ...] = ()
+    """Of all it stands for, each once: those that the passages of a summary are of."""
 
     @property
     def place(self) -> str:
@@ -175,7 +175,7 @@ def _card(
         _marks(text, terms, languages) if terms is not None else (),
         tuple(map(_hop, chain.hops)) if chain else (),
         chain.graph_share if chain else 0.0,
-        frozenset(place.doc_id for place in hit.places),
+        tuple(dict.fromkeys(place.doc_id for place in hit.places)),
     )
 
 

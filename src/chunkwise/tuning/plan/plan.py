@@ -241,7 +241,7 @@ def plan_pipeline(sweep: Sweep) -> Plan:
             f"{name} declares nothing to try; write beside it, as in {DECLARATION} = "
             '{"size": {"when": "index", "values": [200, 400, 800]}} (docs/pipelines.md)'
         )
-    check_builder(name, part, declared)
+    check_builder(name, part, declared, fixed)
     free = {each: own for each, own in declared.items() if each not in fixed}
     count = math.prod(len(own.values) for own in free.values())
     usual = {each: own.default for each, own in free.items()}
