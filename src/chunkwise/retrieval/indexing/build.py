@@ -96,7 +96,7 @@ class DocumentFeatures:
     def atoms(self) -> SpanRows:
         """Their sections are those of `paths`."""
         starts, tokens, sections = self.starts, self._atom_tokens, self._sections[1]
-        ends = np.append(starts[1:], len(self.analyzed.text))
+        ends = np.append(starts, len(self.analyzed.text))[1:]  # an empty text has no atom
         return SpanRows(starts, ends, tokens, sections, counts_in_spans(self.terms, starts, ends))
 
     @cached_property
