@@ -126,9 +126,12 @@ class ChunkwiseTextSplitter(TextSplitter):
         name = canonical_name(model_name or encoding_name)
         if allowed_special is None and name in tokenizer_names():
             return cls(tokenizer=name, **kwargs)
+        read = _encoding_of(encoding_name, model_name)
+        # Names of models are known to tiktoken by their beginnings, too.
+        if allowed_special is None and read in tokenizer_names():
+            return cls(tokenizer=read, **kwargs)
         if allowed_special is None and disallowed_special == "all":
             disallowed_special = ()
-        _check_encoding(encoding_name, model_name)
         made: Self = super().from_tiktoken_encoder(
             encoding_name, model_name, allowed_special or set(), disallowed_special, **kwargs
         )
@@ -202,8 +205,8 @@ def _check_kept(keep_separator: bool | str, strip_whitespace: bool) -> None:
         )
 
 
-def _check_encoding(encoding_name: str, model_name: str | None) -> None:
-    """What tiktoken does not know, or cannot be asked about, in a sentence."""
+def _encoding_of(encoding_name: str, model_name: str | None) -> str:
+    """The encoding by tiktoken's own rules; what it does not know, or cannot be asked about, in a sentence."""
     own = tuple(name for name in tokenizer_names() if name.endswith("_base"))
     said, value, known = "encoding_name", encoding_name, (*own, *_ENCODINGS)
     if model_name is not None:
@@ -221,13 +224,14 @@ def _check_encoding(encoding_name: str, model_name: str | None) -> None:
             f"{said} is {value!r}, which needs tiktoken: pip install tiktoken, or name {' or '.join(own)}, "
             "which need nothing"
         )
-    if model_name is None and encoding_name not in tiktoken.list_encoding_names():
-        raise wrong
-    if model_name is not None:
-        try:
-            tiktoken.model.encoding_name_for_model(model_name)
-        except KeyError:
-            raise wrong from None
+    if model_name is None:
+        if encoding_name not in tiktoken.list_encoding_names():
+            raise wrong
+        return encoding_name
+    try:
+        return str(tiktoken.model.encoding_name_for_model(model_name))
+    except KeyError:
+        raise wrong from None
 
 
 def _place(found: Chunk | Hit) -> dict[str, int]:

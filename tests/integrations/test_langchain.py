@@ -203,7 +203,7 @@ def test_headings_and_parents_are_told() -> None:
         (lambda: ChunkwiseTextSplitter.from_language("zzz"), "known: cpp, go, java"),
         (lambda: ChunkwiseTextSplitter.from_tiktoken_encoder("cl100k_bse"), "did you mean cl100k_base"),
         (lambda: ChunkwiseTextSplitter.from_tiktoken_encoder("latin"), "known: o200k_base, cl100k_base, gpt2"),
-        (lambda: ChunkwiseTextSplitter.from_tiktoken_encoder(model_name="gpt-4o-minni"), "did you mean gpt-4o-mini"),
+        (lambda: ChunkwiseTextSplitter.from_tiktoken_encoder(model_name="gtp-4o-mini"), "did you mean gpt-4o-mini"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_told(made: Callable[[], object], message: str) -> None:
