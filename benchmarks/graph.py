@@ -207,9 +207,9 @@ def several_places(kept: Kept) -> str:
         "found, half of it or more. Differences are paired, with 95 % (bootstrap). `multiscale(graph=0.5)` and `graph` "
         "are the same walk; `graph` has its parameters.", "",
         table(heads, rows), "",
-        "The settings were chosen on the other half. One rule for names (a short line ends a name) was mended "
-        "later, for a "
-        "fault seen in the names; it was measured on this half, too, and moved `graph(dense=0)` from 40.0 to 40.8.", "",
+        "The settings were chosen on the other half, among those near the best there (below); the default is not the "
+        "very best of it. Rules of names were mended since, for faults seen in the names, and measured on this half, "
+        "too: one moved `graph(dense=0)` from 40.0 to 40.8, later ones back to 40.0.", "",
         "`all_found@1000t` by the number of hops, and how often each hop was missed, from the first to the last:", "",
         table(["", "questions", *names, "missed by `multiscale`, %", "missed by `graph`, %"], by_hops),
     ])  # fmt: skip
