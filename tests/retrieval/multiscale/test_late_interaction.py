@@ -85,30 +85,6 @@ def test_how_much_is_looked_at_together_changes_no_bit(
     assert np.array_equal(atom_maxima(tokens, some, asking), whole[some])
 
 
-@settings(max_examples=examples(30))
-@given(
-    st.lists(st.integers(0, 3), min_size=1, max_size=25).map(sorted),
-    st.integers(1, 40),
-    st.data(),
-)
-def test_windows_that_hold_an_atom_are_found_each_once(
-    documents: list[int], size: int, data: st.DataObject
-) -> None:
-    document, tokens = np.array(documents), np.full(len(documents), 7)
-    windows = votes.windows_of(document, tokens, size)
-    atoms = data.draw(st.sets(st.integers(0, len(documents) - 1)).map(sorted))
-    found = windows.holding(np.array(atoms, np.int64))
-    places = list(zip(windows.first.tolist(), windows.stop.tolist(), strict=True))
-    holding = [
-        number
-        for number, (first, stop) in enumerate(places)
-        if any(first <= atom < stop for atom in atoms)
-    ]
-    assert found.tolist() == holding
-    some = windows.only(found)
-    assert list(zip(some.first, some.stop, strict=True)) == [places[number] for number in holding]
-
-
 def test_the_numbers_of_a_question_are_near_its_vectors() -> None:
     vectors = asked(5, 20)
     vectors[7] = 0

@@ -348,22 +348,18 @@ class Multiscale:
         if table is None or not len(query):
             return []
         maxima = atom_maxima(table, atoms, query)
-        # In a large index few windows hold an atom that was compared: only those are looked at.
-        numbers = [windows.holding(atoms) for windows in prepared.sizes]
-        sizes = [windows.only(own) for windows, own in zip(prepared.sizes, numbers, strict=True)]
+        before = np.zeros(len(prepared.atoms) + 1, np.int64)
+        before[atoms + 1] = 1
+        np.cumsum(before, out=before)
         low, high = (
-            atoms.searchsorted(np.concatenate([getattr(windows, edge) for windows in sizes]))
+            np.concatenate([before[getattr(windows, edge)] for windows in prepared.sizes])
             for edge in ("first", "stop")
         )
-        ends = np.cumsum([len(windows) for windows in sizes])[:-1]
+        ends = np.cumsum([len(windows) for windows in prepared.sizes])[:-1]
         of_sizes = np.split(window_scores(maxima, low, high), ends)
         return [
-            self._best_of_size(
-                windows, scores, None if skipped is None else skipped[own], self.maxsim_weight, None
-            )
-            for windows, scores, skipped, own in zip(
-                sizes, of_sizes, excluded, numbers, strict=True
-            )
+            self._best_of_size(windows, scores, skipped, self.maxsim_weight, None)
+            for windows, scores, skipped in zip(prepared.sizes, of_sizes, excluded, strict=True)
         ]
 
     def _best_of_size(

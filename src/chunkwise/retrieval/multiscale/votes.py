@@ -31,17 +31,6 @@ class Windows:
         """Number of the first window that holds each atom, and the number behind its last."""
         return self.stop.searchsorted(atoms, "right"), self.first.searchsorted(atoms, "right")
 
-    def holding(self, atoms: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The numbers of all windows that hold one of these atoms, given in order; in order, each once."""
-        low, high = self.covering(atoms)
-        # Both increase: what the atom before is in as well has been counted with it.
-        low[1:] = np.maximum(low[1:], high[:-1])
-        return ranges(low, np.maximum(low, high))
-
-    def only(self, numbers: NDArray[np.int64]) -> Windows:
-        """Some of them: not every atom is in one any more."""
-        return Windows(self.first[numbers], self.stop[numbers])
-
     def touching(self, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which windows hold at least one of the atoms allowed."""
         before = np.append(0, np.cumsum(allowed))
@@ -290,7 +279,7 @@ def atom_maxima(
         return found
     asked = np.ascontiguousarray(query.numbers.T)
     for some in _blocks(high - low):
-        rows = decode_rows(tokens.codes.take(ranges(low[some], high[some]), axis=0))
+        rows = decode_rows(tokens.codes[ranges(low[some], high[some])])
         cosines = rows @ asked
         cosines /= _lengths(rows)[:, None]
         size = (high - low)[some]
@@ -315,7 +304,7 @@ def window_scores(
     Maxima over runs of 1, 2, 4 … rows are made once; a window of any length is the better of two runs.
     """
     scores = np.full(len(low), -np.inf, np.float32)
-    filled = np.flatnonzero(high > low)
+    filled = np.flatnonzero(high > low)  # in a large index few
     low, high = low[filled], high[filled]
     level = np.frexp((high - low).astype(np.float64))[1] - 1
     running, run = maxima, 1
