@@ -27,12 +27,12 @@ if str(ROOT) not in sys.path:  # run as a file, not as a module
 import chunkwise  # noqa: E402
 from benchmarks import machine  # noqa: E402
 from benchmarks.question_sets import Question, recall  # noqa: E402
-from benchmarks.resampling import bootstrap  # noqa: E402
 from benchmarks.retrieval import BUDGETS, DEFAULT  # noqa: E402
 from benchmarks.tables import table  # noqa: E402
 from benchmarks.voices import SAMPLES, Sample  # noqa: E402
 from chunkwise.models.rerank.cross_encoder import PretrainedReranker  # noqa: E402
 from chunkwise.retrieval.indexes import Index  # noqa: E402
+from chunkwise.stats.paired import paired_difference  # noqa: E402
 
 PAGE = ROOT / "docs" / "benchmarks" / "retrieval.md"
 HEADING = "## With the same models and the same reranker"
@@ -112,7 +112,9 @@ def page(folder: Path) -> str:
         rows.append([name, *(" / ".join(f"{x:.1f}" for x in each.mean(axis=0)) for each in recalls)])  # fmt: skip
         for first, second in ((0, 2), (1, 3)):
             pair = f"{WAYS[second].name} − {WAYS[first].name}"
-            cells = [_cell((recalls[second] - recalls[first])[:, at]) for at in range(len(BUDGETS))]
+            cells = [
+                _cell(recalls[first][:, at], recalls[second][:, at]) for at in range(len(BUDGETS))
+            ]
             differences.append([sample.name, pair, *cells])
     return "\n".join([
         f"{HEADING}\n",
@@ -128,10 +130,12 @@ def page(folder: Path) -> str:
     ])  # fmt: skip
 
 
-def _cell(values: NDArray[np.float64]) -> str:
-    found = bootstrap(values)
-    said = f"{found.mean:+.1f} ({found.low:+.1f} to {found.high:+.1f})"
-    return f"**{said}**" if found.decided else said
+def _cell(first: NDArray[np.float64], second: NDArray[np.float64]) -> str:
+    found = paired_difference(first / 100, second / 100)
+    assert found is not None
+    low, high = 100 * found.difference.low, 100 * found.difference.high
+    said = f"{(second - first).mean():+.1f} ({low:+.1f} to {high:+.1f})"
+    return f"**{said}**" if low > 0 or high < 0 else said
 
 
 def main() -> None:
