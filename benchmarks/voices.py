@@ -148,7 +148,7 @@ SHOWN = (
 GRID = tuple(Weights(1, *pair) for pair in product((0.5, 1), (0, 0.5, 1, 2)))
 """What is chosen from, on the other samples."""
 
-AMONG = (16_000, 32_000, 64_000)
+AMONG = (8_000, 16_000, 32_000, 64_000)
 """Tokens a question's are compared with at most, tried."""
 CEILING = 98
 """Percent within 1,000 tokens above which a sample can show no more."""

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threadpoolctl import ThreadpoolController
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.retrieval.bm25 import TermTable
@@ -25,6 +26,7 @@ from chunkwise.retrieval.multiscale import (
     atom_votes,
 )
 from chunkwise.retrieval.multiscale import assemble as assemble_candidates
+from chunkwise.retrieval.multiscale import multiscale as multiscale_module
 from chunkwise.retrieval.multiscale.votes import whole_documents, windows_of
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors, rotated
 from chunkwise.retrieval.searchable import AtomTable
@@ -399,6 +401,27 @@ def test_threads_change_nothing() -> None:
     alone = told("1")
     assert alone == told("4")
     assert b"ScoredSpan" in alone
+
+
+def test_blas_adds_no_threads_to_ours_and_gets_its_own_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    blas = ThreadpoolController().select(user_api="blas")
+    monkeypatch.setattr(multiscale_module, "cores", lambda: 2)
+
+    def threads() -> set[int]:
+        return {each["num_threads"] for each in blas.info()}
+
+    inside = []
+
+    def answer(low: int, high: int) -> list[AtomCandidates]:
+        inside.append(threads())
+        return []
+
+    with blas.limit(limits=2):
+        multiscale_module._in_blocks(answer, 64, 32)
+        assert inside == [{1}, {1}]
+        assert threads() == {2}
 
 
 def test_only_what_is_allowed_decides_what_is_best() -> None:

@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
-from typing import NamedTuple
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base import parameters
-from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.errors import InvalidParameter, MissingExtra
 from chunkwise.base.parameters import param
 from chunkwise.base.workers import cores
 from chunkwise.retrieval.graph import NameGraph, Walk, Walked, with_walk
@@ -44,7 +44,7 @@ _FEWEST = 32
 """Questions below which a block is not cut in two for another thread."""
 _READ_SIZE, _READ = 200, 32
 """Tokens of the windows that a reranker reads, and how many of them a question."""
-_COMPARED = 64_000
+_COMPARED = 32_000
 """Tokens a question's are compared with at most: in a larger index those that words and vectors find best."""
 
 
@@ -426,5 +426,19 @@ def _in_blocks(
     if len(low) < 2 or threads < 2:
         parts = map(answer, low, high)
         return [found for part in parts for found in part]
-    with ThreadPoolExecutor(min(threads, len(low))) as pool:
+    # Ours have a core each, and those of BLAS would only wait for them.
+    with (
+        _blas().limit(limits=1, user_api="blas"),
+        ThreadPoolExecutor(min(threads, len(low))) as pool,
+    ):
         return [found for part in pool.map(answer, low, high) for found in part]
+
+
+@cache
+def _blas() -> Any:
+    """Found once, which takes some milliseconds: numpy has loaded its library before."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        raise MissingExtra("search", "search") from None
+    return ThreadpoolController()
