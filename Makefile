@@ -115,7 +115,7 @@ $(VENV)-adapters-oldest/.tried: pyproject.toml | $(STAMP)
 		|| echo 'adapters: their oldest versions do not install here ($(VENV)-adapters-oldest/pip.log)' > $@
 
 # A server of S3, frames of other libraries and Ray: nothing for the environment of every test, either.
-SCALE_TESTS := tests/documents/test_object_store.py tests/retrieval/test_lancedb_object_store.py tests/documents/test_tables_of_others.py \
+SCALE_TESTS := tests/documents/test_s3.py tests/retrieval/test_lancedb_object_store.py tests/documents/test_tables_of_others.py \
 	tests/chunkers/test_ray_engine.py tests/test_kubernetes_example.py
 
 test-scale: $(VENV)-scale/.tried ## object stores, tables of other libraries, a Ray cluster of two nodes

@@ -36,8 +36,7 @@ from chunkwise.base.workers import Jobs, begin_workers
 from chunkwise.chunkers import chunk_parts
 from chunkwise.chunkers.chunk_parts import PartRecipe, write_dataset
 from chunkwise.chunkers.work_estimate import EFFICIENCY
-from chunkwise.documents import LoadOptions
-from chunkwise.documents import object_store as remote
+from chunkwise.documents import LoadOptions, remote_documents
 from chunkwise.models.home import home
 
 _PAGE = 1000
@@ -77,9 +76,11 @@ def _peak() -> float:
 
 def names() -> None:
     for count in (10_000, 1_000_000):
-        remote.store = lambda address, count=count: (_ManyNames(count), "")  # type: ignore[assignment,misc]
+        remote_documents.store = lambda address, count=count: (_ManyNames(count), "")  # type: ignore[assignment,misc]
         began, before = time.process_time(), _peak()
-        found = sum(1 for _ in remote.walk_store("s3://bucket/docs", "bucket/docs", print))
+        found = sum(
+            1 for _ in remote_documents.walk_store("s3://bucket/docs", "bucket/docs", print)
+        )
         took = time.process_time() - began
         print(
             f"{found:,} names: {took:.1f} s of the processor, peak {before:.0f} -> {_peak():.0f} MB"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.cli.exit_status import EXIT_STATUSES
+from chunkwise.cli.exit_status import EXIT_STATUSES, settled
 from cli.in_process import Run, here
 from cli.small_corpus import write_corpus, write_questions
 
@@ -139,3 +139,16 @@ def test_the_page_says_what_is_declared() -> None:
     assert [each.number for each in EXIT_STATUSES] == [0, 1, 2, 3, 4, 5, 130]
     for each in EXIT_STATUSES:
         assert f"| **{each.number}** | {each.meaning} | {'; '.join(each.when)} |" in page
+
+
+def test_where_several_are_true_the_first_of_the_page_counts() -> None:
+    page = (DOCS / "exit-statuses.md").read_text(encoding="utf-8")
+    order = [
+        int(each)
+        for each in page.partition("the first of these counts: ")[2].partition(".")[0].split(", ")
+    ]
+    names = {1: "failed", 2: "wrong_usage", 3: "skipped", 4: "not_reached", 5: "not_comparable"}
+    assert sorted(order) == sorted(names)
+    while order:
+        assert settled(**{names[each]: True for each in order}) == order.pop(0)
+    assert settled() == 0

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.remote import address_of, shown_address, store, upload
+from chunkwise.base.object_store import address_of, shown_address, store, upload
 
 _FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 """Errors that nothing but writing meets: a full disk, or a full share of it."""

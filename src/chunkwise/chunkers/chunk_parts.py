@@ -24,7 +24,7 @@ from typing import Any, Literal, Protocol
 
 from chunkwise.base.atomic import only_writer, replacing, shown_path
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
-from chunkwise.base.remote import address_of, asked, store
+from chunkwise.base.object_store import address_of, asked, store
 from chunkwise.base.workers import WorkerDied
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import Chunked, StrategyLike, batches, cut_batch, under_id, weight

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, option
+from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import DryRunEnded, LlmClients, or_local, show_estimate
 from chunkwise.cli.options import (
-    SKIPPED,
     AllowOption,
     LlmOptions,
     SourceOptions,

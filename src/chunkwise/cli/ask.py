@@ -14,10 +14,10 @@ import click
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import LlmClients, refuse_unasked, show_estimate, show_spent
 from chunkwise.cli.options import (
     COUNT,
-    SKIPPED,
     ConfigOption,
     LlmOptions,
     QuestionsOption,

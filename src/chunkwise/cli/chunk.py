@@ -14,7 +14,7 @@ import click
 
 from chunkwise.base.atomic import shown_path
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option
-from chunkwise.cli.exit_status import FAILED
+from chunkwise.cli.exit_status import FAILED, SKIPPED
 from chunkwise.cli.llm import (
     NO_MODEL,
     Contextual,
@@ -30,7 +30,6 @@ from chunkwise.cli.llm import (
     with_written_contexts,
 )
 from chunkwise.cli.options import (
-    SKIPPED,
     ConfigOption,
     EstimateOptions,
     LlmOptions,
@@ -212,7 +211,7 @@ def _is_dataset(output: Path | None) -> bool:
 def _write_dataset(options: ChunkOptions, strategy: Strategy, output: Path) -> None:
     """Chunks as Parquet files of a folder, by processes of this machine or by a cluster."""
     from chunkwise.base.errors import names_server, without_passwords
-    from chunkwise.base.remote import address_of
+    from chunkwise.base.object_store import address_of
     from chunkwise.base.wording import counted
     from chunkwise.base.workers import WorkerGroup, begin_workers
     from chunkwise.chunkers.chunk_parts import PartRecipe, write_dataset
@@ -264,8 +263,8 @@ def _raise(problem: UnreadableDocument) -> None:
 
 def _names_index(names: Sequence[str]) -> bool:
     """Told without what it takes to open one."""
+    from chunkwise.base.object_store import address_of
     from chunkwise.base.own_files import is_index_folder
-    from chunkwise.base.remote import address_of
 
     return any(
         ("://" in name and address_of(name) is None) or is_index_folder(name) for name in names

@@ -13,9 +13,14 @@ import click
 
 from chunkwise.base.atomic import shown_path
 from chunkwise.cli.dataclass_options import RealRange, argument, dataclass_command, is_typed, option
-from chunkwise.cli.exit_status import NOT_COMPARABLE
+from chunkwise.cli.exit_status import NOT_COMPARABLE, settled
 from chunkwise.cli.keep import KeepOptions, RunKeeper
-from chunkwise.cli.options import NOT_REACHED, check_outputs, json_flag, output_file, page_file
+from chunkwise.cli.options import (
+    check_outputs,
+    json_flag,
+    output_file,
+    page_file,
+)
 from chunkwise.cli.streams import json_stdout, readers_may_leave, say, stdout_console, utf8_stdout
 
 if TYPE_CHECKING:
@@ -139,12 +144,14 @@ def command(options: CompareOptions) -> None:
     finally:  # who reads the output may leave early
         keeper.keep(lambda: _kept(comparison))
     if checked is None:
-        sys.exit(0 if is_written else 1)
+        sys.exit(settled(failed=not is_written))
     is_written &= _tell_gate(checked, options)
-    if not is_written:
-        sys.exit(1)
-    if checked.outcome != "passed":
-        sys.exit(NOT_COMPARABLE if checked.outcome == "not comparable" else NOT_REACHED)
+    status = settled(
+        failed=not is_written,
+        not_comparable=checked.outcome == "not comparable",
+        not_reached=checked.outcome not in ("passed", "not comparable"),
+    )
+    sys.exit(status)
 
 
 def _checked(runs: list[Results], gates: list[str], options: CompareOptions) -> Gate | None:

@@ -11,14 +11,11 @@ import click
 
 from chunkwise.base.atomic import shown_path
 from chunkwise.cli.dataclass_options import dataclass_command
+from chunkwise.cli.exit_status import settled
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.llm import (
     DryRunEnded,
     show_estimate,
-)
-from chunkwise.cli.options import (
-    NOT_REACHED,
-    SKIPPED,
 )
 from chunkwise.cli.run_evaluation import (
     EvaluationOptions,
@@ -88,15 +85,16 @@ def command(options: EvaluateOptions) -> None:
         if not options.quiet:
             click.echo(f"written: {shown_path(file)}", err=True)
     missed = prepared.missed(results)
-    if len(written) < (options.output is not None) + (options.page is not None):
-        sys.exit(1)
+    is_written = len(written) == (options.output is not None) + (options.page is not None)
     silent = say_why_silent(results)
-    if options.types and types is None:
-        sys.exit(2)
-    if missed:
-        sys.exit(NOT_REACHED)
-    if found.left_out or silent:
-        sys.exit(SKIPPED)
+    status = settled(
+        failed=not is_written,
+        wrong_usage=bool(options.types) and types is None,
+        not_reached=bool(missed),
+        skipped=bool(found.left_out) or silent,
+    )
+    if status:
+        sys.exit(status)
 
 
 def _types_there(results: Results, types: tuple[str, str] | None) -> tuple[str, str] | None:

@@ -15,6 +15,25 @@ NOT_COMPARABLE = 5
 """Two runs were made of other documents, questions or rules, or one has no scores: a difference would say nothing."""
 
 
+def settled(
+    *,
+    failed: bool = False,
+    wrong_usage: bool = False,
+    not_comparable: bool = False,
+    not_reached: bool = False,
+    skipped: bool = False,
+) -> int:
+    """What a command ends with: where several are true, the first of these counts."""
+    order = (
+        (failed, FAILED),
+        (wrong_usage, WRONG_USAGE),
+        (not_comparable, NOT_COMPARABLE),
+        (not_reached, NOT_REACHED),
+        (skipped, SKIPPED),
+    )
+    return next((status for is_true, status in order if is_true), DONE)
+
+
 class ExitStatus(NamedTuple):
     """A number, what it means, and when it comes."""
 

@@ -14,9 +14,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chunkwise.cli.dataclass_options import ListingGroup, argument, dataclass_command, option
-from chunkwise.cli.exit_status import FAILED, WRONG_USAGE
+from chunkwise.cli.exit_status import FAILED, SKIPPED, WRONG_USAGE
 from chunkwise.cli.keep import HistoryOption, hand_down, history_of_group, run_number
-from chunkwise.cli.options import SKIPPED, QuietOption, TimeSpan, json_flag, page_file
+from chunkwise.cli.options import (
+    QuietOption,
+    TimeSpan,
+    json_flag,
+    page_file,
+)
 from chunkwise.cli.streams import print_json, say, shown_place, stdout_console
 from chunkwise.tracking.names import KINDS
 

@@ -14,6 +14,7 @@ import click
 
 from chunkwise.base.untrusted_names import allowing
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option
+from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import (
     NO_MODEL,
     AskingStrategy,
@@ -29,7 +30,6 @@ from chunkwise.cli.llm import (
     warn_of_weak,
 )
 from chunkwise.cli.options import (
-    SKIPPED,
     ConfigOption,
     EstimateOptions,
     IndexOptions,

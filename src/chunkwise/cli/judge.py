@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import click
 
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, is_typed, option
+from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.llm import (
     llm_client,
@@ -18,7 +19,12 @@ from chunkwise.cli.llm import (
     show_estimate,
     show_spent,
 )
-from chunkwise.cli.options import SKIPPED, LlmOptions, SourceOptions, json_flag, queries_file
+from chunkwise.cli.options import (
+    LlmOptions,
+    SourceOptions,
+    json_flag,
+    queries_file,
+)
 from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
 

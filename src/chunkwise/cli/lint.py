@@ -14,10 +14,9 @@ import click
 from chunkwise.base.atomic import shown_path
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, option
-from chunkwise.cli.exit_status import FAILED
+from chunkwise.cli.exit_status import FAILED, settled
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.options import (
-    SKIPPED,
     JobsOption,
     SourceOptions,
     check_outputs,
@@ -36,9 +35,6 @@ if TYPE_CHECKING:
     from chunkwise.tracking.kept_run import KeptRun
 
 Sink = Callable[["Chunked", "Sequence[LocatedIssue]"], None]
-
-TOO_MANY = 4
-"""Exit status when more chunks have an issue than `--at-most` allows."""
 
 _EXAMPLES = """
 \b
@@ -231,7 +227,8 @@ def _line(summary: ChunkSummary, tally: CutTally) -> str:
 
 
 def _exit(tally: CutTally, at_most: float | None, skipped: int) -> None:
-    if at_most is not None and tally.share is not None and tally.share > at_most:
+    is_over = at_most is not None and tally.share is not None and tally.share > at_most
+    if is_over:
         from chunkwise.base.wording import counted
 
         have = "has" if tally.chunks == 1 else "have"
@@ -239,6 +236,5 @@ def _exit(tally: CutTally, at_most: float | None, skipped: int) -> None:
             f"{tally.with_issues:,} of {counted(tally.chunks, 'chunk')} {have} a boundary issue, "
             f"a share of {tally.share:.4f}; at most {at_most:g} is allowed"
         )
-        sys.exit(TOO_MANY)
-    if skipped:
-        sys.exit(SKIPPED)
+    if status := settled(not_reached=is_over, skipped=bool(skipped)):
+        sys.exit(status)

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from chunkwise.cli.dataclass_options import RealRange, argument, option
-from chunkwise.cli.exit_status import NOT_REACHED as NOT_REACHED
-from chunkwise.cli.exit_status import SKIPPED as SKIPPED
 
 if TYPE_CHECKING:
     from chunkwise.base.ray_workers import RayCluster
@@ -500,7 +498,7 @@ def check_outputs(
 ) -> list[Path]:
     """The files a command will write: none of them may be one of its inputs, and all of them can be written."""
     from chunkwise.base.atomic import check_writable
-    from chunkwise.base.remote import address_of, is_there
+    from chunkwise.base.object_store import address_of, is_there
 
     if page is not None and page.suffix.lower() not in (".html", ".htm"):
         raise click.UsageError(f"{page} is to be a page: its name must end in .html")
@@ -538,7 +536,7 @@ def _refuse_if_read(path: Path, place: Path, inputs: Sequence[str]) -> None:
 
 def _is_read(path: Path, name: str) -> bool:
     """Whether a path lies in a folder that is read, or fits a pattern."""
-    from chunkwise.base.remote import address_of
+    from chunkwise.base.object_store import address_of
     from chunkwise.documents.patterns import is_pattern, split_pattern, to_regex
 
     if os.path.isdir(name) or (address_of(name) and not is_pattern(name)):

@@ -11,10 +11,9 @@ import click
 
 from chunkwise.base.atomic import shown_path
 from chunkwise.cli.dataclass_options import dataclass_command, option
-from chunkwise.cli.exit_status import FAILED
+from chunkwise.cli.exit_status import FAILED, SKIPPED
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.options import (
-    SKIPPED,
     JobsOption,
     SourceOptions,
     check_outputs,

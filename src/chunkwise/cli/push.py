@@ -8,7 +8,12 @@ from dataclasses import dataclass
 import click
 
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
-from chunkwise.cli.options import SKIPPED, AllowOption, QuietOption, json_flag
+from chunkwise.cli.exit_status import SKIPPED
+from chunkwise.cli.options import (
+    AllowOption,
+    QuietOption,
+    json_flag,
+)
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
 

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
-from chunkwise.cli.options import SKIPPED, QuietOption, check_outputs, json_flag
+from chunkwise.cli.exit_status import SKIPPED
+from chunkwise.cli.options import (
+    QuietOption,
+    check_outputs,
+    json_flag,
+)
 from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.options import (
-    SKIPPED,
     ConfigOption,
     QuestionsOption,
     QuietOption,

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import click
 
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, is_typed, option
+from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.keep import KeepOptions, RunKeeper
 from chunkwise.cli.llm import refuse_unlimited
 from chunkwise.cli.options import (
     COUNT,
-    SKIPPED,
     AllowOption,
     JobsOption,
     SourceOptions,

@@ -18,11 +18,10 @@ import click
 from chunkwise.cli.ab import command as ab
 from chunkwise.cli.alerts import ack, alerts
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option, parsed_anew
+from chunkwise.cli.exit_status import settled
 from chunkwise.cli.keep import ExporterOptions, HistoryOption, exporters_of, hand_on
 from chunkwise.cli.llm import DryRunEnded, show_estimate
 from chunkwise.cli.options import (
-    NOT_REACHED,
-    SKIPPED,
     Share,
     TimeSpan,
     json_flag,
@@ -465,13 +464,13 @@ class _Watch:
         missed = self._prepared.missed(found.results)
         silent = say_why_silent(found.results)
         exits = any(channel.kind == "exit" for channel in self._channels)
-        if not written:
-            return 1
-        if missed or (view.alerts and exits):
-            return NOT_REACHED
         compared = bool(view.rows) or (view.run == view.reference and bool(view.figures))
         left_out = bool(found.left_out) or silent or live.left_out or not compared
-        return SKIPPED if left_out or (self._options.strict_alerts and not sent) else 0
+        return settled(
+            failed=not written,
+            not_reached=bool(missed) or (bool(view.alerts) and exits),
+            skipped=left_out or (self._options.strict_alerts and not sent),
+        )
 
 
 def _again(options: WatchOptions, paths: list[str]) -> str:

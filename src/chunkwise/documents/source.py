@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import BinaryIO
 
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.base.remote import StoredFile
+from chunkwise.base.object_store import StoredFile
 
 HEAD = 8192
 """Bytes a loader sees when it decides whether a file is its own."""

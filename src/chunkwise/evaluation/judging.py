@@ -21,8 +21,8 @@ from chunkwise.metrics.judges.calibration import (
 )
 from chunkwise.metrics.judges.judge import LLM, Judge, judge_identity
 from chunkwise.metrics.judges.labels import LabelJudge, SpanJudge
+from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask, Unanswered, work_through
 from chunkwise.metrics.judges.llm_judge import LlmJudge
-from chunkwise.metrics.judges.llm_model import JudgeModel, JudgeTask, Unanswered, work_through
 from chunkwise.metrics.judges.retrieval_precision import agreements, unjudged_hits
 from chunkwise.metrics.judges.similarity import SimilarityJudge
 from chunkwise.metrics.metric import LlmMetric, Metric

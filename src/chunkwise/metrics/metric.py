@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chunkwise.metrics.answers.answer import AsksLlm
     from chunkwise.metrics.cuts.boundary_issues import CutCounts
     from chunkwise.metrics.evidence import Evidence
-    from chunkwise.metrics.judges.llm_model import JudgeModel
+    from chunkwise.metrics.judges.llm_calls import JudgeModel
     from chunkwise.metrics.spans.span_evidence import SpanEvidence
 
 Scores = NDArray[np.float64]

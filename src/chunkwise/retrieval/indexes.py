@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import overload
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
+from chunkwise.base.object_store import address_of
 from chunkwise.base.parameters import takes
-from chunkwise.base.remote import address_of
 from chunkwise.base.renamed import grouped, renamed, warn_renamed
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import StrategyLike

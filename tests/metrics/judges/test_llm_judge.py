@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Hit, Query, Score
+from chunkwise.metrics.judges.llm_calls import MOST, JudgeModel, work_through
 from chunkwise.metrics.judges.llm_judge import (
     AnswerRelevancy,
     Attribution,
@@ -20,7 +21,6 @@ from chunkwise.metrics.judges.llm_judge import (
     Relevance,
     Support,
 )
-from chunkwise.metrics.judges.llm_model import MOST, JudgeModel, work_through
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.http.client import EndpointError
 from chunkwise.models.llm.client import LlmClient, check_window

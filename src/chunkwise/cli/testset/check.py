@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 import click
 
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
-from chunkwise.cli.options import SKIPPED, LoadingOptions, check_outputs, json_flag, output_file
+from chunkwise.cli.exit_status import SKIPPED
+from chunkwise.cli.options import (
+    LoadingOptions,
+    check_outputs,
+    json_flag,
+    output_file,
+)
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say_skipped, stdout_console
 from chunkwise.cli.testset import carried_documents, named_documents
@@ -131,7 +137,8 @@ def _documents(options: CheckOptions, outputs: list[Path], skipped: list[str]) -
 
 def _carried(file: str, format: str | None, skip: Skip) -> list[Document]:
     """Some formats bring the texts that are asked about."""
-    from chunkwise.testsets.formats import FORMATS, CarriesDocuments, detect
+    from chunkwise.testsets.formats import FORMATS, CarriesDocuments
+    from chunkwise.testsets.reading import detect
 
     kind = None if file == "-" else FORMATS[format] if format else detect(file)
     if not isinstance(kind, CarriesDocuments):

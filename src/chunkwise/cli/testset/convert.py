@@ -12,8 +12,11 @@ import click
 from chunkwise.base.atomic import scratch_folder
 from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
-from chunkwise.cli.exit_status import FAILED
-from chunkwise.cli.options import SKIPPED, QuietLoadingOptions, check_outputs
+from chunkwise.cli.exit_status import FAILED, SKIPPED
+from chunkwise.cli.options import (
+    QuietLoadingOptions,
+    check_outputs,
+)
 from chunkwise.cli.streams import json_stdout, say, say_skipped, utf8_stdout
 from chunkwise.cli.testset import carried_documents, named_documents
 
@@ -79,7 +82,8 @@ def command(options: ConvertOptions) -> None:
     these are the documents unless --documents names others. What is not found, or does not fit the new format, is
     reported.
     """
-    from chunkwise.testsets.formats import FORMATS, detect
+    from chunkwise.testsets.formats import FORMATS
+    from chunkwise.testsets.reading import detect
 
     origin = FORMATS[options.origin] if options.origin else detect(options.file)
     target = FORMATS[options.target]

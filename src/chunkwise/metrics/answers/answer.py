@@ -11,8 +11,8 @@ from typing import NamedTuple, Protocol
 from chunkwise.core import Document, Hit, Passage, Query, Score, Span
 from chunkwise.metrics.claims.hit_texts import joined
 from chunkwise.metrics.claims.readable import Readable, sentences, without_citation_marks
+from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask
 from chunkwise.metrics.judges.llm_judge import Support
-from chunkwise.metrics.judges.llm_model import JudgeModel, JudgeTask
 from chunkwise.text.folding import occurrences
 
 NO_ANSWER = "no answer"

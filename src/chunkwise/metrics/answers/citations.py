@@ -21,7 +21,7 @@ from chunkwise.metrics.answers.answer import (
 from chunkwise.metrics.answers.position import QUESTION
 from chunkwise.metrics.claims.claim_support import THRESHOLD, denied, supports
 from chunkwise.metrics.claims.readable import Readable, holds, plain_form, sentences
-from chunkwise.metrics.judges.llm_model import JudgeTask
+from chunkwise.metrics.judges.llm_calls import JudgeTask
 from chunkwise.metrics.metric import LlmMetric, Metric, Remedy
 
 NO_CLAIMS = "the answer has no words to look for"

@@ -12,8 +12,8 @@ from chunkwise.metrics.answers.answer import NO_ANSWER, Answer, QuestionEvidence
 from chunkwise.metrics.claims.claim_support import THRESHOLD, supports, without_yes_no
 from chunkwise.metrics.claims.hit_texts import PlainHits, ReadableHits, share_named
 from chunkwise.metrics.claims.readable import plain_form, sentences
+from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask
 from chunkwise.metrics.judges.llm_judge import Attribution, Completeness
-from chunkwise.metrics.judges.llm_model import JudgeModel, JudgeTask
 from chunkwise.metrics.metric import KeyQuestion, LlmMetric, Metric, Remedy, Targets
 from chunkwise.metrics.spans.relevance import covered_references
 from chunkwise.metrics.spans.tables import Gold, HitTable

@@ -17,7 +17,7 @@ from chunkwise.metrics.answers.citations import NO_CLAIMS
 from chunkwise.metrics.answers.completeness import NO_REFERENCE_ANSWER, NOTHING_TO_SEEK
 from chunkwise.metrics.claims.claim_support import FEW, THRESHOLD, says_shortly, supports, yes_no
 from chunkwise.metrics.claims.readable import Readable, sentences, without_citation_marks
-from chunkwise.metrics.judges.llm_model import JudgeTask
+from chunkwise.metrics.judges.llm_calls import JudgeTask
 from chunkwise.metrics.metric import LlmMetric, Metric
 
 

@@ -19,7 +19,7 @@ from chunkwise.metrics.answers.citations import NO_CLAIMS
 from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.hit_texts import ReadableHits
 from chunkwise.metrics.claims.readable import sentences
-from chunkwise.metrics.judges.llm_model import JudgeTask
+from chunkwise.metrics.judges.llm_calls import JudgeTask
 from chunkwise.metrics.metric import LlmMetric, Metric
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from chunkwise.core import Hit, OnProgress, Query, Score
-from chunkwise.metrics.judges.llm_model import JudgeModel, JudgeTask, labels_schema, work_through
+from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask, labels_schema, work_through
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import LlmEstimate

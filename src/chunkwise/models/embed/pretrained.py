@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from chunkwise.core import OnProgress
 from chunkwise.models.embed.embedder import Kind, TokenVectors
 from chunkwise.models.embed.onnx import Long, OnnxEmbedder, check_reading, identity_of
-from chunkwise.models.embed.sentence_encoder import SentenceEncoder
+from chunkwise.models.embed.universal_sentence_encoder import SentenceEncoder
 from chunkwise.models.weights.catalogue import (
     ARCTIC_S,
     BGE_SMALL,

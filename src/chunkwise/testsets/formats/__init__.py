@@ -1,4 +1,4 @@
-"""One format a file: what a format is, which there are, which one a file is of, and what one could not hold."""
+"""One format a file: what a format is, which there are, and what one could not hold."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import ClassVar, Final, Protocol, TypeVar, runtime_checkable
 from chunkwise.base.errors import ChunkwiseError, UnknownName
 from chunkwise.core import Document, Query
 from chunkwise.records.fields import WrongField, kind
-from chunkwise.records.read import Row, wide_encoding, wide_problem
+from chunkwise.records.read import Row
 from chunkwise.testsets.question_record import OWN_FIELDS, TrackedRecord
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
@@ -123,10 +123,6 @@ def made_of(
                 yield Unreadable(where, str(error))
 
 
-__all__ = ["FORMATS", "CarriesDocuments", "Format", "detect"]
-
-_HEAD = 1 << 16
-
 _CLASSES = {
     "beir": "BeirFormat",
     "autorag": "AutoragFormat",
@@ -162,31 +158,6 @@ class _Formats(Mapping[str, Format]):
 
 
 FORMATS: Mapping[str, Format] = _Formats()
-
-
-def detect(path: str | Path) -> Format:
-    """The format of a file or folder, by its name and how it begins."""
-    path = Path(path)
-    try:
-        head = b"" if path.is_dir() else _head(path)
-        for format in FORMATS.values():
-            if format.accepts(path, head):
-                return format
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise ChunkwiseError(f"cannot read the questions in {path}: {why}") from error
-    if (encoding := wide_encoding(head)) is not None:
-        raise ChunkwiseError(wide_problem(str(path), encoding))
-    raise ChunkwiseError(
-        f"{path} is of no format that is known ({', '.join(sorted(_CLASSES))}); "
-        "say which: chunkwise testset convert FILE --from FORMAT --to chunkwise; the simplest form is JSON: "
-        '[{"query": "How long is the guarantee?", "relevant_text": "guaranteed for five years"}]'
-    )
-
-
-def _head(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(_HEAD)
 
 
 _FIELDS = {

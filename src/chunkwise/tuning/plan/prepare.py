@@ -9,7 +9,7 @@ from pathlib import Path
 
 from chunkwise.base import spec
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.remote import address_of
+from chunkwise.base.object_store import address_of
 from chunkwise.core import Document
 from chunkwise.documents import Inputs, LoadOptions, each_input
 from chunkwise.documents.walk import SWEEP_FILES

@@ -11,8 +11,8 @@ from typing import Any, TypeVar, get_args
 from chunkwise import chunkers
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.object_store import address_of
 from chunkwise.base.registry import Registry
-from chunkwise.base.remote import address_of
 from chunkwise.base.untrusted_names import (
     add_named_by_user,
     check_allowed,

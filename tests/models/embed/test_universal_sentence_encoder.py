@@ -10,7 +10,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.models import get_embedder
 from chunkwise.models.embed.embedder import suits_late
 from chunkwise.models.embed.pretrained import PretrainedEmbedder
-from chunkwise.models.embed.sentence_encoder import (
+from chunkwise.models.embed.universal_sentence_encoder import (
     SentenceEncoder,
     _fields,
     _varint,

@@ -27,10 +27,10 @@ import fsspec
 from moto.server import ThreadedMotoServer
 
 import chunkwise
-from chunkwise.base import remote
+from chunkwise.base import object_store
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.documents import LoadOptions
-from chunkwise.documents.object_store import walk_store
+from chunkwise.documents.remote_documents import walk_store
 
 BUCKET = "bucket"
 Fault = Callable[[str, str], int]
@@ -78,7 +78,7 @@ def bucket(moto: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterat
         monkeypatch.setenv(
             "AWS_ENDPOINT_URL_S3", address
         )  # the user's own setting, as any tool of AWS takes it
-        monkeypatch.setattr(remote, "sleep", lambda seconds: None)
+        monkeypatch.setattr(object_store, "sleep", lambda seconds: None)
         fsspec.get_filesystem_class("s3").clear_instance_cache()
         yield made
     boto3.resource("s3", endpoint_url=moto).Bucket(BUCKET).objects.all().delete()

@@ -19,13 +19,12 @@ from hypothesis import strategies as st
 fsspec = pytest.importorskip("fsspec")
 
 import chunkwise  # noqa: E402
-from chunkwise.base import remote  # noqa: E402
+from chunkwise.base import object_store  # noqa: E402
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument  # noqa: E402
-from chunkwise.base.remote import StoredFile, address_of, local_name, may_pass  # noqa: E402
+from chunkwise.base.object_store import StoredFile, address_of, local_name, may_pass  # noqa: E402
 from chunkwise.core import Document  # noqa: E402
-from chunkwise.documents import LoadOptions  # noqa: E402
-from chunkwise.documents import object_store as remote_files  # noqa: E402
-from chunkwise.documents.object_store import version_of, walk_store  # noqa: E402
+from chunkwise.documents import LoadOptions, remote_documents  # noqa: E402
+from chunkwise.documents.remote_documents import version_of, walk_store  # noqa: E402
 from chunkwise.documents.walk import is_left_out  # noqa: E402
 from how_many import examples  # noqa: E402
 
@@ -48,7 +47,7 @@ class Store:
             return data
 
         monkeypatch.setattr(type(self.files), "cat_file", cat_file)
-        monkeypatch.setattr(remote, "sleep", lambda seconds: None)
+        monkeypatch.setattr(object_store, "sleep", lambda seconds: None)
 
     def put(self, files: Files) -> None:
         for name, data in files.items():
@@ -165,7 +164,7 @@ def test_a_file_of_many_records_is_read_in_ranges(
 ) -> None:
     lines = [b'{"id": "%d", "text": "Record %d. %s"}\n' % (n, n, b"x" * 900) for n in range(3000)]
     store.put({"d/rows.jsonl": b"".join(lines)})
-    monkeypatch.setattr(remote, "_BLOCK", 1 << 18)
+    monkeypatch.setattr(object_store, "_BLOCK", 1 << 18)
     documents = chunkwise.read("memory://d/rows.jsonl", on_unreadable=pytest.fail)
     assert next(documents).text.startswith("Record 0.")
     assert len(store.read) == 2  # its opening, and one block
@@ -183,12 +182,12 @@ def test_a_busy_store_is_asked_again(store: Store, error: Exception) -> None:
     store.put({"d/a.md": b"There."})
 
     def fail(path: str, count: int) -> None:
-        if count < remote.ATTEMPTS:
+        if count < object_store.ATTEMPTS:
             raise error
 
     store.fail = fail
     assert _read("memory://d") == ([("a.md", "There.")], [])
-    assert len(store.read) == remote.ATTEMPTS
+    assert len(store.read) == object_store.ATTEMPTS
 
 
 def test_one_bad_file_is_told_and_the_rest_goes_on(store: Store) -> None:
@@ -206,7 +205,7 @@ def test_one_bad_file_is_told_and_the_rest_goes_on(store: Store) -> None:
     found, problems = _read("memory://d")
     assert len(found) == 47
     assert problems == [
-        f"the server answered 503 {remote.ATTEMPTS} times: answered 503",
+        f"the server answered 503 {object_store.ATTEMPTS} times: answered 503",
         "permission denied",
         "RuntimeError: strange words",
     ]
@@ -236,7 +235,7 @@ def test_a_folder_that_cannot_be_listed_is_told_and_the_rest_goes_on(
 def test_a_listing_that_breaks_off_loses_nothing_that_was_listed(store: Store) -> None:
     def sources() -> Iterator[Any]:
         for number in range(5):
-            yield remote_files.Source(
+            yield remote_documents.Source(
                 str(number), str(number), stored=StoredFile("memory://", f"/{number}", 1)
             )
         raise OSError(errno.EIO, "gone")
@@ -245,7 +244,7 @@ def test_a_listing_that_breaks_off_loses_nothing_that_was_listed(store: Store) -
     found = []
 
     def read_all() -> None:
-        for source, _ in remote_files.read_ahead(sources(), lambda source: True):
+        for source, _ in remote_documents.read_ahead(sources(), lambda source: True):
             found.append(source.id)
 
     with pytest.raises(OSError, match="gone"):
@@ -311,7 +310,7 @@ class S3:
 
 def test_keys_below_a_folder_without_a_name_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     keys = ["docs/a.md", "docs//b.md", "docs/x/c.md", "docs/x//d.md", "docs/x///e.md", "docs/"]
-    monkeypatch.setattr(remote_files, "store", lambda address: (S3(keys), "b/docs"))
+    monkeypatch.setattr(remote_documents, "store", lambda address: (S3(keys), "b/docs"))
     told: list[str] = []
     found = walk_store("s3://b/docs", "b/docs", lambda each: told.append(str(each)))
     assert [each.below for each in found] == ["a.md", "x/c.md"]
@@ -346,9 +345,9 @@ def test_a_server_that_sends_without_end_is_left(
         def open(self, path: str, mode: str, **how: Any) -> Endless:
             return Endless()
 
-    for place in (remote, remote_files):
+    for place in (object_store, remote_documents):
         monkeypatch.setattr(place, "store", lambda address: (Web(), address))
-    monkeypatch.setattr(remote, "LARGEST", 3 << 20)
+    monkeypatch.setattr(object_store, "LARGEST", 3 << 20)
     problems = _read("https://example.org/a.txt", max_bytes=2 << 20)[1]
     assert problems == ["larger than 2,097,152 bytes"]
     assert sent < 8 << 20

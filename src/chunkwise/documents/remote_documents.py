@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.base.remote import StoredFile, asked, shown_address, store
+from chunkwise.base.object_store import StoredFile, asked, shown_address, store
 from chunkwise.documents.loader import OnUnreadable
 from chunkwise.documents.source import HEAD, Source, os_reason, printable
 from chunkwise.documents.walk import PACKAGES_HERE, is_built, names_meant
