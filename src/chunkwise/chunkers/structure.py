@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.chunkers.contextual import table_headers
 from chunkwise.chunkers.packing.cuts import (
     ArrayCuts,
     CutLevel,
@@ -80,8 +79,9 @@ class StructureChunker(SizedChunker):
         )
         pieces = self.join_small_chunks(document, packer.pack(0, len(document.text)))
         measure = document.measure(self.tokenizer)
-        headers = table_headers(
-            document, pieces, lambda block: measure.count(block.start, block.end) <= self.max_tokens
+        headers = document.table_headers(
+            np.array([piece.start for piece in pieces], dtype=np.int64),
+            lambda block: measure.count(block.start, block.end) <= self.max_tokens,
         )
         for number, header in headers.items():
             pieces[number] = pieces[number]._replace(context=header)

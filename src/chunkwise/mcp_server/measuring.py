@@ -16,6 +16,15 @@ from chunkwise.evaluation.evaluate import evaluate as evaluated
 from chunkwise.evaluation.lint import Linter, lint_subject
 from chunkwise.evaluation.options import Listeners
 from chunkwise.evaluation.results import Figure, Json, QuestionResult, Results, read_results
+from chunkwise.mcp_server.quoted import (
+    NOTICE,
+    Quotation,
+    Room,
+    answer_text,
+    as_line,
+    quoted,
+    shown_id,
+)
 from chunkwise.mcp_server.tool import (
     WHERE,
     AssistantTool,
@@ -23,17 +32,7 @@ from chunkwise.mcp_server.tool import (
     retriever_param,
     strategy_param,
 )
-from chunkwise.mcp_server.workspace import (
-    NOTICE,
-    Quotation,
-    Room,
-    ToolCall,
-    Workspace,
-    answer_text,
-    as_line,
-    quoted,
-    shown_id,
-)
+from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.report.terminal.comparison import render_comparison
 from chunkwise.report.terminal.evaluation import render_evaluation
 from chunkwise.report.terminal.history import render_run_difference

@@ -11,18 +11,17 @@ from urllib.parse import parse_qsl, unquote
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.core import Hit
 from chunkwise.mcp_server.measuring import drawn
-from chunkwise.mcp_server.retrieving import DOCUMENTS, USUAL_BUDGET, document_address
-from chunkwise.mcp_server.workspace import (
+from chunkwise.mcp_server.quoted import (
     MOST_CHARACTERS,
     Quotation,
-    ToolCall,
-    Workspace,
     answer_text,
     as_data,
     as_line,
     quoted,
     shown_id,
 )
+from chunkwise.mcp_server.retrieving import DOCUMENTS, USUAL_BUDGET, document_address
+from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.models.llm.prompt import fenced, load_prompt
 from chunkwise.records.typed import json_text
 from chunkwise.report.terminal.history import render_history

@@ -16,6 +16,17 @@ from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, chunk_document
 from chunkwise.core import Document, Hit
 from chunkwise.documents import InputReader
 from chunkwise.documents.formats.markdown import looks_like_markdown
+from chunkwise.mcp_server.quoted import (
+    MOST_CHARACTERS,
+    NOTICE,
+    Quotation,
+    Room,
+    answer_text,
+    as_data,
+    as_line,
+    quoted,
+    shown_id,
+)
 from chunkwise.mcp_server.tool import (
     WHERE,
     AssistantTool,
@@ -23,19 +34,7 @@ from chunkwise.mcp_server.tool import (
     retriever_param,
     strategy_param,
 )
-from chunkwise.mcp_server.workspace import (
-    MOST_CHARACTERS,
-    NOTICE,
-    Quotation,
-    Room,
-    ToolCall,
-    Workspace,
-    answer_text,
-    as_data,
-    as_line,
-    quoted,
-    shown_id,
-)
+from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.search.missing_words import missing_told, missing_words

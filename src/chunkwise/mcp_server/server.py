@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from chunkwise import __version__
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.mcp_server.measuring import MEASURING
+from chunkwise.mcp_server.quoted import NOTICE, as_data
 from chunkwise.mcp_server.resources import (
     PROMPTS,
     TEMPLATES,
@@ -24,7 +25,7 @@ from chunkwise.mcp_server.resources import (
 )
 from chunkwise.mcp_server.retrieving import RETRIEVING
 from chunkwise.mcp_server.tool import AssistantTool
-from chunkwise.mcp_server.workspace import NOTICE, Stopped, ToolCall, Workspace, as_data
+from chunkwise.mcp_server.workspace import Stopped, ToolCall, Workspace
 from chunkwise.studio.accounts import Account, Accounts, accounts_in, hashed_key, new_key
 from chunkwise.studio.guard import Guard, KeyAccess, RequestLimits
 from chunkwise.studio.server import Listening, bound_socket

@@ -11,9 +11,9 @@ from chunkwise.studio import (
     asking,
     documents,
     drafting,
-    editing,
     labelling,
     page_pictures,
+    question_review,
     questions,
     runs,
     service,
@@ -138,12 +138,12 @@ ENDPOINTS = (
         labelling.SentencesRequest, labelling.SentencesView,
     ),
     ApiEndpoint(
-        "/api/edit", "A question as it stands in its file, to be changed.", editing.edit, editing.EditRequest,
-        editing.EditView,
+        "/api/edit", "A question as it stands in its file, to be changed.",
+        question_review.edit, question_review.EditRequest, question_review.EditView,
     ),
     ApiEndpoint(
         "/api/edit/save", "Makes, changes, accepts or drops a question, unless somebody else changed it.",
-        editing.save, editing.SaveRequest, editing.EditView, method="POST", role="owner",
+        question_review.save, question_review.SaveRequest, question_review.EditView, method="POST", role="owner",
     ),
     ApiEndpoint(
         "/api/drafts", "How far drafting questions is, and what waits for a review.", drafting.drafts, NoParameters,
@@ -163,7 +163,7 @@ ENDPOINTS = (
     ),
     ApiEndpoint(
         "/api/evidence", "Places with words of a question near each other, found without any retriever.",
-        editing.evidence, editing.EvidenceRequest, editing.EvidenceView,
+        question_review.evidence, question_review.EvidenceRequest, question_review.EvidenceView,
     ),
 )  # fmt: skip
 

@@ -97,7 +97,7 @@ PAGES = (
     PageRoute("/question", "question.html.j2", "/api/question"),
     PageRoute("/labelling", "labelling.html.j2"),
     PageRoute("/adjudication", "adjudication.html.j2"),
-    PageRoute("/edit", "edit.html.j2"),
+    PageRoute("/edit", "question_review.html.j2"),
 )
 
 

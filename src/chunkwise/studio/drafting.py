@@ -12,9 +12,9 @@ from chunkwise.base.parameters import param
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.view import View
 from chunkwise.studio.documents import NoParameters
-from chunkwise.studio.editing import begin_file
 from chunkwise.studio.endpoint import NotReady
 from chunkwise.studio.project import Project
+from chunkwise.studio.question_review import begin_file
 from chunkwise.testsets.formats.chunkwise import QuestionsFile, dropped_file, id_of_row, is_there
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import ref
@@ -10,7 +10,7 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core import Document
+from chunkwise.core import Block, Document
 from chunkwise.text.blocks.blocks import (
     CODE_OF,
     Blocks,
@@ -125,6 +125,19 @@ class Analyzed:
     def section(self, start: int, end: int) -> tuple[str, ...]:
         """The section path of a span."""
         return self.sections.section(start, end)
+
+    def table_headers(
+        self, starts: NDArray[np.int64], fits: Callable[[Block], bool]
+    ) -> dict[int, str]:
+        """The header of the table in whose rows a start lies, by the start's number; "" for one that does not fit."""
+        told: dict[Block, str] = {}
+        found: dict[int, str] = {}
+        for number, header in self.blocks.headers_above(starts).items():
+            if header not in told:
+                text = self.text[header.start : header.end].removeprefix("\ufeff")
+                told[header] = text if fits(header) else ""
+            found[number] = told[header]
+        return found
 
     @cached_property
     def sentences(self) -> NDArray[np.int64]:

@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
-from chunkwise.core import SECTION_SEPARATOR, Block, Chunk, Piece
+from chunkwise.core import SECTION_SEPARATOR, Chunk
 from chunkwise.text.analyzed import Analyzed
-
-
-def table_headers(
-    document: Analyzed, chunks: Sequence[Piece | Chunk], fits: Callable[[Block], bool]
-) -> dict[int, str]:
-    """The header of the table in whose rows a chunk begins, by the chunk's number; "" for one that does not fit."""
-    starts = np.array([chunk.start for chunk in chunks], dtype=np.int64)
-    told: dict[Block, str] = {}
-    found: dict[int, str] = {}
-    for number, header in document.blocks.headers_above(starts).items():
-        if header not in told:
-            text = document.text[header.start : header.end].removeprefix("\ufeff")
-            told[header] = text if fits(header) else ""
-        found[number] = told[header]
-    return found
-
 
 WrittenContext = Literal["neighbours", "document"]
 """What a language model writes: from the chunks around, or from the whole document."""
@@ -43,8 +27,9 @@ def with_headings(chunks: Sequence[Chunk], analyzed: Analyzed) -> list[Chunk]:
     section.
     """
     title = " ".join(analyzed.document.title.split())
-    headers = table_headers(
-        analyzed, chunks, lambda header: header.end - header.start <= _LONGEST_HEADER
+    headers = analyzed.table_headers(
+        np.array([chunk.start for chunk in chunks], dtype=np.int64),
+        lambda header: header.end - header.start <= _LONGEST_HEADER,
     )
     return [
         chunk

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from random import Random
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import counted, main_reason
@@ -185,12 +184,6 @@ class JudgeModel:
         return Request(
             system, user, schema, max_tokens=16 + _LABEL_TOKENS * labels, version=prompt.version
         )
-
-    def shuffled(self, texts: Sequence[str], asked: str) -> list[str]:
-        """In an order that says nothing of their ranks; the same for the same seed and question."""
-        found = list(texts)
-        Random(f"{self.seed}\n{asked}").shuffle(found)
-        return found
 
     def groups(self, texts: Sequence[str], question: str) -> list[list[str]]:
         """Passages in their order, as many together as the model can read at once, beside the question."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from random import Random
 
 from chunkwise.core import Hit, OnProgress, Query, Score
 from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask, labels_schema, work_through
@@ -35,7 +36,7 @@ class Relevance:
                 verdicts.fail([key], why)
             else:
                 new.append(by_key[key])
-        groups = self._model.groups(self._model.shuffled(new, question), question)
+        groups = self._model.groups(_shuffled(new, self._model.seed, question), question)
         return [self._task(question, group) for group in groups]
 
     def score(self, question: str, passage: str) -> Score:
@@ -59,6 +60,13 @@ class Relevance:
 
     def _key(self, question: str, passage: str) -> bytes:
         return self._model.verdicts.key(self.prompt.version, [question], passage)
+
+
+def _shuffled(texts: Sequence[str], seed: int, asked: str) -> list[str]:
+    """In an order that says nothing of their ranks; the same for the same seed and question."""
+    found = list(texts)
+    Random(f"{seed}\n{asked}").shuffle(found)
+    return found
 
 
 def take_labels(model: JudgeModel, keys: Sequence[bytes], reply: Reply) -> None:
@@ -98,7 +106,7 @@ class Attribution:
             if unknown:
                 open_statements.append(statement)
                 new.update(dict.fromkeys(keys[key] for key in unknown))
-        shuffled = self._model.shuffled(list(new), question)
+        shuffled = _shuffled(list(new), self._model.seed, question)
         return [
             self._task(question, some, group)
             for group in self._model.groups(shuffled, question)
