@@ -82,7 +82,8 @@ class Roff:
                 body.append(line)
             return None
         if self._failed:
-            return self._pass_over(line)
+            self._pass_over(line)
+            return None
         if line.startswith(COMMENTS):
             return None
         if control is None:
@@ -185,7 +186,8 @@ class Roff:
             rest = rest[2:].lstrip()
         if holds:
             return [rest] if rest else None
-        return self._pass_over(rest)
+        self._pass_over(rest)
+        return None
 
     def _pass_over(self, line: str) -> None:
         for brace in _BRACE.findall(line):

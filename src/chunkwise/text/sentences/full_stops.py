@@ -301,7 +301,7 @@ _SHORT = 4
 """Letters of a word that is short for another."""
 _DASHES = "-–—"
 _SPACES = 8
-_CLAUSE_ENDS = ".;:!?)”\""
+_CLAUSE_ENDS = '.;:!?)”"'
 _HONOUR = ". h. c."
 _ANY_STOP = re.compile(r"""(?<=\w)[.!?]["'”’)\]]*\s+(?=\S)""")
 
