@@ -102,10 +102,10 @@ def _scores(name: str, gold: Gold) -> list[Ends | None]:
 
 
 def _made(make: Callable[[str], Splitter | None], language: str) -> Splitter | None:
-    """None where a splitter does not know the language or is not installed."""
+    """None where a splitter does not know the language, is not installed, or has no binary for this machine."""
     try:
         return make(language)
-    except ImportError:
+    except (ImportError, OSError):
         return None
 
 

@@ -120,14 +120,18 @@ def test_without_documents_all_texts_are_kept() -> None:
         "query": "Is it paid?",
         "references": [
             {"doc_id": "l", "start": 3, "end": 9, "text": "It is",
-             "alternatives": [{"doc_id": "m", "start": 0, "end": 5, "text": "It was"}]},
+             "alternatives": [{"text": "It is so"}, {"doc_id": "m", "start": 0, "end": 5, "text": "It was"}]},
             {"doc_id": "l", "start": 30, "end": 33},
         ],
         "labels": [
             {"doc_id": "l", "start": 0, "end": 2, "relevant": 1, "text": "No"},
             {"text": "Ask", "relevant": 0},
         ],
-        "relevant_text": [{"text": "in writing", "doc_id": "l"}, "paid"],
+        "relevant_text": [
+            {"text": "in writing", "doc_id": "l",
+             "alternatives": [{"text": "written"}, {"doc_id": "m", "start": 7, "end": 9, "text": "on"}]},
+            "paid",
+        ],
     }  # fmt: skip
     Path("q.json").write_text(json.dumps([row, {"query": "?", "relevant_text": "No note."}]))
     done = convert("q.json", "--to", "chunkwise", "-q")

@@ -128,7 +128,14 @@ def test_every_question_has_advice() -> None:
 
 @pytest.mark.parametrize(("strategy", "told", "left_out"), [
     ("structure(max_tokens=400)", "the structure (sections) or the meaning (semantic), another size, or overlap.", ""),
-    ("sections", "the structure (structure) or the meaning (semantic), another size, or overlap.", ""),
+    ("sections", "the structure (structure) or the meaning (semantic), or another size.", "overlap"),
+    ("sections(overlap=0)", "the structure (structure) or the meaning (semantic), another size, or overlap.", ""),
+    ("sentences", "the structure (structure, sections) or the meaning (semantic), or another size.", "overlap"),
+    ("words", "the structure (structure, sections) or the meaning (semantic), or another size.", "overlap"),
+    ("words(preset='small')", "the structure (structure, sections) or the meaning (semantic), or another size.",
+     "overlap"),
+    ("words(max_words=90)", "the structure (structure, sections) or the meaning (semantic), another size, or overlap.",
+     ""),
     ("semantic(max_tokens=300)", "the structure (structure, sections), another size, or overlap.", "semantic"),
     ("structure(overlap=40)", "the structure (sections) or the meaning (semantic), or another size.", "overlap"),
     ("words(overlap=9)", "the structure (structure, sections) or the meaning (semantic), or another size.", "overlap"),

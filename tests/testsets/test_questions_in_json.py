@@ -11,7 +11,15 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Fact, Label, Passage, Query, Reference
 from chunkwise.testsets.formats.chunkwise import ChunkwiseFormat, read_drafts
 from chunkwise.testsets.question_record import draft_of
-from chunkwise.testsets.testset import Draft, LabelledQuote, Quote, TestSet, Unreadable, UnreadField
+from chunkwise.testsets.testset import (
+    AlternativeQuote,
+    Draft,
+    LabelledQuote,
+    Quote,
+    TestSet,
+    Unreadable,
+    UnreadField,
+)
 from how_many import examples
 
 
@@ -94,6 +102,28 @@ def test_answers_of_other_people_are_alternatives_of_a_single_reference() -> Non
     assert [each.alternatives for each in two.query.references] == [(), ()]
 
 
+def test_an_alternative_may_be_a_quote_and_may_stand_beside_one() -> None:
+    placed = {"doc_id": "a", "start": 0, "end": 3}
+    found = draft(
+        {
+            "query": "x",
+            "references": [
+                {**placed, "alternatives": ["said elsewhere", {"start": 7, "end": 9}]},
+                {"text": "found", "doc_id": "b", "alternatives": [{"start": 4}, {**placed, "text": "abc"}]},
+            ],
+        }
+    )  # fmt: skip
+    assert found.query.references == (Reference("a", 0, 3, (Passage("a", 7, 9),)),)
+    assert found.quotes == (Quote("found", "b"),)
+    assert found.alternative_quotes == (
+        AlternativeQuote(0, 1, Quote("said elsewhere")),
+        AlternativeQuote(1, 1, Quote("", "b", 4)),
+        AlternativeQuote(1, 2, Quote("abc", "a"), Passage("a", 0, 3)),
+    )
+    other = draft({"query": "x", "relevant_text": "found", "alt_references": ["found", "or this"]})
+    assert other.alternative_quotes == (AlternativeQuote(0, 1, Quote("or this")),)
+
+
 def test_what_is_marked_as_unanswerable() -> None:
     assert draft({"query": "x", "is_impossible": True}).query.types == ("unanswerable",)
     assert draft({"query": "x", "answerable": False, "tags": ["a"]}).query.types == (
@@ -133,8 +163,12 @@ def test_what_is_marked_as_unanswerable() -> None:
         ({"query": "x", "labels": [{"text": "a"}]}, "label 1: relevant is missing; 0 or 1"),
         ({"query": "x", "same_text_elsewhere": [{"of": 0}]}, "`of` is 0; the position"),
         (
-            {"query": "x", "references": [{"start": 0, "end": 1, "alternatives": ["a"]}]},
-            "reference 1, alternative 1 has no place",
+            {"query": "x", "references": [{"start": 0, "end": 1, "alternatives": [" "]}]},
+            "reference 1, alternative 1 is empty",
+        ),
+        (
+            {"query": "x", "references": [{"text": "a", "alternatives": [{"page": 3}]}]},
+            "reference 1, alternative 1 has neither a text nor a start nor the id",
         ),
     ],
 )

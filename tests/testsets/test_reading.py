@@ -157,6 +157,33 @@ def test_a_bad_alternative_or_label_is_left_out_and_the_question_stays(path: Pat
     ]
 
 
+def test_a_quote_alone_is_enough_for_an_alternative(path: Path) -> None:
+    elsewhere = "Ask the head in writing."
+    everywhere = [Passage("leave.md", 9, 33), Passage("hours.txt", 19, 43)]
+    for reference, others in (
+        ({"doc_id": "leave.md", "start": 34, "end": 53, "alternatives": ["not there", elsewhere]}, everywhere),
+        ({"text": "It is paid in full.", "alternatives": ["not there", {"text": elsewhere}]}, everywhere),
+        ({"text": "It is paid in full.", "alternatives": ["not there", {"doc_id": "hours.txt", "start": 19}]},
+         [Passage("hours.txt", 19, 44)]),
+    ):  # fmt: skip
+        query, problems = only(path, {"query": "x", "references": [reference]})
+        assert query is not None
+        (found,) = query.references
+        assert found.places == (Passage("leave.md", 34, 53), *others)
+        assert [(each.kind, each.dropped) for each in problems] == [("not_found", False)]
+        assert problems[0].text.startswith(
+            'reference 1, alternative 1, "not there", is in no document'
+        )
+
+
+def test_alternatives_keep_their_numbers_where_some_are_quoted(path: Path) -> None:
+    others = ["nowhere one", {"start": 900, "end": 950}, "nowhere three"]
+    reference = {"doc_id": "leave.md", "start": 34, "end": 53, "alternatives": others}
+    _, problems = only(path, {"query": "x", "references": [reference]})
+    told = sorted(each.text.partition(", alternative ")[2][0] for each in problems)
+    assert told == ["1", "2", "3"]
+
+
 def test_ids_and_empty_questions(path: Path) -> None:
     testset, problems = read(path, {"query": "a"}, {"id": 1, "query": "b"}, {"query": " "}, 3)
     assert [query.text for query in testset.queries] == ["a"]

@@ -131,6 +131,19 @@ class Strategy:
         return bool(getattr(self.chunker, "asks_for_overlap", False)) and self.limit is not None
 
     @property
+    def repeated(self) -> tuple[str, int] | None:
+        """The parameter that decides the overlap and the amount, defaults resolved; None: it has none."""
+        known: tuple[str, int] | None = getattr(self.chunker, "repeated", None)
+        given: object = getattr(self.chunker, "overlap", None)
+        if known is not None:
+            return known if known[1] else ("overlap", 0)  # nothing is nothing in any unit
+        if self.limit is None:
+            return None
+        if isinstance(given, bool) or not isinstance(given, int | str):
+            return None
+        return "overlap", overlap_tokens(given, self.limit[1])
+
+    @property
     def overlap_asked(self) -> int:
         """The overlap that is named, counted as the limit is; 0: none, or one in words or sentences."""
         overlap: int | str | None = getattr(self.chunker, "overlap", None)

@@ -275,7 +275,7 @@ class RaptorChunker(SizedChunker):
 
     def without_summaries(self) -> SentenceChunker:
         """What cuts the same chunks, and asks nobody."""
-        unit, amount = self._overlap()
+        unit, amount = self.repeated
         sizes = {each.name: getattr(self, each.name) for each in fields(SizedChunker)}
         return SentenceChunker(**{**sizes, unit: amount})
 

@@ -41,6 +41,11 @@ class WordChunker:
         check_overlap(self._overlap, self._max_words, "max_words")
 
     @property
+    def repeated(self) -> tuple[str, int]:
+        """The parameter that decides the overlap, and the amount; a preset has its own."""
+        return "overlap", check_overlap(self._overlap, self._max_words, "max_words")
+
+    @property
     def _max_words(self) -> int:
         return _PRESETS[self.preset][0] if self.max_words is None else self.max_words
 
@@ -56,7 +61,7 @@ class WordChunker:
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
         measure = document.measure("words")
-        overlap = check_overlap(self._overlap, self._max_words, "max_words")
+        _, overlap = self.repeated
         packer = Packer(
             document,
             measure,

@@ -11,7 +11,6 @@ from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.chunkers import get_strategy
-from chunkwise.chunkers.packing.overlap import UNITS
 from chunkwise.evaluation.judging import is_weak
 from chunkwise.evaluation.results import Figure, Json, MetricAdvice, Results
 from chunkwise.metrics.metric import KeyQuestion, Remedy, Targets
@@ -158,10 +157,10 @@ def _structural(strategy: str) -> str:
 def _repeats(strategy: str) -> bool:
     """Whether chunks repeat the end of the one before already; not known of chunks that others made."""
     try:
-        chunker = get_strategy(strategy).chunker if strategy else None
+        repeated = get_strategy(strategy).repeated if strategy else None
     except ChunkwiseError:
         return False
-    return any(getattr(chunker, unit, 0) not in (0, "0%", None) for unit in UNITS)
+    return repeated is not None and repeated[1] > 0
 
 
 def _text(

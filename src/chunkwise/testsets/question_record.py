@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -17,6 +17,7 @@ from chunkwise.records.fields import WrongField, label_of, listed, shown
 from chunkwise.records.json import without_half_characters
 from chunkwise.records.read import Row, Shape, json_rows, opened
 from chunkwise.testsets.testset import (
+    AlternativeQuote,
     Draft,
     LabelledQuote,
     PassagePosition,
@@ -201,6 +202,22 @@ class _Fields:
         return without_half_characters(str(value)) if is_name else ""
 
 
+@dataclass(slots=True)
+class _GivenReference:
+    """A passage that answers, as its record gives it, and what stands in for it."""
+
+    spot: PassagePosition
+    place: Passage | None
+    """None: to be found."""
+    quote: Quote
+    others: list[tuple[Passage | None, Quote]]
+
+    def reference(self) -> Reference:
+        assert self.place is not None
+        others = tuple(place for place, _ in self.others if place is not None)
+        return Reference(*self.place, others)
+
+
 class _Question(_Fields):
     """A record that holds a question."""
 
@@ -213,11 +230,13 @@ class _Question(_Fields):
         return Query(id_of(self.get(ID), number), label_of(text, "question"))
 
     def draft(self, question: Query, where: str) -> Draft:
-        references, texts, quotes, spots = self._references()
+        given = self._references()
+        placed = [each for each in given if each.place is not None]
+        quoted = [each for each in given if each.place is None]
         labels, label_texts, labelled, label_spots = self._labels()
         query = replace(
             question,
-            references=tuple(reference for reference, _ in references),
+            references=tuple(each.reference() for each in placed),
             answer=self._answer(),
             facts=tuple(fact_of(each) for each in as_list(self.get(_FACTS))),
             types=self._types(),
@@ -226,54 +245,44 @@ class _Question(_Fields):
         )
         # Who made it, what a person said of it, and how passages to label were found: for people.
         self.get(("generated",)), self.get(("review",)), self.get(("pool",))
-        alternative_texts = tuple(said for _, said in references)
+        texts = tuple(each.quote.text for each in placed)
+        alternative_texts = tuple(
+            tuple(quote.text for place, quote in each.others if place is not None)
+            for each in placed
+        )
         return Draft(
-            where, query, tuple(quotes),
-            tuple(texts) if any(texts) else (),
+            where,
+            query,
+            tuple(each.quote for each in quoted),
+            texts if any(texts) else (),
             alternative_texts if any(map(any, alternative_texts)) else (),
+            tuple(
+                AlternativeQuote(of, number, quote, place)
+                for of, each in enumerate((*placed, *quoted))
+                for number, (place, quote) in enumerate(each.others, 1)
+                if place is None or each.place is None
+            ),
             labelled,
             label_texts if any(label_texts) else (),
-            spots,
+            _unusual(tuple(each.spot for each in (*placed, *quoted)), len(placed)),
             label_spots,
             unread=self.unread(),
-        )  # fmt: skip
+        )
 
-    def _references(
-        self,
-    ) -> tuple[
-        list[tuple[Reference, tuple[str, ...]]], list[str], list[Quote], tuple[PassagePosition, ...]
-    ]:
-        """References with what is said of their alternatives, what is said of them, quotes, where they stand."""
-        found: list[tuple[Reference, tuple[str, ...]]] = []
-        texts: list[str] = []
-        quotes = []
-        spots, quote_spots = [], []
+    def _references(self) -> list[_GivenReference]:
         default = self.document()
         listed_ones = as_list(self._given_references())
-        for number, value in enumerate(listed_ones, 1):
-            spot = PassagePosition(number, f"reference {number}")
-            place, text = place_of(value, spot.name, default)
-            if place is None:
-                quotes.append(text)
-                quote_spots.append(spot)
-                continue
-            spots.append(spot)
-            more = list(self._alternatives(value, number, place.doc_id))
-            passages = tuple(passage for passage, _ in more)
-            found.append((Reference(*place, passages), tuple(said.text for _, said in more)))
-            texts.append(text.text)
-        for number, value in enumerate(self._quotes(), 1):
-            spot = PassagePosition(len(listed_ones) + number, f"passage {number}")
-            place, text = place_of(value, spot.name, default)
-            if place is not None:
-                found.append((Reference(*place), ()))
-                texts.append(text.text)
-                spots.append(spot)
-            else:
-                quotes.append(text)
-                quote_spots.append(spot)
+        values = [(value, f"reference {number}") for number, value in enumerate(listed_ones, 1)]
+        values += [(value, f"passage {number}") for number, value in enumerate(self._quotes(), 1)]
+        found = []
+        for position, (value, name) in enumerate(values, 1):
+            place, quote = place_of(value, name, default)
+            inside = quote.document or default
+            others = list(_alternatives(value, name, inside))
+            spot = PassagePosition(position, name)
+            found.append(_GivenReference(spot, place, quote, others))
         self._add_elsewhere(found, default)
-        return found, texts, quotes, _unusual((*spots, *quote_spots), len(spots))
+        return found
 
     def _given_references(self) -> object:
         given = self.get(_REFERENCES)
@@ -292,35 +301,27 @@ class _Question(_Fields):
                 return as_list(self.get((name,)))
         return []
 
-    def _alternatives(
-        self, value: object, number: int, default: str
-    ) -> Iterator[tuple[Passage, Quote]]:
-        given = _Fields(value).get(("alternatives",)) if isinstance(value, dict) else None
-        for at, each in enumerate(as_list(given), 1):
-            yield known_place(each, f"reference {number}, alternative {at}", default)
-
-    def _add_elsewhere(self, found: list[tuple[Reference, tuple[str, ...]]], default: str) -> None:
+    def _add_elsewhere(self, found: list[_GivenReference], default: str) -> None:
         """Answers of other people, and the same text elsewhere, beside the reference they belong to."""
-        more: list[tuple[int, object, str]] = []
-        if len(found) == 1:  # of several it is not said which one they stand for
+        more: list[tuple[_GivenReference, object, str]] = []
+        placed = [each for each in found if each.place is not None]
+        if len(placed or found) == 1:  # of several it is not said which one they stand for
+            (one,) = placed or found
             others = as_list(self.get(("alt_references",)))
-            more += [(0, each, f"alt_references {at}") for at, each in enumerate(others, 1)]
+            more += [(one, each, f"alt_references {at}") for at, each in enumerate(others, 1)]
         for at, each in enumerate(as_list(self.get(("same_text_elsewhere",))), 1):
             of = _Fields(each).get(("of",)) if isinstance(each, dict) else None
-            if isinstance(of, bool) or not isinstance(of, int) or not 0 <= of < len(found):
+            if isinstance(of, bool) or not isinstance(of, int) or not 0 <= of < len(placed):
                 raise WrongField(
                     f"same_text_elsewhere {at}: `of` is {shown(of)}; the position of a reference, from 0"
                 )
-            more.append((of, each, f"same_text_elsewhere {at}"))
-        for of, each, what in more:
-            reference, said = found[of]
-            place, quote = known_place(each, what, default)
-            if place not in reference.places:
-                alternatives = (*reference.alternatives, place)
-                reference = Reference(
-                    reference.doc_id, reference.start, reference.end, alternatives
-                )
-                found[of] = reference, (*said, quote.text)
+            more.append((placed[of], each, f"same_text_elsewhere {at}"))
+        for reference, each, what in more:
+            place, quote = place_of(each, what, default)
+            known = [(reference.place, reference.quote), *reference.others]
+            is_known = place in (at for at, _ in known) if place else (place, quote) in known
+            if not is_known:
+                reference.others.append((place, quote))
 
     def _labels(
         self,
@@ -391,11 +392,14 @@ def id_of(value: object, number: int) -> str:
     return str(number) if value is None else label_of(value, "id")
 
 
-def known_place(value: object, what: str, default: str) -> tuple[Passage, Quote]:
-    place, quote = place_of(value, what, default)
-    if place is None:
-        raise WrongField(f"{what} has no place; give doc_id, start and end")
-    return place, quote
+def _alternatives(value: object, what: str, default: str) -> Iterator[tuple[Passage | None, Quote]]:
+    given = _Fields(value).get(("alternatives",)) if isinstance(value, dict) else None
+    for at, each in enumerate(as_list(given), 1):
+        name = f"{what}, alternative {at}"
+        place, quote = place_of(each, name, default)
+        if place is None and quote.text:
+            _, quote = place_of(each, name, "")  # what says the same may stand in any document
+        yield place, quote
 
 
 def place_of(value: object, what: str, default: str) -> tuple[Passage | None, Quote]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Literal, Protocol, TypeVar
 
 from chunkwise.core import Document, Label, Passage, Query, Reference, Span
@@ -81,6 +82,9 @@ def slots_of(draft: Draft) -> Iterator[PassageSlot]:
             for spot, quote in zip(spots[len(query.references) :], draft.quotes, strict=True)
         ),
     ]
+    for each in draft.alternative_quotes:
+        what = _alternative(spots[each.of].name, each.number)
+        slots[each.of].append(_slot_of("alternative", what, each.quote, each.place))
     order = range(len(slots))
     for at in sorted(order, key=lambda each: spots[each].position) if draft.spots else order:
         yield from slots[at]
@@ -91,14 +95,20 @@ def _with_alternatives(draft: Draft, at: int, what: str) -> list[PassageSlot]:
     reference = draft.query.references[at]
     span = Span(reference.start, reference.end)
     texts = _at(draft.alternative_texts, at, ())
+    quoted = {each.number for each in draft.alternative_quotes if each.of == at}
+    numbers = (number for number in count(1) if number not in quoted)
     return [
         PassageSlot("reference", what, reference.doc_id, span, _at(draft.texts, at, "")),
         *(
-            PassageSlot("alternative", f"{what}, alternative {number + 1}", place.doc_id,
-                  Span(place.start, place.end), _at(texts, number, ""))
-            for number, place in enumerate(reference.alternatives)
+            PassageSlot("alternative", _alternative(what, number), place.doc_id,
+                  Span(place.start, place.end), _at(texts, position, ""))
+            for position, (place, number) in enumerate(zip(reference.alternatives, numbers, strict=False))
         ),
     ]  # fmt: skip
+
+
+def _alternative(what: str, number: int) -> str:
+    return f"{what}, alternative {number}"
 
 
 def _label_slots(draft: Draft) -> list[PassageSlot]:
@@ -123,9 +133,10 @@ def _label_slots(draft: Draft) -> list[PassageSlot]:
     ]
 
 
-def _slot_of(role: Role, what: str, quote: Quote) -> PassageSlot:
+def _slot_of(role: Role, what: str, quote: Quote, place: Passage | None = None) -> PassageSlot:
+    claimed = Span(place.start, place.end) if place else None
     return PassageSlot(
-        role, what, quote.document, None, quote.text, start=quote.start, chunk=quote.chunk
+        role, what, quote.document, claimed, quote.text, start=quote.start, chunk=quote.chunk
     )
 
 

@@ -58,6 +58,18 @@ class LabelledQuote(NamedTuple):
     grade: int | None = None
 
 
+class AlternativeQuote(NamedTuple):
+    """What stands in for a reference, where it or the reference is to be found by its text."""
+
+    of: int
+    """The position of the reference: those with a place first, then the quotes."""
+    number: int
+    """Its own among the alternatives of the reference, from 1."""
+    quote: Quote
+    place: Passage | None = None
+    """Where the file says it stands."""
+
+
 class PassagePosition(NamedTuple):
     """Where a passage stands among those of its question."""
 
@@ -88,6 +100,8 @@ class Draft:
     """What the file says stands at each of the query's references, in their order; empty: it does not say."""
     alternative_texts: tuple[tuple[str, ...], ...] = ()
     """The same of the alternatives of each reference, where the file says something of any."""
+    alternative_quotes: tuple[AlternativeQuote, ...] = ()
+    """The alternatives that the query's references have no room for."""
     labelled_quotes: tuple[LabelledQuote, ...] = ()
     """Each becomes a label at every place where it is found."""
     label_texts: tuple[str, ...] = ()
@@ -108,6 +122,7 @@ class Draft:
                 self.quotes,
                 self.texts,
                 self.alternative_texts,
+                self.alternative_quotes,
                 self.labelled_quotes,
                 self.label_texts,
             )

@@ -201,13 +201,16 @@ class Analyzed:
         """Starts that go with what stands before them: a cut there leaves a lead-in, a fence or marks alone."""
         if self.document.format == "code":
             return np.array(beside_bare_lines(self.text), dtype=np.int64)
-        fences = np.array(beside_fences(self.text, self.blocks.code), dtype=np.int64)
         blocks = self.blocks
+        beside = beside_fences(self.text, blocks.code)
+        for start, end in blocks.code.tolist():
+            beside += (start + at for at in beside_bare_lines(self.text[start:end]))
+        fences = np.unique(np.array(beside, dtype=np.int64))
         led = blocks.start[lead_ins(self.characters, blocks) + 1]
         prose = blocks.of("paragraph")
         prose = prose[prose > 0]
         silent = are_marks(self.characters, blocks.start[prose], blocks.end[prose])
-        return merge_sorted(np.sort(fences), led, blocks.start[prose[silent]])
+        return merge_sorted(fences, led, blocks.start[prose[silent]])
 
     def _sentences_in_prose(self, spans: NDArray[np.int64] | None) -> NDArray[np.int64]:
         starts = sentence_starts(self.characters, spans, self.enumerations)

@@ -94,6 +94,37 @@ def test_no_chunk_is_a_fence_alone(cutter: str, limit: int) -> None:
     assert not [chunk.text for chunk in chunks if chunk.text.strip() == "```python"]
 
 
+LITERAL = (
+    "{\n  type: 'document',\n  children: [\n    {\n"
+    "      level: 1,\n      line: { start: 1, end: 2 }\n    }\n  ],\n  done: true\n}"
+)
+OTHER_FENCES = [
+    ("org", "#+BEGIN_SRC javascript\n", "\n#+END_SRC"),
+    ("asciidoc", "[source, javascript]\n----\n", "\n----"),
+    ("tex", "\\begin{verbatim}\n", "\n\\end{verbatim}"),
+]
+
+
+@pytest.mark.parametrize("limit", range(22, 70, 6))
+@pytest.mark.parametrize(("format", "opening", "closing"), OTHER_FENCES)
+@pytest.mark.parametrize("cutter", ["structure", "paragraphs", "sections"])
+def test_no_other_markup_leaves_a_fence_alone(
+    cutter: str, format: str, opening: str, closing: str, limit: int
+) -> None:
+    block = f"{opening}{LITERAL}{closing}"
+    text = f"{PROSE}\n\n{block}\n\n{PROSE}\n\n{block}\n"
+    chunks = chunks_of(text, f"{cutter}(max_tokens={limit}, overlap=0)", format)
+    fences = {each.strip() for line in (opening, closing) for each in (line, *line.split("\n"))}
+    assert not [chunk.text for chunk in chunks if chunk.text.strip() in fences]
+
+
+@pytest.mark.parametrize("limit", range(24, 70, 4))
+def test_no_chunk_of_code_in_a_text_is_brackets_alone(limit: int) -> None:
+    text = f"{PROSE}\n\n```js\n{LITERAL}\n```\n\n{PROSE}"
+    chunks = chunks_of(text, f"structure(max_tokens={limit})", "markdown")
+    assert "only_marks" not in issues(text, chunks, "markdown")
+
+
 def test_a_paragraph_of_marks_goes_with_the_one_before() -> None:
     text = "/// note\n\nMind the step.\n\n///\n\nThe lamp was lit."
     chunks = chunks_of(text, "paragraphs", "markdown")

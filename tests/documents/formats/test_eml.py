@@ -148,3 +148,13 @@ def test_a_name_of_an_encoding_that_is_none_takes_no_more_time(reader, write) ->
     for charset in ("utf-8", "punycode"):  # what is imported late
         work(charset)
     assert work("punycode") < work("utf-8") + 500
+
+
+def test_the_name_of_an_attachment_is_decoded(reader, write) -> None:
+    made = (
+        'From: a@b.c\nSubject: x\nContent-Type: multipart/mixed; boundary="z"\n\n--z\n\nWords.\n--z\n'
+        "Content-Type: application/pdf\nContent-Disposition: attachment; "
+        'filename="=?UTF-8?Q?Zarz=C4=85dzenie=2Epdf?="\n\nx\n--z--\n'
+    )
+    (document,) = reader(write("a.eml", made))
+    assert document.metadata["attachments"] == ["Zarządzenie.pdf"]

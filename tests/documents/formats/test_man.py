@@ -141,3 +141,135 @@ def test_a_bullet_without_words_is_no_item(reader, write) -> None:
     assert [words for _, _, words in shown(reader.one(write("a.1", text)))] == [
         "NAME", "words", "- tag", "more",
     ]  # fmt: skip
+
+
+ASCIIDOCTOR = r"""'\" t
+.TH "FSTAB" "5" "2022\-05\-11" "util\-linux 2.38.1" "File formats"
+.ie \n(.g .ds Aq \(aq
+.el       .ds Aq '
+.de URL
+\fI\\$2\fP <\\$1>\\$3
+..
+.als MTO URL
+.if \n[.g] \{\
+.  mso www.tmac
+.  am URL
+.    ad l
+.  .
+.  am MTO
+.    ad l
+.  .
+.  LINKSTYLE blue R < >
+.\}
+.SH "NAME"
+fstab \- it doesn\*(Aqt mount
+.SH "AUTHORS"
+.MTO "ada\(atexample.org" "Ada Lund" ","
+"""
+
+
+def test_definitions_of_a_page_end_where_they_end(reader, write) -> None:
+    (document,) = reader(write("fstab.5", ASCIIDOCTOR))
+    assert (
+        document.text
+        == "NAME\n\nfstab - it doesn't mount\n\nAUTHORS\n\nAda Lund <ada@example.org>,"
+    )
+
+
+def test_what_is_said_on_a_screen_is_text_and_what_is_for_print_is_not(reader, write) -> None:
+    page = r""".TH A 1
+.SH COPYRIGHT
+.if n Copyright (C) 2022.
+.if t Copyright \(co 2022.
+.ie n \{\
+One.
+.if !n Never. \}
+.el \{\
+.ie n Two.
+.el Three.
+.\}
+.if (\n(rF:(\n(.g==0)) \{\
+Four.
+.\}
+.nr mE 2
+.if \n(mE>1 Five.
+.if 'a'a' Six.
+.if d nothing Seven.
+"""
+    (document,) = reader(write("a.1", page))
+    assert document.text == "COPYRIGHT\n\nCopyright (C) 2022. One. Five. Six."
+
+
+def test_macros_and_strings_of_a_page(reader, write) -> None:
+    page = r""".TH A 3
+.ds xT X Toolkit
+.de ZN
+.ie t \\f(CW\\$1\\fP\\$2
+.el \\fB\\$1\\fP\\$2
+..
+.de Vb \" verbatim
+.ft CW
+.nf
+..
+.de Ve
+.fi
+..
+.SH NAME
+\*(xT and \*[xT], says
+.ZN XtAppLock ,
+K\(:onig and \(*p.
+.Vb 1
+\&  x = 1;
+.Ve
+.UR https://example.org
+the page
+.UE .
+"""
+    (document,) = reader(write("a.3", page))
+    assert shown(document)[1:] == [
+        ("paragraph", 0, "X Toolkit and X Toolkit, says XtAppLock, König and π."),
+        ("code", 0, "  x = 1;"),
+        ("paragraph", 0, "the page <https://example.org>."),
+    ]
+
+
+def test_tables_of_a_page(reader, write) -> None:
+    page = """.TH A 3
+.SH ATTRIBUTES
+.TS
+allbox tab(|);
+lbx lb lb
+l l l.
+Interface|Attribute|Value
+T{
+.BR casin (),
+.BR casinl ()
+T}|Thread safety|MT-Safe
+_
+\\fBother\\fP|Signals|none
+.TE
+Behind.
+"""
+    (document,) = reader(write("a.3", page))
+    assert shown(document)[1:] == [
+        ("header", 0, "Interface | Attribute | Value"),
+        ("row", 0, "casin(), casinl() | Thread safety | MT-Safe"),
+        ("row", 0, "other | Signals | none"),
+        ("paragraph", 0, "Behind."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "".join(f".ds {new} " + f"\\*{old}" * 50 + "\n" for old, new in ("ab", "bc", "cd", "de", "ef", "fg"))
+        + "\\*g" * 1000,
+        ".de X\n" + ".X\n.X\n" * 50 + "..\n.X\n",
+        ".de X\n" + "word\n" * 1000 + "..\n" + ".X\n" * 10_000,
+        ".if n \\{\n" * 20_000 + "word",
+        ".if " + "(" * 10_000 + "\nword",
+    ],
+)  # fmt: skip
+def test_no_page_grows_without_end(reader, write, page) -> None:
+    (document,) = reader(write("a.1", f".TH A 1\n.SH NAME\nx\n{page}\nend"))
+    assert len(document.text) < 6 * len(page) + 50_000

@@ -31,6 +31,31 @@ def test_speakers_part_paragraphs(reader, write) -> None:
     assert text == "[00:00:01] Anna: Hello there & you.\n\n[00:00:02] Bob: Hi."
 
 
+ASS = (
+    "\ufeff[Script Info]\nTitle: x\n\n[V4+ Styles]\nStyle: Default,Arial,48\n\n"
+    "[Fonts]\nfontname: a.ttf\n!!13E:*2A!A%\n\n"
+    "[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n"
+    "Dialogue: 0,0:00:09.50,0:00:11.00,Default,Bob,0,0,0,,{\\i1}Well, yes,{\\i0}\\Nindeed.\n"
+    "Comment: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,a remark\n"
+    "Dialogue: 0,0:00:01.00,0:00:02.00,Default,Anna,0,0,0,,Hello, you.\n"
+    "Dialogue: 0,0:00:03.00,0:00:04.00,Default,,0,0,0,,{\\p1}m 0 0 l 100 0 100 100{\\p0}\n"
+)
+SBV = "0:00:00.599,0:00:04.160\nHi, my name is Alice\n\n0:00:04.160,0:00:06.770\nand this is John.\n\n1,200 people\n"
+
+
+def test_dialogue_without_its_fonts_and_drawings(reader, write) -> None:
+    text = reader.one(write("a.ass", ASS)).text
+    assert text == "[00:00:01] Anna: Hello, you.\n\n[00:00:09] Bob: Well, yes, indeed."
+    assert reader(write("b.ssa", "[Events]\nDialogue: 0\n")) == []
+    assert reader.reasons[-1].endswith("in [Events]")
+
+
+def test_two_times_with_a_comma_between_them(reader, write) -> None:
+    assert (
+        reader.one(write("a.sbv", SBV)).text == "[00:00:00] Hi, my name is Alice and this is John."
+    )
+
+
 def test_a_long_speech_is_parted_at_sentences(reader, write) -> None:
     cues = "\n\n".join(
         f"00:{at:02}.000 --> 00:{at + 1:02}.000\nThis is sentence {at:02}." for at in range(58)

@@ -15,7 +15,7 @@ from chunkwise.metrics.cuts.boundary_issues import find_issues
 from chunkwise.text.analyzed import Analyzed
 
 LONG = ", ".join(["the lamp was lit and the boat left the quay"] * 6)
-SENTENCES = [f"On day {number} at 8 a.m. Mr. Hale wrote that {LONG}." for number in range(20)]
+SENTENCES = [f"On day {number} at 8 a.m. EST Mr. Hale wrote that {LONG}." for number in range(20)]
 CUTTERS = ["structure", "recursive", "paragraphs", "sections(overlap=0)", "sentences(overlap=0)"]
 
 

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.text.analyzed import Analyzed
+from chunkwise.text.blocks.blocks import unfenced
 from chunkwise.text.blocks.lines import Lines
 
 _CLOSING = [ord(char) for char in ")]}"]
 _OF_THE_NEXT = [ord(char) for char in "#/@*"]
 """What opens a comment, a decorator or a directive, which goes with the line below it."""
-_FENCE = [ord(char) for char in "`~"]
 
 Flags = NDArray[np.bool_]
 
@@ -29,16 +29,14 @@ def inner_lines(document: Analyzed) -> list[NDArray[np.int64]]:
     if not long.any():
         return []
     found: list[list[NDArray[np.int64]]] = [[], [], []]
-    for low, high in zip(first[long].tolist(), stop[long].tolist(), strict=True):
-        inside = _unfenced(lines, low, high)
+    for start, end in code[long].tolist():
+        low, high = unfenced(document.text, start, end)
+        inside = slice(
+            int(lines.start.searchsorted(low, "right")) - 1, int(lines.start.searchsorted(high))
+        )
         for kept, left_out in zip(_kept(lines, inside), found, strict=True):
             left_out.append(lines.start[inside][~kept])
     return [np.concatenate(each) for each in found]
-
-
-def _unfenced(lines: Lines, low: int, high: int) -> slice:
-    fenced = bool(np.isin(lines.head[low], _FENCE))
-    return slice(low + fenced, high - (fenced and bool(np.isin(lines.head[high - 1], _FENCE))))
 
 
 def _kept(lines: Lines, inside: slice) -> tuple[Flags, Flags, Flags]:

@@ -74,15 +74,16 @@ class SizedChunker:
     @property
     def overlaps(self) -> bool:
         """Whether chunks repeat something of the one before."""
-        return self._overlap()[1] > 0
+        return self.repeated[1] > 0
 
     @property
     def asks_for_overlap(self) -> bool:
         """Whether the user named an overlap: where it is missing, it is missed."""
         return any(getattr(self, unit) is not None for unit in UNITS) and self.overlaps
 
-    def _overlap(self) -> tuple[str, int]:
-        """Unit and amount."""
+    @property
+    def repeated(self) -> tuple[str, int]:
+        """The parameter that decides the overlap, and the amount; the default's where the user names none."""
         if self.overlap is not None:
             return "overlap", overlap_tokens(self.overlap, self.max_tokens)
         for unit in UNITS:
@@ -111,7 +112,7 @@ class SizedChunker:
             levels,
             nested=nested,
             apart=apart,
-            overlap_from=overlap_from(document, measure, *self._overlap(), self.max_tokens),
+            overlap_from=overlap_from(document, measure, *self.repeated, self.max_tokens),
             overlap_cuts=overlap_cuts,
         )
 

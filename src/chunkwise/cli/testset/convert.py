@@ -145,7 +145,10 @@ class _Conversion:
             format=self._origin.name, on_remark=self._remark,
         )  # fmt: skip
         if documents is None:
-            quoting = sum(bool(draft.quotes) for draft in testset.unplaced.values())
+            quoting = sum(
+                bool(draft.quotes or draft.alternative_quotes)
+                for draft in testset.unplaced.values()
+            )
             if quoting and target.name != "chunkwise":  # which can hold them as they are
                 who = "1 question quotes" if quoting == 1 else f"{quoting:,} questions quote"
                 self.report([f"{who} passages: name the documents with --documents"])

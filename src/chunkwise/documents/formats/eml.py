@@ -80,7 +80,10 @@ class EmlLoader(SuffixLoader):
 
 def _header(mail: Message, name: str) -> str:
     """On one line; where its encoding is broken, as it stands there."""
-    value = str(mail.get(name, ""))
+    return _decoded(str(mail.get(name, "")))
+
+
+def _decoded(value: str) -> str:
     with suppress(HeaderParseError, LookupError, ValueError):
         words = decode_header(value)
         value = str(
@@ -134,7 +137,7 @@ def _best(parts: list[Message]) -> list[Message]:
 
 def _file_name(part: Message) -> str:
     try:
-        return without_half_characters(" ".join((part.get_filename() or "").split()))
+        return _decoded(part.get_filename() or "")
     except (LookupError, ValueError):  # an encoding nobody knows
         return ""
 

@@ -1,12 +1,14 @@
-"""Manual pages (`ls.1` … `.8`, man and mdoc macros): sections, paragraphs, tagged items, examples."""
+"""Manual pages (`ls.1` … `.8`, man and mdoc macros): sections, paragraphs, tagged items, examples, tables."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from unicodedata import normalize
 
 from chunkwise.core import Document
-from chunkwise.documents.formats.block_text import Layout
+from chunkwise.documents.formats.block_text import Layout, SheetRows
+from chunkwise.documents.formats.roff import CONTROL, Roff
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, text_in
 from chunkwise.documents.source import Source
 from chunkwise.records.json import without_half_characters
@@ -16,14 +18,26 @@ _SIGN = re.compile(rb"^[.'](?:TH|SH|Dd|Sh|\\\"|so)(?:\s|$)", re.MULTILINE)
 _ESCAPE = re.compile(
     r"\\(?:f(?:\[[^\]\n]{0,40}\]|\(..|.)|[snmgFM]\[[^\]\n]{0,40}\]|s[-+]?\d{1,2}|\*?\[([^\]\n]{0,40})\]|\*?\((..)|[hvwlLDkob]'[^'\n]{0,80}'|[nm]\(..|[nmgF].|\".*|(.))"
 )
-_ESCAPES_AT_END = re.compile(r"(?<!\\)\\+\Z")
 _GLUED = re.compile(r"(?<!\\)(?:\\\\)*\\c\Z")
 """What follows belongs to the same word."""
-_COMMENTS = ('.\\"', "'\\\"")
 _SIGNS = {
     "em": "—", "en": "–", "bu": "•", "lq": "“", "rq": "”", "oq": "‘", "cq": "’", "aq": "'", "dq": '"', "co": "©",
     "hy": "-", "rs": "\\", "ti": "~", "ha": "^", "ga": "`", "mu": "×", "->": "→", "<-": "←", "+-": "±", "de": "°",
+    "at": "@", "sh": "#", "Do": "$", "bv": "|", "sl": "/", "ss": "ß", "ae": "æ", "AE": "Æ", "/o": "ø", "/O": "Ø",
+    "mc": "µ", "12": "½", "Fo": "«", "Fc": "»", "lB": "[", "rB": "]", "lC": "{", "rC": "}", "rg": "®", "tm": "™",
+    "sc": "§", "Eu": "€", "Po": "£", "<=": "≤", ">=": "≥", "!=": "≠", "la": "⟨", "ra": "⟩", "hA": "⇔",
 }  # fmt: skip
+_ACCENTS = {
+    ":": "\u0308",
+    "'": "\u0301",
+    "`": "\u0300",
+    "^": "\u0302",
+    "~": "\u0303",
+    ",": "\u0327",
+    "o": "\u030a",
+    "v": "\u030c",
+}
+_GREEK = dict(zip("abgdezyhiklmncoprstufxqw", "αβγδεζηθικλμνξοπρστυφχψω", strict=True))
 _WORD = re.compile(r'"((?:[^"]|"")*)"?|((?:\\.|\S)+)')
 _PARAGRAPHS = frozenset("PP P LP Pp HP RE RS sp El Bl".split())
 _SECTIONS = frozenset("SH SS Sh Ss".split())
@@ -33,15 +47,37 @@ _FONTS = frozenset("B I BI BR IB IR RB RI SM SB R".split())
 _BULLETS = ("•", "*", "-", "o", "·")
 _CALLED = frozenset(
     "Ar Cm Dv Em Ev Fa Fl Fn Ft Ic Li Nm Ns Op Pa Ql Pq Dq Sq Sy Tn Va Vt Xr Nd Oo Oc Po Pc Qq Aq Bq Brq Ad An Lk Mt "
-    "No Ox Nx Fx St Cd Er Ms Lb Sx Bx Dx Bsx Ap Ux In".split()
+    "No Ox Nx Fx St Cd Er Ms Lb Sx Bx Dx Bsx Ap Ux In Fo Fc Xo Xc".split()
 )
 """Macros of mdoc that stand in lines among their words."""
 _BRACKETS = {
     "Op": "[]", "Pq": "()", "Dq": "“”", "Ql": "‘’", "Sq": "‘’", "Qq": '""', "Aq": "<>", "Bq": "[]", "Brq": "{}",
 }  # fmt: skip
 _SILENT = frozenset(
-    "TH Dd Dt Os so ad na hy nh ie el if ds de am ig rm tr ft in ti ll ne br PD TE TS UR UE MT ME Bk Ek Rs Re".split()
+    "TH Dd Dt Os so ad na hy nh ie el if ds de am ig rm tr ft in ti ll ne br PD TE Bk Ek Rs Re".split()
 )
+
+
+_MACROS = frozenset(
+    (
+        *_PARAGRAPHS,
+        *_SECTIONS,
+        *_EXAMPLES,
+        *_ENDS,
+        *_FONTS,
+        *_CALLED,
+        *_SILENT,
+        "TP",
+        "TQ",
+        "IP",
+        "It",
+        "Nm",
+    )
+)
+"""Which no page makes anew: they are known by what they mean."""
+_TAB = re.compile(r"tab ?\((.)\)")
+_CELL_BEGINS, _CELL_ENDS = "T{", "T}"
+_RULES = ("_", "=", "", "^")
 
 
 class ManLoader:
@@ -85,20 +121,19 @@ class _ManPage:
         self._until = ""
         self._example: list[str] = []
         self._is_glued = False
+        self._address = ""
+        self._table: ManTable | None = None
 
     def read(self, text: str) -> None:
-        ignoring = ""
-        for line in _joined_lines(text):
-            if ignoring:
-                ignoring = "" if line.startswith(ignoring) else ignoring
-            elif line[:1] in (".", "'") and not line.startswith((*_COMMENTS, ".\\}")):
-                name, _, rest = line[1:].strip().partition(" ")
-                if name in ("de", "de1", "ig", "am", "am1"):  # the body of a macro, or a remark
-                    ignoring = ".."
-                else:
-                    self._macro(name, rest.strip())
-            elif not line.startswith((".", "'")):
+        for line in Roff(_MACROS).lines(text):
+            control = CONTROL.match(line)
+            if self._table is not None:
+                self._table_line(line, control)
+            elif control is None:
                 self._line(line)
+            else:
+                self._macro(control[1], control[2].strip())
+        self._end_table()
         self._end_example()
         self._flush()
 
@@ -142,6 +177,9 @@ class _ManPage:
         elif name in ("TH", "Dt"):
             words = _arguments(rest)
             self.title = f"{words[0]}({words[1]})" if len(words) > 1 else " ".join(words)
+        elif name == "TS":
+            self._flush()
+            self._table = ManTable()
         elif name in _EXAMPLES:
             self._flush()
             self._until = _EXAMPLES[name]
@@ -158,12 +196,37 @@ class _ManPage:
             self._flush()
             if name in ("PP", "P", "LP", "Pp", "El"):
                 self._group = 0
+        elif name in ("UR", "MT"):
+            self._address = _plain(rest.partition(" ")[0])
+        elif name in ("UE", "ME"):
+            # Without a text of its own an address is its own text.
+            self._text(f"<{self._address}>{_plain(rest)}")
+            self._address = ""
         elif name == "Nm" and not rest:
             self._text(self._name)
         elif name not in _SILENT:
             self._text(self._words_of(name, rest))
             if name == "Nm" and not self._name:
                 self._name = rest.split(" ")[0]
+
+    def _table_line(self, line: str, control: re.Match[str] | None) -> None:
+        assert self._table is not None
+        if control is None:
+            self._table.line(_plain(line))
+        elif control[1] == "TE":
+            self._end_table()
+        elif control[1] in _SECTIONS:  # it was never closed
+            self._end_table()
+            self._macro(control[1], control[2].strip())
+        elif control[1] == "T&":
+            self._table.is_format = True
+        else:
+            self._table.inside(self._words_of(control[1], control[2].strip()))
+
+    def _end_table(self) -> None:
+        if self._table is not None:
+            self._table.write(self.layout)
+            self._group, self._table = 0, None
 
     def _words_of(self, name: str, rest: str) -> str:
         arguments = _arguments(rest)
@@ -172,7 +235,12 @@ class _ManPage:
             return ("" if len(name) == 2 and name not in ("SM", "SB") else " ").join(arguments)
         if name in _CALLED:
             return self._inline([name, *arguments])
-        return " ".join(arguments) if name in ("URL", "UN", "SY", "OP", "MR") else ""
+        is_reference = name.startswith("%")  # authors, titles and dates of mdoc
+        return (
+            " ".join(arguments)
+            if is_reference or name in ("URL", "MTO", "UN", "SY", "OP", "MR")
+            else ""
+        )
 
     def _inline(self, words: list[str]) -> str:
         """The words of a line of mdoc, its macros left out or as the signs they stand for."""
@@ -219,24 +287,57 @@ class _ManPage:
             self.layout.add("paragraph", text)
 
 
-def _joined_lines(text: str) -> Iterator[str]:
-    """Lines without white space at their ends; one that ends in a backslash goes on with the next."""
-    begun: list[str] = []
-    for raw in text.splitlines():
-        line = raw.rstrip()
-        escapes = _ESCAPES_AT_END.search(line)
-        is_open = escapes is not None and len(escapes[0]) % 2 == 1
-        if is_open and not line.startswith(_COMMENTS):
-            # In front of white space it is a space, which the end of a line is, too.
-            begun.append(line[:-1])
-            if line == raw:
-                continue
+class ManTable:
+    """What stands between .TS and .TE: options, the format of rows, then rows with tabs between their cells."""
+
+    def __init__(self) -> None:
+        self.is_format = True
+        self._tab = "\t"
+        self._rows: list[list[str]] = [[]]
+        self._cell: list[str] | None = None
+        """The lines of a cell that takes several."""
+
+    def line(self, line: str) -> None:
+        if self._cell is not None:
+            closed, _, rest = line.partition(_CELL_ENDS)
+            if closed or not line.startswith(_CELL_ENDS):
+                self._cell.append(line)
+                return
+            self._rows[-1].append(" ".join(" ".join(self._cell).split()))
+            self._cell = None
+            if rest.startswith(self._tab):
+                self._cells(rest[len(self._tab) :])
+            else:
+                self._rows.append([])
+        elif self.is_format:
+            if line.endswith(";"):
+                tab = _TAB.search(line)
+                self._tab = tab[1] if tab else self._tab
+            self.is_format = not line.endswith(".")
+        elif line.strip() not in _RULES:
+            self._cells(line)
+
+    def inside(self, text: str) -> None:
+        """Takes what a macro says, in a cell of several lines."""
+        if self._cell is not None:
+            self._cell.append(text)
+
+    def _cells(self, line: str) -> None:
+        *cells, last = line.split(self._tab)
+        self._rows[-1] += (cell.strip() for cell in cells)
+        if last.strip() == _CELL_BEGINS:
+            self._cell = []
         else:
-            begun.append(line)
-        yield "".join(begun)
-        begun.clear()
-    if begun:
-        yield "".join(begun)
+            self._rows[-1].append(last.strip())
+            self._rows.append([])
+
+    def write(self, layout: Layout) -> None:
+        if self._cell is not None:  # it was never closed
+            self._rows[-1].append(" ".join(" ".join(self._cell).split()))
+        rows = SheetRows(layout, "")
+        for number, row in enumerate(filter(any, self._rows), 1):
+            rows.add(number, {at: cell for at, cell in enumerate(row) if cell not in _RULES})
+        rows.end()
 
 
 def _arguments(rest: str) -> list[str]:
@@ -253,7 +354,7 @@ def _sign(escape: re.Match[str]) -> str:
     if name is not None:
         if re.fullmatch(r"u[0-9A-Fa-f]{4,5}", name):
             return without_half_characters(chr(int(name[1:], 16)))
-        return _SIGNS.get(name, "")
+        return _SIGNS.get(name) or _letter(name)
     sign = escape[3]
     if sign is None:
         return ""
@@ -269,3 +370,14 @@ def _sign(escape: re.Match[str]) -> str:
         ".": ".",
         "\\": "\\",
     }.get(sign, "")
+
+
+def _letter(name: str) -> str:
+    """An accent and its letter, or a Greek one behind a star: `:o`, `*a`; nothing of any other name."""
+    if len(name) != 2 or not name[1].isalpha():
+        return ""
+    if name[0] == "*":
+        greek = _GREEK.get(name[1].lower(), "")
+        return greek.upper() if name[1].isupper() else greek
+    accent = _ACCENTS.get(name[0], "")
+    return normalize("NFC", name[1] + accent) if accent else ""

@@ -1,4 +1,4 @@
-"""Subtitles (.srt, .vtt): what is said as paragraphs, each with the time at which it begins."""
+"""Subtitles (.srt, .vtt, .sbv, .ass, .ssa): what is said as paragraphs, each with the time at which it begins."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from chunkwise.documents.loader import LoadOptions, OnUnreadable, SuffixLoader, 
 from chunkwise.documents.source import Source
 
 _TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
-_TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
+_TIMES = re.compile(rf"\s*{_TIME}(?:\s*-->\s*{_TIME}|,{_TIME}\s*\Z)")
+"""With an arrow, or as .sbv has it."""
+_TIME_OF_DIALOGUE = re.compile(rf"{_TIME}\Z")
 _SPEAKER = re.compile(r"<v(?:\.[^\s>]*)?\s+([^<>]{1,80})>")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|<[\d:.]+>|\{\\[^{}]{0,200}\}")
 _PAUSE = 3.0
@@ -34,7 +36,7 @@ class _Cue(NamedTuple):
 class SubtitleLoader(SuffixLoader):
     """By suffix."""
 
-    suffixes: tuple[str, ...] = (".srt", ".vtt")
+    suffixes: tuple[str, ...] = (".srt", ".vtt", ".sbv", ".ass", ".ssa")
     guarded = False
 
     def load(
@@ -43,11 +45,12 @@ class SubtitleLoader(SuffixLoader):
         text = text_in(source, options)
         layout = Layout()
         any_cue = False
-        for paragraph in _paragraphs(_cues(text.removeprefix("\ufeff"))):
+        read = _dialogue if source.id.lower().endswith(_DIALOGUES) else _cues
+        for paragraph in _paragraphs(read(text.removeprefix("\ufeff"))):
             layout.add("paragraph", paragraph)
             any_cue = True
         if not any_cue:
-            why = "no subtitles: no line of times such as 00:01:02,000 --> 00:01:04,500"
+            why = f"no subtitles: no line of times such as {_EXAMPLES[read]}"
             raise UnreadableDocument(source.origin, why)
         yield Document(
             source.id,
@@ -63,7 +66,7 @@ def _cues(text: str) -> Iterator[_Cue]:
     times: re.Match[str] | None = None
     words: list[str] = []
     for line in [*text.splitlines(), ""]:
-        found = _TIMES.match(line) if "-->" in line else None
+        found = _TIMES.match(line) if "-->" in line or line[:1].isdigit() else None
         if found or not line.strip():
             if times and words:
                 yield _cue(times, words)
@@ -72,17 +75,53 @@ def _cues(text: str) -> Iterator[_Cue]:
             words.append(line.strip())
 
 
+def _dialogue(text: str) -> Iterator[_Cue]:
+    """Lines of SubStation Alpha, by their times; styles, fonts and pictures stand in other sections of the file."""
+    columns: list[str] = []
+    inside = False
+    found = []
+    for line in text.splitlines():
+        name, _, rest = line.partition(":")
+        if line.startswith("["):
+            inside = line.strip().lower() == "[events]"
+        elif inside and name == "Format":
+            columns = [each.strip().lower() for each in rest.split(",")]
+        elif inside and name == "Dialogue" and columns:
+            row = dict(zip(columns, rest.strip().split(",", len(columns) - 1), strict=False))
+            times = [
+                _TIME_OF_DIALOGUE.match(row.get(each, "").strip()) for each in ("start", "end")
+            ]
+            if all(times) and not _DRAWN.search(row.get("text", "")):
+                start, end = (_seconds(time.groups()) for time in times if time)
+                words = _BREAK.sub(" ", _TAG.sub("", row.get("text", "")))
+                speaker = " ".join(row.get("name", "").split())
+                found.append(_Cue(start, end, speaker, " ".join(words.split())))
+    yield from sorted(found)
+
+
+_DIALOGUES = (".ass", ".ssa")
+_BREAK = re.compile(r"\\[Nnh]")
+_DRAWN = re.compile(r"\\p[1-9]")
+"""What follows are the points of a drawing."""
+_EXAMPLES = {
+    _cues: "00:01:02,000 --> 00:01:04,500",
+    _dialogue: "Dialogue: 0,0:01:02.00,0:01:04.50,… in [Events]",
+}
+
+
 def _cue(times: re.Match[str], lines: list[str]) -> _Cue:
     text = " ".join(lines)
     speaker = _SPEAKER.match(text)
     words = " ".join(html.unescape(_TAG.sub("", text)).split())
-    start, end = (_seconds(times.groups()[at : at + 4]) for at in (0, 4))
+    given = times.groups()
+    start, end = _seconds(given[:4]), _seconds(given[4:8] if given[5] else given[8:])
     return _Cue(start, end, " ".join(speaker[1].split()) if speaker else "", words)
 
 
 def _seconds(parts: tuple[str | None, ...]) -> float:
     hours, minutes, seconds, fraction = (int(part or 0) for part in parts)
-    return hours * 3600 + minutes * 60 + seconds + fraction / 1000
+    shown = len(parts[3] or "")
+    return hours * 3600 + minutes * 60 + seconds + fraction / 10**shown
 
 
 def _paragraphs(cues: Iterator[_Cue]) -> Iterator[str]:

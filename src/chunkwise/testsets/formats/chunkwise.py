@@ -244,11 +244,13 @@ def _add_texts(row: dict[str, object], draft: Draft) -> None:
             for quote, relevant, grade in draft.labelled_quotes
         ]
         row["labels"] = [*(labels if isinstance(labels, list) else []), *judged]
-    if draft.quotes:
-        given = [
-            quote.text if quote.text and not quote.document else _quoted(quote)
-            for quote in draft.quotes
-        ]
+    quotes = [_quoted(quote) for quote in draft.quotes]
+    for of, number, quote, place in draft.alternative_quotes:
+        record = [*(references if isinstance(references, list) else []), *quotes][of]
+        others = record.setdefault("alternatives", [])
+        others.insert(number - 1, {**(_place(place, {}) if place else {}), **_quoted(quote)})
+    if quotes:
+        given = [quote["text"] if set(quote) == {"text"} else quote for quote in quotes]
         row["relevant_text"] = given[0] if len(given) == 1 else given
 
 
@@ -258,7 +260,7 @@ def _say(places: list[dict[str, object]], texts: Sequence[str]) -> None:
             place["text"] = text
 
 
-def _quoted(quote: Quote) -> dict[str, object]:
+def _quoted(quote: Quote) -> dict[str, Any]:
     said = {
         "text": quote.text,
         "doc_id": quote.document,

@@ -159,29 +159,44 @@ def lead_ins(characters: CharacterArrays, blocks: Blocks) -> NDArray[np.int64]:
     return before[one_of(characters.points.take(last, mode="clip"), _COLONS)]
 
 
-_FENCES = ("```", "~~~")
+_FENCE_LINE = r"[^\S\n]*+(?:```|~~~|#\+(?:begin|end)_|\\(?:begin|end)\{|(?:-{4,}|\.{4,}|\+{4,}|/{4,})[^\S\n]*+$)"
+"""A line that opens or closes a block of code: of Markdown, Org, LaTeX, AsciiDoc."""
+_OPENING = re.compile(
+    rf"(?:[^\S\n]*+\[[^\]\n]*+\][^\S\n]*+\n){{0,3}}+{_FENCE_LINE}[^\n]*+\n",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""With the attributes that AsciiDoc has above it."""
+_CLOSING = re.compile(_FENCE_LINE, re.IGNORECASE | re.MULTILINE)
 _BARE = re.compile(
     r"""^[^\S\n]*(?:(?P<closes>[)\]}>;,]+|\*+/|-->|end[;.]?|fi|done|esac)|(?P<opens>/\*+|<!--)|(?P<quotes>\"{3}|'{3})[)\]},;]*)[^\S\n]*$""",
     re.MULTILINE,
 )
+_LINE_END = re.compile(r"\n")
 _QUOTES = re.compile(r"\"{3}|'{3}")
 _SPEAKS = re.compile(r"[^\s!-/:-@\[-`{-~]")
 """Anything but white space and marks of ASCII."""
 
 
 def beside_fences(text: str, code: NDArray[np.int64]) -> list[int]:
-    """Starts of the first line behind an opening fence and of the closing fence, of blocks of code (two columns)."""
+    """Starts of the lines behind opening fences and of closing fences, of blocks of code (two columns)."""
     found: list[int] = []
     for start, end in code.tolist():
-        if text[start : start + 3] not in _FENCES:
+        opening = _OPENING.match(text, start, end)
+        if opening is None:
             continue
-        second = text.find("\n", start, end) + 1
+        found += (match.end() for match in _LINE_END.finditer(text, start, opening.end()))
         last = text.rfind("\n", start, end) + 1
-        if second:
-            found.append(second)
-        if last > second and text[last:end].strip()[:3] in _FENCES:
+        if last > opening.end() and _CLOSING.match(text, last, end):
             found.append(last)
     return found
+
+
+def unfenced(text: str, start: int, end: int) -> tuple[int, int]:
+    """Where the code inside the fences of a block starts and ends."""
+    opening = _OPENING.match(text, start, end)
+    last = text.rfind("\n", start, end) + 1
+    closed = opening is not None and last >= opening.end() and _CLOSING.match(text, last, end)
+    return opening.end() if opening else start, last if closed else end
 
 
 def beside_bare_lines(text: str) -> list[int]:

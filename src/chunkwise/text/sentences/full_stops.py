@@ -176,16 +176,13 @@ OF_THE_DAY = frozenset(
     monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun
     mondays tuesdays wednesdays thursdays fridays saturdays sundays
     january february march april may june july august september october november december
-    utc gmt est edt et cst cdt ct mst mdt mt pst pdt pt cet cest bst ist jst
+    utc gmt est edt et cst cdt ct mst mdt mt pst pdt pt cet cest bst ist jst eastern pacific
     """.split()
 )
 """Say of which day, or by which clock, the time before them is: "until 2:00 p.m. Saturday", "3 p.m. EST"."""
 
 WEEKDAYS = frozenset("mon tue tues wed weds thu thur thurs fri sat sun".split())
 """Are days where a capital opens them, and end no sentence where a number follows: "Sat. 9 a.m.", but "they sat."."""
-
-TITLES = frozenset("mr mrs ms mx dr prof rev hon messrs sir lady".split())
-"""Open no sentence behind the time of day: "At 5 p.m. Mr. Hale left"."""
 
 OPENERS_OF_SENTENCES = frozenset(
     """
@@ -221,8 +218,8 @@ _BEFORE = (
     LETTER_NAMES, WEEKDAYS, BEFORE_ORDINAL,
 )  # fmt: skip
 _BEHIND = (
-    OPENERS_OF_SENTENCES, MONTHS, TITLES, CITED,
-    LETTER_NAMES, ROMAN_NUMBERS, OF_THE_DAY,
+    OPENERS_OF_SENTENCES, MONTHS, CITED, LETTER_NAMES,
+    ROMAN_NUMBERS, OF_THE_DAY,
 )  # fmt: skip
 
 Hashes = NDArray[np.uint64]
@@ -249,7 +246,6 @@ class WordsBehindStop(NamedTuple):
 
     openers: Hashes
     months: Hashes
-    titles: Hashes
     cited: Hashes
     letters: Hashes
     roman: Hashes
@@ -304,6 +300,8 @@ _FEW_WORDS = 8
 _SHORT = 4
 """Letters of a word that is short for another."""
 _DASHES = "-–—"
+_SPACES = 8
+_CLAUSE_ENDS = '.;:!?)”"'
 _HONOUR = ". h. c."
 _ANY_STOP = re.compile(r"""(?<=\w)[.!?]["'”’)\]]*\s+(?=\S)""")
 
@@ -441,11 +439,11 @@ def _doubtful_ends(
     opens_line = (word_start == 0) | characters.have(np.maximum(word_start - 1, 0), NEWLINE)
     dotted = characters.points[np.maximum(at - 2, 0)] == ord(".")
     dotted |= characters.points[np.maximum(at - 3, 0)] == ord(".")
-    # "1. First", "4.2. Scope" at the start of a line
+    # "1. First", "4.2. Scope" at the start of a line, and "… is sold. 4.2. Scope."
     marker = digits & ((length <= 3) | dotted) & opens_line
+    marker |= digits & dotted & (length >= 3) & _behind_end(characters, word_start)
     goes_on = ordinal | marker
-    # "der 2. Mann", "am 4.2. Montag"
-    index = np.flatnonzero(digits & ((length <= 2) | (dotted & (length <= 5))) & ~opens & ~goes_on)
+    index = np.flatnonzero(digits & (length <= 2) & ~opens & ~goes_on)  # "der 2. Mann"
     goes_on[index] = _behind_article(characters, word_start[index])
     behind_stop = characters.have(word_start - 2, FULL_STOP) & (word_start >= 2)
     goes_on |= in_list(before, lists.learned) & behind_stop
@@ -464,7 +462,6 @@ def _doubtful_ends(
         goes_on[index] |= _joined(characters, *near, behind_stop[index])
     seldom = in_list(before, lists.rarely) | (acronym & ~in_list(before, lists.often))
     clock = in_list(before, lists.clock)
-    goes_on |= clock & in_list(behind, following_lists.titles)
     goes_on |= clock & in_list(behind, following_lists.days)
     goes_on |= clock & _until(characters, following)
     goes_on |= seldom & ~opens & (after == at + 1)
@@ -472,8 +469,19 @@ def _doubtful_ends(
     return ~goes_on
 
 
+def _behind_end(characters: CharacterArrays, start: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether what stands before a word, some spaces away, ends a sentence or a clause."""
+    before = start - 1
+    for _ in range(_SPACES):
+        before = before - (characters.points.take(np.maximum(before, 0), mode="clip") == 32)
+    ended = one_of(characters.points.take(np.maximum(before, 0), mode="clip"), _CLAUSE_ENDS)
+    return ended & (before < start - 1) & (before >= 0)
+
+
 def _until(characters: CharacterArrays, following: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether a number follows behind a dash: "8 a.m. – 6 p.m."."""
+    """Whether a number follows behind a dash: "8 a.m. – 6 p.m.", "8 a.m. - 6 p.m."."""
+    hyphen = characters.points.take(following, mode="clip") == ord("-")
+    following = np.where(hyphen, characters.next_solid(following + 1), following)
     before = following - 1
     before = before - (characters.points.take(before, mode="clip") == 32)
     dash = one_of(characters.points.take(np.maximum(before, 0), mode="clip"), _DASHES)

@@ -14,7 +14,6 @@ from chunkwise.base.registry import Registry
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
 from chunkwise.chunkers import registry as strategies
 from chunkwise.chunkers.packing.overlap import overlap_tokens
-from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.chunkers.parent_child import ParentChildChunker
 from chunkwise.chunkers.semantic import EmbeddingChunker
 from chunkwise.retrieval.retrievers import (
@@ -145,7 +144,7 @@ def levers_of_chunks(
     found = {"boundaries": strategy.name}
     if strategy.limit is not None:
         found["size"] = f"{strategy.limit[1]} {strategy.unit}"
-    repeated = overlap_of(strategy)
+    repeated = strategy.repeated
     if repeated is not None:
         found["overlap"] = _overlap_words(strategy, *repeated, share)
     found["context"] = context
@@ -158,23 +157,6 @@ def levers_of_chunks(
 def levers_of_spans(retriever: str) -> dict[str, str]:
     """Of several sizes at once: what belongs to chunks is not there."""
     return {"one size or several": "several"} | retriever_levers(retriever)
-
-
-def overlap_of(strategy: Strategy) -> tuple[str, int] | None:
-    """The parameter that decides the overlap and its amount, defaults resolved; None: the strategy has none."""
-    chunker = strategy.chunker
-    if isinstance(chunker, SizedChunker):
-        for name in ("overlap", *_UNITS):
-            given = getattr(chunker, name)
-            if given is not None:
-                amount = overlap_tokens(given, chunker.max_tokens) if name == "overlap" else given
-                return (name, amount) if amount else ("overlap", 0)
-        name, amount = chunker.default_overlap
-        return name, min(amount, chunker.max_tokens // 4) if name == "overlap" else amount
-    given = getattr(chunker, "overlap", None)
-    if isinstance(given, bool) or not isinstance(given, int | str) or strategy.limit is None:
-        return None
-    return "overlap", overlap_tokens(given, strategy.limit[1])
 
 
 def _overlap_words(strategy: Strategy, name: str, amount: int, share: str | None) -> str:
@@ -200,7 +182,7 @@ def retriever_levers(label: str) -> dict[str, str]:
 
 def same_cuts(strategy: Strategy) -> tuple[object, ...]:
     """Equal for strategies that cut every document alike, however their overlap is written."""
-    repeated = overlap_of(strategy)
+    repeated = strategy.repeated
     if repeated is None:
         return (strategy.label,)
     shown = [

@@ -11,7 +11,6 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted, money_words, time_words
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.semantic import EmbeddingChunker
-from chunkwise.tuning.plan.grid import overlap_of
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.sweep import Configuration
 
@@ -123,7 +122,7 @@ def expected_chunks(strategy: Strategy, context: str, tokens: int) -> ExpectedCh
     size = max(
         _UNLIMITED if strategy.limit is None else strategy.limit[1] * _TOKENS[strategy.unit], 1.0
     )
-    name, amount = overlap_of(strategy) or ("overlap", 0)
+    name, amount = strategy.repeated or ("overlap", 0)
     unit = strategy.unit if name == "overlap" else name.removeprefix("overlap_")
     # A strategy that repeats sentences keeps half of every chunk for what is new.
     repeated = min(amount * _TOKENS[unit] / size, 0.5 if name != "overlap" else 0.99)
