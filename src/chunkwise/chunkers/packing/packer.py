@@ -360,8 +360,9 @@ class NestedPacker(Packer):
         sizes[fits] = self._measure.counts(starts[fits], stops[fits])
         fits &= sizes <= self._limit
         spans = np.stack((starts, stops, sizes))
-        lists = (each.tolist() for each in (starts, ends, following))
-        return _Ahead(fresh, reached, stop, *lists, spans, fits.tolist())
+        return _Ahead(
+            fresh, reached, stop, starts.tolist(), ends.tolist(), following.tolist(), spans, fits.tolist()
+        )  # fmt: skip
 
     def _take(self, known: _Ahead, fresh: int) -> int:
         """Takes chunks as long as it is known what they hold; where the text goes on."""
