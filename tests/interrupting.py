@@ -175,7 +175,7 @@ class Forked:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def _run(self, command: "Command", listened: set[int]) -> NoReturn:
-        status = 70
+        status, began = 70, False
         try:
             os.setsid()
             os.chdir(command.folder)
@@ -187,11 +187,16 @@ class Forked:
             sys.argv = ["chunkwise", *command.words]
             listening()
             signal.pthread_sigmask(signal.SIG_SETMASK, listened)
+            began = True
             run_command()
         except SystemExit as ended:
             status = ended.code if isinstance(ended.code, int) else 1
-        except BaseException:  # shown as Python would
-            traceback.print_exc()
+        except BaseException as error:
+            # Interrupted while the copy was made it ends as Python does that has read nothing of ours.
+            if isinstance(error, KeyboardInterrupt) and not began:
+                status = 130
+            else:  # shown as Python would
+                traceback.print_exc()
         finally:
             with suppress(BaseException):
                 sys.stdout.flush()

@@ -1,5 +1,7 @@
 """Work in processes with limits."""
 
+import json
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -283,3 +285,20 @@ def test_where_there_is_no_limit_none_is_told() -> None:
 def test_no_limits_and_limits_twice_are_told(given: str) -> None:
     with pytest.raises(InvalidParameter, match=r"^limits is .*; (allowed: memory=|name it once)"):
         limits_of(given)
+
+
+def test_a_process_whose_caller_was_killed_while_it_began_says_nothing() -> None:
+    here, there = multiprocessing.Pipe()
+    closes, closed = os.pipe()
+    os.set_inheritable(closes, True)
+    here.close()
+    os.close(closed)
+    words = [str(there.fileno()), str(closes), json.dumps(sys.path)]
+    begun = subprocess.run(
+        [sys.executable, "-P", "-c", limited._START, *words],
+        pass_fds=[there.fileno(), closes], capture_output=True, text=True, timeout=HANG,
+        start_new_session=True,
+    )  # fmt: skip
+    there.close()
+    os.close(closes)
+    assert begun.stderr == ""

@@ -2,11 +2,13 @@
 
 import os
 import random
+import signal
 import time
 from pathlib import Path
 
 import pytest
 
+from interrupting import Command
 from torture.__main__ import PARTS, ROOT, page
 from torture.chunks import CHUNKS
 from torture.files import FILES
@@ -108,3 +110,13 @@ def test_the_page_is_written_whole_but_for_its_counts(tmp_path: Path) -> None:
         line for line in shown if line.strip() and not line.startswith(counts)
     ]
     assert all(any(part.about in line for line in shown) for part in PARTS.values())
+
+
+@pytest.mark.unwatched
+def test_a_copy_that_is_interrupted_before_it_runs_anything_is_no_wrong_case(
+    tmp_path: Path,
+) -> None:
+    command = Command(tmp_path, "--version", forked=True)
+    ended = [command.signalled(signal.SIGINT, lambda running: None) for _ in range(10)]
+    assert {each.status for each in ended} <= {0, 130}
+    assert not any(each.err for each in ended)

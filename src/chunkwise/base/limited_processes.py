@@ -377,8 +377,8 @@ def serve(handle: int, closes: int) -> None:
     server = _Server(pipe)
     if not os.path.exists(_STATM):
         threading.Thread(target=server.watch_itself, daemon=True).start()
-    pipe.send_bytes(b"ready")
-    with suppress(EOFError, OSError):
+    with suppress(EOFError, OSError):  # nobody is there any more, perhaps before it began
+        pipe.send_bytes(b"ready")
         while True:
             server.do(pipe.recv_bytes())
 

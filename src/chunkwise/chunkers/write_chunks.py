@@ -147,17 +147,20 @@ def _json_row(chunk: Chunk) -> dict[str, object]:
     }
 
 
+_NO_SECTIONS = KnownSection(())
+
+
 def chunk_lines(chunks: Iterable[Chunk]) -> Iterator[str]:
     """The line of JSON of each chunk: what chunks of one document share is spelled once."""
     document: Document | None = None
     strategy = ""
     path: tuple[str, ...] | None = None
     outline: Outline | None = None
-    section_of: Callable[[int, int], tuple[str, ...]] = KnownSection(()).section
+    low = high = 0  # the stretch that has this path
     begin = behind_id = known = behind_count = end_of_line = ""
     for chunk in chunks:
         if chunk.document is not document or chunk.strategy is not strategy:
-            document, strategy, path = chunk.document, chunk.strategy, None
+            document, strategy, path, high = chunk.document, chunk.strategy, None, 0
             doc_id = json_text(document.id)
             begin = f'{{"id": {doc_id[:-1]}::'
             behind_id = f'", "doc_id": {doc_id}, "index": '
@@ -170,24 +173,24 @@ def chunk_lines(chunks: Iterable[Chunk]) -> Iterator[str]:
             metadata = json_text(plain_value(document.metadata))
             end_of_line = f']], "boxes": [], "parent_start": null, "parent_end": null, "metadata": {metadata}}}\n'
             text, is_plain = document.text, not document.pages and document.boxes is None
-        if not is_plain or chunk.context or chunk.level or chunk.summarised or chunk.parent:
+        has_context = chunk.context or chunk.context_token_count > 0
+        if not is_plain or has_context or chunk.level or chunk.summarised or chunk.parent:
             yield json_line(_json_row(chunk))
             continue
         first, behind = chunk.start, chunk.end
-        if chunk.outline is not outline:
+        if not low <= first < behind <= high or chunk.outline is not outline:
             outline = chunk.outline
-            section_of = (outline or KnownSection(())).section
-        if (found := section_of(first, behind)) is not path:
-            path = found
-            behind_count = f', "section": {json_text(SECTION_SEPARATOR.join(found))}, {known}'
-        said, beside = text[first:behind], chunk.context_token_count
+            low, high, found = (outline or _NO_SECTIONS).stretch(first, behind)
+            if found is not path:
+                path = found
+                behind_count = f', "section": {json_text(SECTION_SEPARATOR.join(found))}, {known}'
+        said = text[first:behind]
         # Each number is spelled once, too.
         index, start, end = f"{chunk.index}", f"{first}", f"{behind}"
         yield (
             f'{begin}{index}{behind_id}{index}, "start": {start}, "end": {end}, '
             f'"text": {json_string(said)}, "context": "", "token_count": {chunk.token_count}, '
-            f'"context_token_count": {beside if beside > 0 else 0}, "word_count": {len(said.split())}'
-            f"{behind_count}{start}, {end}{end_of_line}"
+            f'"context_token_count": 0, "word_count": {len(said.split())}{behind_count}{start}, {end}{end_of_line}'
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chunkwise.base.progress import OnProgress
-from chunkwise.core.chunk import Chunk, KnownSection, Outline, Piece
+from chunkwise.core.chunk import Chunk, KnownSection, Outline, Piece, SectionStretch
 from chunkwise.core.document import (
     AS_WRITTEN,
     BLOCK_KINDS,
@@ -44,5 +44,6 @@ __all__ = [
     "Query",
     "Reference",
     "Score",
+    "SectionStretch",
     "Span",
 ]

@@ -28,10 +28,21 @@ class Piece(NamedTuple):
     """0: a place in the document; 1: a summary of such places; 2: a summary of summaries."""
 
 
+class SectionStretch(NamedTuple):
+    """A stretch of a document in which all places have one section path."""
+
+    start: int
+    end: int
+    path: tuple[str, ...]
+
+
 class Outline(Protocol):
     """Knows the section path of any place in a document."""
 
     def section(self, start: int, end: int) -> tuple[str, ...]: ...
+
+    def stretch(self, start: int, end: int) -> SectionStretch:
+        """The section path of a place, and from where to where all places have the same."""
 
 
 class KnownSection(NamedTuple):
@@ -41,6 +52,9 @@ class KnownSection(NamedTuple):
 
     def section(self, start: int, end: int) -> tuple[str, ...]:
         return self.path
+
+    def stretch(self, start: int, end: int) -> SectionStretch:
+        return SectionStretch(start, end, self.path)
 
 
 @final

@@ -10,7 +10,7 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core import Block, Document
+from chunkwise.core import Block, Document, SectionStretch
 from chunkwise.text.blocks.blocks import (
     CODE_OF,
     Blocks,
@@ -305,6 +305,9 @@ class SectionLookup:
         self._sections: SectionTree | None = None
 
     def section(self, start: int, end: int) -> tuple[str, ...]:
+        return self.stretch(start, end).path
+
+    def stretch(self, start: int, end: int) -> SectionStretch:
         if self._sections is None:
             self._sections = (self._analyzed() or Analyzed(self._document)).sections
-        return self._sections.section(start, end)
+        return self._sections.stretch(start, end)

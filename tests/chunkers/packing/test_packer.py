@@ -7,12 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.chunkers import get_strategy
+from chunkwise.chunkers.packing import packer as packer_module
 from chunkwise.chunkers.packing.cuts import ArrayCuts, clause_levels, sentence_levels
 from chunkwise.chunkers.packing.packer import NestedPacker, Packer
 from chunkwise.chunkers.packing.sized import SizedChunker
+from chunkwise.chunkers.structure import StructureChunker
 from chunkwise.core import Document, Piece
 from chunkwise.text.analyzed import Analyzed
 from how_many import examples
+from untimed import lines_run
 
 PIECES = [
     "One sentence here. Another one; with, clauses.", "word", "a" * 60, "e\u0301", "👨‍👩‍👧", "\u0600", "文字",
@@ -98,4 +101,36 @@ def test_nested_packer_makes_the_chunks_of_the_packer(
         )
         return packer.pack(0, len(text))
 
-    assert packed(NestedPacker) == packed(Packer)
+    expected = packed(Packer)
+    assert packed(NestedPacker) == expected
+    # Looking ahead pays in long texts of small pieces; here it is done in every text, a few cuts at a time.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packer_module, "_LONG_STRETCH", 0)
+        patch.setattr(packer_module, "_PIECES_A_CHUNK", 1000)
+        for ahead in (2, 5, 1000):
+            patch.setattr(packer_module, "_CUTS_AHEAD", ahead)
+            assert packed(NestedPacker) == expected
+
+
+def test_tiny_chunks_take_little_work_each() -> None:
+    document = Analyzed(Document("x", "a\n\n" * 20_000))
+    chunker = StructureChunker(max_tokens=1)
+    chunker.split(document)  # what is found once for a text
+    assert lines_run(lambda: chunker.split(document)) < 12 * 20_000
+
+
+def test_a_tokenizer_that_reads_every_span_anew_reads_no_more_for_looking_ahead() -> None:
+    read = 0
+
+    def count(text: str) -> int:
+        nonlocal read
+        read += 1
+        return len(text.split())
+
+    chunks = list(
+        get_strategy("structure", max_tokens=1, tokenizer=count).chunks(
+            Document("x", "ab\n\n" * 3000)
+        )
+    )
+    assert len(chunks) == 3000
+    assert read < 3 * len(chunks)

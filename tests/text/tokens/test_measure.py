@@ -2,6 +2,7 @@
 
 import random
 import re
+from typing import SupportsIndex
 
 import numpy as np
 import pytest
@@ -223,3 +224,21 @@ def test_a_text_measured_in_parts_is_measured_as_a_whole(
             assert parts.before(at) == whole.before(at)
             assert parts.fill(at, limit) == whole.fill(at, limit)
             assert parts.back(at, limit) == whole.back(at, limit)
+
+
+def test_many_spans_of_a_text_of_few_pairs_are_counted_without_a_look_at_each() -> None:
+    text = "a\n\n" * 5000
+    starts = np.arange(0, len(text), 3)
+
+    class Counted(str):
+        """A text that knows how often a piece of it was taken."""
+
+        taken = 0
+
+        def __getitem__(self, key: SupportsIndex | slice) -> str:
+            Counted.taken += 1
+            return super().__getitem__(key)
+
+    sizes = TokenMeasure(Counted(text), get_tokenizer("o200k_base"))
+    assert sizes.counts(starts, starts + 1).tolist() == [1] * len(starts)
+    assert Counted.taken < 10

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.core import SectionStretch
 from chunkwise.text.blocks.blocks import Blocks
 
 _ANCHOR = re.compile(r"\s*\{\s*#[^{}]*\}\s*$")
@@ -88,8 +89,8 @@ def _without_marks(match: re.Match[str]) -> str:
 class SectionTree:
     """Section 0 is what precedes the first heading; section `i` runs from heading `i - 1` to the next one."""
 
-    _near: tuple[int, int, tuple[str, ...]] = (0, 0, ())
-    """The section asked about last, from where to where, and its path: chunks come in their order."""
+    _near = SectionStretch(0, 0, ())
+    """The section asked about last: chunks come in their order."""
 
     def __init__(
         self, text: str, blocks: Blocks, title: Callable[[str], str] = heading_title
@@ -145,15 +146,20 @@ class SectionTree:
 
     def section(self, start: int, end: int) -> tuple[str, ...]:
         """The path of a span: what the paths of all sections it touches share."""
-        low, high, path = self._near
-        if low <= start < high and end <= high:
-            return path
+        return self.stretch(start, end).path
+
+    def stretch(self, start: int, end: int) -> SectionStretch:
+        """The path of a span, and the section that it lies in; the span itself where it touches several."""
+        near = self._near
+        if near.start <= start < near.end and end <= near.end:
+            return near
         first = int(self.start.searchsorted(start, "right")) - 1
         last = int(self.start.searchsorted(max(start, end - 1), "right")) - 1
         path = self.path(first, last)
-        if first == last:
-            self._near = int(self.start[first]), int(self.end[first]), path
-        return path
+        if first != last:
+            return SectionStretch(start, end, path)
+        self._near = SectionStretch(int(self.start[first]), int(self.end[first]), path)
+        return self._near
 
     def path(self, first: int, last: int) -> tuple[str, ...]:
         """What the paths of these sections share; bare headings on the way to a subsection do not count."""

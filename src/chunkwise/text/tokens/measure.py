@@ -23,14 +23,20 @@ _LONG = 1 << 20
 
 _AT_ONCE = 1 << 15
 """Places that are looked at together."""
+_POINT_BITS = 21
+_POINT = (1 << _POINT_BITS) - 1
 
 
 class TokenMeasure:
     """Token counts of spans, exactly as the tokenizer counts the span's text by itself."""
 
-    def __init__(self, text: str, tokenizer: Tokenizer) -> None:
+    def __init__(
+        self, text: str, tokenizer: Tokenizer, characters: CharacterArrays | None = None
+    ) -> None:
+        """`characters` are those of the text, where they are known."""
         self.text = text
         self.tokenizer = tokenizer
+        self._characters = characters or CharacterArrays(text)
         # A tokenizer may know more places to cut at than those where it restarts.
         self._seam: re.Pattern[str] | None = getattr(tokenizer, "seam", None)
         self._sees_two: bool = getattr(tokenizer, "restart_sees_two", False)
@@ -146,12 +152,16 @@ class TokenMeasure:
             return found
         match = restart.match
         if self._sees_two:
+            points = self._characters.points if size else np.zeros(1, dtype=np.uint8)
             # A text has few pairs of characters: each is asked about once, not at every place it stands at.
             for low in range(0, len(positions), _AT_ONCE):
-                some = positions[low : low + _AT_ONCE].tolist()
-                pairs = [text[at - 1 : at + 1] for at in some]
-                known = {pair: match(pair, 1) is not None for pair in set(pairs)}
-                found[low : low + len(some)] = list(map(known.__getitem__, pairs))
+                some = positions[low : low + _AT_ONCE]
+                pairs = points.take(some - 1, mode="clip").astype(np.int64) << _POINT_BITS
+                pairs |= points.take(some, mode="clip")
+                known = np.unique(pairs)
+                texts = (chr(pair >> _POINT_BITS) + chr(pair & _POINT) for pair in known.tolist())
+                restarts = np.array([match(pair, 1) is not None for pair in texts])
+                found[low : low + len(some)] = restarts.take(known.searchsorted(pairs))
             found[(positions == 0) | (positions == size)] = True
         else:
             found[:] = [
@@ -254,8 +264,7 @@ class WordMeasure(TokenMeasure):
     """Words start where the text's own analysis has them."""
 
     def __init__(self, characters: CharacterArrays, tokenizer: Tokenizer) -> None:
-        super().__init__(characters.text, tokenizer)
-        self._characters = characters
+        super().__init__(characters.text, tokenizer, characters)
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
@@ -272,4 +281,4 @@ def measure_of(characters: CharacterArrays, tokenizer: Tokenizer) -> TokenMeasur
         return WordMeasure(characters, tokenizer)
     if isinstance(tokenizer, CharacterTokenizer):
         return CharacterMeasure(characters.text, tokenizer)
-    return TokenMeasure(characters.text, tokenizer)
+    return TokenMeasure(characters.text, tokenizer, characters)
