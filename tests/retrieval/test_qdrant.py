@@ -315,6 +315,28 @@ def test_the_text_of_a_hit_is_fetched_by_its_id(
     assert len(texts(index)) == 6
 
 
+def test_chunks_that_a_filter_takes_are_compared_here_in_a_folder(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client goes through all ids of a condition for each of its points: minutes a question at 100,000."""
+    given = [
+        Document(f"{n}.txt", f"The lamp of pier {n} is red.", metadata={"n": n}) for n in range(9)
+    ]
+    index = made(place, given)
+    memory = chunkwise.index(given, STRATEGY, embedder=HashedWords(), vectors="own")
+    source: Any = index.source
+    wanted = memory.search("red lamp of pier 7", k=3, retriever="dense", where="n>=4")
+
+    def asked(*_: Any, **__: Any) -> None:
+        raise AssertionError("a condition with ids was sent")
+
+    monkeypatch.setattr(source.store._server(), "query_points", asked)
+    hits = index.search("red lamp of pier 7", k=3, retriever="dense", where="n>=4")
+    assert [(hit.doc_id, round(hit.score, 4)) for hit in hits] == [
+        (hit.doc_id, round(hit.score, 4)) for hit in wanted
+    ]
+
+
 def test_documents_whose_pieces_were_numbered_otherwise_are_read(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
