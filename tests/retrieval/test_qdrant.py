@@ -6,6 +6,7 @@ import itertools
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -278,6 +279,22 @@ def test_an_index_that_goes_while_another_is_opened_stops_nobody(
     made(f"{place}2", documents(3))
     assert len(chunkwise.open_index(f"{place}2", embedder=HashedWords())) == 3
     assert len(chunkwise.open_index(place, embedder=HashedWords())) == 2
+
+
+def test_threads_that_write_into_a_folder_take_turns(place: str) -> None:
+    """As a writer and the thread that renews its lease do: one ended the transaction of the other."""
+    source: Any = made(place, documents(2)).source
+    client, entries = source.store._server(), source.store._now().entries
+    client.create_collection("beside", vectors_config={})
+
+    def write(first: int) -> None:
+        for at in range(first, first + 40):
+            client.upsert("beside", [models.PointStruct(id=at, vector={}, payload={"at": at})])
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(write, range(0, 400, 100)))
+    assert client.count("beside").count == 160
+    assert client.count(entries).count > 0
 
 
 def test_a_large_document_goes_in_pieces(place: str, monkeypatch: pytest.MonkeyPatch) -> None:

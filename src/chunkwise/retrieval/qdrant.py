@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import secrets
+import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -69,7 +70,7 @@ class QdrantStore(RevisionStore):
     def _failures(self) -> tuple[type[Exception], ...]:
         from qdrant_client.http.exceptions import ApiException
 
-        return ApiException, RuntimeError, OSError, ValueError, KeyError
+        return ApiException, RuntimeError, OSError, ValueError, KeyError, sqlite3.Error
 
     def _row(self, name: str) -> KeptRow | None:
         client = self._server()
@@ -457,6 +458,26 @@ def _check_version(version: str, shown: str) -> None:
         )
 
 
+class _OneAtATime:
+    """A client whose calls take turns: that of a folder is made for one thread, and a writer has another that renews
+    its lease. Of two that write at once, one ends the transaction of the other."""
+
+    def __init__(self, client: Any) -> None:
+        self._shared_client = client
+        self._turn = threading.RLock()
+
+    def __getattr__(self, name: str) -> Any:
+        own = getattr(self._shared_client, name)
+        if not callable(own):
+            return own
+
+        def call(*given: Any, **named: Any) -> Any:
+            with self._turn:
+                return own(*given, **named)
+
+        return call
+
+
 class _Shared:
     """The client of a folder, and how many hold it: a folder can be opened only once."""
 
@@ -480,7 +501,7 @@ def _connected(address: StoreAddress) -> Any:
                 shared = _local.get(folder)
                 if shared is None:
                     shared = _local[folder] = _Shared(
-                        QdrantClient(path=folder, force_disable_check_same_thread=True)
+                        _OneAtATime(QdrantClient(path=folder, force_disable_check_same_thread=True))
                     )
                 shared.holders += 1
                 if _local.get(folder) is shared:  # nobody let it go in between
