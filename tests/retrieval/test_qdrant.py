@@ -6,6 +6,7 @@ import itertools
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -280,14 +281,102 @@ def test_an_index_that_goes_while_another_is_opened_stops_nobody(
     assert len(chunkwise.open_index(place, embedder=HashedWords())) == 2
 
 
+def test_threads_that_write_into_a_folder_take_turns(place: str) -> None:
+    """As a writer and the thread that renews its lease do: one ended the transaction of the other."""
+    source: Any = made(place, documents(2)).source
+    client, entries = source.store._server(), source.store._now().entries
+    client.create_collection("beside", vectors_config={})
+
+    def write(first: int) -> None:
+        for at in range(first, first + 40):
+            client.upsert("beside", [models.PointStruct(id=at, vector={}, payload={"at": at})])
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(write, range(0, 400, 100)))
+    assert client.count("beside").count == 160
+    assert client.count(entries).count > 0
+
+
 def test_a_large_document_goes_in_pieces(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chunkwise.retrieval.qdrant.PIECE", 1000)
     monkeypatch.setattr("chunkwise.retrieval.qdrant._BYTES", 3000)
     given = Document("long.txt", "The lamp is red. It is lit at dusk. " * 300)
     index = made(place, [given])
-    assert [index.source.document(each).text for each in index.source.document_numbers()] == [
-        given.text
+    assert texts(index) == [given.text]
+
+
+def texts(index: chunkwise.Index) -> list[str]:
+    source: Any = index.source
+    return [source.document(each).text for each in source.document_numbers()]
+
+
+def test_the_text_of_a_hit_is_fetched_by_its_id(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder, looking for it means that Python compares every point; on a server, one more way there and back."""
+    index = made(place, documents(6))
+    hits = index.search("pier 3", k=4, retriever="bm25")  # brings the arrays over
+    del index
+    index = chunkwise.open_index(place, embedder=HashedWords())
+    index.search("lamp", k=1, retriever="bm25")
+    source: Any = index.source
+    client = source.store._server()
+
+    def looked_for(*_: Any, **__: Any) -> None:
+        raise AssertionError("all points were compared")
+
+    monkeypatch.setattr(client, "scroll", looked_for)
+    assert [hit.text for hit in index.search("pier 3", k=4, retriever="bm25")] == [
+        hit.text for hit in hits
     ]
+    assert len(texts(index)) == 6
+
+
+def test_chunks_that_a_filter_takes_are_compared_here_in_a_folder(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client goes through all ids of a condition for each of its points: minutes a question at 100,000."""
+    given = [
+        Document(f"{n}.txt", f"The lamp of pier {n} is red.", metadata={"n": n}) for n in range(9)
+    ]
+    index = made(place, given)
+    memory = chunkwise.index(given, STRATEGY, embedder=HashedWords(), vectors="own")
+    source: Any = index.source
+    wanted = memory.search("red lamp of pier 7", k=3, retriever="dense", where="n>=4")
+
+    def asked(*_: Any, **__: Any) -> None:
+        raise AssertionError("a condition with ids was sent")
+
+    monkeypatch.setattr(source.store._server(), "query_points", asked)
+    hits = index.search("red lamp of pier 7", k=3, retriever="dense", where="n>=4")
+    assert [(hit.doc_id, round(hit.score, 4)) for hit in hits] == [
+        (hit.doc_id, round(hit.score, 4)) for hit in wanted
+    ]
+
+
+def test_documents_whose_pieces_were_numbered_otherwise_are_read(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One behind the other over all parts, as earlier versions did."""
+    now = QdrantStore._points
+
+    def numbered_through(self: Any, document: StoredDocument) -> Iterator[tuple[int, Any]]:
+        own = (document.number << 32) + (1 << 31)
+        for size, point in now(self, document):
+            if "pieces" in point.payload:
+                del point.payload["pieces"]
+                point.id, own = own, own + 1
+            yield size, point
+
+    monkeypatch.setattr("chunkwise.retrieval.qdrant.PIECE", 50)
+    given = documents(3)
+    with monkeypatch.context() as earlier:
+        earlier.setattr(QdrantStore, "_points", numbered_through)
+        made(place, given)
+    added = Document("new.txt", "The new pier has a red lamp. " * 9)
+    index = made(place, [*given, added])
+    assert texts(index) == [each.text for each in (*given, added)]
+    assert index.search("new pier", k=1, retriever="bm25")[0].doc_id == "new.txt"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -63,6 +64,19 @@ def _run(given: UserFile) -> ModuleType:
     return module
 
 
+@contextmanager
+def _imports_beside(file: Path) -> Iterator[None]:
+    """Its own imports find what lies beside it, as they do where Python runs it; nothing that is installed is hidden by
+    that, and what others import later does not look there."""
+    folder = str(file.absolute().parent)
+    sys.path.append(folder)
+    try:
+        yield
+    finally:
+        if folder in sys.path:  # the last one: where it stood there before, it stays
+            del sys.path[len(sys.path) - 1 - sys.path[::-1].index(folder)]
+
+
 class _SourceLoader(Loader):
     """Runs what the file said, whatever it says by now."""
 
@@ -72,7 +86,8 @@ class _SourceLoader(Loader):
     def exec_module(self, module: ModuleType) -> None:
         file, changed, source = self._given
         try:
-            exec(compile(source, file, "exec"), module.__dict__)
+            with _imports_beside(file):
+                exec(compile(source, file, "exec"), module.__dict__)
         except Exception as error:  # somebody else's code: say whose
             raise ChunkwiseError(
                 f"{file} cannot be run: {type(error).__name__}: {error}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import os
 import secrets
+import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.retrieval.ranking import Ranking
-from chunkwise.retrieval.stored import PartName, StoredDocument, StoredEngine
+from chunkwise.retrieval.stored import PARTS, PartName, StoredDocument, StoredEngine
 from chunkwise.retrieval.stored.address import (
     DEFAULT_NAME,
     LOCAL,
@@ -33,6 +34,7 @@ from chunkwise.retrieval.stored.revisions import (
     fetched_together,
     joined_pieces,
 )
+from chunkwise.retrieval.stored.store import CHUNK_BITS
 
 KEY = "QDRANT_API_KEY"
 PORT = 6333
@@ -41,8 +43,8 @@ _POINTS, _BYTES = 256, 1 << 23
 """Sent at once: servers take 32 MB unless they are told otherwise."""
 _CHANGED = 1_000
 """Points or documents named in one change."""
-_PARTS_FROM = 1 << 31
-"""Points of a document behind those of its chunks."""
+_PARTS_FROM, _PART_BITS = 1 << 31, 29
+"""Points of a document behind those of its chunks, and those of each part behind those of the one before."""
 _INDEXED = {"part": "keyword", "document": "integer", "since": "integer", "until": "integer"}
 _ROWS = {"state": 1, "lock": 2, "number": 3}
 """Points of the collection that says what counts."""
@@ -68,7 +70,7 @@ class QdrantStore(RevisionStore):
     def _failures(self) -> tuple[type[Exception], ...]:
         from qdrant_client.http.exceptions import ApiException
 
-        return ApiException, RuntimeError, OSError, ValueError, KeyError
+        return ApiException, RuntimeError, OSError, ValueError, KeyError, sqlite3.Error
 
     def _row(self, name: str) -> KeptRow | None:
         client = self._server()
@@ -108,13 +110,37 @@ class QdrantStore(RevisionStore):
     ) -> Iterator[tuple[int, bytes]]:
         from qdrant_client import models
 
-        asked = [models.FieldCondition(key="part", match=models.MatchValue(value=name))]
         if numbers is not None:
-            match = models.MatchAny(any=[int(each) for each in numbers])
-            asked.append(models.FieldCondition(key="document", match=match))
+            for number in sorted({int(each) for each in numbers}):
+                yield from joined_pieces(self._pieces_of(name, number))
+            return
+        part = models.FieldCondition(key="part", match=models.MatchValue(value=name))
         # Points come in the order of their ids, which is that of documents and pieces.
-        held = _counts(self._now(), *asked)
-        yield from joined_pieces(self._pieces(self._listed(held)))
+        yield from joined_pieces(self._pieces(self._listed(_counts(self._now(), part))))
+
+    def _pieces_of(self, name: PartName, number: int) -> Iterator[tuple[int, bytes]]:
+        """By their ids, without looking for them; what was written before they could be told is listed."""
+        from qdrant_client import models
+
+        first = _first_piece(name, number)
+        with self._explained():
+            points = self._server().retrieve(
+                self._now().entries, ids=[first], with_payload=["bytes", "pieces", "since", "until"],
+                with_vectors=False,
+            )  # fmt: skip
+        own = points[0].payload if points else {}
+        if "pieces" in own:
+            if _does_count(self._now(), own["since"], own["until"]):
+                yield number, base64.b64decode(own["bytes"])
+                ids = range(first + 1, first + own["pieces"])
+                yield from self._pieces(ListedPiece(number, at, PIECE, at) for at in ids)
+            return
+        asked = {"part": name, "document": number}
+        held = [
+            models.FieldCondition(key=key, match=models.MatchValue(value=value))
+            for key, value in asked.items()
+        ]
+        yield from self._pieces(self._listed(_counts(self._now(), *held)))
 
     def _listed(self, held: Any) -> Iterator[ListedPiece]:
         for points in self._scrolled(self._now().entries, held, ["document", "piece", "size"]):
@@ -122,7 +148,7 @@ class QdrantStore(RevisionStore):
                 own = point.payload
                 yield ListedPiece(own["document"], own["piece"], own.get("size", PIECE), point.id)
 
-    def _pieces(self, listed: Iterator[ListedPiece]) -> Iterator[tuple[int, bytes]]:
+    def _pieces(self, listed: Iterable[ListedPiece]) -> Iterator[tuple[int, bytes]]:
         for group in fetched_together(listed):
             with self._explained():
                 points = self._server().retrieve(
@@ -147,14 +173,17 @@ class QdrantStore(RevisionStore):
                 return
 
     def vectors(self, chunks: Sequence[int]) -> NDArray[np.float32]:
-        found: dict[int, Any] = {}
+        found: dict[int, NDArray[np.float32]] = {}
         for low in range(0, len(chunks), _POINTS):
             with self._explained():
                 points = self._server().retrieve(
                     self._now().entries, ids=list(chunks[low : low + _POINTS]),
                     with_payload=False, with_vectors=["vector"],
                 )  # fmt: skip
-            found |= {int(point.id): point.vector["vector"] for point in points}
+            # As arrays at once: many lists of numbers would take eight times the room.
+            found |= {
+                int(point.id): np.array(point.vector["vector"], np.float32) for point in points
+            }
         return np.array([found[int(each)] for each in chunks], np.float32)
 
     def nearest(
@@ -166,9 +195,12 @@ class QdrantStore(RevisionStore):
     ) -> Ranking:
         from qdrant_client import models
 
+        is_folder = self._address.folder is not None
+        if is_folder and among is not None:
+            return self._nearest_of(vector, depth, among)
         taken = [] if among is None else [models.HasIdCondition(has_id=among.tolist())]
         params = None  # in a folder all are compared
-        if self._address.folder is None:
+        if not is_folder:
             params = models.SearchParams(exact=bool(exact), hnsw_ef=max(128, 2 * depth))
         with self._explained():
             found = self._server().query_points(
@@ -177,6 +209,17 @@ class QdrantStore(RevisionStore):
             ).points  # fmt: skip
         numbers = np.array([int(point.id) for point in found], np.int64)
         return Ranking(numbers, np.array([point.score for point in found], np.float32))
+
+    def _nearest_of(
+        self, vector: NDArray[np.float32], depth: int, among: NDArray[np.int64]
+    ) -> Ranking:
+        """Compared here: in a folder, the client would go through all ids for each of its points."""
+        try:
+            scores = self.vectors(among.tolist()) @ vector
+        except KeyError:
+            raise self._changed() from None
+        best = np.argsort(-scores, kind="stable")[:depth]
+        return Ranking(among[best], scores[best])
 
     def is_exact(self) -> bool:
         """A server makes an index of vectors by itself, once there are enough."""
@@ -300,15 +343,14 @@ class QdrantStore(RevisionStore):
             own = {} if document.vectors is None else {"vector": document.vectors[at].tolist()}
             size = 12 * len(own.get("vector", ())) + 4 * len(row["text"]) + 1000
             yield size, models.PointStruct(id=number, vector=own, payload={**row, **counts})
-        number = (document.number << 32) + _PARTS_FROM
         for name, part in document.parts.items():
-            for piece, low in enumerate(range(0, max(1, len(part)), PIECE)):
+            first, begins = _first_piece(name, document.number), range(0, max(1, len(part)), PIECE)
+            for piece, low in enumerate(begins):
                 text = base64.b64encode(part[low : low + PIECE]).decode("ascii")
                 payload = {
-                    "part": name, "piece": piece, "size": len(text), "bytes": text, **counts,
+                    "part": name, "piece": piece, "pieces": len(begins), "size": len(text), "bytes": text, **counts,
                 }  # fmt: skip
-                yield len(text), models.PointStruct(id=number, vector={}, payload=payload)
-                number += 1
+                yield len(text), models.PointStruct(id=first + piece, vector={}, payload=payload)
 
     def remove(self, numbers: Sequence[int]) -> None:
         """Until the revision that is being written: who reads the one before still finds them."""
@@ -364,6 +406,20 @@ def _counts(published: Published, *more: Any) -> Any:
     )
 
 
+def _does_count(published: Published, since: int, until: int) -> bool:
+    """The same of a point that was fetched by its id."""
+    since_lost, until_lost = (
+        any(first <= at <= last for first, last in published.lost) for at in (since, until)
+    )
+    is_begun = since <= published.revision and not since_lost
+    return is_begun and (until > published.revision or until_lost)
+
+
+def _first_piece(name: PartName, document: int) -> int:
+    """The id of its point."""
+    return (document << CHUNK_BITS) + _PARTS_FROM + (PARTS.index(name) << _PART_BITS)
+
+
 def _collection(address: StoreAddress) -> str:
     """A server's path names the collection; a folder's is an option."""
     if address.variant not in ("", "https", LOCAL):
@@ -402,6 +458,26 @@ def _check_version(version: str, shown: str) -> None:
         )
 
 
+class _OneAtATime:
+    """A client whose calls take turns: that of a folder is made for one thread, and a writer has another that renews
+    its lease. Of two that write at once, one ends the transaction of the other."""
+
+    def __init__(self, client: Any) -> None:
+        self._shared_client = client
+        self._turn = threading.RLock()
+
+    def __getattr__(self, name: str) -> Any:
+        own = getattr(self._shared_client, name)
+        if not callable(own):
+            return own
+
+        def call(*given: Any, **named: Any) -> Any:
+            with self._turn:
+                return own(*given, **named)
+
+        return call
+
+
 class _Shared:
     """The client of a folder, and how many hold it: a folder can be opened only once."""
 
@@ -425,7 +501,7 @@ def _connected(address: StoreAddress) -> Any:
                 shared = _local.get(folder)
                 if shared is None:
                     shared = _local[folder] = _Shared(
-                        QdrantClient(path=folder, force_disable_check_same_thread=True)
+                        _OneAtATime(QdrantClient(path=folder, force_disable_check_same_thread=True))
                     )
                 shared.holders += 1
                 if _local.get(folder) is shared:  # nobody let it go in between

@@ -21,9 +21,14 @@ from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.fusion import Side, reciprocal_rank_fusion, weighted_fusion
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.postgres import PostgresIndex
-from chunkwise.retrieval.postgres.search_sql import WORDS
+from chunkwise.retrieval.postgres.search_sql import (
+    filter_condition,
+    query_values,
+    words_statement,
+)
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.search.search import search
+from chunkwise.text.terms import query_terms
 from retrieval.postgres_server import embedded, new_url, put
 from retrieval.tiny_embedder import Tiny
 
@@ -305,11 +310,39 @@ def test_words_that_every_chunk_has_are_summed_by_sorting() -> None:
     values = {
         "flat": 1.0, "slope": 0.1, "rows": 10, "terms": [1, 2], "times": [1.0, 1.0], "depth": 5,
     }  # fmt: skip
-    words = source._session.names(WORDS.replace("{allowed}", "true"))
+    words = source._session.names(words_statement(filter_condition(EVERYTHING)))
     with source._session.reading() as connection:
         plan = "\n".join(row[0] for row in connection.execute(b"explain " + _text(words), values))
     assert "GroupAggregate" in plan
     assert "HashAggregate" not in plan
+
+
+@pytest.mark.parametrize("documents", [None, range(0, 600, 10)])
+def test_what_a_filter_takes_is_found_out_once_and_not_for_each_posting(
+    documents: Sequence[int] | None,
+) -> None:
+    """Of words that every chunk has: looking the chunk of each posting up took seconds at 100,000 of them."""
+    given = [Document(f"{number}.txt", "The lamp is red.") for number in range(600)]
+    source, _ = put(given, new_url(), vectors="none")
+    numbers = None if documents is None else [source.document_numbers()[at] for at in documents]
+    chosen = filter_condition(EVERYTHING if documents else Filter(documents=("*0.txt",)), numbers)
+    with source._session.reading() as connection:
+        about = source._about()
+        terms = query_terms("the lamp is red", about.languages)
+        values = {**chosen.values, **query_values(terms, about), "depth": 5}
+        asked = source._session.names(words_statement(chosen))
+        # As it joins what it takes for a few rows, however many there are.
+        connection.execute("set local enable_hashjoin = off; set local enable_mergejoin = off")
+        told = connection.execute(b"explain (analyze, format json) " + _text(asked), values)
+        plan: Any = told.fetchone()
+    looked_at = [
+        each["Actual Loops"] for each in _nodes(plan[0][0]["Plan"]) if each.get("Alias") == "c"
+    ]
+    assert looked_at == [1]
+
+
+def _nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    return [plan, *(node for each in plan.get("Plans", ()) for node in _nodes(each))]
 
 
 def _text(statement: Any) -> bytes:

@@ -24,13 +24,12 @@ from chunkwise.retrieval.postgres.connection import Address, has_index, parse_ad
 from chunkwise.retrieval.postgres.loading import CHUNK_BITS, read_relations, text_of
 from chunkwise.retrieval.postgres.schema import IndexState, TableNames
 from chunkwise.retrieval.postgres.search_sql import (
-    ALLOWED,
     FEW,
-    WORDS,
     FilterCondition,
     FusionSettings,
     filter_condition,
     query_values,
+    words_statement,
 )
 from chunkwise.retrieval.postgres.session import (
     KnownAtoms,
@@ -103,7 +102,7 @@ class PostgresRanking:
         k1: float, b: float,
     ) -> list[Ranking]:  # fmt: skip
         chosen = self._condition(connection, about, only)
-        statement = _words(chosen)
+        statement = words_statement(chosen)
         found = []
         for query in queries:
             terms = query_terms(query, about.languages)
@@ -143,7 +142,10 @@ class PostgresRanking:
         self._check(about, vectors)
         chosen = self._condition(connection, about, only)
         side = max(fusing.side_depth, depth)
-        words, meaning = _words(chosen), self._near(connection, about, chosen, side, only, None)
+        words, meaning = (
+            words_statement(chosen),
+            self._near(connection, about, chosen, side, only, None),
+        )
         shared = {
             **chosen.values,
             "depth": side,
@@ -213,11 +215,6 @@ class PostgresRanking:
         rows = cursor.execute(self._session.names(statement), values).fetchall()
         numbers = np.fromiter((row[0] for row in rows), np.int64, len(rows))
         return Ranking(numbers, np.fromiter((row[1] for row in rows), np.float32, len(rows)))
-
-
-def _words(chosen: FilterCondition) -> str:
-    limited = ALLOWED % chosen.text if chosen.values else "true"
-    return WORDS.replace("{allowed}", limited)
 
 
 T = TypeVar("T")

@@ -129,6 +129,7 @@ def _code(char: str) -> str:
 # Scores are compared as 4-byte numbers, so that chunks with equal words tie whatever the order of the sum was.
 # `offset 0` keeps the server from reading all postings to join them: it takes those of one term after the other.
 WORDS = """
+    {taken}
     select p.chunk as number,
         sum(asked.weight * p.times / (p.times + %(flat)s::float8 + %(slope)s::float8 * p.terms))::real as score
     from (
@@ -144,7 +145,16 @@ WORDS = """
     order by score desc, number
     limit %(depth)s
 """
-ALLOWED = "p.chunk in (select c.number from {chunks} c where %s)"
+# Which chunks a filter takes is found out once. Within the sum, the server would look each posting's chunk up by
+# itself: it takes the postings of frequent words for a few hundred, and there may be one for every chunk.
+TAKEN = "with taken as materialized (select c.number from {chunks} c where %s)"
+ALLOWED = "p.chunk in (select number from taken)"
+
+
+def words_statement(chosen: FilterCondition) -> str:
+    """To be filled with the tables."""
+    taken, allowed = (TAKEN % chosen.text, ALLOWED) if chosen.values else ("", "true")
+    return WORDS.replace("{taken}", taken).replace("{allowed}", allowed)
 
 
 def query_values(
