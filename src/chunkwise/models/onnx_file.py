@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.models.embedding_pack import encoder_graph, is_pack, read_pack
 from chunkwise.models.weights.catalogue import Pooling, digest
 
 _LONGEST_WINDOW = 32_768
@@ -51,11 +52,12 @@ class ModelFiles(NamedTuple):
 def model_files(
     model: str | Path, tokenizer: str | Path | None = None, *, role: str = "model"
 ) -> ModelFiles:
-    """Where no tokenizer is named, it lies beside the model; `role` is what an error calls the model."""
+    """Where no tokenizer is named, it lies beside the model, or inside; `role` is what an error calls the model."""
     path = Path(model)
     if not path.is_file():
         raise InvalidParameter(f"{role} is {str(model)!r}; no such file")
-    found = Path(tokenizer) if tokenizer else beside(path, "tokenizer.json")
+    inside = path if is_pack(path) else None
+    found = Path(tokenizer) if tokenizer else inside or beside(path, "tokenizer.json")
     if found is None:
         raise InvalidParameter(
             f"{path} has no tokenizer.json beside it, nor in the folder above; "
@@ -72,8 +74,9 @@ def load_tokenizer(path: Path) -> Any:
         from tokenizers import Tokenizer
     except ImportError:
         raise MissingExtra(f"the tokenizer {path}", "search") from None
+    data = read_pack(path).tokenizer if is_pack(path) else path.read_bytes()
     try:
-        tokenizer = Tokenizer.from_file(str(path))
+        tokenizer = Tokenizer.from_buffer(data)
     except Exception as error:  # the library raises bare Exception for a malformed file
         raise InvalidParameter(f"{path} is no tokenizer.json: {error}") from None
     tokenizer.no_truncation()
@@ -92,10 +95,17 @@ def said_number(path: Path | None, *names: str) -> int | None:
     return int(value) if 0 < value <= _LONGEST_WINDOW else None
 
 
+def said_window(model: Path) -> int | None:
+    """How many tokens the makers of a model read at once, where they say so."""
+    if is_pack(model):
+        return read_pack(model).window
+    return said_number(beside(model, "sentence_bert_config.json"), "max_seq_length")
+
+
 def said_pooling(model: Path) -> Pooling | None:
     """How the makers of a model pool, where they say so."""
-    path = beside(model, _POOLING_FILE)
-    told = _json(path)
+    path = model if is_pack(model) else beside(model, _POOLING_FILE)
+    told = {"pooling_mode": read_pack(model).pooling} if path == model else _json(path)
     if not isinstance(told, dict):
         return None
     start = "pooling_mode_"
@@ -134,6 +144,10 @@ _OUTSIDE = re.compile(
 """How a graph names a file with weights: a field `location`, then the length of the name in 7-bit digits."""
 
 
+_GROUPED_SINCE = (1, 23)
+"""The first onnxruntime that multiplies weights in 8 bits with a scale a group, on every kind of processor."""
+
+
 class OnnxSession:
     """One text a call on one thread, so that what comes out depends on the text alone, to the bit."""
 
@@ -148,9 +162,13 @@ class OnnxSession:
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
+        model: str | bytes = str(path)
+        if is_pack(path):
+            older = tuple(map(int, onnxruntime.__version__.split(".")[:2])) < _GROUPED_SINCE
+            model = encoder_graph(read_pack(path), exact=older)
         try:
             self._session: Any = onnxruntime.InferenceSession(
-                str(path), options, providers=["CPUExecutionProvider"]
+                model, options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # the library has its own tree of errors, without a public root
             raise InvalidParameter(

@@ -62,6 +62,7 @@ def test_an_identity_tells_prefix_and_pooling() -> None:
     assert "'query: ':'passage: '" in identities["e5-small"]
     assert ":cls:512:windows:'Represent this sentence" in identities["bge-small"]
     assert identities["gte-small"].endswith(":mean:512:windows")
+    assert identities["granite-30m"].endswith(":cls:512:windows")
 
 
 def test_it_keeps_the_contract(weights: Weights) -> None:
@@ -81,7 +82,9 @@ def test_the_prefix_is_read_before_the_text(weights: Weights) -> None:
     if weights.encoding.pooling == "sentences":
         pytest.skip("its tokenizer is inside the model, and it has no prefix")
     files = ensure(weights)
-    plain = OnnxEmbedder(files["model.onnx"], files["tokenizer.json"], weights.encoding.pooling)
+    # A model may have its tokenizer inside.
+    model_file, tokenizer = files[weights.files[0].name], files.get("tokenizer.json")
+    plain = OnnxEmbedder(model_file, tokenizer, weights.encoding.pooling)
     for kind in ("query", "passage"):
         prefix: str = getattr(weights.encoding, f"{kind}_prefix")
         expected = plain.embed([prefix + QUERY])

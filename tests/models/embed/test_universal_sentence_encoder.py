@@ -12,11 +12,9 @@ from chunkwise.models.embed.embedder import suits_late
 from chunkwise.models.embed.pretrained import PretrainedEmbedder
 from chunkwise.models.embed.universal_sentence_encoder import (
     SentenceEncoder,
-    _fields,
-    _varint,
     _without_tokenizer,
-    _written,
 )
+from chunkwise.models.protobuf import bytes_field
 from chunkwise.models.weights.catalogue import SETS, USE_MULTILINGUAL
 from chunkwise.models.weights.installed import ensure, model_status
 
@@ -44,18 +42,9 @@ def test_it_is_a_set_and_a_model_for_late_vectors() -> None:
     assert pickle.loads(pickle.dumps(model)).identity == model.identity
 
 
-@pytest.mark.parametrize("size", [0, 1, 127, 128, 16_383, 16_384, 3_000_000])
-def test_fields_are_written_as_they_are_read(size: int) -> None:
-    data = _written(7, b"x" * size) + _written(1, b"ab") + b"\x10\x96\x01"
-    first, second, number = _fields(data)
-    assert (first.number, data[first.low : first.high]) == (7, b"x" * size)
-    assert (second.number, data[second.low : second.high]) == (1, b"ab")
-    assert (number.number, _varint(data, number.low)) == (2, (150, len(data)))
-
-
 def test_a_model_without_a_tokenizer_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="SentencepieceTokenizer"):
-        _without_tokenizer(_written(7, _written(1, _written(4, b"MatMul"))))
+        _without_tokenizer(bytes_field(7, bytes_field(1, bytes_field(4, b"MatMul"))))
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

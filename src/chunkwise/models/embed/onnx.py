@@ -15,12 +15,11 @@ from chunkwise.base.workers import cores
 from chunkwise.models.embed.embedder import Kind, TokenVectors, numbered, text_windows
 from chunkwise.models.onnx_file import (
     OnnxSession,
-    beside,
     load_tokenizer,
     model_files,
     over_threads,
-    said_number,
     said_pooling,
+    said_window,
 )
 from chunkwise.models.weights.catalogue import Pooling
 from chunkwise.text.characters import SURROGATE
@@ -66,8 +65,7 @@ class OnnxEmbedder:
             raise InvalidParameter(f"pooling is {pooling!r}; it is one of: mean, cls")
         self.pooling: Pooling = pooling or said_pooling(self._model_path) or "mean"
         if window is None:
-            settings = beside(self._model_path, "sentence_bert_config.json")
-            window = said_number(settings, "max_seq_length") or _WINDOW
+            window = said_window(self._model_path) or _WINDOW
         check_reading(window, long, threads)
         self.window = window
         self.long = long

@@ -16,6 +16,7 @@ from chunkwise.models.weights.catalogue import (
     ARCTIC_S,
     BGE_SMALL,
     E5_SMALL,
+    GRANITE_30M,
     GTE_SMALL,
     MINILM,
     USE_MULTILINGUAL,
@@ -96,11 +97,12 @@ class PretrainedEmbedder:
     @cached_property
     def _model(self) -> OnnxEmbedder | SentenceEncoder:
         files = ensure(self._weights, advance=self._advance)
+        model = files[self._weights.files[0].name]
         if self._encoding.pooling == "sentences":
-            return SentenceEncoder(files["model.onnx"], self.window, self.long, self._threads)
+            return SentenceEncoder(model, self.window, self.long, self._threads)
         return OnnxEmbedder(
-            files["model.onnx"],
-            files["tokenizer.json"],
+            model,
+            files.get("tokenizer.json"),
             pooling=self._encoding.pooling,
             window=self.window,
             long=self.long,
@@ -126,5 +128,6 @@ class MiniLM(PretrainedEmbedder):
 bge_small = partial(PretrainedEmbedder, BGE_SMALL.name)
 arctic_s = partial(PretrainedEmbedder, ARCTIC_S.name)
 e5_small = partial(PretrainedEmbedder, E5_SMALL.name)
+granite_30m = partial(PretrainedEmbedder, GRANITE_30M.name)
 gte_small = partial(PretrainedEmbedder, GTE_SMALL.name)
 use_multilingual = partial(PretrainedEmbedder, USE_MULTILINGUAL.name)

@@ -16,6 +16,13 @@ from chunkwise.base.workers import cores
 from chunkwise.models.embed.embedder import Kind, TokenVectors, text_windows, window_ends
 from chunkwise.models.embed.onnx import Long, check_reading
 from chunkwise.models.onnx_file import over_threads
+from chunkwise.models.protobuf import (
+    MessageField,
+    bytes_field,
+    read_fields,
+    read_varint,
+    values_of,
+)
 from chunkwise.text.characters import SURROGATE, CharacterArrays
 from chunkwise.text.sentences.boundaries import sentence_starts
 
@@ -166,59 +173,6 @@ class _SentenceReader:
         return found
 
 
-class _Field(NamedTuple):
-    """One field of a message as protocol buffers write it."""
-
-    number: int
-    begin: int
-    """Where its tag stands."""
-    low: int
-    high: int
-    """Where its bytes are."""
-
-
-def _fields(data: bytes, low: int = 0, high: int | None = None) -> Iterator[_Field]:
-    high = len(data) if high is None else high
-    at = low
-    while at < high:
-        begin = at
-        tag, at = _varint(data, at)
-        kind = tag & 7
-        if kind == 0:
-            end = _varint(data, at)[1]
-        elif kind == 2:
-            length, at = _varint(data, at)
-            end = at + length
-        elif kind in (1, 5):
-            end = at + (8 if kind == 1 else 4)
-        else:
-            raise InvalidParameter(f"field {tag >> 3} is of the kind {kind}; known: 0, 1, 2, 5")
-        yield _Field(tag >> 3, begin, at, end)
-        at = end
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """A number in 7-bit digits, and the place behind it."""
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-        shift += 7
-
-
-def _written(number: int, data: bytes) -> bytes:
-    """A field of bytes."""
-    size, digits = len(data), bytearray([number << 3 | 2])
-    while size >= 0x80:
-        digits.append(size & 0x7F | 0x80)
-        size >>= 7
-    digits.append(size)
-    return bytes(digits) + data
-
-
 class _ModelParts(NamedTuple):
     """A model that takes tokens, and the tokenizer that was part of it."""
 
@@ -233,37 +187,31 @@ _NODE, _INPUT, _VALUE = 1, 11, 13
 
 def _without_tokenizer(model: bytes) -> _ModelParts:
     """The graph from the tokens on: the runtime has no such tokenizer, so what it gives becomes the input."""
-    (graph,) = (each for each in _fields(model) if each.number == _GRAPH)
-    fields = list(_fields(model, graph.low, graph.high))
+    (graph,) = (each for each in read_fields(model) if each.number == _GRAPH)
+    fields = list(read_fields(model, graph.low, graph.high))
     node = next(
-        (each for each in fields if each.number == _NODE and _TOKENIZER_NODE in _texts(model, each, 4)), None
+        (each for each in fields if each.number == _NODE and _TOKENIZER_NODE in values_of(model, each, 4)), None
     )  # fmt: skip
     if node is None:
         raise InvalidParameter(
             f"the model has no node {_TOKENIZER_NODE.decode()}; a sentence encoder with its tokenizer inside is needed"
         )
-    asked, given = _texts(model, node, 1), _texts(model, node, 2)
+    asked, given = values_of(model, node, 1), values_of(model, node, 2)
     kept, inputs = [], {}
     for each in fields:
-        name = _texts(model, each, 1)[:1] if each.number in (_INPUT, _VALUE) else []
+        name = values_of(model, each, 1)[:1] if each.number in (_INPUT, _VALUE) else []
         if each is node or (each.number == _INPUT and name[0] in asked):
             continue
         if each.number == _VALUE and name[0] in given:
-            inputs[name[0]] = _written(_INPUT, model[each.low : each.high])
+            inputs[name[0]] = bytes_field(_INPUT, model[each.low : each.high])
         else:
             kept.append(model[each.begin : each.high])
     made = b"".join([*kept, *(inputs[name] for name in given)])
-    attributes = (each for each in _fields(model, node.low, node.high) if each.number == 5)
-    tokenizer = max((value for each in attributes for value in _texts(model, each, 4)), key=len)
+    attributes = (each for each in read_fields(model, node.low, node.high) if each.number == 5)
+    tokenizer = max((value for each in attributes for value in values_of(model, each, 4)), key=len)
     return _ModelParts(
-        model[: graph.begin] + _written(_GRAPH, made) + model[graph.high :], tokenizer
+        model[: graph.begin] + bytes_field(_GRAPH, made) + model[graph.high :], tokenizer
     )
-
-
-def _texts(data: bytes, field: _Field, number: int) -> list[bytes]:
-    """The fields of this number inside a field."""
-    inside = _fields(data, field.low, field.high)
-    return [data[each.low : each.high] for each in inside if each.number == number]
 
 
 def _tokenizer_of(model: bytes, path: Path) -> Any:
@@ -274,11 +222,11 @@ def _tokenizer_of(model: bytes, path: Path) -> Any:
         raise MissingExtra(f"the tokenizer of {path}", "search") from None
     pieces: list[tuple[str, float]] = []
     characters = b""
-    for field in _fields(model):
+    for field in read_fields(model):
         if field.number == 1:
             pieces.append(_piece(model, field, len(pieces)))
         elif field.number == 3:
-            characters = _texts(model, field, 2)[0]
+            characters = values_of(model, field, 2)[0]
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=0, byte_fallback=False))
     tokenizer.normalizer = normalizers.Sequence(
         [
@@ -294,14 +242,14 @@ def _tokenizer_of(model: bytes, path: Path) -> Any:
 _NORMAL = 1
 
 
-def _piece(model: bytes, field: _Field, number: int) -> tuple[str, float]:
+def _piece(model: bytes, field: MessageField, number: int) -> tuple[str, float]:
     """A piece of text with its score; one that only marks something gets a name no text has, with a space in it."""
     text, score, kind = "", 0.0, _NORMAL
-    for each in _fields(model, field.low, field.high):
+    for each in read_fields(model, field.low, field.high):
         if each.number == 1:
             text = model[each.low : each.high].decode("utf-8")
         elif each.number == 2:
             score = struct.unpack("<f", model[each.low : each.high])[0]
         elif each.number == 3:
-            kind = _varint(model, each.low)[0]
+            kind = read_varint(model, each.low)[0]
     return (text if kind == _NORMAL else f" {number}", score)
