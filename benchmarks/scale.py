@@ -4,7 +4,7 @@
     python -m benchmarks.scale cut --megabytes 20 [--ray]
     python -m benchmarks.scale nodes --megabytes 20     # processes, and a cluster of one and of two nodes
     python -m benchmarks.scale embed --megabytes 0.3    # the same for an index with vectors
-    python -m benchmarks.scale memory --megabytes 60    # what processes take at a tenth of it, a third, and all
+    python -m benchmarks.scale memory --megabytes 100 300 1000 --strategy words   # of the command as a whole
     python -m benchmarks.scale kills --kills 10         # of one of two nodes, at random moments
     python -m benchmarks.scale large --chunks 10000000  # what searching so many takes of memory
     python -m benchmarks.scale model                    # arithmetic on these figures, for larger ones
@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 import chunkwise
+from benchmarks.watched import watched
 from chunkwise.base.ray_workers import RayCluster
 from chunkwise.base.workers import Jobs, begin_workers
 from chunkwise.chunkers import chunk_parts
@@ -274,33 +275,32 @@ def embed(megabytes: float) -> None:
         print(f"files alike: {all(each == files[0] for each in files)} ({len(files[0])})")
 
 
-_MEMORY = """
-import sys
-from pathlib import Path
-sys.path[:0] = [sys.argv[4]]
-from benchmarks import scale
-if __name__ == "__main__":
-    scale.chunk_parts._BATCHES = 1
-    scale._dataset(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))
-    print(scale._peak())
-"""
-
-
-def memory(megabytes: float) -> None:
-    with tempfile.TemporaryDirectory() as place:
-        script = Path(place) / "run.py"
-        script.write_text(_MEMORY)
-        for share in (0.1, 0.33, 1):
-            docs, output = Path(place) / f"docs{share}", Path(place) / f"out{share}"
+def memory(sizes: list[float], strategy: str, engine: str) -> None:
+    """By the command itself: who lists and commits, and two processes that cut."""
+    for megabytes in sizes:
+        with tempfile.TemporaryDirectory() as place:
+            docs = Path(place) / "docs"
             docs.mkdir()
-            count = _corpus(docs, megabytes * share)
-            root = str(Path(__file__).parents[1])
-            command = [sys.executable, str(script), str(docs), str(output), "2", root]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
-            peaks = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000
+            count = _corpus(docs, megabytes)
+            command = [
+                sys.executable,
+                "-m",
+                "chunkwise",
+                "chunk",
+                str(docs),
+                "-o",
+                f"{place}/out",
+                "-q",
+            ]
+            command += [
+                "-s",
+                strategy,
+                *(["-j", "2"] if engine == "local" else ["--engine", engine]),
+            ]
+            together, largest, used, clock = watched(command)
             print(
-                f"{megabytes * share:g} MB, {count:,} documents: driver {float(done.stdout):.0f} MB, "
-                f"largest process so far {peaks:.0f} MB",
+                f"{megabytes:g} MB, {count:,} documents: peak of all processes {together:.0f} MB, of the largest "
+                f"{largest:.0f} MB; {used:.0f} s of the processor, {clock:.0f} s",
                 flush=True,
             )
 
@@ -475,17 +475,19 @@ def main() -> None:
         "what",
         choices=["names", "cut", "nodes", "embed", "memory", "kills", "large", "model"],
     )
-    reader.add_argument("--megabytes", type=float, default=20)
+    reader.add_argument("--megabytes", type=float, nargs="+", default=[20])
+    reader.add_argument("--strategy", default="structure")
+    reader.add_argument("--engine", default="local")
     reader.add_argument("--ray", action="store_true")
     reader.add_argument("--kills", type=int, default=10)
     reader.add_argument("--chunks", type=int, default=10_000_000)
     given = reader.parse_args()
     ways: dict[str, Callable[[], None]] = {
         "names": names,
-        "cut": lambda: cut(given.megabytes, with_ray=given.ray),
-        "nodes": lambda: nodes(given.megabytes),
-        "embed": lambda: embed(given.megabytes),
-        "memory": lambda: memory(given.megabytes),
+        "cut": lambda: cut(given.megabytes[0], with_ray=given.ray),
+        "nodes": lambda: nodes(given.megabytes[0]),
+        "embed": lambda: embed(given.megabytes[0]),
+        "memory": lambda: memory(given.megabytes, given.strategy, given.engine),
         "kills": lambda: kills(given.kills),
         "large": lambda: large(given.chunks),
         "model": model,
