@@ -6,7 +6,7 @@
     python -m benchmarks.long_document --megabytes 30 --index       # into an index, which holds it as a whole
 
 Its sections are those of the sample corpus in a seeded order. Memory is what all processes of the command together
-have for themselves (`Pss`), looked at five times a second; work is counted in seconds of the processor.
+have for themselves (`Pss`), looked at once a second; work is counted in seconds of the processor.
 """
 
 from __future__ import annotations

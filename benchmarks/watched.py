@@ -46,7 +46,7 @@ def watched(command: list[str]) -> tuple[float, float, float, float]:
         while process.poll() is None:
             now = memory_of(process.pid)
             together, largest = max(together, now[0]), max(largest, now[1])
-            time.sleep(0.2)
+            time.sleep(1.0)
         if process.returncode:
             told.seek(0)
             sys.exit(f"{' '.join(command)} failed: {told.read()[-2000:]}")
