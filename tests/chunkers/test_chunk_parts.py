@@ -25,7 +25,7 @@ from chunkwise.chunkers.chunk_parts import (
     PartWork,
     write_dataset,
 )
-from chunkwise.chunkers.stretches import Stretch, StretchSizes, in_stretches
+from chunkwise.chunkers.stretches import StretchSizes, TextStretch, in_stretches
 from chunkwise.chunkers.write_chunks import row_of
 from chunkwise.documents import LoadOptions, source
 
@@ -381,7 +381,7 @@ def test_a_long_document_has_the_rows_that_it_has_as_a_whole(
     docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, context: Any
 ) -> None:
     long = _long_file(docs, monkeypatch)
-    seen: list[Stretch] = []
+    seen: list[TextStretch] = []
     cut = cut_units._stretches
     monkeypatch.setattr(cut_units, "_stretches", lambda *given: _noted(cut(*given), seen))
     recipe = PartRecipe("structure", LoadOptions(), context, tmp_path / "out")
@@ -396,7 +396,7 @@ def test_a_long_document_has_the_rows_that_it_has_as_a_whole(
     assert long.name in {row["doc_id"] for row in found}
 
 
-def _noted(stretches: Any, seen: list[Stretch]) -> Any:
+def _noted(stretches: Any, seen: list[TextStretch]) -> Any:
     for each in stretches:
         seen.append(each)
         yield each

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from chunkwise import Document
 from chunkwise.chunkers import get_strategy, registry
-from chunkwise.chunkers.stretches import Stretch, StretchSizes, in_stretches
+from chunkwise.chunkers.stretches import StretchSizes, TextStretch, in_stretches
 from chunkwise.chunkers.write_chunks import ChunkRow, row_of
 
 STRATEGIES = [
@@ -78,7 +78,7 @@ def _prose(seed: int, blocks: int) -> str:
     return "\n\n".join(_paragraph(chance) for _ in range(blocks)) + "\n"
 
 
-def _stretches(document: Document, strategy: str, sizes: StretchSizes) -> list[Stretch]:
+def _stretches(document: Document, strategy: str, sizes: StretchSizes) -> list[TextStretch]:
     text, parts = document.text, iter(range(0, len(document.text), 777))
     head = Document(document.id, "", title=document.title, format=document.format)
     return list(
@@ -86,7 +86,7 @@ def _stretches(document: Document, strategy: str, sizes: StretchSizes) -> list[S
     )
 
 
-def _rows(stretches: list[Stretch]) -> list[ChunkRow]:
+def _rows(stretches: list[TextStretch]) -> list[ChunkRow]:
     return [row_of(chunk, place) for _, chunks, place in stretches for chunk in chunks]
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.chunk import ChunkOutcome, StrategyLike, cut_batch, under_id
-from chunkwise.chunkers.stretches import Stretch, in_stretches
+from chunkwise.chunkers.stretches import TextStretch, in_stretches
 from chunkwise.chunkers.write_chunks import StretchPlace
 from chunkwise.core import Document
 from chunkwise.documents import InputItem, LoadOptions
@@ -24,7 +24,7 @@ class CutDocument(NamedTuple):
     """A document, and its chunks, as many at a time as are there, under the id that it is given."""
 
     document: Document
-    stretches: Callable[[str], Iterable[Stretch]]
+    stretches: Callable[[str], Iterable[TextStretch]]
 
 
 class LostHalfwayError(Exception):
@@ -63,9 +63,9 @@ def _at_once(outcome: ChunkOutcome) -> CutDocument | UnreadableDocument:
     if isinstance(outcome, UnreadableDocument):
         return outcome
 
-    def stretches(id: str) -> Iterator[Stretch]:
+    def stretches(id: str) -> Iterator[TextStretch]:
         named = under_id(outcome, id)
-        yield Stretch(named.analyzed, named.chunks, StretchPlace())
+        yield TextStretch(named.analyzed, named.chunks, StretchPlace())
 
     return CutDocument(outcome.document, stretches)
 
@@ -84,7 +84,7 @@ def _cut_long(
     yield from map(_at_once, cut_batch(strategy, options, [unit]))
 
 
-def _stretches(unit: Source, found: LongText, strategy: Strategy, id: str) -> Iterator[Stretch]:
+def _stretches(unit: Source, found: LongText, strategy: Strategy, id: str) -> Iterator[TextStretch]:
     chunks = 0
     try:
         for stretch in in_stretches(replace(found.document, id=id), found.text, strategy):

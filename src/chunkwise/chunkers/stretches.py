@@ -41,7 +41,7 @@ _TAILS_A_STRETCH = 8
 _TAILS_TRIED = 4
 
 
-class Stretch(NamedTuple):
+class TextStretch(NamedTuple):
     """A part of a text, and those of the chunks that begin in it which begin in no later one."""
 
     analyzed: Analyzed
@@ -52,7 +52,7 @@ class Stretch(NamedTuple):
 
 def in_stretches(
     document: Document, text: Iterable[str], strategy: Strategy, sizes: StretchSizes = _USUAL
-) -> Iterator[Stretch]:
+) -> Iterator[TextStretch]:
     """The stretches of a text, `document` being what is known of it; all of its chunks, in order."""
     source = _Reader(text)
     above: tuple[HeadingAbove, ...] = ()
@@ -64,7 +64,7 @@ def in_stretches(
         with uncollected():
             chunks = list(strategy.chunks(analyzed))
         if is_last:
-            yield Stretch(analyzed, chunks, place)
+            yield TextStretch(analyzed, chunks, place)
             return
         longest = max((chunk.end - chunk.start for chunk in chunks), default=0)
         tail = max(sizes.tail, _CHUNKS_A_TAIL * longest)
@@ -79,7 +79,7 @@ def in_stretches(
             found = _at_a_block(analyzed, chunks, len(rest) - 2 * tail)
         begin = chunks[found].start if found < len(chunks) else len(rest)
         above = analyzed.sections.above(begin)
-        stretch = Stretch(analyzed, chunks[:found], place)
+        stretch = TextStretch(analyzed, chunks[:found], place)
         del analyzed, chunks  # whoever is given them lets go of them before the next are made
         yield stretch
         del stretch
