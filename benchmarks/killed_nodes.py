@@ -46,6 +46,17 @@ def _run(docs: Path, output: Path, strategy: str) -> float:
     return time.monotonic() - began
 
 
+def _another(nodes: Nodes) -> None:
+    """A node in the place of the one that was killed; Ray gives it thirty seconds to start, busy machine or not."""
+    for _ in range(5):
+        try:
+            nodes.cluster.add_node(num_cpus=1)
+            break
+        except Exception as error:  # it is told by no class of its own
+            print(f"a node did not start: {str(error)[:80]}", flush=True)
+    nodes.warm(8)
+
+
 def main() -> None:
     reader = argparse.ArgumentParser()
     reader.add_argument("--kills", type=int, default=10)
@@ -79,8 +90,7 @@ def main() -> None:
                 f"{number + 1}: killed after {moment:.1f} s of {took:.1f} s; every document once: {ids == wanted}",
                 flush=True,
             )
-            made.cluster.add_node(num_cpus=1)
-            made.warm(8)
+            _another(made)
     sys.exit(1 if lost else 0)
 
 

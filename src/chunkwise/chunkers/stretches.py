@@ -27,7 +27,7 @@ class StretchSizes:
     """In characters."""
 
     stretch: int = 4 << 20
-    tail: int = 1 << 18
+    tail: int = 1 << 17
     """Further than anything that decides about a cut looks ahead: nothing this close to the end of what was read is
     relied on."""
     most: int = 4
