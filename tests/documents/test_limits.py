@@ -213,7 +213,7 @@ def test_the_usual_files_of_a_short_command_need_no_process(write: Write) -> Non
 
 
 def test_a_large_file_of_theirs_does(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "_SMALL", 1000)
+    monkeypatch.setattr(reading, "SMALL", 1000)
     nested = write("a.json", "[" + "[]," * 30_000_000 + "[]]")
     assert told([nested, write("b.txt", "B " * 1000)]) == [_TOLD, "b.txt"]
     assert limited._all

@@ -126,6 +126,12 @@ class Strategy:
         return hasattr(self.chunker, "llm")
 
     @property
+    def in_stretches(self) -> bool:
+        """Whether it fills chunks from the left and looks ahead no further than their size: what a chunk is does not
+        depend on what stands far from it."""
+        return self.name in registry.builtin and bool(getattr(self.chunker, "in_stretches", False))
+
+    @property
     def asks_for_overlap(self) -> bool:
         """Whether an overlap is named, and one can tell where it is missing."""
         return bool(getattr(self.chunker, "asks_for_overlap", False)) and self.limit is not None

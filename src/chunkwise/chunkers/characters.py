@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from chunkwise.base import parameters
 from chunkwise.base.parameters import param
@@ -21,6 +22,8 @@ class CharacterChunker:
 
     Use it where a size in characters is prescribed, or as a baseline.
     """
+
+    in_stretches: ClassVar[bool] = True
 
     max_chars: int = param(
         1000, "characters of a chunk", unit="characters", low=1, high=LARGEST,

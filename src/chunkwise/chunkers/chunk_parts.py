@@ -13,12 +13,13 @@ import re
 import secrets
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -27,10 +28,11 @@ from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.base.object_store import address_of, asked, store
 from chunkwise.base.workers import WorkerDied
 from chunkwise.chunkers import get_strategy
-from chunkwise.chunkers.chunk import Chunked, StrategyLike, batches, cut_batch, under_id, weight
+from chunkwise.chunkers.chunk import StrategyLike, batches, weight
 from chunkwise.chunkers.contextual import with_headings
-from chunkwise.chunkers.write_chunks import chunk_file
-from chunkwise.core import Document, OnProgress
+from chunkwise.chunkers.cut_units import LostHalfwayError, cut_units
+from chunkwise.chunkers.write_chunks import StretchPlace, VectorRows, WriteChunks, chunk_file
+from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.documents import (
     InputItem,
     InputReader,
@@ -108,6 +110,14 @@ class PartWorkers(Protocol):
     def submit(self, given: PartWork) -> Future[PartRecord]: ...
 
 
+def _nowhere(
+    chunks: Iterable[Chunk],
+    vectors: VectorRows | None = None,
+    place: StretchPlace | None = None,
+) -> None:
+    """Writes nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class PartRecipe:
     """How documents become a part: sent to every worker once."""
@@ -119,33 +129,39 @@ class PartRecipe:
 
     def __call__(self, work: PartWork) -> PartRecord:
         """Makes a part, beside the others that are not yet part of the data set."""
-        if work.is_trial:
-            tried = [cut_batch(self.strategy, self.options, batch) for batch in work.batches]
-            lost = (each for batch in tried for each in batch if not isinstance(each, Chunked))
-            return PartRecord(problems=[[each.source, each.reason] for each in lost])
+        try:
+            if work.is_trial:
+                return PartRecord(problems=self._filled(work, _nowhere).problems)
+            with chunk_file(self.output / _STAGED / f"{work.name}.parquet") as write:
+                record = self._filled(work, write)
+        except LostHalfwayError as lost:
+            return self(replace(work, batches=lost.left_out_of(work.batches)))
+        with replacing(self.output / _STAGED / f"{work.name}.json") as temporary:
+            temporary.write_text(json.dumps(asdict(record)), encoding="utf-8")
+        return record
+
+    def _filled(self, work: PartWork, write: WriteChunks) -> PartRecord:
         documents: list[list[str]] = []
         problems: list[list[str]] = []
         own_ids: list[list[Any]] = []
         chunks = 0
-        with chunk_file(self.output / _STAGED / f"{work.name}.parquet") as write:
-            for batch in work.batches:
-                for outcome in cut_batch(self.strategy, self.options, batch):
-                    if not isinstance(outcome, Chunked):
-                        problems.append([outcome.source, outcome.reason])
-                        continue
-                    if (id := work.new_ids.get(len(documents))) is not None:
-                        own_ids.append([len(documents), outcome.document.id])
-                        outcome = under_id(outcome, id)
-                    cut = outcome.chunks
-                    if self.context == "headings":
-                        cut = with_headings(cut, outcome.analyzed)
-                    documents.append([outcome.document.id, outcome.document.source])
-                    chunks += len(cut)
-                    write(cut)
-        record = PartRecord(documents, chunks, problems, own_ids)
-        with replacing(self.output / _STAGED / f"{work.name}.json") as temporary:
-            temporary.write_text(json.dumps(asdict(record)), encoding="utf-8")
-        return record
+        found = (cut_units(self.strategy, self.options, batch) for batch in work.batches)
+        for cut in chain.from_iterable(found):
+            if isinstance(cut, UnreadableDocument):
+                problems.append([cut.source, cut.reason])
+                continue
+            id = work.new_ids.get(len(documents), cut.document.id)
+            if id != cut.document.id:
+                own_ids.append([len(documents), cut.document.id])
+            documents.append([id, cut.document.source])
+            for stretch in cut.stretches(id):
+                rows = stretch.chunks
+                if self.context == "headings":
+                    rows = with_headings(rows, stretch.analyzed)
+                chunks += len(rows)
+                write(rows, place=stretch.place)
+                del stretch, rows  # before the next one is made
+        return PartRecord(documents, chunks, problems, own_ids)
 
     def how(self) -> str:
         """What makes the same documents the same chunks: strategy, its code where it is not ours, options, version."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,8 @@ class ParagraphChunker(SizedChunker):
 
     Use it for verses, aphorisms, recipes, questions and answers: text written in small units.
     """
+
+    in_stretches: ClassVar[bool] = True
 
     merge: bool = param(False, "fill chunks with several paragraphs up to the limit")
 

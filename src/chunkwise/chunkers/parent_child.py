@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
@@ -24,6 +25,8 @@ class ParentChildChunker(SizedChunker):
 
     Use it where a question meets one sentence but the answer needs what stands around it.
     """
+
+    in_stretches: ClassVar[bool] = True
 
     max_tokens: int = param(
         100, "no chunk is larger, in units of the tokenizer", unit="words", low=1, high=LARGEST,

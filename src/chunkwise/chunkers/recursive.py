@@ -175,6 +175,11 @@ class RecursiveChunker(SizedChunker):
                         f"separators: {item!r} is no regular expression: {error}"
                     ) from None
 
+    @property
+    def in_stretches(self) -> bool:
+        """What a regular expression looks at may be anywhere."""
+        return not self.regex
+
     def split(self, document: Analyzed) -> Sequence[Piece]:
         levels = without_fragments(document, self._levels(document))
         packer = self.packer(document, levels, nested=True)

@@ -21,6 +21,8 @@ class SentenceChunker(SizedChunker):
 
     default_overlap: ClassVar[tuple[str, int]] = ("overlap", 50)
 
+    in_stretches: ClassVar[bool] = True
+
     def split(self, document: Analyzed) -> Sequence[Piece]:
         packer = self.packer(document, [*sentence_levels(document), *clause_levels(document)])
         return self.join_small_chunks(document, packer.pack(0, len(document.text)))

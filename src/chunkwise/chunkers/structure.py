@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,8 @@ class StructureChunker(SizedChunker):
 
     Use it for Markdown, HTML and DOCX with tables, lists and code. A split table's header is in `context`.
     """
+
+    in_stretches: ClassVar[bool] = True
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
         sections = heading_levels(document)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from chunkwise.base import parameters
 from chunkwise.base.parameters import param
@@ -21,6 +22,8 @@ class TokenChunker:
 
     Use it as the baseline every other strategy has to beat.
     """
+
+    in_stretches: ClassVar[bool] = True
 
     max_tokens: int = param(
         400, "tokens of a chunk", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from chunkwise.base import parameters
 from chunkwise.base.parameters import param
@@ -24,6 +25,8 @@ class WordChunker:
 
     Use it where sizes are spoken of in words. Presets: small 200/30, medium 500/75, large 800/100.
     """
+
+    in_stretches: ClassVar[bool] = True
 
     preset: str = param("medium", "a size and overlap by name", choices=tuple(_PRESETS))
     max_words: int | None = param(

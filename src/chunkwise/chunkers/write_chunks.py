@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any, Protocol, TypedDict, cast
+from typing import IO, Any, NamedTuple, Protocol, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,10 +35,25 @@ from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, g
 VectorRows = Iterable[NDArray[np.float32]]
 
 
+class StretchPlace(NamedTuple):
+    """Where a stretch of a longer text begins in it: positions and numbers of its chunks are counted from there."""
+
+    characters: int = 0
+    chunks: int = 0
+
+
+_AT_THE_BEGINNING = StretchPlace()
+
+
 class WriteChunks(Protocol):
     """Appends chunks to an open file, with one vector each where it has a column for them."""
 
-    def __call__(self, chunks: Iterable[Chunk], vectors: VectorRows | None = None) -> None: ...
+    def __call__(
+        self,
+        chunks: Iterable[Chunk],
+        vectors: VectorRows | None = None,
+        place: StretchPlace = _AT_THE_BEGINNING,
+    ) -> None: ...
 
 
 VECTOR = "vector"
@@ -103,28 +118,29 @@ def _tokenizer(label: str) -> TokenizerLike:
     return limit[0] if limit else DEFAULT_TOKENIZER
 
 
-def row_of(chunk: Chunk) -> ChunkRow:
+def row_of(chunk: Chunk, place: StretchPlace = _AT_THE_BEGINNING) -> ChunkRow:
     """A chunk's record; `section` is the path, `metadata` the document's own, as JSON.
 
     `spans` has the places it stands for, as JSON: its own; of a summary (`level` above 0) all it summarises.
     `boxes` has the rectangles they stand in, as JSON: page from 1, x0, y0, x1, y1 in PDF points.
     """
-    row = _json_row(chunk)
+    row = _json_row(chunk, place)
     row["spans"] = json.dumps(row["spans"])
     row["boxes"] = json.dumps(row["boxes"])
     row["metadata"] = _json(chunk.document.metadata)
     return cast(ChunkRow, row)
 
 
-def _json_row(chunk: Chunk) -> dict[str, object]:
+def _json_row(chunk: Chunk, place: StretchPlace = _AT_THE_BEGINNING) -> dict[str, object]:
     """The same, in which lists and objects stand as they are: JSON holds them."""
     document, parent, text = chunk.document, chunk.parent, chunk.text
+    begin, index = place.characters, place.chunks + chunk.index
     return {
-        "id": chunk.id,
+        "id": f"{document.id}::{index}",
         "doc_id": document.id,
-        "index": chunk.index,
-        "start": chunk.start,
-        "end": chunk.end,
+        "index": index,
+        "start": begin + chunk.start,
+        "end": begin + chunk.end,
         "text": text,
         "context": chunk.context,
         "token_count": chunk.token_count,
@@ -139,10 +155,10 @@ def _json_row(chunk: Chunk) -> dict[str, object]:
         "source": document.source,
         "strategy": chunk.strategy,
         "level": chunk.level,
-        "spans": chunk.spans,
+        "spans": [(begin + start, begin + end) for start, end in chunk.spans],
         "boxes": chunk.boxes,
-        "parent_start": parent.start if parent else None,
-        "parent_end": parent.end if parent else None,
+        "parent_start": begin + parent.start if parent else None,
+        "parent_end": begin + parent.end if parent else None,
         "metadata": plain_value(document.metadata),
     }
 
@@ -246,28 +262,41 @@ def chunk_file(path: Path, *, with_vectors: bool = False) -> Iterator[WriteChunk
     if suffix == ".jsonl":
         with replacing(path) as temporary, lines_file(temporary) as append_lines:
 
-            def write_lines(chunks: Iterable[Chunk], vectors: VectorRows | None = None) -> None:
+            def write_lines(
+                chunks: Iterable[Chunk],
+                vectors: VectorRows | None = None,
+                place: StretchPlace = _AT_THE_BEGINNING,
+            ) -> None:
                 with says_what_it_writes(path):
-                    if vectors is None:
+                    if vectors is not None:
+                        pairs = zip(chunks, vectors, strict=True)
+                        append_lines(
+                            json_line({**_json_row(chunk, place), VECTOR: vector.tolist()})
+                            for chunk, vector in pairs
+                        )
+                    elif place != _AT_THE_BEGINNING:
+                        append_lines(json_line(_json_row(chunk, place)) for chunk in chunks)
+                    else:
                         append_lines(chunk_lines(chunks))
-                        return
-                    pairs = zip(chunks, vectors, strict=True)
-                    append_lines(
-                        json_line({**_json_row(chunk), VECTOR: vector.tolist()})
-                        for chunk, vector in pairs
-                    )
 
             yield write_lines
         return
     with replacing(path) as temporary, opener(temporary) as append:
 
-        def write(chunks: Iterable[Chunk], vectors: VectorRows | None = None) -> None:
+        def write(
+            chunks: Iterable[Chunk],
+            vectors: VectorRows | None = None,
+            place: StretchPlace = _AT_THE_BEGINNING,
+        ) -> None:
             with says_what_it_writes(path):
                 if vectors is None:
-                    append(map(row_of, chunks))
+                    append(row_of(chunk, place) for chunk in chunks)
                     return
                 pairs = zip(chunks, vectors, strict=True)
-                append({**row_of(chunk), VECTOR: _plain(vector, suffix)} for chunk, vector in pairs)
+                append(
+                    {**row_of(chunk, place), VECTOR: _plain(vector, suffix)}
+                    for chunk, vector in pairs
+                )
 
         yield write
 

@@ -20,6 +20,7 @@ from chunkwise.core import Document
 from chunkwise.documents.archive import is_archive, members
 from chunkwise.documents.document_names import Ids
 from chunkwise.documents.formats.arrow import Table, TableLike, is_table
+from chunkwise.documents.formats.lance import LanceTable, is_lance
 from chunkwise.documents.loader import LoadOptions, OnUnreadable
 from chunkwise.documents.patterns import depth_of, is_pattern, names_a_kind, split_pattern, to_regex
 from chunkwise.documents.remote_documents import StoreEntry, look_up, read_ahead, walk_store
@@ -202,6 +203,12 @@ def _sources(
             continue
         text = os.fspath(given)
         address = address_of(text)
+        if is_lance(text) and (address is not None or os.path.isdir(text)):
+            shown = printable(text if address is None else shown_address(address))
+            if names.is_new(shown):
+                lance = LanceTable(address or os.path.abspath(text), shown)
+                yield Table(names.distinct(Source(printable(lance.name), shown)).id, lance, shown)
+            continue
         of_input = (
             _of_input(local_name(text), names, on_unreadable)
             if address is None

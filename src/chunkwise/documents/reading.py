@@ -58,9 +58,10 @@ InputItem = Source | Document | UnreadableDocument
 _DEFAULTS = LoadOptions()
 
 
-_SMALL = 16 << 20
+SMALL = 16 << 20
 """Bytes of a file that a loader without surprises reads in this process: they come to twenty times as much at most."""
 _COPIED = 1 << 20
+EMPTY = "empty: no text in it"
 _HERE = "chunkwise.documents.reading:outcomes_for_another"
 _stay_here: set[type] = set()
 """Third parties' loaders that were found not to be fit for another process."""
@@ -85,8 +86,8 @@ def loaded(source: Source, options: LoadOptions) -> Iterator[Document | Unreadab
         return
     revision = revision_of(source, options)
     try:
-        with _fetched(source, options) as fetched:
-            for outcome in _loaded(fetched, options):
+        with fetched(source, options) as here:
+            for outcome in _loaded(here, options):
                 if isinstance(outcome, Document):
                     outcome = replace(outcome, revision=revision)
                 yield outcome
@@ -105,7 +106,7 @@ def revision_of(source: Source, options: LoadOptions) -> str:
 
 
 @contextmanager
-def _fetched(source: Source, options: LoadOptions) -> Iterator[Source]:
+def fetched(source: Source, options: LoadOptions) -> Iterator[Source]:
     """The file here, unless it is one that is read in ranges: parsers seek, and work in processes with limits."""
     if source.data is not None:
         yield source
@@ -113,7 +114,7 @@ def _fetched(source: Source, options: LoadOptions) -> Iterator[Source]:
     loader = choose_loader(source, options)[1]
     if getattr(loader, "stream", False) and not getattr(loader, "guarded", True):
         yield source
-    elif source.size <= _SMALL:
+    elif source.size <= SMALL:
         yield replace(source, data=source.read(options.max_bytes))
     elif source.size > options.max_bytes:
         raise UnreadableDocument(source.origin, f"larger than {options.max_bytes:,} bytes")
@@ -178,7 +179,7 @@ def _is_guarded(source: Source, loader: Loader) -> bool:
     # A third party's class may leave it out.
     if getattr(loader, "guarded", True):
         return True
-    return source.size > _SMALL and not getattr(loader, "stream", False)
+    return source.size > SMALL and not getattr(loader, "stream", False)
 
 
 def _guarded(
@@ -250,7 +251,7 @@ def _outcomes(
         if document is None or ended:
             return
         if is_blank(document.text):
-            yield NoText(source.origin, "empty: no text in it")
+            yield NoText(source.origin, EMPTY)
         else:
             yield document
 

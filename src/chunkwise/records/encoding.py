@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
 
 from chunkwise.base.errors import UnreadableDocument
 
@@ -85,6 +87,40 @@ def decode(data: bytes, origin: str, encoding: str | None = None) -> str:
             return _by_name(data, origin, encoding)
         why = f"not valid UTF-8 at byte {error.start}; name its encoding, such as --encoding cp1252"
         raise UnreadableDocument(origin, why) from error
+
+
+_PIECE = 1 << 20
+
+
+def streamed_encoding(open: Callable[[], BinaryIO], named: str | None = None) -> str | None:
+    """What `decode` would choose for a file, read piece by piece; None: that takes the whole, or it is no text."""
+    with open() as file:
+        marked = marked_encoding(file.read(4))
+    if marked is not None:
+        return marked if marked != "utf-32-le" and _is_in(open, marked) else None
+    if named is not None and _codec(named) in _SHIFTS:
+        return None
+    if _is_in(open, "utf-8"):
+        return "utf-8"
+    other = named is not None and not _is_utf8(named) and not _is_wide(named)
+    return named if named is not None and other and _is_in(open, named, without="\0") else None
+
+
+def _is_in(open: Callable[[], BinaryIO], encoding: str, without: str = "") -> bool:
+    """Whether a file is valid in an encoding, and holds nothing of this."""
+    try:
+        with open() as file:
+            return not any(without and without in text for text in decoded(file, encoding))
+    except UnicodeError:
+        return False
+
+
+def decoded(file: BinaryIO, encoding: str) -> Iterator[str]:
+    """The text of a file piece by piece; what is not valid is a `UnicodeError`."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    while piece := file.read(_PIECE):
+        yield decoder.decode(piece)
+    yield decoder.decode(b"", True)
 
 
 def charset(name: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import ref
@@ -24,7 +24,7 @@ from chunkwise.text.blocks.lines import Lines
 from chunkwise.text.blocks.markdown import markdown_blocks
 from chunkwise.text.blocks.markup import MARKUPS
 from chunkwise.text.blocks.plain_text import is_one_paragraph, plain_blocks
-from chunkwise.text.blocks.sections import SectionTree, heading_title
+from chunkwise.text.blocks.sections import HeadingAbove, SectionTree, heading_title
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.graphemes import Graphemes
 from chunkwise.text.positions import merge_sorted, without
@@ -46,13 +46,22 @@ ATOM_TOKENS = 80
 class Analyzed:
     """A document with its tokens, sentences, blocks and sections as offset arrays, each made when first asked for."""
 
-    def __init__(self, document: Document, parsing: ParsingBudget | None = None) -> None:
-        """`parsing`: what is left for parsers of source code, shared with other documents; None: no limit."""
+    def __init__(
+        self,
+        document: Document,
+        parsing: ParsingBudget | None = None,
+        above: Sequence[HeadingAbove] = (),
+    ) -> None:
+        """`parsing`: what is left for parsers of source code, shared with other documents; None: no limit.
+
+        `above`: the headings that hold the beginning of the text, where it is a stretch of a longer one.
+        """
         self.document = document
         self.text = document.text
         self.unparsed = False
         """Whether its code was not parsed because nothing was left."""
         self._parsing = parsing
+        self._above = above
         self._measures: dict[str | int, TokenMeasure] = {}
         self._trees: dict[str, tuple[Tree | None, bytes]] = {}
 
@@ -90,7 +99,8 @@ class Analyzed:
         if self.document.format == "code":
             return CodeSections(self.text, *self.syntax(self.document.language))
         markup = MARKUPS.get(self.document.format)
-        return SectionTree(self.text, self.blocks, markup.title if markup else heading_title)
+        title = markup.title if markup else heading_title
+        return SectionTree(self.text, self.blocks, title, self._above)
 
     def syntax(self, language: str) -> tuple[Tree | None, bytes]:
         """The syntax tree in a programming language, None without its grammar, and the bytes it speaks of."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,17 +87,35 @@ def _without_marks(match: re.Match[str]) -> str:
     return match[0] if match[1] == "__" and match[2].isidentifier() else match[2]
 
 
+class HeadingAbove(NamedTuple):
+    """A heading that holds a place: its level, and the titles down to its own."""
+
+    level: int
+    path: tuple[str, ...]
+
+
+_NO_HEADING = HeadingAbove(0, ())
+
+
 class SectionTree:
     """Section 0 is what precedes the first heading; section `i` runs from heading `i - 1` to the next one."""
 
     _near = SectionStretch(0, 0, ())
     """The section asked about last: chunks come in their order."""
 
+    _above: Sequence[HeadingAbove] = ()
+
     def __init__(
-        self, text: str, blocks: Blocks, title: Callable[[str], str] = heading_title
+        self,
+        text: str,
+        blocks: Blocks,
+        title: Callable[[str], str] = heading_title,
+        above: Sequence[HeadingAbove] = (),
     ) -> None:
+        """`above`: the headings that hold the first place of the text, where it is a stretch of a longer one."""
         self._text = text
         self._title = title
+        self._above = above
         index = blocks.of("heading")
         level = blocks.level[index].clip(1, _DEEPEST)
         self.level: NDArray[np.int64] = np.concatenate(([0], level))
@@ -110,21 +129,31 @@ class SectionTree:
     @cached_property
     def paths(self) -> list[tuple[str, ...]]:
         """Titles from the outermost heading down to each section's own."""
-        paths: list[tuple[str, ...]] = [()]
-        stack: list[tuple[int, tuple[str, ...]]] = [(0, ())]
+        stack = [_NO_HEADING, *self._above]
+        paths = [stack[-1].path]
         for level, start, end in zip(
             self.level[1:].tolist(),
             self.start[1:].tolist(),
             self.heading_end[1:].tolist(),
             strict=True,
         ):
-            while stack[-1][0] >= level:
+            while stack[-1].level >= level:
                 stack.pop()
             title = self._title(self._text[start : min(end, start + _READ)])[:_LONGEST_TITLE]
-            path = (*stack[-1][1], title) if title else stack[-1][1]
-            stack.append((level, path))
+            path = (*stack[-1].path, title) if title else stack[-1].path
+            stack.append(HeadingAbove(level, path))
             paths.append(path)
         return paths
+
+    def above(self, position: int) -> tuple[HeadingAbove, ...]:
+        """The headings before this place that hold it, outermost first."""
+        stack = [_NO_HEADING, *self._above]
+        until = int(self.start[1:].searchsorted(position)) + 1
+        for level, path in zip(self.level[1:until].tolist(), self.paths[1:until], strict=True):
+            while stack[-1].level >= level:
+                stack.pop()
+            stack.append(HeadingAbove(level, path))
+        return tuple(stack[1:])
 
     def at(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """The section each position lies in."""

@@ -1,0 +1,70 @@
+"""What one long document takes of memory and work, cut into a data set: docs/benchmarks/scale.md.
+
+    python -m benchmarks.long_document --megabytes 100 300 1000
+    python -m benchmarks.long_document --megabytes 100 --ending .txt --strategy structure
+    python -m benchmarks.long_document --megabytes 1000 --engine ray
+    python -m benchmarks.long_document --megabytes 30 --index       # into an index, which holds it as a whole
+
+Its sections are those of the sample corpus in a seeded order. Memory is what all processes of the command together
+have for themselves (`Pss`), looked at once a second; work is counted in seconds of the processor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+import chunkwise
+from benchmarks.watched import watched
+
+
+def make_text(path: Path, megabytes: float) -> None:
+    """So much Markdown in one file."""
+    corpus = sorted((Path(chunkwise.__file__).parent / "corpus").rglob("*.md"))
+    texts = [each.read_text() for each in corpus]
+    sections = [each for text in texts for each in text.split("\n## ") if len(each) > 200]
+    chance, size, number = random.Random(7), 0, 0
+    with path.open("w") as file:
+        while size < megabytes * 1e6:
+            parts = (each.lstrip("# ") for each in chance.sample(sections, min(12, len(sections))))
+            text = f"# Part {number}\n\n" + "".join(f"## {each.strip()}\n\n" for each in parts)
+            size, number = size + file.write(text), number + 1
+
+
+def main() -> None:
+    reader = argparse.ArgumentParser()
+    reader.add_argument("--megabytes", type=float, nargs="+", default=[100, 300, 1000])
+    reader.add_argument("--strategy", default="words")
+    reader.add_argument("--ending", default=".md")
+    reader.add_argument("--engine", default="local")
+    reader.add_argument("--index", action="store_true")
+    given = reader.parse_args()
+    for megabytes in given.megabytes:
+        with tempfile.TemporaryDirectory() as place:
+            file, output = Path(place) / f"long{given.ending}", Path(place) / "out"
+            make_text(file, megabytes)
+            command = [sys.executable, "-m", "chunkwise"]
+            if given.index:
+                command += ["index", str(file), "--into", str(output), "--vectors", "none"]
+            else:
+                command += ["chunk", str(file), "-o", str(output), "--engine", given.engine]
+            command += ["-q", "-s", given.strategy]
+            together, largest, used, clock = watched(command)
+            chunks = ""
+            if not given.index:
+                made = json.loads((output / "_chunkwise.json").read_text())
+                chunks = f", {made['chunks']:,} chunks"
+            print(
+                f"{megabytes:g} MB{chunks}: peak of all processes {together:.0f} MB, of the largest {largest:.0f} MB; "
+                f"{used:.0f} s of the processor, {clock:.0f} s; load {os.getloadavg()[0]:.0f}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Plain text and Markdown too long to lie in memory, read from its beginning to its end as it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import chain
+from typing import BinaryIO, NamedTuple
+
+from chunkwise.base.errors import UnreadableDocument
+from chunkwise.core import Document
+from chunkwise.documents.formats.markdown import MarkdownLoader
+from chunkwise.documents.formats.text import TextLoader
+from chunkwise.documents.loader import Loader, LoadOptions, choose_loader
+from chunkwise.documents.reading import SMALL, fetched
+from chunkwise.documents.source import Source, os_reason
+from chunkwise.documents.walk import is_no_document
+from chunkwise.records.encoding import decoded, streamed_encoding
+
+_HEAD = 1 << 18
+"""Characters among which a loader finds title and front matter; it looks at a hundred thousand at most."""
+
+
+class LongText(NamedTuple):
+    """A document without its text, and the text piece by piece."""
+
+    document: Document
+    text: Iterator[str]
+
+
+@contextmanager
+def long_text(source: Source, options: LoadOptions) -> Iterator[LongText | None]:
+    """The text of a large file as a stream; None: it is small, or only its loader can read it, or say why not."""
+    loader = _loader(source, options)
+    if loader is None:
+        yield None
+        return
+    with fetched(source, options) as here:
+        encoding = streamed_encoding(here.open, options.encoding)
+        if encoding is None:
+            yield None
+            return
+        with here.open() as file:
+            yield _opened(source, loader, options, _pieces(source, file, encoding))
+
+
+def _loader(source: Source, options: LoadOptions) -> Loader | None:
+    if not SMALL < source.size <= options.max_bytes:
+        return None
+    if options.text_field is None and options.loader is None and is_no_document(source):
+        return None
+    try:
+        loader = choose_loader(source, options)[1]
+    except UnreadableDocument:
+        return None
+    return loader if type(loader) in (MarkdownLoader, TextLoader) else None
+
+
+def _opened(
+    source: Source, loader: Loader, options: LoadOptions, pieces: Iterator[str]
+) -> LongText | None:
+    head = ""
+    for piece in pieces:
+        head += piece
+        if len(head) >= _HEAD:
+            break
+    # What a loader says of a file it says by its beginning, which it may blank out: front matter.
+    beginning = Source(source.id, source.origin, data=head.encode("utf-8"))
+    try:
+        (document,) = loader.load(beginning, replace(options, max_bytes=1 << 40), lambda _: None)
+    except UnreadableDocument:
+        return None
+    return LongText(replace(document, text=""), chain((document.text,), pieces))
+
+
+def _pieces(source: Source, file: BinaryIO, encoding: str) -> Iterator[str]:
+    try:
+        yield from decoded(file, encoding)
+    except OSError as error:
+        raise UnreadableDocument(source.origin, os_reason(error)) from error
+    except UnicodeError as error:  # it was valid a moment ago
+        raise UnreadableDocument(source.origin, "written to while it was read") from error
