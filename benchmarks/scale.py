@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 import chunkwise
-from benchmarks.watched import watched
+from benchmarks.watched import memory_of, watched
 from chunkwise.base.ray_workers import RayCluster
 from chunkwise.base.workers import Jobs, begin_workers
 from chunkwise.chunkers import chunk_parts
@@ -75,7 +75,7 @@ def _peak() -> float:
 
 def names() -> None:
     for count in (10_000, 1_000_000):
-        remote_documents.store = lambda address, count=count: (_ManyNames(count), "")  # type: ignore[assignment,misc]
+        remote_documents.store = lambda address, count=count: (_ManyNames(count), "")  # type: ignore[assignment,attr-defined,misc]
         began, before = time.process_time(), _peak()
         found = sum(
             1 for _ in remote_documents.walk_store("s3://bucket/docs", "bucket/docs", print)
@@ -147,20 +147,20 @@ def cut(megabytes: float, *, with_ray: bool) -> None:
 
 
 class Nodes:
-    """So many raylets of one core each on this machine, and what their processes worked."""
+    """So many raylets of so many cores each on this machine."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, cores: int = 1) -> None:
         import ray
         from ray.cluster_utils import Cluster
 
         self._ray = ray
         self.cluster = Cluster(
-            initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
+            initialize_head=True, head_node_args={"num_cpus": cores, "include_dashboard": False}
         )
         for _ in range(count - 1):
-            self.cluster.add_node(num_cpus=1)
+            self.cluster.add_node(num_cpus=cores)
         ray.init(address=self.cluster.address, log_to_driver=False, logging_level="error")
-        self.warm(4 * count)
+        self.warm(4 * count * cores)
 
     def warm(self, tasks: int) -> None:
         """Processes are there before they are timed."""
@@ -238,6 +238,47 @@ def nodes(megabytes: float) -> None:
             for each in ("j1", "j2", "ray1", "ray2")
         ]
         print(f"files alike: {all(each == parts[0] for each in parts)} ({len(parts[0])})")
+
+
+def overhead(megabytes: float) -> None:
+    """Both engines at the same time, each on a half of the cores: what one costs more than the other."""
+    with tempfile.TemporaryDirectory() as place:
+        docs = Path(place) / "docs"
+        docs.mkdir()
+        print(f"{_corpus(docs, megabytes):,} documents, {megabytes:g} MB", flush=True)
+        every = sorted(os.sched_getaffinity(0))
+        half = len(every) // 2
+        began = [
+            subprocess.Popen([
+                "taskset", "-c", ",".join(map(str, own)), sys.executable, "-m", "benchmarks.scale", "one",
+                "--engine", engine, "--folder", place,
+            ])
+            for engine, own in (("local", every[:half]), ("ray", every[half:]))
+        ]  # fmt: skip
+        peaks = [0.0, 0.0]
+        while any(process.poll() is None for process in began):
+            now = [memory_of(process.pid)[0] for process in began]
+            peaks = [max(pair) for pair in zip(peaks, now, strict=True)]
+            time.sleep(1.0)
+        if any(process.returncode for process in began):
+            sys.exit("one of them failed")
+        print("peak of all processes, MB: {:.0f} local, {:.0f} on Ray".format(*peaks))
+        made = [
+            sorted((path.name, path.read_bytes()) for path in Path(place, each).glob("*.parquet"))
+            for each in ("local", "ray")
+        ]
+        print(f"files alike: {made[0] == made[1]} ({len(made[0])})")
+
+
+def one(engine: str, folder: Path) -> None:
+    """One of them, on the cores it is allowed: two nodes of Ray with half of them each, or as many processes."""
+    count, output = len(os.sched_getaffinity(0)), folder / engine
+    if engine == "local":
+        took = _timed(lambda: _dataset(folder / "docs", output, count))
+    else:
+        with Nodes(2, max(1, count // 2)), RayCluster() as cluster:
+            took = _timed(lambda: _dataset(folder / "docs", output, cluster))
+    print(f"{engine}, {count} cores: {took}", flush=True)
 
 
 def _own_home(folder: Path) -> None:
@@ -428,18 +469,21 @@ def main() -> None:
     reader = argparse.ArgumentParser()
     reader.add_argument(
         "what",
-        choices=["names", "cut", "nodes", "embed", "memory", "large", "model"],
+        choices=["names", "cut", "nodes", "overhead", "one", "embed", "memory", "large", "model"],
     )
     reader.add_argument("--megabytes", type=float, nargs="+", default=[20])
     reader.add_argument("--strategy", default="structure")
     reader.add_argument("--engine", default="local")
     reader.add_argument("--ray", action="store_true")
+    reader.add_argument("--folder", type=Path)
     reader.add_argument("--chunks", type=int, default=10_000_000)
     given = reader.parse_args()
     ways: dict[str, Callable[[], None]] = {
         "names": names,
         "cut": lambda: cut(given.megabytes[0], with_ray=given.ray),
         "nodes": lambda: nodes(given.megabytes[0]),
+        "overhead": lambda: overhead(given.megabytes[0]),
+        "one": lambda: one(given.engine, given.folder),
         "embed": lambda: embed(given.megabytes[0]),
         "memory": lambda: memory(given.megabytes, given.strategy, given.engine),
         "large": lambda: large(given.chunks),
