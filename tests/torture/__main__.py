@@ -114,8 +114,8 @@ which are not counted above: 25,500 texts cut, 24,400 files damaged, 380 texts g
 stopped. One was wrong, in the check itself, mended and run again: a command interrupted while its process was still
 being made. A further 277 signals were aimed at what is published, while two processes filled the disk: 62 at an index,
 86 at what is kept of models, 43 at results, 42 at sweeps, 44 at a history. Nothing was lost; two ended in a traceback,
-since a folder went while the bytes of a download were counted, which is mended and has a test. The long run has not been
-made again on these commits.
+since a folder went while the bytes of a download were counted, which is mended and has a test. The long run has not
+been made again on these commits.
 """
 """What the last long run found, and what was done about it: written by hand, renewed with the run."""
 
