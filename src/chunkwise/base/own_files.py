@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
+from pathlib import Path
 
 INDEX_FILE = ".index.json"
 """Lies in the folder of an index and says what is in it."""
@@ -36,3 +38,14 @@ def may_be_results(name: str, head: bytes) -> bool:
 def begins_as_results(head: bytes) -> bool:
     """The same by the first bytes alone."""
     return _RESULTS.match(head) is not None
+
+
+def bytes_in(folder: Path) -> int:
+    """What the files below a folder take; others may remove some of them meanwhile."""
+    total = 0
+    # Folders that are gone between the look and the question `os.walk` passes over.
+    for home, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += os.stat(os.path.join(home, name)).st_size
+    return total

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.own_files import bytes_in
 from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.stored import PARTS, PartName, StoredDocument, StoredEngine, StoreProblem
@@ -241,9 +242,7 @@ class LanceStore:
             with self._explained():
                 return sum(int(each.stats().total_bytes) for each in self._tables.values())
         homes = [self._folder / f"{self._table_name(each)}.lance" for each in _TABLES]
-        return sum(
-            each.stat().st_size for home in homes for each in home.rglob("*") if each.is_file()
-        )
+        return sum(map(bytes_in, homes))
 
     def locked(self, wait: float) -> AbstractContextManager[None]:
         if self._lease is None:

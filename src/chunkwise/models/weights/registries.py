@@ -21,6 +21,7 @@ from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from chunkwise.base.atomic import says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.own_files import bytes_in
 from chunkwise.core import OnProgress
 
 _BLOCK = 1 << 20
@@ -149,21 +150,11 @@ def _watch(process: subprocess.Popen[bytes], folder: Path, pin: str, tell: OnPro
         try:
             process.wait(_LOOK_EVERY)
         except subprocess.TimeoutExpired:
-            now = _bytes_in(folder)
+            now = bytes_in(folder)
             tell(max(0, now - seen), f"downloading {pin}")
             seen = max(seen, now)
         else:
             return
-
-
-def _bytes_in(folder: Path) -> int:
-    total = 0
-    for each in folder.rglob("*"):
-        try:
-            total += each.stat().st_size if each.is_file() else 0
-        except OSError:  # gone between the look and the question
-            continue
-    return total
 
 
 def _was_unreached(folder: Path) -> bool:
