@@ -277,6 +277,14 @@ def test_the_answer_is_nearest_to_its_question(path: Path) -> None:
     assert near.argmax(axis=1).tolist() == list(range(len(ANSWERS)))
 
 
+def test_spaces_alone_are_no_text(path: Path) -> None:
+    model = OnnxEmbedder(path)
+    assert load_tokenizer(path).encode(" \n\t", add_special_tokens=False).ids
+    assert not model.embed(["", " \n\t\u3000"]).any()
+    assert [len(each.vectors) for each in model.token_vectors(["", " \n"])] == [0, 0]
+    assert model.embed([" a "]).any()
+
+
 def test_a_vector_depends_on_its_text_alone_to_the_bit(path: Path) -> None:
     texts = [*TEXTS, *ANSWERS, *ANSWERS.values()] * 2
     alone = OnnxEmbedder(path, threads=1)

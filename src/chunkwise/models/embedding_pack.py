@@ -29,7 +29,7 @@ class GroupedWeights(NamedTuple):
     """Rows × groups."""
 
     def whole(self) -> NDArray[np.float32]:
-        """In 32 bits, exactly: a code has 7 bits and a scale 24, their product is rounded once."""
+        """In 32 bits: a product is rounded once."""
         return (self.codes * self.scales[..., None]).reshape(len(self.codes), -1)
 
 
@@ -244,8 +244,8 @@ class _Encoder:
         self._sizes = pack.architecture
         heads = self._sizes.heads
         width = self._sizes.hidden // heads
-        self._parted = graph.constant(np.array([1, -1, heads, width]))
-        self._joined = graph.constant(np.array([1, -1, self._sizes.hidden]))
+        self._parted = graph.constant(np.array([1, -1, heads, width], np.int64))
+        self._joined = graph.constant(np.array([1, -1, self._sizes.hidden], np.int64))
         self._damped = graph.constant(np.array(width**-0.5, np.float32))
 
     def embedded(self, ids: str) -> str:
@@ -254,8 +254,8 @@ class _Encoder:
         places = self._pack.table("pos_emb")[self._sizes.position_offset :]
         known = graph.constant(places + self._pack.table("type_emb")[0])
         count = graph.node("Shape", ids, start=1)
-        zero, axis = graph.constant(np.array([0])), graph.constant(np.array([0]))
-        own = graph.node("Slice", known, zero, count, axis)
+        zero = graph.constant(np.array([0], np.int64))
+        own = graph.node("Slice", known, zero, count)
         return self._normalised(graph.node("Add", self._words(ids), own), "emb_ln")
 
     def _words(self, ids: str) -> str:
@@ -308,6 +308,5 @@ class _Encoder:
 
     def _normalised(self, state: str, name: str) -> str:
         weights, bias = (self.graph.constant(self._pack.table(f"{name}.{each}")) for each in "wb")
-        return self.graph.node(
-            "LayerNormalization", state, weights, bias, axis=2, epsilon=self._sizes.layer_norm_eps
-        )
+        epsilon = float(self._sizes.layer_norm_eps)
+        return self.graph.node("LayerNormalization", state, weights, bias, axis=2, epsilon=epsilon)

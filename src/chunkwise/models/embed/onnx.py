@@ -144,8 +144,10 @@ class OnnxEmbedder:
         return sum(len(self._encode(text, whole=True).ids) > room for text in texts)
 
     def _encode(self, text: str, kind: Kind = "passage", whole: bool = False) -> _Tokens:
-        # Half a surrogate pair has no bytes; a stand-in of the same length keeps every offset.
-        encoding = self._tokenizer.encode(SURROGATE.sub("\ufffd", text), add_special_tokens=False)
+        # Half a surrogate pair has no bytes; a stand-in of the same length keeps every offset. Spaces alone are no
+        # text, though tokenizers that cut bytes have tokens for them.
+        read = SURROGATE.sub("\ufffd", text) if text.strip() else ""
+        encoding = self._tokenizer.encode(read, add_special_tokens=False)
         ids = np.array(encoding.ids, dtype=np.int64)
         places = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
         # Normalisers that re-order marks may report a start out of order.

@@ -241,6 +241,7 @@ GRANITE_30M = Weights(
     kind="embedder",
     spec="granite-30m",
     encoding=TextEncoding("cls", 512),
+    worth="four English samples: alone 74 % in 1,000 tokens, minilm 69 %; with words both 70 %",
 )
 
 USE_MULTILINGUAL = Weights(
