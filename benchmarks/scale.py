@@ -3,6 +3,7 @@
     python -m benchmarks.scale names
     python -m benchmarks.scale cut --megabytes 20 [--ray]
     python -m benchmarks.scale nodes --megabytes 20     # processes, and a cluster of one and of two nodes
+    python -m benchmarks.scale overhead --megabytes 1000  # both engines at once, each on half of the cores
     python -m benchmarks.scale embed --megabytes 0.3    # the same for an index with vectors
     python -m benchmarks.scale memory --megabytes 100 300 1000 --strategy words   # of the command as a whole
     python -m benchmarks.scale large --chunks 10000000  # what searching so many takes of memory
@@ -209,8 +210,8 @@ def _timed(work: Callable[[], object]) -> str:
     )
 
 
-def _dataset(docs: Path, output: Path, jobs: Jobs) -> None:
-    recipe = PartRecipe("structure", LoadOptions(), "none", output)
+def _dataset(docs: Path, output: Path, jobs: Jobs, strategy: str = "structure") -> None:
+    recipe = PartRecipe(strategy, LoadOptions(), "none", output)
     workers = begin_workers(jobs, recipe, "read and cut")
     try:
         write_dataset(str(docs), recipe, workers, workers.at_once, print)
@@ -240,7 +241,7 @@ def nodes(megabytes: float) -> None:
         print(f"files alike: {all(each == parts[0] for each in parts)} ({len(parts[0])})")
 
 
-def overhead(megabytes: float) -> None:
+def overhead(megabytes: float, strategy: str) -> None:
     """Both engines at the same time, each on a half of the cores: what one costs more than the other."""
     with tempfile.TemporaryDirectory() as place:
         docs = Path(place) / "docs"
@@ -251,7 +252,7 @@ def overhead(megabytes: float) -> None:
         began = [
             subprocess.Popen([
                 "taskset", "-c", ",".join(map(str, own)), sys.executable, "-m", "benchmarks.scale", "one",
-                "--engine", engine, "--folder", place,
+                "--engine", engine, "--folder", place, "--strategy", strategy,
             ])
             for engine, own in (("local", every[:half]), ("ray", every[half:]))
         ]  # fmt: skip
@@ -270,14 +271,14 @@ def overhead(megabytes: float) -> None:
         print(f"files alike: {made[0] == made[1]} ({len(made[0])})")
 
 
-def one(engine: str, folder: Path) -> None:
+def one(engine: str, folder: Path, strategy: str) -> None:
     """One of them, on the cores it is allowed: two nodes of Ray with half of them each, or as many processes."""
     count, output = len(os.sched_getaffinity(0)), folder / engine
     if engine == "local":
-        took = _timed(lambda: _dataset(folder / "docs", output, count))
+        took = _timed(lambda: _dataset(folder / "docs", output, count, strategy))
     else:
         with Nodes(2, max(1, count // 2)), RayCluster() as cluster:
-            took = _timed(lambda: _dataset(folder / "docs", output, cluster))
+            took = _timed(lambda: _dataset(folder / "docs", output, cluster, strategy))
     print(f"{engine}, {count} cores: {took}", flush=True)
 
 
@@ -482,8 +483,8 @@ def main() -> None:
         "names": names,
         "cut": lambda: cut(given.megabytes[0], with_ray=given.ray),
         "nodes": lambda: nodes(given.megabytes[0]),
-        "overhead": lambda: overhead(given.megabytes[0]),
-        "one": lambda: one(given.engine, given.folder),
+        "overhead": lambda: overhead(given.megabytes[0], given.strategy),
+        "one": lambda: one(given.engine, given.folder, given.strategy),
         "embed": lambda: embed(given.megabytes[0]),
         "memory": lambda: memory(given.megabytes, given.strategy, given.engine),
         "large": lambda: large(given.chunks),
