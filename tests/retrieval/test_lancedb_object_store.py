@@ -59,7 +59,11 @@ def test_a_bucket_keeps_the_contract(place: str) -> None:
 def _store(place: str) -> Any:
     index = chunkwise.open_index(place, embedder=HashedWords())
     assert isinstance(index.source, StoredIndex)
-    return index.source.store
+    store: Any = index.source.store
+    store.opened_by = (
+        index  # one that nobody holds any more closes its store, whenever it is collected
+    )
+    return store
 
 
 def test_of_many_that_take_the_lock_one_has_it(place: str) -> None:

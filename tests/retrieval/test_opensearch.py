@@ -32,7 +32,11 @@ def served() -> Iterator[tuple[str, Server]]:
 def _store(place: str) -> Any:
     index = chunkwise.open_index(place, embedder=HashedWords())
     assert isinstance(index.source, StoredIndex)
-    return index.source.store
+    store: Any = index.source.store
+    store.opened_by = (
+        index  # one that nobody holds any more closes its store, whenever it is collected
+    )
+    return store
 
 
 def test_it_keeps_the_contract() -> None:

@@ -40,7 +40,11 @@ def _store(place: str) -> Any:
     index = chunkwise.open_index(place, embedder=HashedWords())
     assert isinstance(index.source, StoredIndex)
     assert isinstance(index.source.store, RevisionStore)
-    return index.source.store
+    store: Any = index.source.store
+    store.opened_by = (
+        index  # one that nobody holds any more closes its store, whenever it is collected
+    )
+    return store
 
 
 def _late_row(number: int) -> StoredDocument:
