@@ -10,6 +10,7 @@ import pytest
 
 from chunkwise import chunk_text, get_strategy, strategies
 from chunkwise.base.errors import BrokenContract, ChunkwiseError, UnknownName
+from chunkwise.base.user_files import run_file
 from chunkwise.chunkers import registry
 from chunkwise.core import Document, Span
 from chunkwise.testkit import check_chunker
@@ -200,3 +201,16 @@ def test_a_file_imports_what_lies_beside_it_and_nobody_else_does(
     assert sys.path == before
     with pytest.raises(ImportError):
         importlib.import_module("halves_beside")
+
+
+def test_each_file_has_the_neighbour_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    for name in ("a", "b"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "neighbour_of_both.py").write_text(f"NAME = {name!r}\n")
+        (folder / "mine.py").write_text("from neighbour_of_both import NAME\n")
+    found = [run_file(tmp_path / name / "mine.py", 1).NAME for name in ("a", "b")]
+    assert found == ["a", "b"]

@@ -74,6 +74,7 @@ def test_a_stream_is_what_the_loader_reads(
         ("binary.txt", TEXT.encode() + b"\xff\0", "cp1252"),
         ("shifted.txt", TEXT.encode("iso2022_jp", "replace"), "iso2022_jp"),
         ("wide.txt", TEXT.encode("utf-16-le"), "utf-16-le"),
+        ("wide ASCII.txt", ("plain words " * 1_000).encode("utf-16-le"), "utf-16-le"),
         ("empty.md", b"---\ntitle: x\n---\n" + b" \n" * 1_000, None),
     ],
 )

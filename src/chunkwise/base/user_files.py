@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -64,15 +65,28 @@ def _run(given: UserFile) -> ModuleType:
     return module
 
 
+_beside: dict[str, str] = {}
+"""Modules that files of the user imported from beside them, with their folders."""
+
+
 @contextmanager
 def _imports_beside(file: Path) -> Iterator[None]:
     """Its own imports find what lies beside it, as they do where Python runs it; nothing that is installed is hidden by
     that, and what others import later does not look there."""
     folder = str(file.absolute().parent)
+    for name in [name for name, other in _beside.items() if other != folder]:
+        # Of the same name as one beside another file: that one keeps what it has.
+        if Path(folder, f"{name}.py").exists() or Path(folder, name).is_dir():
+            sys.modules.pop(name, None)
+            del _beside[name]
     sys.path.append(folder)
+    before = set(sys.modules)
     try:
         yield
     finally:
+        for name in set(sys.modules) - before:
+            if str(getattr(sys.modules[name], "__file__", None) or "").startswith(folder + os.sep):
+                _beside[name] = folder
         if folder in sys.path:  # the last one: where it stood there before, it stays
             del sys.path[len(sys.path) - 1 - sys.path[::-1].index(folder)]
 

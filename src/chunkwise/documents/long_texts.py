@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import chain
 from typing import BinaryIO, NamedTuple
@@ -36,8 +36,11 @@ def long_text(source: Source, options: LoadOptions) -> Iterator[LongText | None]
     if loader is None:
         yield None
         return
-    with fetched(source, options) as here:
-        encoding = streamed_encoding(here.open, options.encoding)
+    with fetched(source, options) if source.stored is not None else nullcontext(source) as here:
+        try:
+            encoding = streamed_encoding(here.open, options.encoding)
+        except OSError:  # its loader says which
+            encoding = None
         if encoding is None:
             yield None
             return

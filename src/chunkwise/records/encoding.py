@@ -98,11 +98,12 @@ def streamed_encoding(open: Callable[[], BinaryIO], named: str | None = None) ->
         marked = marked_encoding(file.read(4))
     if marked is not None:
         return marked if marked != "utf-32-le" and _is_in(open, marked) else None
-    if named is not None and _codec(named) in _SHIFTS:
+    # ASCII in 16 or 32 bits is valid UTF-8, too.
+    if named is not None and (_is_wide(named) or _codec(named) in _SHIFTS):
         return None
     if _is_in(open, "utf-8"):
         return "utf-8"
-    other = named is not None and not _is_utf8(named) and not _is_wide(named)
+    other = named is not None and not _is_utf8(named)
     return named if named is not None and other and _is_in(open, named, without="\0") else None
 
 

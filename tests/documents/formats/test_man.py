@@ -6,6 +6,7 @@ import pytest
 
 from chunkwise.core import Document
 from chunkwise.documents.formats.man import ManLoader
+from chunkwise.documents.formats.roff import Roff
 from chunkwise.documents.loader import LoadOptions
 from chunkwise.documents.source import Source
 from untimed import is_linear
@@ -110,7 +111,7 @@ def test_a_file_that_only_ends_like_one_is_text(reader, write) -> None:
 @pytest.mark.parametrize(
     "part",
     [
-        "\\", "\\\n", "a\\c\n", "\\m[",
+        "\\", "\\\n", "a\\c\n", "\\m[", ".if n ", "\\}", "\\} ",
         ".SH\n", ".TP\n", "\\f", "\\(", ".IP x\n", ".nf\n", '."\n', "\\*[", ".It Fl x\n", ".de\n", "a\n", "\\[u1F600]",
     ],
 )  # fmt: skip
@@ -268,8 +269,28 @@ Behind.
         ".de X\n" + "word\n" * 1000 + "..\n" + ".X\n" * 10_000,
         ".if n \\{\n" * 20_000 + "word",
         ".if " + "(" * 10_000 + "\nword",
+        ".de X\n" + "\\$*" * 1_000 + "\n..\n.X " + "a" * 3_000,
+        ".if n " * 2_000 + "word",
+        ".de X\n" + "\n" * 1_000 + "..\n" + ".X\n" * 1_000,
     ],
 )  # fmt: skip
 def test_no_page_grows_without_end(reader, write, page) -> None:
     (document,) = reader(write("a.1", f".TH A 1\n.SH NAME\nx\n{page}\nend"))
     assert len(document.text) < 6 * len(page) + 50_000
+
+
+def test_many_writings_of_one_argument_are_not_all_made() -> None:
+    """Each is counted as it is made: a thousand times all that is given would be gigabytes of a small page."""
+    page = ".de X\n" + "\\$*" * 20_000 + "\n..\n.X " + "a" * 60_000 + "\nend\n"
+    assert sum(map(len, Roff(()).lines(page))) < 6 * len(page) + 50_000
+
+
+def test_a_bracket_that_ends_by_itself_is_nothing(reader, write) -> None:
+    page = ".TH A 1\n.SH NAME\n.nf\none\n.if n \\{\\\ntwo\n.\\}\nthree\n.fi\n"
+    (document,) = reader(write("a.1", page))
+    assert "one\ntwo\nthree" in document.text
+
+
+def test_large_numbers_are_one_number() -> None:
+    page = ".nr big 1000000000\n.if \\n[big]>5 shown\n"
+    assert list(Roff(()).lines(page)) == ["shown"]

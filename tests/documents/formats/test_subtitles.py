@@ -50,6 +50,13 @@ def test_dialogue_without_its_fonts_and_drawings(reader, write) -> None:
     assert reader.reasons[-1].endswith("in [Events]")
 
 
+def test_lines_of_one_time_stay_in_their_order(reader, write) -> None:
+    line = "Dialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,"
+    head = ASS.partition("Dialogue:")[0]
+    text = reader.one(write("a.ass", f"{head}{line}Zebra first.\n{line}Apple second.\n")).text
+    assert text.index("Zebra") < text.index("Apple")
+
+
 def test_two_times_with_a_comma_between_them(reader, write) -> None:
     assert (
         reader.one(write("a.sbv", SBV)).text == "[00:00:00] Hi, my name is Alice and this is John."

@@ -16,11 +16,10 @@ _NUMBER = re.compile(r"\\n[-+]?" + _NAME)
 _ARGUMENT = re.compile(r"\\\$(?:([0-9*@])|\((\d\d))")
 _GIVEN = re.compile(r'"((?:[^"]|"")*)"?|(\S+)')
 _BRACE = re.compile(r"\\([\\{}])")
-_CLOSED = re.compile(r"[ \t]*((?:\\\}[ \t]*)+)\Z")
 _EXPRESSION = re.compile(
     r"(?:\\n[-+]?(?:\[[^\]\n]{0,40}\]|\(..|[^\[(\n])|[0-9.]+[a-z]?|[-+*/%&:<>=!()]){1,200}"
 )
-_PIECE = re.compile(r"\d{1,9}|[<>=]=|[-+*/%&:<>=!()]")
+_PIECE = re.compile(r"\d+|[<>=]=|[-+*/%&:<>=!()]")
 _DEFINED = re.compile(r"[drm]\s*(\S+)")
 _DEEPEST = 20
 """Brackets in brackets, and macros that call macros."""
@@ -84,15 +83,22 @@ class Roff:
         if self._failed:
             self._pass_over(line)
             return None
-        if line.startswith(COMMENTS):
-            return None
-        if control is None:
-            return self._with_strings(self._close(line))
-        name, rest = control.groups()
-        if name in ("if", "ie", "el"):
-            return self._branch(*self._condition(name, rest))
-        rest = self._close(rest)
-        if self._request(name, rest):
+        for _ in range(_DEEPEST):  # a condition may stand behind a condition
+            if line.startswith(COMMENTS):
+                return None
+            if control is None:
+                return self._with_strings(self._close(line))
+            name, rest = control.groups()
+            if name not in ("if", "ie", "el"):
+                return self._controlled(name, self._close(rest), may_call=may_call)
+            line = self._branch(*self._condition(name, rest))
+            if not line:
+                return None
+            control = CONTROL.match(line)
+        return None
+
+    def _controlled(self, name: str, rest: str, *, may_call: bool) -> str | list[str] | None:
+        if not name or self._request(name, rest):
             return None
         if name in self._macros and name not in self._known:
             return self._called(name, self._with_strings(rest)) if may_call else None
@@ -125,19 +131,23 @@ class Roff:
     def _called(self, name: str, rest: str) -> list[str]:
         given = [(quoted.replace('""', '"') or bare) for quoted, bare in _GIVEN.findall(rest)]
 
+        every = " ".join(given)
+
         def argument(match: re.Match[str]) -> str:
             if match[1] in ("*", "@"):
-                return " ".join(given)
-            number = int(match[1] or match[2])
-            return given[number - 1] if 0 < number <= len(given) else ""
+                written = every
+            else:
+                number = int(match[1] or match[2])
+                written = given[number - 1] if 0 < number <= len(given) else ""
+            self._left -= len(written)
+            return written if self._left >= 0 else ""
 
         lines = []
         for line in self._macros[name]:
-            written = _ARGUMENT.sub(argument, line.replace("\\\\", "\\"))
-            self._left -= len(written)
+            self._left -= len(line) + 1
             if self._left < 0:
                 break
-            lines.append(written)
+            lines.append(_ARGUMENT.sub(argument, line.replace("\\\\", "\\")))
         return lines
 
     def _with_strings(self, text: str) -> str:
@@ -180,14 +190,15 @@ class Roff:
 
         return _result(iter(_PIECE.findall(_NUMBER.sub(number, expression))), 0)
 
-    def _branch(self, holds: bool, rest: str) -> list[str] | None:
+    def _branch(self, holds: bool, rest: str) -> str:
+        """What is left of the line where the condition holds."""
         if rest.startswith("\\{"):
             self._open(holds)
             rest = rest[2:].lstrip()
         if holds:
-            return [rest] if rest else None
+            return rest
         self._pass_over(rest)
-        return None
+        return ""
 
     def _pass_over(self, line: str) -> None:
         for brace in _BRACE.findall(line):
@@ -197,12 +208,13 @@ class Roff:
                 self._end()
 
     def _close(self, line: str) -> str:
-        closed = _CLOSED.search(line) if "\\}" in line else None
-        if closed is None:
-            return line
-        for _ in range(closed[1].count("}")):
+        end, closed = len(line), False
+        while line.endswith("\\}", 0, end):
             self._end()
-        return line[: closed.start()]
+            end, closed = end - 2, True
+            while end and line[end - 1] in " \t":
+                end -= 1
+        return line[:end] if closed else line
 
     def _open(self, holds: bool) -> None:
         self._blocks.append(holds)
@@ -220,7 +232,9 @@ def _result(pieces: Iterator[str], depth: int) -> int:
         if piece == ")":
             break
         if piece == "(" or piece.isdigit():
-            right = int(piece) if piece != "(" else 0
+            right = (
+                int(piece[:10]) if piece != "(" else 0
+            )  # what is larger is cut at `_MOST` anyway
             if piece == "(" and depth < _DEEPEST:
                 right = _result(pieces, depth + 1)
             right = int(right <= 0) if negated else right
@@ -233,7 +247,7 @@ def _result(pieces: Iterator[str], depth: int) -> int:
     return max(-_MOST, min(value, _MOST))
 
 
-_MOST = 10**9
+_MOST = 10**9 - 1
 
 
 def _joined_lines(text: str) -> Iterator[str]:

@@ -96,7 +96,7 @@ def _dialogue(text: str) -> Iterator[_Cue]:
                 words = _BREAK.sub(" ", _TAG.sub("", row.get("text", "")))
                 speaker = " ".join(row.get("name", "").split())
                 found.append(_Cue(start, end, speaker, " ".join(words.split())))
-    yield from sorted(found)
+    yield from sorted(found, key=lambda cue: (cue.start, cue.end))
 
 
 _DIALOGUES = (".ass", ".ssa")
