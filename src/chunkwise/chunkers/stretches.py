@@ -3,7 +3,10 @@
 A strategy that fills chunks from the left knows nothing, where one begins, but what stands behind that place. So a
 stretch is cut, its last chunks are left, and the next stretch begins with one of them: the first from which a trial
 goes on as the stretch before does. Where the beginnings of several chunks fail that trial, more is read; after four
-times as much the text is parted where a block begins, and there alone its chunks may be others.
+times as much the text is parted where a block begins, and its chunks may be others from there on.
+
+What is a heading in plain text is judged by all its lines, here by those of a stretch: numbers and widths of the whole
+are not known, so that sections, and chunks that end with them, may be others than those of the text in one piece.
 """
 
 from __future__ import annotations
