@@ -46,7 +46,8 @@ class ModelFiles(NamedTuple):
     tokenizer: Path
 
     def digests(self) -> tuple[str, str]:
-        return model_digest(self.model), digest(self.tokenizer)
+        found = model_digest(self.model)
+        return exact_digest(found) if is_pack(self.model) else found, digest(self.tokenizer)
 
 
 def model_files(
@@ -144,8 +145,21 @@ _OUTSIDE = re.compile(
 """How a graph names a file with weights: a field `location`, then the length of the name in 7-bit digits."""
 
 
+PACK_SUFFIX = ".hmsemb"
 _GROUPED_SINCE = (1, 23)
 """The first onnxruntime that multiplies weights in 8 bits with a scale a group, on every kind of processor."""
+
+
+def exact_digest(own: str) -> str:
+    """The hash of a pack, another where it is read by its plain graph."""
+    return sha256(f"exact {own}".encode()).hexdigest() if reads_packs_exactly() else own
+
+
+def reads_packs_exactly() -> bool:
+    """Whether the onnxruntime that is here needs the plain graph of a pack, whose vectors are others by a little."""
+    import onnxruntime
+
+    return tuple(map(int, onnxruntime.__version__.split(".")[:2])) < _GROUPED_SINCE
 
 
 class OnnxSession:
@@ -164,8 +178,7 @@ class OnnxSession:
         options.log_severity_level = 3
         model: str | bytes = str(path)
         if is_pack(path):
-            older = tuple(map(int, onnxruntime.__version__.split(".")[:2])) < _GROUPED_SINCE
-            model = encoder_graph(read_pack(path), exact=older)
+            model = encoder_graph(read_pack(path), exact=reads_packs_exactly())
         try:
             self._session: Any = onnxruntime.InferenceSession(
                 model, options, providers=["CPUExecutionProvider"]

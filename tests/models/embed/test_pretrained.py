@@ -144,3 +144,13 @@ class TestPrefixes:
         assert np.array_equal(there.embed(["x"], "query"), models[1].embed(["x"], "query"))
         named = pickle.loads(pickle.dumps(get_embedder("e5-small(window=64)", cache=False)))
         assert named.identity == get_embedder("e5-small(window=64)", cache=False).identity
+
+
+def test_vectors_of_two_graphs_of_a_pack_are_never_taken_for_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    usual = PretrainedEmbedder("granite-30m").identity
+    minilm = PretrainedEmbedder("minilm").identity
+    monkeypatch.setattr("chunkwise.models.onnx_file._GROUPED_SINCE", (99, 0))
+    assert PretrainedEmbedder("granite-30m").identity != usual
+    assert PretrainedEmbedder("minilm").identity == minilm

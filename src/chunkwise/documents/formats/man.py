@@ -71,7 +71,6 @@ _MACROS = frozenset(
         "TQ",
         "IP",
         "It",
-        "Nm",
     )
 )
 """Which no page makes anew: they are known by what they mean."""

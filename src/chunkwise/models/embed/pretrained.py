@@ -12,6 +12,7 @@ from chunkwise.core import OnProgress
 from chunkwise.models.embed.embedder import Kind, TokenVectors
 from chunkwise.models.embed.onnx import Long, OnnxEmbedder, check_reading, identity_of
 from chunkwise.models.embed.universal_sentence_encoder import SentenceEncoder
+from chunkwise.models.onnx_file import PACK_SUFFIX, exact_digest
 from chunkwise.models.weights.catalogue import (
     ARCTIC_S,
     BGE_SMALL,
@@ -70,6 +71,8 @@ class PretrainedEmbedder:
     def identity(self) -> str:
         # A model may have its tokenizer inside: then one hash tells both.
         model, tokenizer = self._weights.files[0].sha256, self._weights.files[-1].sha256
+        if self._weights.files[0].name.endswith(PACK_SUFFIX):
+            model = exact_digest(model)
         read = self._encoding
         return identity_of(
             self._weights.name, model, tokenizer, read.pooling, self.window, self.long,
