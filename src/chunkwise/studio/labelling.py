@@ -9,7 +9,7 @@ from itertools import pairwise
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.core import Passage, Query
-from chunkwise.labels.agreement import disputed_passages
+from chunkwise.labels.annotator_agreement import disputed_passages
 from chunkwise.labels.assign import (
     SHARE,
     LabelProgress,
