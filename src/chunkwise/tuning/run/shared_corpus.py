@@ -15,9 +15,8 @@ from chunkwise.core import Chunk, Document, OnProgress, Query
 from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.system import chunk_cost
 from chunkwise.metrics.cuts.boundary_issues import KINDS, count_issues
-from chunkwise.metrics.spans.budget_recall import containing
-from chunkwise.metrics.spans.overlaps import Numbers
-from chunkwise.metrics.spans.tables import Gold
+from chunkwise.metrics.tables import Gold, Numbers
+from chunkwise.metrics.token_budget import containing
 from chunkwise.models import get_token_encoder
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
 from chunkwise.retrieval.bm25 import K1, B
