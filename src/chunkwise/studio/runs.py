@@ -23,8 +23,8 @@ from chunkwise.report.views.tuning import TuningView, tuning_view
 from chunkwise.report.views.view import View
 from chunkwise.report.views.watch import difference_words
 from chunkwise.studio.documents import NoParameters
-from chunkwise.studio.endpoint import NotFound
 from chunkwise.studio.project import Project, StudioRun
+from chunkwise.studio.read_request import NotFound
 from chunkwise.tracking.alerts import Alert
 from chunkwise.tracking.kept_run import RunKind
 from chunkwise.tracking.store import History
