@@ -11,7 +11,6 @@ import json
 import os
 import re
 import secrets
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
@@ -26,6 +25,7 @@ from typing import Any, Literal, Protocol
 from chunkwise.base.atomic import only_writer, replacing, shown_path
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.base.object_store import address_of, asked, store
+from chunkwise.base.version import __version__
 from chunkwise.base.workers import WorkerDied
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike, batches, weight
@@ -168,7 +168,7 @@ class PartRecipe:
         made = get_strategy(self.strategy)
         kind = type(made.chunker)
         code = "" if kind.__module__.startswith("chunkwise.") else _code(kind)
-        known = (made.label, code, self.context, sys.modules["chunkwise"].__version__)
+        known = (made.label, code, self.context, __version__)
         return repr((known, sorted(options_given(self.options).items())))
 
     def key(self, units: list[list[InputItem]], how: str) -> str:

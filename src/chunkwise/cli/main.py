@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import click
 
-from chunkwise import __version__
+from chunkwise.base.version import __version__
 from chunkwise.cli.dataclass_options import LazyGroup
 from chunkwise.cli.exit_status import DONE, FAILED, of_error, of_signal
 from chunkwise.cli.streams import watch_readers

@@ -13,7 +13,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
-from chunkwise import __version__
 from chunkwise.base.errors import (
     ChunkwiseError,
     InvalidParameter,
@@ -22,6 +21,7 @@ from chunkwise.base.errors import (
     UnknownName,
     without_passwords,
 )
+from chunkwise.base.version import __version__
 from chunkwise.base.wording import counted
 from chunkwise.records.typed import json_text
 from chunkwise.report.page import OWN, rendered

@@ -9,10 +9,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from chunkwise import __version__
 from chunkwise.base import spec
 from chunkwise.base.atomic import check_writable, refuse_links, replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.version import __version__
 from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Document, Query
 from chunkwise.documents.walk import SWEEP_FILES, SWEEP_RECORD
