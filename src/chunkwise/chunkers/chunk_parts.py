@@ -6,7 +6,6 @@ what is there already is not made again.
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import re
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from chunkwise.base.atomic import only_writer, replacing, shown_path
+from chunkwise.base.code_fingerprint import stands_in_files
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.base.object_store import address_of, asked, store
 from chunkwise.base.version import __version__
@@ -166,8 +166,9 @@ class PartRecipe:
     def how(self) -> str:
         """What makes the same documents the same chunks: strategy, its code where it is not ours, options, version."""
         made = get_strategy(self.strategy)
-        kind = type(made.chunker)
-        code = "" if kind.__module__.startswith("chunkwise.") else _code(kind)
+        code = made.code
+        if code and not stands_in_files(type(made.chunker)):
+            code = secrets.token_hex(8)  # what cannot be told is made anew
         known = (made.label, code, self.context, __version__)
         return repr((known, sorted(options_given(self.options).items())))
 
@@ -177,14 +178,6 @@ class PartRecipe:
         for batch in units:
             found.update(repr([_state(unit) for unit in batch]).encode("utf-8", "surrogatepass"))
         return found.hexdigest()
-
-
-def _code(kind: type) -> str:
-    """The file of a strategy of one's own; what has none is made anew each time."""
-    try:
-        return _hash(Path(inspect.getfile(kind)).read_bytes())
-    except (OSError, TypeError):
-        return secrets.token_hex(8)
 
 
 def _state(unit: InputItem) -> tuple[object, ...]:

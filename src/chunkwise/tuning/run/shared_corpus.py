@@ -27,7 +27,6 @@ from chunkwise.retrieval.indexing.build import (
     embed_atoms,
     encode_tokens,
 )
-from chunkwise.retrieval.indexing.fingerprint import strategy_code
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.retrieval.local.arrays import OF_CHUNKING, Arrays
 from chunkwise.retrieval.local.columns import Collector, MemorySink, encode, encode_chunks
@@ -198,7 +197,7 @@ class SharedCorpus:
         """An index in memory of one chunking, the same as `chunkwise.index` makes; `chunks` where they are known."""
         if chunks is None:
             chunks = self.chunks_of(strategy)
-        settings = self._settings(strategy.label, context, vectors, strategy_code(strategy))
+        settings = self._settings(strategy.label, context, vectors, strategy.code)
         base = self._arrays(vectors)
         embedder = self._embedder if vectors != "none" else None
         collector = Collector(MemorySink(), settings)
