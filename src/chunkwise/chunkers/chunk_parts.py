@@ -31,7 +31,7 @@ from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike, batches, weight
 from chunkwise.chunkers.contextual import with_headings
 from chunkwise.chunkers.cut_units import LostHalfwayError, cut_units
-from chunkwise.chunkers.write_chunks import StretchPlace, VectorRows, WriteChunks, chunk_file
+from chunkwise.chunkers.write_chunks import StretchPlace, WriteStretch, stretch_file
 from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.documents import (
     InputItem,
@@ -110,11 +110,7 @@ class PartWorkers(Protocol):
     def submit(self, given: PartWork) -> Future[PartRecord]: ...
 
 
-def _nowhere(
-    chunks: Iterable[Chunk],
-    vectors: VectorRows | None = None,
-    place: StretchPlace | None = None,
-) -> None:
+def _nowhere(chunks: Iterable[Chunk], place: StretchPlace) -> None:
     """Writes nothing."""
 
 
@@ -132,7 +128,7 @@ class PartRecipe:
         try:
             if work.is_trial:
                 return PartRecord(problems=self._filled(work, _nowhere).problems)
-            with chunk_file(self.output / _STAGED / f"{work.name}.parquet") as write:
+            with stretch_file(self.output / _STAGED / f"{work.name}.parquet") as write:
                 record = self._filled(work, write)
         except LostHalfwayError as lost:
             return self(replace(work, batches=lost.left_out_of(work.batches)))
@@ -140,7 +136,7 @@ class PartRecipe:
             temporary.write_text(json.dumps(asdict(record)), encoding="utf-8")
         return record
 
-    def _filled(self, work: PartWork, write: WriteChunks) -> PartRecord:
+    def _filled(self, work: PartWork, write: WriteStretch) -> PartRecord:
         documents: list[list[str]] = []
         problems: list[list[str]] = []
         own_ids: list[list[Any]] = []
@@ -159,7 +155,7 @@ class PartRecipe:
                 if self.context == "headings":
                     rows = with_headings(rows, stretch.analyzed)
                 chunks += len(rows)
-                write(rows, place=stretch.place)
+                write(rows, stretch.place)
                 del stretch, rows  # before the next one is made
         return PartRecord(documents, chunks, problems, own_ids)
 
