@@ -40,6 +40,7 @@ from chunkwise.retrieval.settings import Settings
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.sections import SectionTree
 from chunkwise.text.names import Mentions, document_names, own_file_key, with_statements
+from chunkwise.text.positions import merge_sorted
 from chunkwise.text.terms import (
     TermCounts,
     Terms,
@@ -56,13 +57,27 @@ OnDone = Callable[[int], None]
 """Gets the number of characters read by the model since the last call."""
 
 
+class StretchEnds(NamedTuple):
+    """Of a part of a longer text, with what was read beyond it."""
+
+    next: int
+    """Where the part behind it begins: an atom ends there."""
+    chunks: int
+    """Where the last of its chunks ends, perhaps in the part behind it: nothing further is needed."""
+
+
 class DocumentFeatures:
     """Its terms, its atoms, and what the model made of them; each is made when first asked for."""
 
     def __init__(
-        self, analyzed: Analyzed, settings: Settings, sums: NDArray[np.float32] | None = None
+        self,
+        analyzed: Analyzed,
+        settings: Settings,
+        sums: NDArray[np.float32] | None = None,
+        stretch: StretchEnds | None = None,
     ) -> None:
         self.analyzed = analyzed
+        self._stretch = stretch
         self.tokenizer = settings.tokenizer
         self._language = settings.language
         self.sums = sums
@@ -90,19 +105,35 @@ class DocumentFeatures:
     @cached_property
     def starts(self) -> NDArray[np.int64]:
         """Where atoms begin."""
-        return self.analyzed.atoms(self.tokenizer)
+        found = self.analyzed.atoms(self.tokenizer)
+        if self._stretch is None:
+            return found
+        found = merge_sorted(found, np.array([self._stretch.next], np.int64))
+        return found[found < self.length]
+
+    @property
+    def length(self) -> int:
+        """Of the text as far as atoms are made of it."""
+        return len(self.analyzed.text) if self._stretch is None else max(self._stretch)
+
+    @property
+    def own_text(self) -> Analyzed:
+        """The text so far, for models that read it."""
+        if self.length == len(self.analyzed.text):
+            return self.analyzed
+        return Analyzed(replace(self.analyzed.document, text=self.analyzed.text[: self.length]))
 
     @cached_property
     def atoms(self) -> SpanRows:
         """Their sections are those of `paths`."""
         starts, tokens, sections = self.starts, self._atom_tokens, self._sections[1]
-        ends = np.append(starts, len(self.analyzed.text))[1:]  # an empty text has no atom
+        ends = np.append(starts, self.length)[1:]  # an empty text has no atom
         return SpanRows(starts, ends, tokens, sections, counts_in_spans(self.terms, starts, ends))
 
     @cached_property
     def _atom_tokens(self) -> NDArray[np.int32]:
         """Of the whole document, so that those of neighbours add up."""
-        bounds = np.append(self.starts, len(self.analyzed.text))
+        bounds = np.append(self.starts, self.length)
         return np.diff(self.measure.befores(bounds)).astype(np.int32)
 
     def forget_analysis(self) -> None:
@@ -141,7 +172,7 @@ def embed_atoms(
     all_features: Sequence[DocumentFeatures], embedder: TokenEmbedder, on_done: OnDone | None = None
 ) -> None:
     """Gives each its sums; `on_done` gets characters read."""
-    each = [(features.analyzed, features.starts) for features in all_features]
+    each = [(features.own_text, features.starts) for features in all_features]
     for features, sums in zip(
         all_features, atom_sums_of_many(embedder, each, on_done), strict=True
     ):
@@ -152,7 +183,7 @@ def encode_tokens(
     all_features: Sequence[DocumentFeatures], encoder: TokenEncoder, on_done: OnDone | None = None
 ) -> None:
     """Gives each the vectors of its tokens; `on_done` gets characters read."""
-    each = [(features.analyzed, features.starts) for features in all_features]
+    each = [(features.own_text, features.starts) for features in all_features]
     found = token_codes_of_many(encoder, each, ModelCache(), on_done)
     for features, codes in zip(all_features, found, strict=True):
         features.token_codes = codes
@@ -252,6 +283,36 @@ def build_documents(
     finder where `settings.names` does, relations of each document where `settings.graph` does.
     """
     all_features = [DocumentFeatures(each.analyzed, settings) for each in documents]
+    chunks = [each.chunks for each in documents]
+    return _build(
+        chunks, all_features, settings, embedder, on_done, token_encoder, relations, name_finder
+    )
+
+
+def build_stretch(
+    chunked: Chunked,
+    stretch: StretchEnds,
+    settings: Settings,
+    embedder: Embedder | None,
+    on_done: OnDone | None = None,
+    token_encoder: TokenEncoder | None = None,
+) -> BuiltDocument:
+    """The rows of a part of a longer text; its atoms go as far as its chunks do."""
+    features = DocumentFeatures(chunked.analyzed, settings, stretch=stretch)
+    (built,) = _build([chunked.chunks], [features], settings, embedder, on_done, token_encoder)
+    return built
+
+
+def _build(
+    chunks: Sequence[Sequence[Chunk]],
+    all_features: Sequence[DocumentFeatures],
+    settings: Settings,
+    embedder: Embedder | None,
+    on_done: OnDone | None = None,
+    token_encoder: TokenEncoder | None = None,
+    relations: Sequence[StatedRelations] = (),
+    name_finder: NameFinder | None = None,
+) -> list[BuiltDocument]:
     if settings.graph == "relations":
         for features, own in zip(all_features, relations, strict=True):
             features.relations = own
@@ -269,7 +330,6 @@ def build_documents(
         assert isinstance(embedder, TokenEmbedder)
         embed_atoms(all_features, embedder, on_done)
         on_done = None  # With both, the work is told by the pass over the text.
-    chunks = [each.chunks for each in documents]
     return list(build_on_features(chunks, all_features, settings, embedder, on_done, once=True))
 
 
@@ -417,7 +477,12 @@ def _part(
         assert isinstance(embedder, TokenEmbedder)
         assert features.sums is not None
         vectors = late_vectors(
-            embedder, analyzed.text, features.starts, features.sums, spans, contexts
+            embedder,
+            analyzed.text[: features.length],
+            features.starts,
+            features.sums,
+            spans,
+            contexts,
         )
     parents = spans.copy()
     for at, chunk in enumerate(chunks):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from types import FunctionType
 
@@ -20,15 +20,33 @@ def document_fingerprint(document: Document) -> str:
 
     Of names one is missing, that of the file: see `text.names.own_file_key`.
     """
-    found = blake2b(digest_size=16)
+    data = _encoded(document.text)
+    return _fingerprint(document, len(data), (data,))
+
+
+def fingerprint_of_pieces(document: Document, read: Callable[[], Iterator[str]]) -> str:
+    """The same for a document whose text is read piece by piece, twice."""
+    return _fingerprint(
+        document, sum(len(_encoded(piece)) for piece in read()), map(_encoded, read())
+    )
+
+
+def _fingerprint(document: Document, length: int, text: Iterable[bytes]) -> str:
+    found = blake2b(length.to_bytes(8, "little"), digest_size=16)
+    for piece in text:
+        found.update(piece)
     layout = repr((document.blocks, document.pages))
     if document.links:
         layout += repr(document.links)
-    for value in (document.text, document.title, document.format, document.language, layout):
-        data = value.encode("utf-8", "surrogatepass")
+    for value in (document.title, document.format, document.language, layout):
+        data = _encoded(value)
         found.update(len(data).to_bytes(8, "little"))
         found.update(data)
     return found.hexdigest()
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def unfinished_fingerprint(fingerprint: str) -> str:

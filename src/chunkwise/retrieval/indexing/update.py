@@ -6,10 +6,10 @@ import pickle
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.base.wording import main_reason
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers import Strategy
@@ -43,6 +43,7 @@ from chunkwise.retrieval.indexing.fingerprint import (
     unfinished_fingerprint,
 )
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, LazyNameFinder, LazyTokenEncoder
+from chunkwise.retrieval.indexing.long_documents import LongDocument, long_document
 from chunkwise.retrieval.indexing.resolve import ResolvedSettings
 from chunkwise.retrieval.indexing.unreadable import UnreadableSources, whole
 from chunkwise.text.terms import CODE, NONE
@@ -206,11 +207,12 @@ class LongTexts:
         self._model: Windowed | None = None
         self._texts = self._long = 0
 
-    def add(self, part: IndexedDocument, embedder: Embedder | None) -> None:
+    def add(self, part: IndexedDocument, embedder: Embedder | None, begin: int = 0) -> None:
+        """`begin`: where the text of the part begins, in one that comes in stretches."""
         model = embedder.embedder if isinstance(embedder, CachedEmbedder) else embedder
         if not self._is_wanted or not isinstance(model, Windowed):
             return
-        texts = list(_texts(part))
+        texts = list(_texts(part, begin))
         self._model = model
         self._texts += len(texts)
         self._long += model.count_long(texts)
@@ -267,9 +269,10 @@ class ForeignDocuments:
         return "a model of that language is named by --embedder (embedder=)"
 
 
-def _texts(part: IndexedDocument) -> Iterator[str]:
+def _texts(part: IndexedDocument, begin: int) -> Iterator[str]:
     """What the model read of each chunk."""
-    spans = zip(part.chunks.start.tolist(), part.chunks.end.tolist(), strict=True)
+    start, end = part.chunks.start - begin, part.chunks.end - begin
+    spans = zip(start.tolist(), end.tolist(), strict=True)
     own = [part.document.text[start:end] for start, end in spans]
     if part.summaries is not None:
         own = [summary or text for summary, text in zip(part.summaries.texts, own, strict=True)]
@@ -329,6 +332,9 @@ class UpdateTarget(Protocol):
     def add(self, built: BuiltDocument) -> None:
         """A new document, or what takes the place of the one with its id."""
 
+    def add_stretches(self, stretches: Iterator[BuiltDocument]) -> None:
+        """The same, some rows at a time; where that raises, nothing is added."""
+
     def keep(self, document: Document, fingerprint: str) -> None:
         """A document whose text it knows; what is said about it may have changed."""
 
@@ -367,14 +373,16 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
     group = _Group(target, resolved, tally, reading.advance)
     lost = LostSummaries(resolved.strategy)
     unreadables = Unreadables(reading.on_unreadable)
-    known = KnownFiles(target, reading.options or LoadOptions()) if before else None
+    options = reading.options or LoadOptions()
+    known = KnownFiles(target, options) if before else None
     outcomes = chunk_changed(
         reading.source,
         strategy,
         known.has if known else lambda source: False,
-        reading.options,
+        options,
         reading.jobs,
         None if isinstance(reading.jobs, int) else row_builder(resolved),
+        partial(long_document, resolved.strategy, options) if _in_stretches(resolved) else None,
     )
     for outcome in outcomes:
         if isinstance(outcome, UnchangedSource):
@@ -382,15 +390,17 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
             group.leave(outcome.source.id, before[outcome.source.id])
             continue
         if isinstance(outcome, Chunked):
-            unreadables.read()
             if before and (reading.keep_others or unread):
                 outcome = under_id(outcome, naming.id_of(outcome.document, tally.has))
-            is_cut = bool(outcome.chunks) or isinstance(outcome, BuiltChunked)
-            group.add(outcome, is_passed_over=not is_cut)
-            continue
-        unreadables.add(outcome)
-        tally.skipped += 1
-        unread.add(outcome)
+            problem = group.add(outcome)
+        else:
+            problem = outcome
+        if problem is None:
+            unreadables.read()
+        else:
+            unreadables.add(problem)
+            tally.skipped += 1
+            unread.add(problem)
     group.flush()
     unreadables.end()
     if not tally.documents and (before or tally.skipped):
@@ -406,6 +416,11 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
     counted_ones = lost.notes() + group.long.notes() + group.foreign.notes()
     notes = resolved.notes + unread.notes(left) + told + counted_ones
     return tally.changes(notes, plain)
+
+
+def _in_stretches(resolved: ResolvedSettings) -> bool:
+    """Whether a long text may be read in parts: what a language model writes, and names, are of the whole."""
+    return not (resolved.contexts or resolved.relations or resolved.settings.graph)
 
 
 def row_builder(resolved: ResolvedSettings) -> RowBuilder | None:
@@ -472,11 +487,24 @@ class _Group:
         self._times_as_many = 1
         """As many documents and characters in a group as keep the model busy: an endpoint wants more."""
 
-    def add(self, chunked: Chunked, is_passed_over: bool) -> None:
+    def add(self, chunked: Chunked) -> UnreadableDocument | None:
+        """What is wrong with it, where that is found out only now."""
+        if isinstance(chunked, LongDocument):
+            self.flush()
+            try:
+                self._add_long(chunked)
+            except UnreadableDocument as problem:
+                return problem
+        else:
+            self._add(chunked)
+        return None
+
+    def _add(self, chunked: Chunked) -> None:
         document = chunked.document
         found = document_fingerprint(document)
         known = self._target.knows(document.id, found)
-        if is_passed_over and not known:  # for the sake of another id, or cut under another one
+        is_cut = bool(chunked.chunks) or isinstance(chunked, BuiltChunked)
+        if not is_cut and not known:  # for the sake of another id, or cut under another one
             chunked = Chunked(document, list(self._resolved.strategy.chunks(chunked.analyzed)))
         self._tally.add(document.id, found)
         self._waiting.append(_Waiting(chunked, found, known))
@@ -486,6 +514,41 @@ class _Group:
             or self._characters >= _CHARACTERS * self._times_as_many
         ):
             self.flush()
+
+    def _add_long(self, long: LongDocument) -> None:
+        id, fingerprint = long.document.id, long.fingerprint
+        if self._target.knows(id, fingerprint):
+            self._target.keep(long.document, fingerprint)
+            self._tell(long.length)
+        else:
+            self._target.add_stretches(self._stretches(long))
+        self._tally.add(id, fingerprint)
+
+    def _stretches(self, long: LongDocument) -> Iterator[BuiltDocument]:
+        resolved = self._resolved
+        embedder = resolved.model.embedder if resolved.model else None
+        encoder = resolved.token_encoder() if resolved.token_encoder else None
+        read = done = 0
+
+        def told(characters: int) -> None:
+            nonlocal done
+            done += characters
+            self._tell(characters)
+
+        parts = long.stretches(resolved.strategy, resolved.settings, embedder, told, encoder)
+        for built in parts:
+            if not read:
+                self.foreign.add(built.language, embedder)
+            self._chunks += len(built.part.chunks)
+            self.long.add(built.part, embedder, read)
+            read += len(built.part.document.text)
+            yield built
+            told(max(0, read - done))
+
+    def _tell(self, characters: int) -> None:
+        if self._advance:
+            note = f"{self._tally.documents:,} documents, {self._chunks:,} chunks"
+            self._advance(characters, note)
 
     def leave(self, id: str, fingerprint: str) -> None:
         """A document that was not read again, in its place among the others."""
@@ -504,9 +567,7 @@ class _Group:
         def told(characters: int) -> None:
             nonlocal done
             done += characters
-            if self._advance:
-                note = f"{self._tally.documents:,} documents, {self._chunks:,} chunks"
-                self._advance(characters, note)
+            self._tell(characters)
 
         def written(amount: int, note: str) -> None:
             nonlocal done
