@@ -18,7 +18,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import Chunked, under_id
 from chunkwise.retrieval.graph import AllowedEdges, Walk, Walked, _members, name_graph
-from chunkwise.retrieval.indexing.build import BuiltChunked, RowBuilder
+from chunkwise.retrieval.indexing.row_builder import BuiltChunked, RowBuilder
 from chunkwise.retrieval.name_lookup import NameLookup
 from chunkwise.retrieval.search.chains import chains_of_hits
 from chunkwise.text.names import names_in_question

@@ -49,6 +49,9 @@ _NOTHING_LEFT = ParsingBudget(0)
 class Chunked:
     """One document and its chunks."""
 
+    is_read_later = False
+    """Whether it is without its text and chunks, which are made when something is done with it."""
+
     def __init__(
         self,
         document: Document,
@@ -181,7 +184,8 @@ def chunk_changed(
     """The same; a file of a store that is known is neither read nor cut, and comes in its place.
 
     Workers do `further` work on what they cut; what is cut in this process comes without. Large files that `aside`
-    takes stay in this process, and each is to be used before the next outcome is asked for.
+    takes stay in this process, unless workers do all that is done with them, and each is to be used before the next
+    outcome is asked for.
     """
     options = options or LoadOptions()
     made = get_strategy(strategy)  # a wrong parameter is an error now, not after the first file
@@ -270,11 +274,13 @@ def _in_workers(
         options, on_passed_over=None, on_renamed=None
     )  # told here, and perhaps unfit to travel
     workers = begin_workers(
-        jobs, partial(_work, strategy, sent, further=further), stage,
+        jobs, partial(_work, strategy, sent, further=further, aside=aside if further else None), stage,
         accelerated=further is not None and further.accelerated,
     )  # fmt: skip
     try:
-        for is_large, units in groupby(chain(first, work), partial(_may_be_taken, aside)):
+        for is_large, units in groupby(
+            chain(first, work), partial(_may_be_taken, None if further else aside)
+        ):
             if is_large:
                 while waiting:
                     yield from _results(workers, *waiting.popleft())
@@ -320,13 +326,27 @@ def _work(
     batch: list[_Unit],
     *,
     further: Further | None = None,
+    aside: Aside | None = None,
 ) -> list[_Outcome]:
     made, parsing = get_strategy(strategy), ParsingBudget()
-    found = [outcome for unit in batch for outcome in _outcomes(unit, made, options, parsing)]
+    found: list[_Outcome] = []
+    done: set[int] = set()
+    for unit in batch:
+        for outcome in _outcomes(unit, made, options, parsing, aside):
+            if isinstance(outcome, Chunked) and outcome.is_read_later and further is not None:
+                done.add(len(found))
+                try:
+                    (outcome,) = further([outcome])
+                except UnreadableDocument as problem:
+                    outcome = problem
+            found.append(outcome)
     if further is None:
         return found
-    cut = iter(further([each for each in found if isinstance(each, Chunked)]))
-    return [next(cut) if isinstance(each, Chunked) else each for each in found]
+    new = {at: each for at, each in enumerate(found) if isinstance(each, Chunked)}
+    new = {at: each for at, each in new.items() if at not in done}
+    for at, each in zip(new, further(list(new.values())), strict=True):
+        found[at] = each
+    return found
 
 
 def cut_batch(

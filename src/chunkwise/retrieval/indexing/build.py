@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import cached_property
 from itertools import repeat
 from typing import NamedTuple
 
@@ -21,7 +21,6 @@ from chunkwise.models.embed.embedder import (
     Embedder,
     TokenEmbedder,
     TokenEncoder,
-    accelerator_of,
     normalized,
 )
 from chunkwise.models.embed.late import atom_sums_of_many, span_vectors
@@ -34,12 +33,11 @@ from chunkwise.retrieval.indexed_document import (
     Summaries,
 )
 from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
-from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, LazyNameFinder, LazyTokenEncoder
 from chunkwise.retrieval.indexing.relations import related_places
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.sections import SectionTree
-from chunkwise.text.names import Mentions, document_names, own_file_key, with_statements
+from chunkwise.text.names import Mentions, document_names, with_statements
 from chunkwise.text.positions import merge_sorted
 from chunkwise.text.terms import (
     TermCounts,
@@ -331,60 +329,6 @@ def _build(
         embed_atoms(all_features, embedder, on_done)
         on_done = None  # With both, the work is told by the pass over the text.
     return list(build_on_features(chunks, all_features, settings, embedder, on_done, once=True))
-
-
-class BuiltChunked(Chunked):
-    """A document whose rows were made where it was cut; its chunks are these rows."""
-
-    def __init__(self, built: BuiltDocument, *, unparsed: bool) -> None:
-        super().__init__(built.part.document, [], unparsed=unparsed)
-        self.built = built
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return partial(BuiltChunked, unparsed=self.unparsed), (self.built,)
-
-    def under_id(self, id: str) -> Chunked:
-        document = replace(self.document, id=id)
-        if self.built.part.mentions is not None and own_file_key(id) != own_file_key(
-            self.document.id
-        ):
-            # Names were found for another file: the rows are made again, by who has the index.
-            return Chunked(document, [], unparsed=self.unparsed)
-        part = replace(self.built.part, document=document)
-        return BuiltChunked(self.built._replace(part=part), unparsed=self.unparsed)
-
-
-@dataclass(frozen=True)
-class RowBuilder:
-    """Makes the rows of documents wherever it is sent, with models that it loads there, once."""
-
-    settings: Settings
-    model: LazyEmbedder | None
-    token_encoder: LazyTokenEncoder | None
-    name_finder: LazyNameFinder | None = None
-
-    @property
-    def stage(self) -> str:
-        return "count words" if self.model is None else "embed"
-
-    @property
-    def accelerated(self) -> bool:
-        """Where the process that asks has its vectors from one: those of an index are of one kind."""
-        return bool(accelerator_of(self.settings.identity))
-
-    def __call__(self, documents: list[Chunked]) -> list[Chunked]:
-        # Without chunks it may be one that the index has: who has the index will know.
-        new = [each for each in documents if each.chunks]
-        embedder = self.model.embedder if self.model and new else None
-        encoder = self.token_encoder() if self.token_encoder and new else None
-        finder = self.name_finder() if self.name_finder and new else None
-        built = iter(
-            build_documents(new, self.settings, embedder, token_encoder=encoder, name_finder=finder)
-        )
-        return [
-            BuiltChunked(next(built), unparsed=each.unparsed) if each.chunks else each
-            for each in documents
-        ]
 
 
 def build_on_features(

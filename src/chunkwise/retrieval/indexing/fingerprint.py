@@ -66,13 +66,20 @@ class OnlyNew(Strategy):
         super().__init__(strategy.name, strategy.chunker)
         self._known = known
 
+    @property
+    def of_all(self) -> Strategy:
+        """The strategy for any document."""
+        return Strategy(self.name, self.chunker)
+
     def chunks(self, document: Document | Analyzed) -> Iterator[Chunk]:
         source = document.document if isinstance(document, Analyzed) else document
-        head = np.uint64(int(document_fingerprint(source)[:16], 16))
+        return iter(()) if self.knows(document_fingerprint(source)) else super().chunks(document)
+
+    def knows(self, fingerprint: str) -> bool:
+        """Whether an index most likely has a document with it."""
+        head = np.uint64(int(fingerprint[:16], 16))
         at = int(self._known.searchsorted(head))
-        if at < len(self._known) and self._known[at] == head:
-            return iter(())
-        return super().chunks(document)
+        return at < len(self._known) and bool(self._known[at] == head)
 
 
 _PLAIN = (str, int, float, bool, tuple, type(None))

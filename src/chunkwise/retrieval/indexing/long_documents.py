@@ -33,17 +33,21 @@ from chunkwise.retrieval.indexing.build import (
     StretchEnds,
     build_stretch,
 )
-from chunkwise.retrieval.indexing.fingerprint import fingerprint_of_pieces
+from chunkwise.retrieval.indexing.fingerprint import OnlyNew, fingerprint_of_pieces
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.terms import TermCounts, join_counts
 
 
 class LongDocument(Chunked):
-    """A document without its text: it is read when it is needed, and never as a whole."""
+    """A document without its text, which is read when it is needed, as often as it is."""
 
-    def __init__(self, document: Document, read: Callable[[], Iterator[str]]) -> None:
+    is_read_later = True
+
+    def __init__(
+        self, document: Document, read: Callable[[], Iterator[str]], strategy: Strategy
+    ) -> None:
         super().__init__(document, [])
-        self._read = read
+        self._read, self._strategy = read, strategy
 
     @cached_property
     def fingerprint(self) -> str:
@@ -55,21 +59,32 @@ class LongDocument(Chunked):
         """In characters."""
         return sum(map(len, self._read()))
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the strategy passes over it: an index may have it."""
+        return isinstance(self._strategy, OnlyNew) and self._strategy.knows(self.fingerprint)
+
+    def whole(self) -> Document:
+        """With its text."""
+        return replace(self.document, text="".join(self._read()))
+
     def under_id(self, id: str) -> LongDocument:
-        return LongDocument(replace(self.document, id=id), self._read)
+        return LongDocument(replace(self.document, id=id), self._read, self._strategy)
 
     def stretches(
         self,
-        strategy: Strategy,
         settings: Settings,
         embedder: Embedder | None,
-        on_done: OnDone,
+        on_done: OnDone | None,
         token_encoder: TokenEncoder | None,
     ) -> Iterator[BuiltDocument]:
         """Its rows, some at a time; `paths` has those that are new.
 
         An `UnreadableDocument` where it is another text by now than the one whose fingerprint is known, or none.
         """
+        # Whether the index has it is asked of the whole document, not of its stretches.
+        strategy = self._strategy
+        strategy = strategy.of_all if isinstance(strategy, OnlyNew) else strategy
         paths, chunks = SectionPaths(), 0
         for found in in_stretches(self.document, self._read(), strategy):
             last = max((chunk.end for chunk in found.chunks), default=0)
@@ -98,7 +113,7 @@ def long_document(
         yield None
         return
     with long_text(source, options) as found:
-        yield LongDocument(found.document, found.read) if found is not None else None
+        yield LongDocument(found.document, found.read, strategy) if found is not None else None
 
 
 def _placed(part: IndexedDocument, begin: int, until: int, paths: SectionPaths) -> IndexedDocument:

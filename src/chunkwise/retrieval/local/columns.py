@@ -284,10 +284,16 @@ class Collector:
                 self._sink.take(f"{table}_term.hash"),
                 self._sink.take(f"{table}_term.times"),
             )
-            made = TermTable.of(counts)
-            for name, dtype in TERM_COLUMNS.items():
-                values = np.ascontiguousarray(getattr(made, name), dtype)
-                self._sink.append(f"{table}_terms.{name}", values)
+            before = 0
+            for number, part in enumerate(TermTable.in_parts(counts)):
+                columns: dict[str, Array] = {"row": part.row, "times": part.times}
+                columns |= {"hashes": part.hashes, "first": part.first[1:] + before}
+                if number == 0:
+                    columns |= {"length": part.length, "first": part.first}
+                before += len(part.row)
+                for name, values in columns.items():
+                    typed = np.ascontiguousarray(values, TERM_COLUMNS[name])
+                    self._sink.append(f"{table}_terms.{name}", typed)
         return self._sink.finish()
 
 
