@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from benchmarks.studio_process import CORPUS, studio
 from benchmarks.tables import table
 
 RUNS = 20
@@ -91,8 +92,6 @@ def _painted(browser: Any, address: str, ready: str) -> list[str]:
 
 
 def _ours(browser: Any, folder: Path) -> list[list[str]]:
-    from benchmarks.studio import CORPUS, studio
-
     runs = []
     for number in range(RUNS):
         runs.append(str(folder / f"{number:02}.json"))

@@ -11,7 +11,7 @@ from chunkwise import Document
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import chunk_each
 from chunkwise.text import source_code
-from chunkwise.text.source_code import grammar_for, syntax_tree
+from chunkwise.text.syntax_tree import grammar_for, syntax_tree
 
 ROOT = Path(__file__).parents[2]
 JAVA = (

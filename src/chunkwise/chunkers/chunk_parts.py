@@ -6,12 +6,10 @@ what is there already is not made again.
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import re
 import secrets
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
@@ -24,14 +22,16 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from chunkwise.base.atomic import only_writer, replacing, shown_path
+from chunkwise.base.code_fingerprint import stands_in_files
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.base.object_store import address_of, asked, store
+from chunkwise.base.version import __version__
 from chunkwise.base.workers import WorkerDied
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike, batches, weight
 from chunkwise.chunkers.contextual import with_headings
 from chunkwise.chunkers.cut_units import LostHalfwayError, cut_units
-from chunkwise.chunkers.write_chunks import StretchPlace, VectorRows, WriteChunks, chunk_file
+from chunkwise.chunkers.write_chunks import StretchPlace, WriteStretch, stretch_file
 from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.documents import (
     InputItem,
@@ -110,11 +110,7 @@ class PartWorkers(Protocol):
     def submit(self, given: PartWork) -> Future[PartRecord]: ...
 
 
-def _nowhere(
-    chunks: Iterable[Chunk],
-    vectors: VectorRows | None = None,
-    place: StretchPlace | None = None,
-) -> None:
+def _nowhere(chunks: Iterable[Chunk], place: StretchPlace) -> None:
     """Writes nothing."""
 
 
@@ -132,7 +128,7 @@ class PartRecipe:
         try:
             if work.is_trial:
                 return PartRecord(problems=self._filled(work, _nowhere).problems)
-            with chunk_file(self.output / _STAGED / f"{work.name}.parquet") as write:
+            with stretch_file(self.output / _STAGED / f"{work.name}.parquet") as write:
                 record = self._filled(work, write)
         except LostHalfwayError as lost:
             return self(replace(work, batches=lost.left_out_of(work.batches)))
@@ -140,7 +136,7 @@ class PartRecipe:
             temporary.write_text(json.dumps(asdict(record)), encoding="utf-8")
         return record
 
-    def _filled(self, work: PartWork, write: WriteChunks) -> PartRecord:
+    def _filled(self, work: PartWork, write: WriteStretch) -> PartRecord:
         documents: list[list[str]] = []
         problems: list[list[str]] = []
         own_ids: list[list[Any]] = []
@@ -159,16 +155,17 @@ class PartRecipe:
                 if self.context == "headings":
                     rows = with_headings(rows, stretch.analyzed)
                 chunks += len(rows)
-                write(rows, place=stretch.place)
+                write(rows, stretch.place)
                 del stretch, rows  # before the next one is made
         return PartRecord(documents, chunks, problems, own_ids)
 
     def how(self) -> str:
         """What makes the same documents the same chunks: strategy, its code where it is not ours, options, version."""
         made = get_strategy(self.strategy)
-        kind = type(made.chunker)
-        code = "" if kind.__module__.startswith("chunkwise.") else _code(kind)
-        known = (made.label, code, self.context, sys.modules["chunkwise"].__version__)
+        code = made.code
+        if code and not stands_in_files(type(made.chunker)):
+            code = secrets.token_hex(8)  # what cannot be told is made anew
+        known = (made.label, code, self.context, __version__)
         return repr((known, sorted(options_given(self.options).items())))
 
     def key(self, units: list[list[InputItem]], how: str) -> str:
@@ -177,14 +174,6 @@ class PartRecipe:
         for batch in units:
             found.update(repr([_state(unit) for unit in batch]).encode("utf-8", "surrogatepass"))
         return found.hexdigest()
-
-
-def _code(kind: type) -> str:
-    """The file of a strategy of one's own; what has none is made anew each time."""
-    try:
-        return _hash(Path(inspect.getfile(kind)).read_bytes())
-    except (OSError, TypeError):
-        return secrets.token_hex(8)
 
 
 def _state(unit: InputItem) -> tuple[object, ...]:

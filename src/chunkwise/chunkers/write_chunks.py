@@ -48,12 +48,13 @@ _AT_THE_BEGINNING = StretchPlace()
 class WriteChunks(Protocol):
     """Appends chunks to an open file, with one vector each where it has a column for them."""
 
-    def __call__(
-        self,
-        chunks: Iterable[Chunk],
-        vectors: VectorRows | None = None,
-        place: StretchPlace = _AT_THE_BEGINNING,
-    ) -> None: ...
+    def __call__(self, chunks: Iterable[Chunk], vectors: VectorRows | None = None) -> None: ...
+
+
+class WriteStretch(Protocol):
+    """Appends the chunks of a stretch of a document to an open file."""
+
+    def __call__(self, chunks: Iterable[Chunk], place: StretchPlace) -> None: ...
 
 
 VECTOR = "vector"
@@ -262,41 +263,40 @@ def chunk_file(path: Path, *, with_vectors: bool = False) -> Iterator[WriteChunk
     if suffix == ".jsonl":
         with replacing(path) as temporary, lines_file(temporary) as append_lines:
 
-            def write_lines(
-                chunks: Iterable[Chunk],
-                vectors: VectorRows | None = None,
-                place: StretchPlace = _AT_THE_BEGINNING,
-            ) -> None:
+            def write_lines(chunks: Iterable[Chunk], vectors: VectorRows | None = None) -> None:
                 with says_what_it_writes(path):
-                    if vectors is not None:
-                        pairs = zip(chunks, vectors, strict=True)
-                        append_lines(
-                            json_line({**_json_row(chunk, place), VECTOR: vector.tolist()})
-                            for chunk, vector in pairs
-                        )
-                    elif place != _AT_THE_BEGINNING:
-                        append_lines(json_line(_json_row(chunk, place)) for chunk in chunks)
-                    else:
+                    if vectors is None:
                         append_lines(chunk_lines(chunks))
+                        return
+                    pairs = zip(chunks, vectors, strict=True)
+                    append_lines(
+                        json_line({**_json_row(chunk), VECTOR: vector.tolist()})
+                        for chunk, vector in pairs
+                    )
 
             yield write_lines
         return
     with replacing(path) as temporary, opener(temporary) as append:
 
-        def write(
-            chunks: Iterable[Chunk],
-            vectors: VectorRows | None = None,
-            place: StretchPlace = _AT_THE_BEGINNING,
-        ) -> None:
+        def write(chunks: Iterable[Chunk], vectors: VectorRows | None = None) -> None:
             with says_what_it_writes(path):
                 if vectors is None:
-                    append(row_of(chunk, place) for chunk in chunks)
+                    append(row_of(chunk) for chunk in chunks)
                     return
                 pairs = zip(chunks, vectors, strict=True)
-                append(
-                    {**row_of(chunk, place), VECTOR: _plain(vector, suffix)}
-                    for chunk, vector in pairs
-                )
+                append({**row_of(chunk), VECTOR: _plain(vector, suffix)} for chunk, vector in pairs)
+
+        yield write
+
+
+@contextmanager
+def stretch_file(path: Path) -> Iterator[WriteStretch]:
+    """A Parquet file to append the chunks of documents to, stretch by stretch."""
+    with replacing(path) as temporary, parquet_file(temporary, schema()) as append:
+
+        def write(chunks: Iterable[Chunk], place: StretchPlace) -> None:
+            with says_what_it_writes(path):
+                append(row_of(chunk, place) for chunk in chunks)
 
         yield write
 

@@ -19,8 +19,8 @@ from urllib.parse import unquote
 
 import click
 
-from chunkwise import __version__
 from chunkwise.base.errors import InvalidParameter, without_passwords
+from chunkwise.base.version import __version__
 from chunkwise.base.wording import megabytes
 from chunkwise.cli.dataclass_options import dataclass_command, option
 from chunkwise.cli.options import json_flag

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
+
 DONE = 0
 FAILED = 1
 WRONG_USAGE = 2
@@ -32,6 +34,16 @@ def settled(
         (skipped, SKIPPED),
     )
     return next((status for is_true, status in order if is_true), DONE)
+
+
+def of_error(error: ChunkwiseError) -> int:
+    """What a command ends with that an error stopped: one of usage where a value or a name is wrong."""
+    return WRONG_USAGE if isinstance(error, InvalidParameter | UnknownName) else FAILED
+
+
+def of_signal(number: int) -> int:
+    """What a command ends with that was stopped from outside, as shells count it."""
+    return 128 + number
 
 
 class ExitStatus(NamedTuple):

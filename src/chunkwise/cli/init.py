@@ -15,7 +15,7 @@ from typing import Literal
 
 import click
 
-from chunkwise import __version__
+from chunkwise.base.version import __version__
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import Share, json_flag, queries_file
 from chunkwise.cli.streams import print_json, say

@@ -13,9 +13,9 @@ from typing import NoReturn
 
 import click
 
-from chunkwise import __version__
+from chunkwise.base.version import __version__
 from chunkwise.cli.dataclass_options import LazyGroup
-from chunkwise.cli.exit_status import DONE, FAILED, WRONG_USAGE
+from chunkwise.cli.exit_status import DONE, FAILED, of_error, of_signal
 from chunkwise.cli.streams import watch_readers
 
 _COMMANDS = {
@@ -140,7 +140,7 @@ def _stopped() -> NoReturn:
         if number := getattr(signal, name, None):
             signal.signal(number, signal.SIG_DFL)  # whoever is impatient need not wait for the rest
     click.echo("chunkwise: stopped", err=True)
-    status = 128 + (_came[0] if _came else signal.SIGINT)
+    status = of_signal(_came[0] if _came else signal.SIGINT)
     _leave_threads(status)
     sys.exit(status)
 
@@ -161,7 +161,7 @@ def _leave_threads(status: int) -> None:
 
 def main() -> NoReturn:
     """Run a command; an error that was foreseen is one line on stderr, without a traceback."""
-    from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
+    from chunkwise.base.errors import ChunkwiseError
 
     _listen()
     sys.unraisablehook = _come_again
@@ -179,8 +179,7 @@ def main() -> NoReturn:
         from chunkwise.cli.streams import say
 
         say(error)
-        is_value = isinstance(error, InvalidParameter | UnknownName)
-        sys.exit(WRONG_USAGE if is_value else FAILED)
+        sys.exit(of_error(error))
     except click.ClickException as error:
         from chunkwise.base.errors import without_passwords
 

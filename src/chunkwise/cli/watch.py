@@ -444,7 +444,7 @@ class _Watch:
             return True
         from chunkwise.base.errors import ChunkwiseError
         from chunkwise.report.page import write_page
-        from chunkwise.report.views.history import metric_history_view
+        from chunkwise.report.views.metric_history import metric_history_view
 
         metric = view.alerts[0].metric if view.alerts else next((row.metric for row in view.rows), None)  # fmt: skip
         try:

@@ -13,18 +13,14 @@ from chunkwise.evaluation.compare import compare
 from chunkwise.evaluation.results import Results
 from chunkwise.report.views.comparison import ComparisonView, comparison_view
 from chunkwise.report.views.evaluation import EvaluationView, evaluation_view
-from chunkwise.report.views.history import (
-    HistoryView,
-    MetricHistoryView,
-    history_view,
-    metric_history_view,
-)
+from chunkwise.report.views.history import HistoryView, history_view
+from chunkwise.report.views.metric_history import MetricHistoryView, metric_history_view
 from chunkwise.report.views.tuning import TuningView, tuning_view
 from chunkwise.report.views.view import View
 from chunkwise.report.views.watch import difference_words
 from chunkwise.studio.documents import NoParameters
-from chunkwise.studio.endpoint import NotFound
 from chunkwise.studio.project import Project, StudioRun
+from chunkwise.studio.read_request import NotFound
 from chunkwise.tracking.alerts import Alert
 from chunkwise.tracking.kept_run import RunKind
 from chunkwise.tracking.store import History

@@ -1,16 +1,14 @@
-"""What tells whether a document, or a strategy of one's own, is still what an index was made with."""
+"""What tells whether a document is still what an index was made with."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
-from types import FunctionType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.chunkers import Strategy, registry
+from chunkwise.chunkers import Strategy
 from chunkwise.core import Chunk, Document
 from chunkwise.text.analyzed import Analyzed
 
@@ -80,30 +78,3 @@ class OnlyNew(Strategy):
         head = np.uint64(int(fingerprint[:16], 16))
         at = int(self._known.searchsorted(head))
         return at < len(self._known) and bool(self._known[at] == head)
-
-
-_PLAIN = (str, int, float, bool, tuple, type(None))
-
-
-def strategy_code(strategy: Strategy) -> str:
-    """The class and a hash of its methods and plain values; empty for our own, which change with the version alone."""
-    if strategy.name in registry.builtin:
-        return ""
-    made = type(strategy.chunker)
-    found = blake2b(digest_size=8)
-    for each in made.__mro__[:-1]:
-        for name, value in sorted(vars(each).items()):
-            if not name.startswith("__") or isinstance(value, FunctionType):
-                found.update(f"{name}={_written(value)}\n".encode("utf-8", "surrogatepass"))
-    return f"{made.__qualname__} {found.hexdigest()}"
-
-
-def _written(value: object) -> str:
-    value = getattr(value, "__func__", None) or getattr(value, "fget", None) or value
-    if not isinstance(value, FunctionType):
-        return repr(value) if isinstance(value, _PLAIN) else type(value).__qualname__
-    try:
-        # Of each method: of a class that stands twice in a file, Python finds the first.
-        return inspect.getsource(value)
-    except (OSError, TypeError):  # typed into a prompt, or made by a program, as a dataclass's are
-        return value.__code__.co_name
