@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 
 import numpy as np
@@ -18,15 +18,33 @@ def document_fingerprint(document: Document) -> str:
 
     Of names one is missing, that of the file: see `text.names.own_file_key`.
     """
-    found = blake2b(digest_size=16)
+    data = _encoded(document.text)
+    return _fingerprint(document, len(data), (data,))
+
+
+def fingerprint_of_pieces(document: Document, read: Callable[[], Iterator[str]]) -> str:
+    """The same for a document whose text is read piece by piece, twice."""
+    return _fingerprint(
+        document, sum(len(_encoded(piece)) for piece in read()), map(_encoded, read())
+    )
+
+
+def _fingerprint(document: Document, length: int, text: Iterable[bytes]) -> str:
+    found = blake2b(length.to_bytes(8, "little"), digest_size=16)
+    for piece in text:
+        found.update(piece)
     layout = repr((document.blocks, document.pages))
     if document.links:
         layout += repr(document.links)
-    for value in (document.text, document.title, document.format, document.language, layout):
-        data = value.encode("utf-8", "surrogatepass")
+    for value in (document.title, document.format, document.language, layout):
+        data = _encoded(value)
         found.update(len(data).to_bytes(8, "little"))
         found.update(data)
     return found.hexdigest()
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def unfinished_fingerprint(fingerprint: str) -> str:
@@ -46,10 +64,17 @@ class OnlyNew(Strategy):
         super().__init__(strategy.name, strategy.chunker)
         self._known = known
 
+    @property
+    def of_all(self) -> Strategy:
+        """The strategy for any document."""
+        return Strategy(self.name, self.chunker)
+
     def chunks(self, document: Document | Analyzed) -> Iterator[Chunk]:
         source = document.document if isinstance(document, Analyzed) else document
-        head = np.uint64(int(document_fingerprint(source)[:16], 16))
+        return iter(()) if self.knows(document_fingerprint(source)) else super().chunks(document)
+
+    def knows(self, fingerprint: str) -> bool:
+        """Whether an index most likely has a document with it."""
+        head = np.uint64(int(fingerprint[:16], 16))
         at = int(self._known.searchsorted(head))
-        if at < len(self._known) and self._known[at] == head:
-            return iter(())
-        return super().chunks(document)
+        return at < len(self._known) and bool(self._known[at] == head)
