@@ -151,7 +151,7 @@ def command(options: TuneOptions) -> None:
     first = options.embedder[0] if options.embedder else None
     source = sweep_from_source(
         options.source, options.test_queries,
-        embedder=None if first is None else "" if first == "none" else first,
+        embedder=first,
         embedders=None if first is None else options.embedder[1:],
         rerankers=options.reranker or None, maxsim=options.maxsim,
         objective=options.objective, k=options.count, seed=options.seed, exact=options.exact or None,
