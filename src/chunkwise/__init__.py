@@ -5,13 +5,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from chunkwise.base.version import __version__ as __version__
-
 if TYPE_CHECKING:
     from chunkwise.answering.ask import ask
     from chunkwise.answering.cited_answer import CitedAnswer
     from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
     from chunkwise.base.ray_workers import RayCluster
+    from chunkwise.base.version import __version__ as __version__
     from chunkwise.chunkers import describe_all as strategies
     from chunkwise.chunkers import get_strategy
     from chunkwise.chunkers.chunk import chunk, chunk_document, chunk_text
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
 
 # Imported when first used: `import chunkwise` itself costs next to nothing.
 _HOMES = {
+    "__version__": "chunkwise.base.version",
     "Analyzed": "chunkwise.text.analyzed",
     "CitedAnswer": "chunkwise.answering.cited_answer",
     "Block": "chunkwise.core",
