@@ -449,9 +449,7 @@ def _short_chunks(folder: Path, chunks: int) -> None:
     for number in range(-(-chunks // _CHUNKS_A_DOCUMENT)):
         count = min(_CHUNKS_A_DOCUMENT, chunks - number * _CHUNKS_A_DOCUMENT)
         first = rng.integers(0, len(words) - _CHUNK_WORDS, count)
-        places = first[:, None] + rng.permuted(
-            np.tile(np.arange(_CHUNK_WORDS), (count, 1)), axis=1
-        )
+        places = first[:, None] + rng.permuted(np.tile(np.arange(_CHUNK_WORDS), (count, 1)), axis=1)
         path = folder / f"{number // 500:03}" / f"{number:06}.txt"
         path.parent.mkdir(exist_ok=True)
         path.write_text("\n\n".join(map(" ".join, words[places].tolist())) + "\n")
@@ -522,7 +520,18 @@ def main() -> None:
     reader = argparse.ArgumentParser()
     reader.add_argument(
         "what",
-        choices=["names", "cut", "nodes", "overhead", "one", "embed", "memory", "large", "built", "model"],
+        choices=[
+            "names",
+            "cut",
+            "nodes",
+            "overhead",
+            "one",
+            "embed",
+            "memory",
+            "large",
+            "built",
+            "model",
+        ],
     )
     reader.add_argument("--megabytes", type=float, nargs="+", default=[20])
     reader.add_argument("--strategy", default="structure")

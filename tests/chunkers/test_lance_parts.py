@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 pytest.importorskip("fsspec")
-lancedb = pytest.importorskip("lancedb", reason="LanceDB is not installed: pip install lancedb")
+pytest.importorskip("lancedb", reason="LanceDB is not installed: pip install lancedb")
+
+import lancedb
 
 import chunkwise
 from chunkers.test_chunk_parts import _expected, _rows, _write, docs  # noqa: F401

@@ -83,6 +83,7 @@ class Chunked:
 ChunkOutcome = Chunked | UnreadableDocument
 _Unit = InputItem | UnchangedSource
 _U = TypeVar("_U", bound=InputItem | UnchangedSource)
+_Found = TypeVar("_Found")
 _Outcome = ChunkOutcome | UnchangedSource
 
 
@@ -223,6 +224,24 @@ def _in_this_process(
             parsing, items, size = ParsingBudget(), 0, 0
 
 
+def cut_in_this_process(
+    work: Iterator[InputItem], strategy: StrategyLike, options: LoadOptions
+) -> Iterator[ChunkOutcome]:
+    """Every document with its chunks, and what could not be read, one by one."""
+    found = _in_this_process(work, strategy, options)
+    return (each for each in found if not isinstance(each, UnchangedSource))  # none is known
+
+
+def check_can_travel(strategy: StrategyLike) -> None:
+    """Whether other processes can be sent it."""
+    try:
+        pickle.dumps(strategy)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InvalidParameter(
+            f"the strategy cannot be sent to another process ({error}); name it in a text, or use jobs=1"
+        ) from error
+
+
 def _in_workers(
     work: Iterator[_Unit],
     strategy: StrategyLike,
@@ -230,12 +249,7 @@ def _in_workers(
     jobs: Jobs,
     further: Further | None,
 ) -> Iterator[_Outcome]:
-    try:
-        pickle.dumps(strategy)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise InvalidParameter(
-            f"the strategy cannot be sent to another process ({error}); name it in a text, or use jobs=1"
-        ) from error
+    check_can_travel(strategy)
     first = list(islice(work, 2))
     if len(first) < 2:  # another process would send it back with all its chunks
         yield from _in_this_process(iter(first), strategy, options)
@@ -253,19 +267,17 @@ def _in_workers(
         for batch in batches(chain(first, work)):
             waiting.append((batch, workers.submit(batch)))
             if len(waiting) >= workers.at_once:
-                yield from _results(workers, *waiting.popleft())
+                yield from surviving(workers, *waiting.popleft())
         while waiting:
-            yield from _results(workers, *waiting.popleft())
+            yield from surviving(workers, *waiting.popleft())
     finally:
         # Stopped, or nobody wants the rest: a long document must not keep the caller waiting.
         workers.stop()
 
 
-def _results(
-    workers: WorkerGroup[list[_Unit], list[_Outcome]],
-    batch: list[_Unit],
-    found: Future[list[_Outcome]],
-) -> Iterator[_Outcome]:
+def surviving(
+    workers: WorkerGroup[list[_U], list[_Found]], batch: list[_U], found: Future[list[_Found]]
+) -> Iterator[_Found | UnreadableDocument]:
     """What comes of a batch; where a process died at it, each is tried by itself, and one of them is unreadable."""
     try:
         yield from found.result()
@@ -277,7 +289,7 @@ def _results(
             yield UnreadableDocument(name, f"{error} while it was cut, perhaps for lack of memory")
             return
     for unit in batch:
-        yield from _results(workers, [unit], workers.submit([unit]))
+        yield from surviving(workers, [unit], workers.submit([unit]))
 
 
 def _work(
@@ -338,6 +350,11 @@ def _distinct(outcomes: Iterator[_Outcome], reader: InputReader) -> Iterator[_Ou
             yield under_id(outcome, reader.own_id(outcome.document))
         else:
             yield outcome
+    warn_of_unparsed(unparsed)
+
+
+def warn_of_unparsed(unparsed: int) -> None:
+    """Says how many documents of source code were cut as text, where there are some."""
     if unparsed:
         warn_user(
             f"{counted(unparsed, 'document')} named as source code {'was' if unparsed == 1 else 'were'} cut as text: "

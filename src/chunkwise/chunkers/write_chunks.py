@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol, TypedDict, cast
+from typing import Any, NamedTuple, Protocol, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,8 +166,9 @@ def _json_row(chunk: Chunk, place: StretchPlace = _AT_THE_BEGINNING) -> dict[str
 _NO_SECTIONS = KnownSection(())
 
 
-def chunk_lines(chunks: Iterable[Chunk]) -> Iterator[str]:
+def chunk_lines(chunks: Iterable[Chunk], place: StretchPlace = _AT_THE_BEGINNING) -> Iterator[str]:
     """The line of JSON of each chunk: what chunks of one document share is spelled once."""
+    before, numbered = place
     document: Document | None = None
     strategy = ""
     path: tuple[str, ...] | None = None
@@ -191,7 +192,7 @@ def chunk_lines(chunks: Iterable[Chunk]) -> Iterator[str]:
             text, is_plain = document.text, not document.pages and document.boxes is None
         has_context = chunk.context or chunk.context_token_count > 0
         if not is_plain or has_context or chunk.level or chunk.summarised or chunk.parent:
-            yield json_line(_json_row(chunk))
+            yield json_line(_json_row(chunk, place))
             continue
         first, behind = chunk.start, chunk.end
         if not low <= first < behind <= high or chunk.outline is not outline:
@@ -202,7 +203,8 @@ def chunk_lines(chunks: Iterable[Chunk]) -> Iterator[str]:
                 behind_count = f', "section": {json_text(SECTION_SEPARATOR.join(found))}, {known}'
         said = text[first:behind]
         # Each number is spelled once, too.
-        index, start, end = f"{chunk.index}", f"{first}", f"{behind}"
+        index = f"{numbered + chunk.index}"
+        start, end = f"{before + first}", f"{before + behind}"
         yield (
             f'{begin}{index}{behind_id}{index}, "start": {start}, "end": {end}, '
             f'"text": {json_string(said)}, "context": "", "token_count": {chunk.token_count}, '
@@ -274,10 +276,8 @@ def chunk_file(path: Path, *, with_vectors: bool = False) -> Iterator[WriteChunk
                             json_line({**_json_row(chunk, place), VECTOR: vector.tolist()})
                             for chunk, vector in pairs
                         )
-                    elif place != _AT_THE_BEGINNING:
-                        append_lines(json_line(_json_row(chunk, place)) for chunk in chunks)
                     else:
-                        append_lines(chunk_lines(chunks))
+                        append_lines(chunk_lines(chunks, place))
 
             yield write_lines
         return
@@ -322,11 +322,6 @@ def opener_for(
             f"output is {str(path)!r}; its name must end in {', '.join(openers)}"
         )
     return found
-
-
-def write_chunk_lines(out: IO[str], chunks: Iterable[Chunk]) -> None:
-    """One JSON object a line."""
-    out.writelines(chunk_lines(chunks))
 
 
 def schema(*, with_vectors: bool = False) -> Any:

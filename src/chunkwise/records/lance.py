@@ -58,7 +58,9 @@ class LanceFolder:
         mode = "create" if is_new else "overwrite"
         table = self._database().create_table(self._name, batches, mode=mode)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # who reads an older one is told so by our pages
+            warnings.simplefilter(
+                "ignore", UserWarning
+            )  # who reads an older one is told so by our pages
             table.optimize(cleanup_older_than=timedelta(0), delete_unverified=True)
         return int(table.version)
 
