@@ -83,7 +83,7 @@ EXIT_STATUSES = (
         "`evaluate --at-least`, `--at-most`, `lint --at-most`, `compare --fail-if-worse`, `--no-new-zero`, an alert of "
         "`watch`",
     )),
-    ExitStatus(NOT_COMPARABLE, "done, but what was to be held against each other is not comparable", (
+    ExitStatus(NOT_COMPARABLE, "done, but what was to be compared is not comparable", (
         "`compare --fail-if-worse` or `--no-new-zero` of runs with other documents, other questions or other rules of "
         "scoring; `--accept-changed` names what may differ",
         "a question has a score in the first run and none in the other; no metric of those that are named has a score",

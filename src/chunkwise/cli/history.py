@@ -41,7 +41,7 @@ Examples:
   chunkwise history                                                 # every run, and what changed since the one before
   chunkwise history -n 5 --kind evaluate
   chunkwise history show 41
-  chunkwise history diff 41 57                                      # what fell, and what of
+  chunkwise history diff 41 57                                      # what became worse, and why
   chunkwise history chart recall@1000t --page recall.html
   chunkwise history export --csv runs.csv
   chunkwise history prune --older 1y

@@ -344,7 +344,7 @@ def judge_error(results: Results) -> str:
 
 
 def _says_something(known: Json) -> TypeGuard[dict[str, Json]]:
-    """Whether enough verdicts were held against what is so."""
+    """Whether enough verdicts were compared with what is so."""
     verdicts = known.get("verdicts") if isinstance(known, dict) else None
     return isinstance(verdicts, int) and verdicts >= FEWEST_VERDICTS
 

@@ -174,7 +174,7 @@ def _run_page(project: Project, run: StudioRun) -> RunPage:
 class CompareParameters:
     """Which two runs."""
 
-    first: int = param(0, "the run that the other is held against, from 0", low=0, high=10**9)
+    first: int = param(0, "the run that the other is compared with, from 0", low=0, high=10**9)
     second: int = param(1, "the other run, from 0", low=0, high=10**9)
 
 

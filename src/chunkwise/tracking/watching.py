@@ -1,4 +1,4 @@
-"""Whether a run is worse than the one it is held against, and since when, on what, and why: alerts without crying wolf.
+"""Whether a run is worse than the one it is compared with, since when, on what, and why: alerts without crying wolf.
 
 A metric has fallen where the test against the reference shows it, corrected over all metrics that are watched, and the
 fall is at least the tolerance. It decays where the control chart of all runs since the reference is beyond its limits
@@ -50,7 +50,7 @@ _LOST_MOST = 5
 
 
 class ReferenceRun(NamedTuple):
-    """What a run is held against."""
+    """What a run is compared with."""
 
     name: str
     """Of the baseline, which is that of the watch, too."""
@@ -78,7 +78,7 @@ class ChartState:
 
 @dataclass(frozen=True, slots=True)
 class WatchOutcome:
-    """A run, what it was held against, and what is to be told."""
+    """A run, what it was compared with, and what is to be told."""
 
     run: KeptRun
     reference: ReferenceRun
@@ -133,7 +133,7 @@ def watch_run(
     live: Mapping[str, Json] | None = None,
     command: str = "chunkwise evaluate …",
 ) -> WatchOutcome:
-    """A run that is kept already: held against its reference, remembered, and alerts raised.
+    """A run that is kept already: compared with its reference, remembered, and alerts raised.
 
     `command` is what evaluates again, for the alert to name.
     """
@@ -208,7 +208,7 @@ def known_chart(history: History, runs: Sequence[RunSummary], metric: str) -> Ch
 
 
 def _of_same_chart(every: Sequence[WatchedRun], own: WatchedRun) -> list[WatchedRun]:
-    """Runs of the same watch and branch that are held against the same run."""
+    """Runs of the same watch and branch that are compared with the same run."""
     return [
         each
         for each in every

@@ -114,7 +114,7 @@ class SpanEvidence:
         return found
 
     def without_ideal(self, k: int) -> NDArray[np.bool_]:
-        """Questions whose first k hits cannot be held against the chunks of the index."""
+        """Questions whose first k hits cannot be compared with the chunks of the index."""
         first, chunk = self._chunks
         question = np.repeat(np.arange(self.gold.questions), np.diff(first))
         strange = (chunk < 0) & (np.arange(len(chunk)) - first[question] < k)

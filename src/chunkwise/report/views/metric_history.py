@@ -59,7 +59,7 @@ class MetricHistoryView(View):
     points: tuple[ChartPoint, ...]
     """In the order of the runs."""
     baseline: float | None
-    """Of the run that others are held against."""
+    """Of the run that others are compared with."""
     baseline_run: int | None
     tiles: tuple[Tile, ...]
     chart: Chart | None

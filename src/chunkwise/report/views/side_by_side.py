@@ -87,7 +87,7 @@ class SideBySide:
     chosen: str
     """What the choice is called."""
     baseline: str
-    """What the default it is held against is called."""
+    """What the default it is compared with is called."""
     questions: tuple[ComparedQuestion, ...]
     """The worst of the choice first; some 200 are enough."""
     texts: Mapping[str, str]

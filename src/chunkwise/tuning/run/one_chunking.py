@@ -290,7 +290,7 @@ def retriever_scores(
     usual = usual_budget(searching, None)
     system = index_system(Index(index, corpus.model), searching, usual)
     if not index.settings.strategy:
-        system = replace(system, chunking=None)  # no hit can be held against chunks
+        system = replace(system, chunking=None)  # no hit can be compared with chunks
     shown = SearchRun(system, queries, k, usual)
     together = [each for each in wanted if usual is None or not each.tokens]
     scores = _scored(system, shown, together, k, usual)
