@@ -1,9 +1,11 @@
-"""What one long document takes of memory and work, cut into a data set: docs/benchmarks/scale.md.
+"""What one long document takes of memory and work, cut into a data set or a file: docs/benchmarks/scale.md.
 
     python -m benchmarks.long_document --megabytes 100 300 1000
     python -m benchmarks.long_document --megabytes 100 --ending .txt --strategy structure
     python -m benchmarks.long_document --megabytes 1000 --engine ray
-    python -m benchmarks.long_document --megabytes 30 --index       # into an index, which holds it as a whole
+    python -m benchmarks.long_document --megabytes 300 --output out.parquet   # or out.jsonl, out.csv, out.lance
+    python -m benchmarks.long_document --megabytes 300 --ending .jsonl        # a line of JSON for each part
+    python -m benchmarks.long_document --megabytes 100 --index      # into an index of words
 
 Its sections are those of the sample corpus in a seeded order. Memory is what all processes of the command together
 have for themselves (`Pss`), looked at once a second; work is counted in seconds of the processor.
@@ -24,7 +26,7 @@ from benchmarks.watched import watched
 
 
 def make_text(path: Path, megabytes: float) -> None:
-    """So much Markdown in one file."""
+    """So much Markdown in one file, or records of it."""
     corpus = sorted((Path(chunkwise.__file__).parent / "corpus").rglob("*.md"))
     texts = [each.read_text() for each in corpus]
     sections = [each for text in texts for each in text.split("\n## ") if len(each) > 200]
@@ -33,6 +35,8 @@ def make_text(path: Path, megabytes: float) -> None:
         while size < megabytes * 1e6:
             parts = (each.lstrip("# ") for each in chance.sample(sections, min(12, len(sections))))
             text = f"# Part {number}\n\n" + "".join(f"## {each.strip()}\n\n" for each in parts)
+            if path.suffix == ".jsonl":
+                text = json.dumps({"id": str(number), "text": text}) + "\n"
             size, number = size + file.write(text), number + 1
 
 
@@ -42,11 +46,12 @@ def main() -> None:
     reader.add_argument("--strategy", default="words")
     reader.add_argument("--ending", default=".md")
     reader.add_argument("--engine", default="local")
+    reader.add_argument("--output", default="out")
     reader.add_argument("--index", action="store_true")
     given = reader.parse_args()
     for megabytes in given.megabytes:
         with tempfile.TemporaryDirectory() as place:
-            file, output = Path(place) / f"long{given.ending}", Path(place) / "out"
+            file, output = Path(place) / f"long{given.ending}", Path(place) / given.output
             make_text(file, megabytes)
             command = [sys.executable, "-m", "chunkwise"]
             if given.index:
@@ -56,7 +61,7 @@ def main() -> None:
             command += ["-q", "-s", given.strategy]
             together, largest, used, clock = watched(command)
             chunks = ""
-            if not given.index:
+            if (output / "_chunkwise.json").exists():
                 made = json.loads((output / "_chunkwise.json").read_text())
                 chunks = f", {made['chunks']:,} chunks"
             print(

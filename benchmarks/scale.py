@@ -7,6 +7,7 @@
     python -m benchmarks.scale embed --megabytes 0.3    # the same for an index with vectors
     python -m benchmarks.scale memory --megabytes 100 300 1000 --strategy words   # of the command as a whole
     python -m benchmarks.scale large --chunks 10000000  # what searching so many takes of memory
+    python -m benchmarks.scale built --chunks 10000000 --folder /somewhere/large   # so many indexed, and searched
     python -m benchmarks.scale model                    # arithmetic on these figures, for larger ones
 
 Documents are the sections of the sample corpus in a seeded order, no two alike. Work is counted in seconds of the
@@ -435,6 +436,55 @@ def large(chunks: int) -> None:
             )
 
 
+_CHUNK_WORDS, _CHUNKS_A_DOCUMENT = 12, 2_000
+
+
+def _short_chunks(folder: Path, chunks: int) -> None:
+    """Paragraphs of twelve words that stand side by side in the sample corpus, in another order."""
+    texts = sorted((Path(chunkwise.__file__).parent / "corpus").rglob("*.md"))
+    words = np.array(
+        [word for path in texts for word in path.read_text().split() if word.isalpha()]
+    )
+    rng = np.random.default_rng(7)
+    for number in range(-(-chunks // _CHUNKS_A_DOCUMENT)):
+        count = min(_CHUNKS_A_DOCUMENT, chunks - number * _CHUNKS_A_DOCUMENT)
+        first = rng.integers(0, len(words) - _CHUNK_WORDS, count)
+        places = first[:, None] + rng.permuted(np.tile(np.arange(_CHUNK_WORDS), (count, 1)), axis=1)
+        path = folder / f"{number // 500:03}" / f"{number:06}.txt"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("\n\n".join(map(" ".join, words[places].tolist())) + "\n")
+
+
+def built(chunks: int, folder: Path | None) -> None:
+    """By the commands themselves: an index of so many short chunks, and questions to it."""
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        docs, kb = Path(place) / "docs", Path(place) / "kb"
+        docs.mkdir()
+        _short_chunks(docs, chunks)
+        command = [sys.executable, "-m", "chunkwise", "index", str(docs), "--into", str(kb), "-q"]
+        command += ["-s", f"words(max_words={_CHUNK_WORDS})", "--vectors", "none", "-j", "1"]
+        together, largest, used, clock = watched(command)
+        size = sum(path.stat().st_size for path in kb.rglob("*") if path.is_file())
+        print(
+            f"{chunk_count(kb):,} chunks, {size / 1e9:.1f} GB: peak of all processes {together:.0f} MB, of the largest "
+            f"{largest:.0f} MB; {used:.0f} s of the processor, {clock:.0f} s",
+            flush=True,
+        )
+        for asked in ("who approves annual leave", "expense report of a journey", "password"):
+            command = [sys.executable, "-m", "chunkwise", "search", str(kb), asked, "--json"]
+            peak, _, used, clock = watched([*command, "--retriever", "bm25", "-k", "10"], 0.1)
+            print(
+                f"{asked!r}: peak {peak:.0f} MB, {used:.1f} s of the processor, {clock:.1f} s",
+                flush=True,
+            )
+
+
+def chunk_count(kb: Path) -> int:
+    """Of an index in a folder."""
+    found = chunkwise.open_index(kb)
+    return found.source.chunk_count
+
+
 def _status(name: str) -> float:
     told = Path("/proc/self/status").read_text().splitlines()
     line = next(each for each in told if each.startswith(name))
@@ -470,7 +520,18 @@ def main() -> None:
     reader = argparse.ArgumentParser()
     reader.add_argument(
         "what",
-        choices=["names", "cut", "nodes", "overhead", "one", "embed", "memory", "large", "model"],
+        choices=[
+            "names",
+            "cut",
+            "nodes",
+            "overhead",
+            "one",
+            "embed",
+            "memory",
+            "large",
+            "built",
+            "model",
+        ],
     )
     reader.add_argument("--megabytes", type=float, nargs="+", default=[20])
     reader.add_argument("--strategy", default="structure")
@@ -488,6 +549,7 @@ def main() -> None:
         "embed": lambda: embed(given.megabytes[0]),
         "memory": lambda: memory(given.megabytes, given.strategy, given.engine),
         "large": lambda: large(given.chunks),
+        "built": lambda: built(given.chunks, given.folder),
         "model": model,
     }
     ways[given.what]()

@@ -147,7 +147,7 @@ if (left--) requestAnimationFrame(step); else done(frames.slice(1)); }; requestA
 def painted() -> str:
     """In Debian's Chromium, driven as the tests drive it."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-    from studio.browser import opened_browser
+    from real_browser import opened_browser
 
     paragraph = (CORPUS / "glossary.md").read_text("utf-8")
     rows, scrolled = [], []
@@ -159,7 +159,7 @@ def painted() -> str:
         for number in range(DOCUMENTS):
             text = f"# Note {number}\n\nLamp {number % 977} and boat {number % 83}.\n"
             (documents / f"note-{number:05}.md").write_text(text, "utf-8")
-        with studio(str(documents)) as made, opened_browser(Path(folder)) as browser:
+        with studio(str(documents)) as made, opened_browser() as browser:
             while not made.ask("/api/state")["can_search"]:  # counting issues goes on meanwhile
                 time.sleep(0.5)
             browser.size(1400)

@@ -181,12 +181,12 @@ def _phoenix(browser: Any, folder: Path, peers: Path) -> list[list[str]]:
 
 def peers() -> str:
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-    from studio.browser import opened_browser
+    from real_browser import opened_browser
 
     where = Path(os.environ.get("PEERS", "peers")).resolve()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        with opened_browser(folder) as browser:
+        with opened_browser() as browser:
             browser.size(1400)
             rows = [
                 *_ours(browser, folder),

@@ -37,8 +37,11 @@ def memory_of(pid: int) -> tuple[float, float]:
     return sum(own), max(own, default=0.0)
 
 
-def watched(command: list[str]) -> tuple[float, float, float, float]:
-    """The peak of all its processes, of the largest, seconds of the processor, and of the clock."""
+def watched(command: list[str], every: float = 1.0) -> tuple[float, float, float, float]:
+    """The peak of all its processes, of the largest, seconds of the processor, and of the clock.
+
+    Memory is looked at `every` so many seconds.
+    """
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     with tempfile.TemporaryFile("w+") as told:
         process = subprocess.Popen(command, stdout=told, stderr=told)
@@ -46,7 +49,7 @@ def watched(command: list[str]) -> tuple[float, float, float, float]:
         while process.poll() is None:
             now = memory_of(process.pid)
             together, largest = max(together, now[0]), max(largest, now[1])
-            time.sleep(1.0)
+            time.sleep(every)
         if process.returncode:
             told.seek(0)
             sys.exit(f"{' '.join(command)} failed: {told.read()[-2000:]}")

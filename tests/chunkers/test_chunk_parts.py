@@ -178,7 +178,7 @@ def test_a_commit_that_was_interrupted_is_made_by_the_next_run(
     docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moves = 0
-    real = chunk_parts._Folder.move
+    real = chunk_parts.DatasetFolder.move
     for last in (0, 3, 7, 8):
         output = tmp_path / f"out{last}"
         moves = 0
@@ -190,12 +190,12 @@ def test_a_commit_that_was_interrupted_is_made_by_the_next_run(
                 raise KeyboardInterrupt
             real(folder, name, to)
 
-        monkeypatch.setattr(chunk_parts._Folder, "move", move)
+        monkeypatch.setattr(chunk_parts.DatasetFolder, "move", move)
         if last < 8:
             with pytest.raises(KeyboardInterrupt):
                 _write(docs, output)
             assert not (output / "_chunkwise.json").exists()
-        monkeypatch.setattr(chunk_parts._Folder, "move", real)
+        monkeypatch.setattr(chunk_parts.DatasetFolder, "move", real)
         _write(docs, output)
         assert _rows(output) == _expected(docs)
 

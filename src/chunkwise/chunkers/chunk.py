@@ -87,6 +87,7 @@ class Chunked:
 ChunkOutcome = Chunked | UnreadableDocument
 _Unit = InputItem | UnchangedSource
 _U = TypeVar("_U", bound=InputItem | UnchangedSource)
+_Found = TypeVar("_Found")
 _Outcome = ChunkOutcome | UnchangedSource
 
 
@@ -250,6 +251,24 @@ def _in_this_process(
             parsing, items, size = ParsingBudget(), 0, 0
 
 
+def cut_in_this_process(
+    work: Iterator[InputItem], strategy: StrategyLike, options: LoadOptions
+) -> Iterator[ChunkOutcome]:
+    """Every document with its chunks, and what could not be read, one by one."""
+    found = _in_this_process(work, strategy, options)
+    return (each for each in found if not isinstance(each, UnchangedSource))  # none is known
+
+
+def check_can_travel(strategy: StrategyLike) -> None:
+    """Whether other processes can be sent it."""
+    try:
+        pickle.dumps(strategy)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InvalidParameter(
+            f"the strategy cannot be sent to another process ({error}); name it in a text, or use jobs=1"
+        ) from error
+
+
 def _in_workers(
     work: Iterator[_Unit],
     strategy: StrategyLike,
@@ -258,12 +277,7 @@ def _in_workers(
     further: Further | None,
     aside: Aside | None = None,
 ) -> Iterator[_Outcome]:
-    try:
-        pickle.dumps(strategy)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise InvalidParameter(
-            f"the strategy cannot be sent to another process ({error}); name it in a text, or use jobs=1"
-        ) from error
+    check_can_travel(strategy)
     first = list(islice(work, 2))
     if len(first) < 2:  # another process would send it back with all its chunks
         yield from _in_this_process(iter(first), strategy, options, aside)
@@ -283,15 +297,15 @@ def _in_workers(
         ):
             if is_large:
                 while waiting:
-                    yield from _results(workers, *waiting.popleft())
+                    yield from surviving(workers, *waiting.popleft())
                 yield from _in_this_process(units, strategy, options, aside)
                 continue
             for batch in batches(units):
                 waiting.append((batch, workers.submit(batch)))
                 if len(waiting) >= workers.at_once:
-                    yield from _results(workers, *waiting.popleft())
+                    yield from surviving(workers, *waiting.popleft())
         while waiting:
-            yield from _results(workers, *waiting.popleft())
+            yield from surviving(workers, *waiting.popleft())
     finally:
         # Stopped, or nobody wants the rest: a long document must not keep the caller waiting.
         workers.stop()
@@ -301,11 +315,9 @@ def _may_be_taken(aside: Aside | None, unit: _Unit) -> bool:
     return aside is not None and isinstance(unit, Source) and unit.size > SMALL
 
 
-def _results(
-    workers: WorkerGroup[list[_Unit], list[_Outcome]],
-    batch: list[_Unit],
-    found: Future[list[_Outcome]],
-) -> Iterator[_Outcome]:
+def surviving(
+    workers: WorkerGroup[list[_U], list[_Found]], batch: list[_U], found: Future[list[_Found]]
+) -> Iterator[_Found | UnreadableDocument]:
     """What comes of a batch; where a process died at it, each is tried by itself, and one of them is unreadable."""
     try:
         yield from found.result()
@@ -317,7 +329,7 @@ def _results(
             yield UnreadableDocument(name, f"{error} while it was cut, perhaps for lack of memory")
             return
     for unit in batch:
-        yield from _results(workers, [unit], workers.submit([unit]))
+        yield from surviving(workers, [unit], workers.submit([unit]))
 
 
 def _work(
@@ -392,6 +404,11 @@ def _distinct(outcomes: Iterator[_Outcome], reader: InputReader) -> Iterator[_Ou
             yield under_id(outcome, reader.own_id(outcome.document))
         else:
             yield outcome
+    warn_of_unparsed(unparsed)
+
+
+def warn_of_unparsed(unparsed: int) -> None:
+    """Says how many documents of source code were cut as text, where there are some."""
     if unparsed:
         warn_user(
             f"{counted(unparsed, 'document')} named as source code {'was' if unparsed == 1 else 'were'} cut as text: "

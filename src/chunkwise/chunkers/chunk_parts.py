@@ -1,4 +1,4 @@
-"""Chunks as a data set: Parquet files, each of a part of the documents, made by workers of any kind, and one commit.
+"""Chunks as a data set: parts, each of some of the documents, made by workers of any kind, and one commit.
 
 A part is made of its documents and of how they are cut, and of nothing else: whoever makes it makes the same bytes, and
 what is there already is not made again.
@@ -11,9 +11,8 @@ import os
 import re
 import secrets
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
@@ -21,17 +20,18 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from chunkwise.base.atomic import only_writer, replacing, shown_path
+from chunkwise.base.atomic import only_writer, replacing
 from chunkwise.base.code_fingerprint import stands_in_files
-from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
-from chunkwise.base.object_store import address_of, asked, store
+from chunkwise.base.errors import UnreadableDocument
 from chunkwise.base.version import __version__
 from chunkwise.base.workers import WorkerDied
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike, batches, weight
 from chunkwise.chunkers.contextual import with_headings
 from chunkwise.chunkers.cut_units import LostHalfwayError, cut_units
-from chunkwise.chunkers.write_chunks import StretchPlace, WriteStretch, stretch_file
+from chunkwise.chunkers.dataset_folder import FORMAT, MANIFEST, RECORDS, STAGED, DatasetFolder
+from chunkwise.chunkers.lance_parts import LanceParts
+from chunkwise.chunkers.write_chunks import StretchPlace, VectorRows, WriteChunks, chunk_file
 from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.documents import (
     InputItem,
@@ -42,15 +42,11 @@ from chunkwise.documents import (
     options_given,
 )
 from chunkwise.documents.source import Source
-from chunkwise.records.json import parse_json
+from chunkwise.records.lance import is_lance
 
-MANIFEST = "_chunkwise.json"
-"""Says which files make the data set: written last. Readers of Parquet pass by what begins with `_`."""
-_STAGED, _RECORDS = "_staged", "_parts"
 _PART = re.compile(r"part-\d{6,}-[0-9a-f]{20}(-[0-9a-f]{8})?")
 _BEGUN = re.compile(r"\.?part-\d{6,}-[0-9a-f]{20}.*")
 """In the folder of what is not yet part of the data set: parts, their records, and files that were never finished."""
-_FORMAT = "chunkwise chunks"
 _BATCHES = 16
 """In a part: up to 16 MB of files, or a thousand of them."""
 _TRIES = 3
@@ -110,7 +106,11 @@ class PartWorkers(Protocol):
     def submit(self, given: PartWork) -> Future[PartRecord]: ...
 
 
-def _nowhere(chunks: Iterable[Chunk], place: StretchPlace) -> None:
+def _nowhere(
+    chunks: Iterable[Chunk],
+    vectors: VectorRows | None = None,
+    place: StretchPlace | None = None,
+) -> None:
     """Writes nothing."""
 
 
@@ -128,15 +128,15 @@ class PartRecipe:
         try:
             if work.is_trial:
                 return PartRecord(problems=self._filled(work, _nowhere).problems)
-            with stretch_file(self.output / _STAGED / f"{work.name}.parquet") as write:
+            with chunk_file(self.output / STAGED / f"{work.name}.parquet") as write:
                 record = self._filled(work, write)
         except LostHalfwayError as lost:
             return self(replace(work, batches=lost.left_out_of(work.batches)))
-        with replacing(self.output / _STAGED / f"{work.name}.json") as temporary:
+        with replacing(self.output / STAGED / f"{work.name}.json") as temporary:
             temporary.write_text(json.dumps(asdict(record)), encoding="utf-8")
         return record
 
-    def _filled(self, work: PartWork, write: WriteStretch) -> PartRecord:
+    def _filled(self, work: PartWork, write: WriteChunks) -> PartRecord:
         documents: list[list[str]] = []
         problems: list[list[str]] = []
         own_ids: list[list[Any]] = []
@@ -155,7 +155,7 @@ class PartRecipe:
                 if self.context == "headings":
                     rows = with_headings(rows, stretch.analyzed)
                 chunks += len(rows)
-                write(rows, stretch.place)
+                write(rows, place=stretch.place)
                 del stretch, rows  # before the next one is made
         return PartRecord(documents, chunks, problems, own_ids)
 
@@ -199,45 +199,6 @@ def _hash(value: str | bytes) -> str:
     return blake2b(data, digest_size=16).hexdigest()
 
 
-class _Folder:
-    """Where the data set lies: on this machine, or in a store."""
-
-    def __init__(self, path: Path) -> None:
-        address = address_of(path) or f"file://{os.path.abspath(path)}"
-        self._files, self._root = store(address)
-        self.shown = shown_path(path)
-
-    def names(self, folder: str = "") -> set[str]:
-        place = f"{self._root}/{folder}".rstrip("/")
-        try:
-            found = asked(lambda: self._files.ls(place, detail=False, refresh=True))
-        except FileNotFoundError:
-            return set()
-        return {each.rstrip("/").rpartition("/")[2] for each in found}
-
-    def json(self, name: str) -> Any:
-        """None: it is not there, or cannot be read."""
-        try:
-            data: bytes = asked(lambda: self._files.cat_file(f"{self._root}/{name}"))
-            return parse_json(data.decode("utf-8"))
-        except (OSError, ValueError, RecursionError):
-            return None
-
-    def move(self, name: str, to: str) -> None:
-        target = f"{self._root}/{to}"
-        asked(lambda: self._files.makedirs(target.rpartition("/")[0], exist_ok=True))
-        asked(lambda: self._files.mv(f"{self._root}/{name}", target))
-
-    def remove(self, name: str) -> None:
-        """A file."""
-        asked(lambda: self._files.rm(f"{self._root}/{name}"))
-
-    def remove_empty(self, folder: str) -> None:
-        if folder in self.names() and not self.names(folder):
-            with suppress(OSError):  # a store whose folders are names
-                asked(lambda: self._files.rmdir(f"{self._root}/{folder}"))
-
-
 def write_dataset(
     source: Inputs,
     recipe: PartRecipe,
@@ -247,7 +208,7 @@ def write_dataset(
     advance: OnProgress = lambda amount, note: None,
 ) -> ChunkDataset:
     """Cuts documents into a data set; what an earlier run has made of the same documents is taken as it is."""
-    _check(_Folder(recipe.output))
+    DatasetFolder(recipe.output).check()
     with only_writer(recipe.output):
         return _written(source, recipe, workers, at_once, on_unreadable, advance)
 
@@ -260,8 +221,10 @@ def _written(
     on_unreadable: OnUnreadable,
     advance: OnProgress,
 ) -> ChunkDataset:
-    folder = _Folder(recipe.output)
-    made = _DatasetRun(folder, recipe, workers, InputReader(source, recipe.options))
+    folder = DatasetFolder(recipe.output)
+    table: _PartTable
+    table = LanceParts(folder) if is_lance(str(recipe.output)) else _ParquetParts(folder)
+    made = _DatasetRun(folder, table, recipe, workers, InputReader(source, recipe.options))
     recipe_parts: list[dict[str, object]] = []
     documents = chunks = skipped = 0
     for work, record in made.parts(at_once):
@@ -272,7 +235,7 @@ def _written(
         chunks += record.chunks
         recipe_parts.append(
             {
-                "name": f"{work.name}.parquet",
+                "name": f"{work.name}{table.ending}",
                 "documents": len(record.documents),
                 "chunks": record.chunks,
             }
@@ -280,34 +243,66 @@ def _written(
         advance(work.size, f"{documents:,} documents, {chunks:,} chunks")
     if documents:
         manifest = {
-            "format": _FORMAT, "version": 1, "strategy": get_strategy(recipe.strategy).label, "documents": documents,
+            "format": FORMAT, "version": 1, "strategy": get_strategy(recipe.strategy).label, "documents": documents,
             "chunks": chunks, "parts": recipe_parts,
         }  # fmt: skip
         made.commit(manifest)
     return ChunkDataset(documents, chunks, skipped, len(recipe_parts), made.reused)
 
 
-def _check(folder: _Folder) -> None:
-    foreign = {name for name in folder.names() if not name.startswith((".", "_"))}
-    known = folder.json(MANIFEST)
-    ours = isinstance(known, dict) and known.get("format") == _FORMAT
-    if foreign and not ours and _STAGED not in folder.names():
-        shown = ", ".join(map(repr, sorted(foreign)[:3]))
-        raise ChunkwiseError(
-            f"{folder.shown} is no data set of chunks and is not empty ({shown}): nothing is written into it; name a "
-            "new folder"
-        )
+class _PartTable(Protocol):
+    """How parts make the data set: as files of their own, or as rows of one table."""
+
+    ending: str
+    """Of their names in the manifest."""
+
+    def there(self) -> set[str]:
+        """The parts that it has."""
+
+    def publish(self, parts: Sequence[str], waiting: set[str]) -> Mapping[str, object]:
+        """From here on it has these, in this order, some of which wait. What the manifest says beside."""
+
+    def clear(self, parts: Sequence[str], waiting: set[str]) -> None:
+        """The manifest is written: what is of none of these parts goes."""
+
+
+class _ParquetParts:
+    """Each a file of Parquet, beside its record."""
+
+    ending = ".parquet"
+
+    def __init__(self, folder: DatasetFolder) -> None:
+        self._folder = folder
+
+    def there(self) -> set[str]:
+        return {each.removesuffix(self.ending) for each in self._folder.names()}
+
+    def publish(self, parts: Sequence[str], waiting: set[str]) -> Mapping[str, object]:
+        for name in sorted(waiting):
+            self._folder.move(f"{STAGED}/{name}.parquet", f"{name}.parquet")
+            self._folder.move(f"{STAGED}/{name}.json", f"{RECORDS}/{name}.json")
+        return {}
+
+    def clear(self, parts: Sequence[str], waiting: set[str]) -> None:
+        names = set(parts)
+        for each in self._folder.names():
+            if _is_old(each, self.ending, names):
+                self._folder.remove(each)
 
 
 class _DatasetRun:
     def __init__(
-        self, folder: _Folder, recipe: PartRecipe, workers: PartWorkers, reader: InputReader
+        self,
+        folder: DatasetFolder,
+        table: _PartTable,
+        recipe: PartRecipe,
+        workers: PartWorkers,
+        reader: InputReader,
     ) -> None:
-        self._folder, self._recipe, self._workers, self._reader = folder, recipe, workers, reader
-        self._there = folder.names(_RECORDS) & {
-            f"{name.removesuffix('.parquet')}.json" for name in folder.names()
-        }
-        self._staged = folder.names(_STAGED)
+        self._folder, self._table, self._recipe = folder, table, recipe
+        self._workers, self._reader = workers, reader
+        self._there = folder.names(RECORDS) & {f"{name}.json" for name in table.there()}
+        self._staged = folder.names(STAGED)
         files = (name.removesuffix(".json") for name in self._there | self._staged)
         self._under_other_ids = {each.rpartition("-")[0]: each for each in files}
         """By the name of a part, that of the same part in which documents were given other ids."""
@@ -356,7 +351,7 @@ class _DatasetRun:
         """The record of a part that was made before: in the data set, or by a run that did not end."""
         for each in (name, self._under_other_ids.get(name, "")):
             file = f"{each}.json"
-            place = _RECORDS if file in self._there else _STAGED
+            place = RECORDS if file in self._there else STAGED
             if file in self._there or {file, f"{each}.parquet"} <= self._staged:
                 try:
                     record = PartRecord(**self._folder.json(f"{place}/{file}"))
@@ -402,24 +397,25 @@ class _DatasetRun:
 
     def commit(self, manifest: Mapping[str, Any]) -> None:
         """What was made takes its place, the manifest says so, and what it does not name goes."""
-        names = {each["name"].removesuffix(".parquet") for each in manifest["parts"]}
-        for name in sorted(names):
-            if name in self._made or f"{name}.json" not in self._there:
-                self._folder.move(f"{_STAGED}/{name}.parquet", f"{name}.parquet")
-                self._folder.move(f"{_STAGED}/{name}.json", f"{_RECORDS}/{name}.json")
+        parts = [each["name"].removesuffix(self._table.ending) for each in manifest["parts"]]
+        waiting = {
+            name for name in parts if name in self._made or f"{name}.json" not in self._there
+        }
+        more = self._table.publish(parts, waiting)
         with replacing(self._recipe.output / MANIFEST) as temporary:
-            temporary.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
-        for each in self._folder.names():
-            if _is_old(each, ".parquet", names):
-                self._folder.remove(each)
-        for each in self._folder.names(_RECORDS):
+            temporary.write_text(
+                json.dumps({**manifest, **more}, indent=1) + "\n", encoding="utf-8"
+            )
+        self._table.clear(parts, waiting)
+        names = set(parts)
+        for each in self._folder.names(RECORDS):
             if _is_old(each, ".json", names):
-                self._folder.remove(f"{_RECORDS}/{each}")
+                self._folder.remove(f"{RECORDS}/{each}")
         mine = self._staged | {f"{name}{end}" for name in self._made for end in _ENDS}
-        for each in self._folder.names(_STAGED) & mine:
+        for each in self._folder.names(STAGED) & mine:
             if _BEGUN.fullmatch(each):
-                self._folder.remove(f"{_STAGED}/{each}")
-        self._folder.remove_empty(_STAGED)
+                self._folder.remove(f"{STAGED}/{each}")
+        self._folder.remove_empty(STAGED)
 
 
 def _missing(work: PartWork, known: PartRecord) -> list[InputItem]:

@@ -46,8 +46,8 @@ def cut_units(
 ) -> Iterator[CutDocument | UnreadableDocument]:
     """Every document of a batch, and what could not be read; each is to be used before the next is asked for."""
     made = get_strategy(strategy)
-    for may_be_long, units in groupby(batch, partial(_may_be_long, made)):
-        if not may_be_long:
+    for is_long, units in groupby(batch, partial(may_be_long, made)):
+        if not is_long:
             yield from map(_at_once, cut_batch(strategy, options, list(units)))
             continue
         for unit in units:
@@ -55,7 +55,8 @@ def cut_units(
             yield from _cut_long(unit, made, options)
 
 
-def _may_be_long(strategy: Strategy, unit: InputItem) -> bool:
+def may_be_long(strategy: Strategy, unit: InputItem) -> bool:
+    """Whether it is worth trying to cut it stretch by stretch."""
     return strategy.in_stretches and isinstance(unit, Source) and unit.size > SMALL
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol, TypedDict, cast
+from typing import Any, NamedTuple, Protocol, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,13 +48,12 @@ _AT_THE_BEGINNING = StretchPlace()
 class WriteChunks(Protocol):
     """Appends chunks to an open file, with one vector each where it has a column for them."""
 
-    def __call__(self, chunks: Iterable[Chunk], vectors: VectorRows | None = None) -> None: ...
-
-
-class WriteStretch(Protocol):
-    """Appends the chunks of a stretch of a document to an open file."""
-
-    def __call__(self, chunks: Iterable[Chunk], place: StretchPlace) -> None: ...
+    def __call__(
+        self,
+        chunks: Iterable[Chunk],
+        vectors: VectorRows | None = None,
+        place: StretchPlace = _AT_THE_BEGINNING,
+    ) -> None: ...
 
 
 VECTOR = "vector"
@@ -167,8 +166,9 @@ def _json_row(chunk: Chunk, place: StretchPlace = _AT_THE_BEGINNING) -> dict[str
 _NO_SECTIONS = KnownSection(())
 
 
-def chunk_lines(chunks: Iterable[Chunk]) -> Iterator[str]:
+def chunk_lines(chunks: Iterable[Chunk], place: StretchPlace = _AT_THE_BEGINNING) -> Iterator[str]:
     """The line of JSON of each chunk: what chunks of one document share is spelled once."""
+    before, numbered = place
     document: Document | None = None
     strategy = ""
     path: tuple[str, ...] | None = None
@@ -192,7 +192,7 @@ def chunk_lines(chunks: Iterable[Chunk]) -> Iterator[str]:
             text, is_plain = document.text, not document.pages and document.boxes is None
         has_context = chunk.context or chunk.context_token_count > 0
         if not is_plain or has_context or chunk.level or chunk.summarised or chunk.parent:
-            yield json_line(_json_row(chunk))
+            yield json_line(_json_row(chunk, place))
             continue
         first, behind = chunk.start, chunk.end
         if not low <= first < behind <= high or chunk.outline is not outline:
@@ -203,7 +203,8 @@ def chunk_lines(chunks: Iterable[Chunk]) -> Iterator[str]:
                 behind_count = f', "section": {json_text(SECTION_SEPARATOR.join(found))}, {known}'
         said = text[first:behind]
         # Each number is spelled once, too.
-        index, start, end = f"{chunk.index}", f"{first}", f"{behind}"
+        index = f"{numbered + chunk.index}"
+        start, end = f"{before + first}", f"{before + behind}"
         yield (
             f'{begin}{index}{behind_id}{index}, "start": {start}, "end": {end}, '
             f'"text": {json_string(said)}, "context": "", "token_count": {chunk.token_count}, '
@@ -263,40 +264,39 @@ def chunk_file(path: Path, *, with_vectors: bool = False) -> Iterator[WriteChunk
     if suffix == ".jsonl":
         with replacing(path) as temporary, lines_file(temporary) as append_lines:
 
-            def write_lines(chunks: Iterable[Chunk], vectors: VectorRows | None = None) -> None:
+            def write_lines(
+                chunks: Iterable[Chunk],
+                vectors: VectorRows | None = None,
+                place: StretchPlace = _AT_THE_BEGINNING,
+            ) -> None:
                 with says_what_it_writes(path):
-                    if vectors is None:
-                        append_lines(chunk_lines(chunks))
-                        return
-                    pairs = zip(chunks, vectors, strict=True)
-                    append_lines(
-                        json_line({**_json_row(chunk), VECTOR: vector.tolist()})
-                        for chunk, vector in pairs
-                    )
+                    if vectors is not None:
+                        pairs = zip(chunks, vectors, strict=True)
+                        append_lines(
+                            json_line({**_json_row(chunk, place), VECTOR: vector.tolist()})
+                            for chunk, vector in pairs
+                        )
+                    else:
+                        append_lines(chunk_lines(chunks, place))
 
             yield write_lines
         return
     with replacing(path) as temporary, opener(temporary) as append:
 
-        def write(chunks: Iterable[Chunk], vectors: VectorRows | None = None) -> None:
+        def write(
+            chunks: Iterable[Chunk],
+            vectors: VectorRows | None = None,
+            place: StretchPlace = _AT_THE_BEGINNING,
+        ) -> None:
             with says_what_it_writes(path):
                 if vectors is None:
-                    append(row_of(chunk) for chunk in chunks)
+                    append(row_of(chunk, place) for chunk in chunks)
                     return
                 pairs = zip(chunks, vectors, strict=True)
-                append({**row_of(chunk), VECTOR: _plain(vector, suffix)} for chunk, vector in pairs)
-
-        yield write
-
-
-@contextmanager
-def stretch_file(path: Path) -> Iterator[WriteStretch]:
-    """A Parquet file to append the chunks of documents to, stretch by stretch."""
-    with replacing(path) as temporary, parquet_file(temporary, schema()) as append:
-
-        def write(chunks: Iterable[Chunk], place: StretchPlace) -> None:
-            with says_what_it_writes(path):
-                append(row_of(chunk, place) for chunk in chunks)
+                append(
+                    {**row_of(chunk, place), VECTOR: _plain(vector, suffix)}
+                    for chunk, vector in pairs
+                )
 
         yield write
 
@@ -322,11 +322,6 @@ def opener_for(
             f"output is {str(path)!r}; its name must end in {', '.join(openers)}"
         )
     return found
-
-
-def write_chunk_lines(out: IO[str], chunks: Iterable[Chunk]) -> None:
-    """One JSON object a line."""
-    out.writelines(chunk_lines(chunks))
 
 
 def schema(*, with_vectors: bool = False) -> Any:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import click
 
@@ -47,9 +47,10 @@ if TYPE_CHECKING:
     from chunkwise.chunkers.chunk import Chunked
     from chunkwise.chunkers.chunk_parts import PartRecord, PartWork
     from chunkwise.chunkers.contextual.writer import ContextWriter
-    from chunkwise.cli.cut_documents import ChunkSummary, Cutter
+    from chunkwise.chunkers.write_chunks import StretchPlace
+    from chunkwise.cli.cut_documents import ChunkSummary, CutsPage, Cutter
     from chunkwise.cli.llm import AskingStrategy
-    from chunkwise.core import OnProgress
+    from chunkwise.core import Chunk, OnProgress
 
 _EXAMPLES = """
 \b
@@ -60,6 +61,7 @@ Examples:
   chunkwise chunk "docs/**/*.md" -s "sections(max_tokens=800, overlap_sentences=2)" -o out.jsonl
   chunkwise chunk s3://bucket/docs/ -o s3://bucket/chunks.parquet
   chunkwise chunk s3://bucket/docs/ -o s3://bucket/chunks/ --engine ray   # a data set, made by a cluster
+  chunkwise chunk s3://bucket/docs/ -o s3://bucket/chunks.lance           # the same as a table of Lance
   chunkwise chunk corpus.jsonl --text-field body --json | head -3
   chunkwise chunk code/ -s ./mine.py:Mine                      # a strategy of your own
   chunkwise chunk kb -o chunks.parquet --with-vectors          # what an index holds, each chunk with its vector
@@ -81,8 +83,8 @@ class ChunkOptions(LlmOptions, ConfigOption, EstimateOptions, SourceOptions):
     )  # fmt: skip
     output: Path | None = option(
         "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
-        help="Write the chunks to this file: .jsonl, .parquet or .csv. A name without ending is a data set: a folder "
-        "of Parquet files, which a run that was stopped goes on with.",
+        help="Write the chunks to this file: .jsonl, .parquet or .csv. A name without ending is a data set, a folder "
+        "of Parquet files; one that ends in .lance is a table of Lance. A run of these that was stopped goes on.",
     )  # fmt: skip
     with_vectors: bool = option(
         "--with-vectors", is_flag=True,
@@ -154,23 +156,21 @@ def command(options: ChunkOptions) -> None:
     shown: list[str] = []
     with ExitStack() as stack:
         stack.enter_context(kept_when_stopped(bool(clients.used)))
-        sinks = _open_sinks(stack, options, strategy)
+        sinks, page = _open_sinks(stack, options), _open_page(stack, options, strategy)
         advance = stack.enter_context(progress("chunking", total, options.quiet))
         # Cutting takes no time beside writing contexts: progress is what was written then.
         cut_advance = _nowhere if writer else advance
-        documents = _documents(paths, cutting, options, summary, cut_advance, outputs)
-        if writer:
-            documents = with_written_contexts(documents, writer, advance)
-        elif options.context == "headings" or options.contextual:
-            documents = _with_headings(documents)
-        if sinks:
-            for chunked in documents:
-                for sink in sinks:
-                    sink(chunked)
+        if sinks and not page and not writer:
+            _write_stretches(paths, cutting, options, summary, advance, outputs, sinks)
         else:
-            shown = list(_shown(documents, strategy, options))
+            documents = _documents(paths, cutting, options, summary, cut_advance, outputs)
+            if writer:
+                documents = with_written_contexts(documents, writer, advance)
+            elif options.context == "headings" or options.contextual:
+                documents = _with_headings(documents)
+            shown = _used(documents, sinks, page, strategy, options)
         if not summary.documents:  # leaving so, an older file of that name stays
-            nothing = "nothing is written" if sinks else "there is nothing to show"
+            nothing = "nothing is written" if sinks or page else "there is nothing to show"
             say(f"no document was read; {nothing}")
             sys.exit(FAILED)
     # Behind the bar: on a terminal it would stand between the lines.
@@ -184,7 +184,7 @@ def command(options: ChunkOptions) -> None:
         for client in clients.used:
             known = writer.tally.known if writer and writer.client is client else 0
             show_spent(replace(client.spent, kept=client.spent.kept + known))
-    if sinks and not options.quiet:
+    if (sinks or page) and not options.quiet:
         click.echo(summary.line(), err=True)
         for written in (options.output, options.page):
             if written:
@@ -205,11 +205,11 @@ def _estimate(options: ChunkOptions) -> None:
 
 
 def _is_dataset(output: Path | None) -> bool:
-    return output is not None and not output.suffix
+    return output is not None and output.suffix.lower() in ("", ".lance")
 
 
 def _write_dataset(options: ChunkOptions, strategy: Strategy, output: Path) -> None:
-    """Chunks as Parquet files of a folder, by processes of this machine or by a cluster."""
+    """Chunks as Parquet files of a folder or as a table of Lance, by processes of this machine or by a cluster."""
     from chunkwise.base.errors import names_server, without_passwords
     from chunkwise.base.object_store import address_of
     from chunkwise.base.wording import counted
@@ -301,16 +301,13 @@ def _from_index(options: ChunkOptions) -> None:
     strategy = KnownStrategy(index.settings.strategy)
     summary = ChunkSummary(strategy)
     with ExitStack() as stack:
-        sinks = _open_sinks(stack, options, strategy)
+        sinks, page = _open_sinks(stack, options), _open_page(stack, options, strategy)
         advance = stack.enter_context(progress("reading", 0, options.quiet))
         documents = readable(chunked_documents(index.source), options.strict, summary, advance)
-        shown = [] if sinks else list(_shown(documents, strategy, options))
-        for chunked in documents:
-            for sink in sinks:
-                sink(chunked)
+        shown = _used(documents, sinks, page, strategy, options)
     for text in shown:
         click.echo(text, nl=False)
-    if sinks and not options.quiet:
+    if (sinks or page) and not options.quiet:
         click.echo(summary.line(), err=True)
         for written in (options.output, options.page):
             if written:
@@ -381,24 +378,77 @@ def _dry_run(
         sys.exit(SKIPPED)
 
 
-def _open_sinks(
-    stack: ExitStack, options: ChunkOptions, strategy: Cutter
-) -> list[Callable[[Chunked], None]]:
-    """Where the chunks of each document go; nowhere: they are looked at in the terminal."""
-    from chunkwise.chunkers.write_chunks import chunk_file, write_chunk_lines
-    from chunkwise.cli.cut_documents import CutsPage
+_Sink: TypeAlias = "Callable[[Iterable[Chunk], StretchPlace], None]"
+"""Where the chunks of a document go, or of a stretch of a long one."""
+
+
+def _open_sinks(stack: ExitStack, options: ChunkOptions) -> list[_Sink]:
+    """Files and lines of JSON."""
+    from chunkwise.chunkers.write_chunks import chunk_file, chunk_lines
     from chunkwise.cli.streams import JsonLines
 
-    sinks: list[Callable[[Chunked], None]] = []
+    sinks: list[_Sink] = []
     if options.as_json:
-        lines = JsonLines(write_chunk_lines, alone=not (options.output or options.page))
-        sinks.append(lambda chunked: lines.write(chunked.chunks))
+        lines: JsonLines[str] = JsonLines(
+            lambda out, values: out.writelines(values), alone=not (options.output or options.page)
+        )
+        sinks.append(lambda chunks, place: lines.write(chunk_lines(chunks, place)))
     if options.output:
         write = stack.enter_context(chunk_file(options.output))
-        sinks.append(lambda chunked: write(chunked.chunks))
-    if options.page:
-        sinks.append(stack.enter_context(CutsPage(options.page, strategy, quiet=options.quiet)).add)
+        sinks.append(lambda chunks, place: write(chunks, place=place))
     return sinks
+
+
+def _open_page(stack: ExitStack, options: ChunkOptions, strategy: Cutter) -> CutsPage | None:
+    from chunkwise.cli.cut_documents import CutsPage
+
+    if not options.page:
+        return None
+    return stack.enter_context(CutsPage(options.page, strategy, quiet=options.quiet))
+
+
+def _write_stretches(
+    paths: list[str],
+    strategy: str | Strategy,
+    options: ChunkOptions,
+    summary: ChunkSummary,
+    advance: OnProgress,
+    outputs: list[Path],
+    sinks: list[_Sink],
+) -> None:
+    """Chunks are written as they come: a long text never lies in memory as a whole."""
+    from chunkwise.chunkers.chunk_stretches import chunk_stretches
+    from chunkwise.cli.cut_documents import readable_stretches
+
+    context: Literal["none", "headings"] = "headings" if options.contextual else options.context
+    outcomes = chunk_stretches(
+        paths, strategy, options=options.loading(outputs), jobs=options.workers(bytes_of(paths)),
+        context=context,
+    )  # fmt: skip
+    for stretch in readable_stretches(outcomes, options.strict, summary, advance):
+        for sink in sinks:
+            sink(stretch.chunked.chunks, stretch.place)
+        del stretch  # before the next one is made
+
+
+def _used(
+    documents: Iterator[Chunked],
+    sinks: list[_Sink],
+    page: CutsPage | None,
+    strategy: Cutter,
+    options: ChunkOptions,
+) -> list[str]:
+    """Written and drawn; what a terminal shows where nothing is."""
+    from chunkwise.chunkers.write_chunks import StretchPlace
+
+    if not sinks and page is None:
+        return list(_shown(documents, strategy, options))
+    for chunked in documents:
+        for sink in sinks:
+            sink(chunked.chunks, StretchPlace())
+        if page:
+            page.add(chunked)
+    return []
 
 
 def _shown(documents: Iterator[Chunked], strategy: Cutter, options: ChunkOptions) -> Iterator[str]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from chunkwise.base.atomic import replacing
 from chunkwise.base.wording import counted
 from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
+from chunkwise.chunkers.chunk_stretches import CutStretch, StretchOutcome
 from chunkwise.chunkers.packing.overlap import LargerOverlaps, MissingOverlaps
 from chunkwise.cli.streams import say, say_skipped
 from chunkwise.core import Chunk, Document, OnProgress
@@ -51,8 +52,9 @@ class ChunkSummary:
             LargerOverlaps(strategy.limit[0], amount) if amount and strategy.limit else None
         )
 
-    def add(self, chunked: Chunked) -> None:
-        self.documents += 1
+    def add(self, chunked: Chunked, *, is_first: bool = True) -> None:
+        """A document, or a stretch of one of which others were added before."""
+        self.documents += is_first
         self._sizes.append(
             np.array([chunk.token_count for chunk in chunked.chunks], dtype=np.int32)
         )
@@ -99,6 +101,26 @@ def readable(
             summary.add(outcome)
             yield outcome
             advance(len(outcome.document.text), summary.note)
+        elif strict:
+            raise outcome
+        else:
+            summary.skipped += 1
+            say_skipped(outcome)
+
+
+def readable_stretches(
+    outcomes: Iterator[StretchOutcome], strict: bool, summary: ChunkSummary, advance: OnProgress
+) -> Iterator[CutStretch]:
+    """The same of what is cut in stretches, each of which is let go of before the next is asked for."""
+    for outcome in outcomes:
+        if isinstance(outcome, CutStretch):
+            chunked = outcome.chunked
+            summary.add(chunked, is_first=outcome.is_first)
+            size = chunked.chunks[-1].end if chunked.chunks else len(chunked.document.text)
+            del chunked
+            yield outcome
+            del outcome
+            advance(size, summary.note)
         elif strict:
             raise outcome
         else:

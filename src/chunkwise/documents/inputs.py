@@ -20,7 +20,7 @@ from chunkwise.core import Document
 from chunkwise.documents.archive import is_archive, members
 from chunkwise.documents.document_names import Ids
 from chunkwise.documents.formats.arrow import Table, TableLike, is_table
-from chunkwise.documents.formats.lance import LanceTable, is_lance
+from chunkwise.documents.formats.lance import LanceTable
 from chunkwise.documents.loader import LoadOptions, OnUnreadable
 from chunkwise.documents.patterns import depth_of, is_pattern, names_a_kind, split_pattern, to_regex
 from chunkwise.documents.remote_documents import StoreEntry, look_up, read_ahead, walk_store
@@ -35,6 +35,7 @@ from chunkwise.documents.walk import (
     no_documents_below,
     walk,
 )
+from chunkwise.records.lance import is_lance
 
 STDIN = "-"
 _STDIN_LIMIT = 4 << 30

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.own_files import bytes_in
+from chunkwise.records.lance import lance_storage_options
 from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.stored import PARTS, PartName, StoredDocument, StoredEngine, StoreProblem
@@ -82,7 +83,7 @@ class LanceStore:
             import lancedb
 
             with self._explained():
-                options = None if self._folder else _storage_options(self._uri)
+                options = None if self._folder else lance_storage_options(self._uri)
                 self._database = lancedb.connect(self._uri, storage_options=options)
         return self._database
 
@@ -445,14 +446,6 @@ def _told(_: Exception, said: str) -> str:
     if "not found" not in said.lower():
         return said[:400]
     return f"the index changed meanwhile, or files of it are missing; ask again ({said[:200]})"
-
-
-def _storage_options(uri: str) -> dict[str, str] | None:
-    """A server of one's own, as the tools of AWS are told of it; keys and region LanceDB finds by itself."""
-    own = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-    if not own or not uri.startswith("s3://"):
-        return None
-    return {"aws_endpoint": own, "allow_http": str(own.startswith("http://")).lower()}
 
 
 def _among(column: str, numbers: Sequence[int] | NDArray[np.int64]) -> str:

@@ -1,0 +1,79 @@
+"""The folder of a data set of chunks, here or in a store: what lies in it under which names."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from chunkwise.base.atomic import shown_path
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.object_store import address_of, asked, store
+from chunkwise.records.json import parse_json
+
+MANIFEST = "_chunkwise.json"
+"""Says what makes the data set: written last. Readers of Parquet and Lance pass by what begins with `_`."""
+STAGED, RECORDS = "_staged", "_parts"
+FORMAT = "chunkwise chunks"
+
+
+class DatasetFolder:
+    """Where the data set lies: on this machine, or in a store."""
+
+    def __init__(self, path: Path) -> None:
+        self.address = address_of(path)
+        """None: on this machine."""
+        self.path = path
+        self._files, self._root = store(self.address or f"file://{os.path.abspath(path)}")
+        self.shown = shown_path(path)
+
+    def names(self, folder: str = "") -> set[str]:
+        place = f"{self._root}/{folder}".rstrip("/")
+        try:
+            found = asked(lambda: self._files.ls(place, detail=False, refresh=True))
+        except FileNotFoundError:
+            return set()
+        return {each.rstrip("/").rpartition("/")[2] for each in found}
+
+    def json(self, name: str) -> Any:
+        """None: it is not there, or cannot be read."""
+        try:
+            data: bytes = asked(lambda: self._files.cat_file(f"{self._root}/{name}"))
+            return parse_json(data.decode("utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return None
+
+    def manifest(self) -> dict[str, Any]:
+        """Empty: there is none of ours."""
+        known = self.json(MANIFEST)
+        return known if isinstance(known, dict) and known.get("format") == FORMAT else {}
+
+    def check(self) -> None:
+        """Nothing is written into a folder that holds what is not ours."""
+        names = self.names()
+        foreign = {name for name in names if not name.startswith((".", "_"))}
+        if foreign and not self.manifest() and STAGED not in names:
+            shown = ", ".join(map(repr, sorted(foreign)[:3]))
+            raise ChunkwiseError(
+                f"{self.shown} is no data set of chunks and is not empty ({shown}): nothing is written into it; name "
+                "a new folder"
+            )
+
+    def open(self, name: str) -> BinaryIO:
+        """A file, to be read in ranges."""
+        return cast(BinaryIO, asked(lambda: self._files.open(f"{self._root}/{name}", "rb")))
+
+    def move(self, name: str, to: str) -> None:
+        target = f"{self._root}/{to}"
+        asked(lambda: self._files.makedirs(target.rpartition("/")[0], exist_ok=True))
+        asked(lambda: self._files.mv(f"{self._root}/{name}", target))
+
+    def remove(self, name: str) -> None:
+        """A file."""
+        asked(lambda: self._files.rm(f"{self._root}/{name}"))
+
+    def remove_empty(self, folder: str) -> None:
+        if folder in self.names() and not self.names(folder):
+            with suppress(OSError):  # a store whose folders are names
+                asked(lambda: self._files.rmdir(f"{self._root}/{folder}"))
