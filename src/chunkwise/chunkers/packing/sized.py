@@ -12,6 +12,7 @@ from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import CutLevel
 from chunkwise.chunkers.packing.overlap import UNITS, check_overlap, overlap_from, overlap_tokens
 from chunkwise.chunkers.packing.packer import NestedPacker, Packer
+from chunkwise.chunkers.packing.small_chunks import with_the_one_before
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
@@ -120,13 +121,5 @@ class SizedChunker:
         """Pieces smaller than `min_tokens` joined with a neighbour where the limit allows."""
         if not self.min_tokens:
             return pieces
-        measure = document.measure(self.tokenizer)
-        kept: list[Piece] = []
-        for piece in pieces:
-            if kept and min(piece.token_count, kept[-1].token_count) < self.min_tokens:
-                size = measure.count(kept[-1].start, piece.end)
-                if size <= self.max_tokens:
-                    kept[-1] = Piece(kept[-1].start, piece.end, "", size)
-                    continue
-            kept.append(piece)
-        return kept
+        sizes = self.min_tokens, self.max_tokens
+        return with_the_one_before(pieces, document.measure(self.tokenizer), *sizes)
