@@ -20,8 +20,8 @@ import pyarrow.dataset
 
 from benchmarks.scale import Nodes
 from chunkwise.base.ray_workers import RayCluster
-from chunkwise.chunkers import chunk_parts
-from chunkwise.chunkers.chunk_parts import PartRecipe, write_dataset
+from chunkwise.chunkers import chunk_dataset
+from chunkwise.chunkers.chunk_dataset import PartRecipe, write_dataset
 from chunkwise.documents import LoadOptions
 
 _DOCUMENTS = 640
@@ -61,7 +61,7 @@ def main() -> None:
     reader = argparse.ArgumentParser()
     reader.add_argument("--kills", type=int, default=10)
     given = reader.parse_args()
-    chunk_parts._BATCHES = 1
+    chunk_dataset._BATCHES = 1
     chance = random.Random(5)
     wanted = [f"{number:03}.md" for number in range(_DOCUMENTS)]
     lost = 0

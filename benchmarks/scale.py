@@ -34,8 +34,8 @@ import chunkwise
 from benchmarks.watched import memory_of, watched
 from chunkwise.base.ray_workers import RayCluster
 from chunkwise.base.workers import Jobs, begin_workers
-from chunkwise.chunkers import chunk_parts
-from chunkwise.chunkers.chunk_parts import PartRecipe, write_dataset
+from chunkwise.chunkers import chunk_dataset
+from chunkwise.chunkers.chunk_dataset import PartRecipe, write_dataset
 from chunkwise.chunkers.work_estimate import EFFICIENCY
 from chunkwise.documents import LoadOptions, remote_documents
 from chunkwise.models.home import home
@@ -178,7 +178,7 @@ class Nodes:
 
 
 def _warm() -> int:
-    import chunkwise.chunkers.chunk_parts
+    import chunkwise.chunkers.chunk_dataset
     import chunkwise.retrieval.indexes
 
     return os.getpid() if chunkwise else 0
@@ -222,7 +222,7 @@ def _dataset(docs: Path, output: Path, jobs: Jobs, strategy: str = "structure") 
 
 def nodes(megabytes: float) -> None:
     """Parts of 1 MB, so that there is something to share."""
-    chunk_parts._BATCHES = 1
+    chunk_dataset._BATCHES = 1
     with tempfile.TemporaryDirectory() as place:
         docs = Path(place) / "docs"
         docs.mkdir()

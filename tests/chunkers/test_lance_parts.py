@@ -18,10 +18,10 @@ pytest.importorskip("lancedb", reason="LanceDB is not installed: pip install lan
 import lancedb
 
 import chunkwise
-from chunkers.test_chunk_parts import _expected, _rows, _write, docs  # noqa: F401
+from chunkers.test_chunk_dataset import _expected, _rows, _write, docs  # noqa: F401
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
-from chunkwise.chunkers import chunk_parts
-from chunkwise.chunkers.chunk_parts import PartWork
+from chunkwise.chunkers import chunk_dataset
+from chunkwise.chunkers.chunk_dataset import PartWork
 from chunkwise.chunkers.dataset_folder import DatasetFolder
 from chunkwise.documents.source import Source
 from chunkwise.records.lance import LanceFolder
@@ -29,7 +29,7 @@ from chunkwise.records.lance import LanceFolder
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunk_parts, "_BATCHES", 1)
+    monkeypatch.setattr(chunk_dataset, "_BATCHES", 1)
 
 
 def _table(output: Path) -> Any:
@@ -99,7 +99,7 @@ def test_stopped_at_its_commit_it_goes_on(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        where = {"replace": LanceFolder, "move": DatasetFolder, "clear": chunk_parts.LanceParts}
+        where = {"replace": LanceFolder, "move": DatasetFolder, "clear": chunk_dataset.LanceParts}
         patched.setattr(where[stop], stop, stopped)
         with pytest.raises(KeyboardInterrupt):
             _write(docs, output)

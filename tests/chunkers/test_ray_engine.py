@@ -24,8 +24,8 @@ from ray.cluster_utils import Cluster  # noqa: E402
 import chunkwise  # noqa: E402
 from chunkwise.base.ray_workers import RayCluster  # noqa: E402
 from chunkwise.base.workers import Workers  # noqa: E402
-from chunkwise.chunkers import chunk_parts  # noqa: E402
-from chunkwise.chunkers.chunk_parts import ChunkDataset, PartRecipe, write_dataset  # noqa: E402
+from chunkwise.chunkers import chunk_dataset  # noqa: E402
+from chunkwise.chunkers.chunk_dataset import ChunkDataset, PartRecipe, write_dataset  # noqa: E402
 from chunkwise.documents import LoadOptions  # noqa: E402
 from hash_embedder import HashEmbedder  # noqa: E402
 
@@ -57,7 +57,7 @@ def cluster() -> Iterator[Any]:
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunk_parts, "_BATCHES", 1)
+    monkeypatch.setattr(chunk_dataset, "_BATCHES", 1)
 
 
 @pytest.fixture
@@ -159,15 +159,15 @@ def test_a_driver_that_is_killed_leaves_parts_that_the_next_run_takes(
         "import os, signal, sys\n"
         "from pathlib import Path\n"
         "from chunkwise.base.ray_workers import RayCluster\n"
-        "from chunkwise.chunkers import chunk_parts\n"
+        "from chunkwise.chunkers import chunk_dataset\n"
         "from chunkwise.documents import LoadOptions\n"
-        "chunk_parts._BATCHES = 1\n"
-        "recipe = chunk_parts.PartRecipe(sys.argv[3], LoadOptions(), 'none', Path(sys.argv[2]))\n"
+        "chunk_dataset._BATCHES = 1\n"
+        "recipe = chunk_dataset.PartRecipe(sys.argv[3], LoadOptions(), 'none', Path(sys.argv[2]))\n"
         "workers = RayCluster(sys.argv[4]).workers(recipe, 'cut')\n"
         "def advance(amount, note):\n"
         "    if note.startswith('128'):\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
-        "chunk_parts.write_dataset(sys.argv[1], recipe, workers, 2, print, advance)\n"
+        "chunk_dataset.write_dataset(sys.argv[1], recipe, workers, 2, print, advance)\n"
     )
     strategy = _strategy(tmp_path)
     words = [str(docs), str(tmp_path / "out"), strategy, cluster.address]

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from chunkwise.base.errors import UnreadableDocument
     from chunkwise.chunkers import Strategy
     from chunkwise.chunkers.chunk import Chunked
-    from chunkwise.chunkers.chunk_parts import PartRecord, PartWork
+    from chunkwise.chunkers.chunk_dataset import PartRecord, PartWork
     from chunkwise.chunkers.contextual.writer import ContextWriter
     from chunkwise.chunkers.write_chunks import StretchPlace
     from chunkwise.cli.cut_documents import ChunkSummary, CutsPage, Cutter
@@ -214,7 +214,7 @@ def _write_dataset(options: ChunkOptions, strategy: Strategy, output: Path) -> N
     from chunkwise.base.object_store import address_of
     from chunkwise.base.wording import counted
     from chunkwise.base.workers import WorkerGroup, begin_workers
-    from chunkwise.chunkers.chunk_parts import PartRecipe, write_dataset
+    from chunkwise.chunkers.chunk_dataset import PartRecipe, write_dataset
 
     unfit = {
         "--contextual": options.contextual, "--page": options.page, "--json": options.as_json,
@@ -417,7 +417,7 @@ def _write_stretches(
     sinks: list[_Sink],
 ) -> None:
     """Chunks are written as they come: a long text never lies in memory as a whole."""
-    from chunkwise.chunkers.chunk_stretches import chunk_stretches
+    from chunkwise.chunkers.streamed_chunks import chunk_stretches
     from chunkwise.cli.cut_documents import readable_stretches
 
     context: Literal["none", "headings"] = "headings" if options.contextual else options.context

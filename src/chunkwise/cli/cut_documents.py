@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from chunkwise.base.atomic import replacing
 from chunkwise.base.wording import counted
 from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
-from chunkwise.chunkers.chunk_stretches import CutStretch, StretchOutcome
 from chunkwise.chunkers.packing.overlap import LargerOverlaps, MissingOverlaps
+from chunkwise.chunkers.streamed_chunks import CutStretch, StretchOutcome
 from chunkwise.cli.streams import say, say_skipped
 from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.text.tokens.tokenizers import TokenizerLike

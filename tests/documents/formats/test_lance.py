@@ -62,7 +62,7 @@ def test_a_data_set_of_chunks_becomes_a_table(folder: Path, tmp_path: Path) -> N
     pytest.importorskip("fsspec")
     dataset = pytest.importorskip("pyarrow.dataset")
     from chunkwise.base.workers import begin_workers
-    from chunkwise.chunkers.chunk_parts import PartRecipe, write_dataset
+    from chunkwise.chunkers.chunk_dataset import PartRecipe, write_dataset
 
     recipe = PartRecipe("words", LoadOptions(), "none", tmp_path / "chunks")
     workers = begin_workers(1, recipe, "cut")

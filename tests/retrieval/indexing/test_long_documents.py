@@ -12,7 +12,7 @@ import pytest
 
 import chunkwise
 from chunkwise import ChunkwiseError
-from chunkwise.chunkers.stretches import StretchSizes, in_stretches
+from chunkwise.chunkers.long_text_segments import StretchSizes, in_stretches
 from chunkwise.retrieval.indexing import long_documents
 from chunkwise.retrieval.local.index import LocalIndex
 from cluster_here import ClusterHere
@@ -64,7 +64,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             yield each
 
     _long_from(monkeypatch, 20_000)
-    monkeypatch.setattr("chunkwise.documents.long_texts._HEAD", 4_000)
+    monkeypatch.setattr("chunkwise.documents.streamed_text._HEAD", 4_000)
     monkeypatch.setattr("chunkwise.records.encoding._PIECE", 3_001)  # characters are cut in two
     monkeypatch.setattr(long_documents, "in_stretches", noted)
     return found
@@ -72,7 +72,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def _long_from(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setattr("chunkwise.chunkers.chunk.SMALL", size)
-    monkeypatch.setattr("chunkwise.documents.long_texts.SMALL", size)
+    monkeypatch.setattr("chunkwise.documents.streamed_text.SMALL", size)
 
 
 def _local(index: chunkwise.Index) -> LocalIndex:

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.chunkers import Strategy
 from chunkwise.chunkers.chunk import Chunked
-from chunkwise.chunkers.stretches import in_stretches
+from chunkwise.chunkers.long_text_segments import in_stretches
 from chunkwise.core import Document
 from chunkwise.documents import LoadOptions
-from chunkwise.documents.long_texts import long_text
 from chunkwise.documents.reading import EMPTY
 from chunkwise.documents.source import Source
+from chunkwise.documents.streamed_text import long_text
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.embed.token_codes import TokenCodes
 from chunkwise.retrieval.indexed_document import IndexedDocument, SpanRows

@@ -28,7 +28,7 @@ from chunkwise.base.workers import WorkerDied
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike, batches, weight
 from chunkwise.chunkers.contextual import with_headings
-from chunkwise.chunkers.cut_units import LostHalfwayError, cut_units
+from chunkwise.chunkers.cut_in_segments import LostHalfwayError, cut_units
 from chunkwise.chunkers.dataset_folder import FORMAT, MANIFEST, RECORDS, STAGED, DatasetFolder
 from chunkwise.chunkers.lance_parts import LanceParts
 from chunkwise.chunkers.write_chunks import StretchPlace, VectorRows, WriteChunks, chunk_file
@@ -381,11 +381,11 @@ class _DatasetRun:
         except WorkerDied:
             if tries == _TRIES:
                 raise
-        alive = [self._without_deadly(batch) for batch in work.batches]
+        alive = [self._without_crashing(batch) for batch in work.batches]
         work = replace(work, batches=alive)
         return self._result(work, self._workers.submit(work), tries + 1)
 
-    def _without_deadly(self, batch: list[InputItem]) -> list[InputItem]:
+    def _without_crashing(self, batch: list[InputItem]) -> list[InputItem]:
         """Each is tried by itself; one that ends its process is unreadable, and said to be."""
         tried = [
             None

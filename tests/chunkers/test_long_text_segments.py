@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from chunkwise import Document
 from chunkwise.chunkers import get_strategy, registry
-from chunkwise.chunkers.stretches import StretchSizes, TextStretch, in_stretches
+from chunkwise.chunkers.long_text_segments import StretchSizes, TextStretch, in_stretches
 from chunkwise.chunkers.write_chunks import ChunkRow, row_of
 
 STRATEGIES = [

@@ -17,15 +17,15 @@ import chunkwise
 from chunkwise import Document
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.base.workers import WorkerDied, Workers
-from chunkwise.chunkers import chunk_parts, cut_units
-from chunkwise.chunkers.chunk_parts import (
+from chunkwise.chunkers import chunk_dataset, cut_in_segments
+from chunkwise.chunkers.chunk_dataset import (
     ChunkDataset,
     PartRecipe,
     PartRecord,
     PartWork,
     write_dataset,
 )
-from chunkwise.chunkers.stretches import StretchSizes, TextStretch, in_stretches
+from chunkwise.chunkers.long_text_segments import StretchSizes, TextStretch, in_stretches
 from chunkwise.chunkers.write_chunks import row_of
 from chunkwise.documents import LoadOptions, source
 
@@ -54,7 +54,7 @@ class Here:
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunk_parts, "_BATCHES", 1)
+    monkeypatch.setattr(chunk_dataset, "_BATCHES", 1)
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ def test_a_commit_that_was_interrupted_is_made_by_the_next_run(
     docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moves = 0
-    real = chunk_parts.DatasetFolder.move
+    real = chunk_dataset.DatasetFolder.move
     for last in (0, 3, 7, 8):
         output = tmp_path / f"out{last}"
         moves = 0
@@ -190,12 +190,12 @@ def test_a_commit_that_was_interrupted_is_made_by_the_next_run(
                 raise KeyboardInterrupt
             real(folder, name, to)
 
-        monkeypatch.setattr(chunk_parts.DatasetFolder, "move", move)
+        monkeypatch.setattr(chunk_dataset.DatasetFolder, "move", move)
         if last < 8:
             with pytest.raises(KeyboardInterrupt):
                 _write(docs, output)
             assert not (output / "_chunkwise.json").exists()
-        monkeypatch.setattr(chunk_parts.DatasetFolder, "move", real)
+        monkeypatch.setattr(chunk_dataset.DatasetFolder, "move", real)
         _write(docs, output)
         assert _rows(output) == _expected(docs)
 
@@ -375,11 +375,11 @@ def test_only_files_of_its_own_names_are_removed(docs: Path, tmp_path: Path) -> 
 
 def _long_file(docs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A long one among the others, and what is long made short."""
-    monkeypatch.setattr("chunkwise.chunkers.cut_units.SMALL", 50_000)
-    monkeypatch.setattr("chunkwise.documents.long_texts.SMALL", 50_000)
+    monkeypatch.setattr("chunkwise.chunkers.cut_in_segments.SMALL", 50_000)
+    monkeypatch.setattr("chunkwise.documents.streamed_text.SMALL", 50_000)
     sizes = StretchSizes(12_000, tail=1_200)
     monkeypatch.setattr(
-        "chunkwise.chunkers.cut_units.in_stretches",
+        "chunkwise.chunkers.cut_in_segments.in_stretches",
         lambda *given: in_stretches(*given, sizes),
     )
     path = docs / "100-long.md"
@@ -396,13 +396,13 @@ def test_a_long_document_has_the_rows_that_it_has_as_a_whole(
 ) -> None:
     long = _long_file(docs, monkeypatch)
     seen: list[TextStretch] = []
-    cut = cut_units._stretches
-    monkeypatch.setattr(cut_units, "_stretches", lambda *given: _noted(cut(*given), seen))
+    cut = cut_in_segments._stretches
+    monkeypatch.setattr(cut_in_segments, "_stretches", lambda *given: _noted(cut(*given), seen))
     recipe = PartRecipe("structure", LoadOptions(), context, tmp_path / "out")
     made = write_dataset(docs, recipe, Here(recipe), 2, lambda each: None)
     assert made.documents == 201
     assert len(seen) > 4
-    monkeypatch.setattr("chunkwise.chunkers.cut_units.SMALL", 1 << 30)
+    monkeypatch.setattr("chunkwise.chunkers.cut_in_segments.SMALL", 1 << 30)
     recipe = PartRecipe("structure", LoadOptions(), context, tmp_path / "whole")
     write_dataset(docs, recipe, Here(recipe), 2, lambda each: None)
     found, wanted = _table(tmp_path / "out"), _table(tmp_path / "whole")
@@ -432,7 +432,7 @@ def test_a_long_document_that_is_lost_halfway_leaves_nothing_behind(
         yield file.read(60_000).decode(encoding)
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr("chunkwise.documents.long_texts.decoded", broken)
+    monkeypatch.setattr("chunkwise.documents.streamed_text.decoded", broken)
     made, _, problems = _write(docs, tmp_path / "out")
     assert made.documents == 200
     assert f"{long}: input/output error" in problems

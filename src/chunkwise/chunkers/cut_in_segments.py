@@ -11,13 +11,13 @@ from typing import NamedTuple
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.chunk import ChunkOutcome, StrategyLike, cut_batch, under_id
-from chunkwise.chunkers.stretches import TextStretch, in_stretches
+from chunkwise.chunkers.long_text_segments import TextStretch, in_stretches
 from chunkwise.chunkers.write_chunks import StretchPlace
 from chunkwise.core import Document
 from chunkwise.documents import InputItem, LoadOptions
-from chunkwise.documents.long_texts import LongText, long_text
 from chunkwise.documents.reading import EMPTY, SMALL
 from chunkwise.documents.source import Source
+from chunkwise.documents.streamed_text import LongText, long_text
 
 
 class CutDocument(NamedTuple):

@@ -36,7 +36,7 @@ from chunkwise.chunkers.chunk import (
     warn_of_unparsed,
 )
 from chunkwise.chunkers.contextual import with_headings
-from chunkwise.chunkers.cut_units import LostHalfwayError, cut_units, may_be_long
+from chunkwise.chunkers.cut_in_segments import LostHalfwayError, cut_units, may_be_long
 from chunkwise.chunkers.write_chunks import StretchPlace
 from chunkwise.core import Document
 from chunkwise.documents import InputItem, InputReader, Inputs, LoadOptions

@@ -17,8 +17,8 @@ import pytest
 import chunkwise
 from chunkwise import LoadOptions
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
-from chunkwise.chunkers.chunk_stretches import CutStretch, chunk_stretches
-from chunkwise.chunkers.stretches import StretchSizes, in_stretches
+from chunkwise.chunkers.long_text_segments import StretchSizes, in_stretches
+from chunkwise.chunkers.streamed_chunks import CutStretch, chunk_stretches
 from chunkwise.chunkers.write_chunks import chunk_lines, row_of
 
 WORDS = "the keeper of lamp writes down hour and wind over water near old stone pier".split()
@@ -50,11 +50,12 @@ def docs(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def _small_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chunkwise.chunkers.cut_units.SMALL", 50_000)
-    monkeypatch.setattr("chunkwise.documents.long_texts.SMALL", 50_000)
+    monkeypatch.setattr("chunkwise.chunkers.cut_in_segments.SMALL", 50_000)
+    monkeypatch.setattr("chunkwise.documents.streamed_text.SMALL", 50_000)
     sizes = StretchSizes(12_000, tail=1_200)
     monkeypatch.setattr(
-        "chunkwise.chunkers.cut_units.in_stretches", lambda *given: in_stretches(*given, sizes)
+        "chunkwise.chunkers.cut_in_segments.in_stretches",
+        lambda *given: in_stretches(*given, sizes),
     )
 
 
@@ -107,14 +108,14 @@ def test_lines_of_a_stretch_count_from_the_beginning_of_the_text(docs: Path) -> 
 
 @pytest.mark.usefixtures("_small_stretches")
 def test_a_text_lost_halfway_ends_the_run(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from chunkwise.documents import long_texts
+    from chunkwise.documents import streamed_text
 
     def broken(file: Any, encoding: str) -> Iterator[str]:
         yield file.read(400_000).decode(encoding)
         raise OSError(5, os.strerror(5))
 
     (docs / "b.md").write_text(_text(600_000))
-    monkeypatch.setattr(long_texts, "decoded", broken)
+    monkeypatch.setattr(streamed_text, "decoded", broken)
     with pytest.raises(ChunkwiseError, match=r"b\.md: .*had been written; run again"):
         _rows(chunk_stretches(docs / "b.md", "words(max_words=40)", options=LoadOptions()))
 
