@@ -289,7 +289,7 @@ class WholeBlocks:
         return Frame(opening, closing)
 
     def quoted(self, start: int, end: int) -> Frame:
-        """The same for a stretch that stands among words: of a file of code with a fence, and its first line indented."""
+        """The same for a stretch among words: of a file of code with a fence, and its first line indented."""
         if self.document.format != "code":
             return self.frame(start, end)
         text = self.document.text
