@@ -72,10 +72,16 @@ def _generated_markdown(size: int) -> str:
     return "\n\n".join(parts)
 
 
-def _shared_texts(name: str) -> Iterator[str]:
+def texts_of(name: str) -> Iterator[tuple[str, str]]:
+    """Name and text of each document of a shared set."""
     with (SHARED / name / "corpus.jsonl").open(encoding="utf-8") as lines:
         for line in lines:
-            yield json.loads(line)["text"]
+            document = json.loads(line)
+            yield document["doc_id"], document["text"]
+
+
+def _shared_texts(name: str) -> Iterator[str]:
+    return (text for _, text in texts_of(name))
 
 
 def _up_to(size: int, names: Iterable[str]) -> Iterator[str]:

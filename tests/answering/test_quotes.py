@@ -135,6 +135,23 @@ def test_a_row_is_shown_below_its_header() -> None:
     assert answer_view(answered).claims[0].text == f"| code | meaning |\n|---|---|\n{answered.text}"
 
 
+@pytest.mark.parametrize(("inside", "fence"), [("", "```"), ("```", "````")])
+def test_code_of_a_file_is_quoted_between_fences_with_its_indentation(
+    inside: str, fence: str
+) -> None:
+    body = f"    def board(self, cars):\n        {inside!r}\n        return self.deck.count(cars)\n"
+    code = f"class Ferry:\n    name = 'Ada'\n\n{body}\n    def sail(self):\n        pass\n"
+    document = Document("ferry.py", code, format="code", language="python")
+    answered = quoted_answer(
+        Query("1", "board cars deck count"), [hit(document, 0, len(code))], SharedWords()
+    )
+    shown = answer_view(answered).claims[0].text
+    assert shown.startswith(f"{fence}python\n")
+    assert shown.endswith(f"\n{fence}")
+    assert "    def board(self, cars):\n" in shown
+    check(answered)
+
+
 def test_a_form_belongs_to_a_language_model() -> None:
     made = index([Document("a", FERRY)], vectors="none")
     with pytest.raises(InvalidParameter, match="no language model is asked"):

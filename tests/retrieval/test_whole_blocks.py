@@ -81,6 +81,28 @@ def test_of_code_larger_than_the_budget_whole_statements_are_shown() -> None:
     assert call.rstrip() in hit.text
 
 
+@pytest.mark.parametrize("words", ["lantern hangs", "oil dusk", "keeper"])
+@pytest.mark.parametrize("mark", ["#", "#:", "//"])
+def test_a_comment_in_code_is_shown_with_the_line_it_tells_of(words: str, mark: str) -> None:
+    told = f"{mark} the lantern hangs at the gate,\n{mark} and its oil is filled at dusk.\nlamp.keeper = None\n"
+    code = "".join(f"other_{n} = {n}\n" for n in range(60))
+    hits = searched(f"# Lamps\n\n```python\n{code}{told}{code}```\n", words, 60)
+    check(hits, 60)
+    assert any(told.rstrip() in hit.text for hit in hits)
+
+
+@pytest.mark.parametrize("more", [6, 12, 18, 30])
+def test_of_a_file_of_code_whole_statements_are_shown_with_their_comments(more: int) -> None:
+    told = "    # the lantern hangs at the gate,\n    # and its oil is filled at dusk.\n    lamp.keeper = None\n"
+    code = "".join(f"    other_{n} = light({n})\n" for n in range(60))
+    text = f"def lights():\n{code}{told}{code}"
+    document = Document("lamps.py", text, format="code", language="python")
+    index = chunkwise.index([document], "sentences(max_tokens=60)", vectors="none")
+    hits = index.search("keeper", budget=COUNT(told) + more, retriever="multiscale")
+    check(hits, COUNT(told) + more)
+    assert any(told.strip() in hit.text for hit in hits)
+
+
 @pytest.mark.parametrize("retriever", ["multiscale", "bm25"])
 def test_a_comment_between_a_heading_and_its_text_is_not_shown_and_parts_nothing(
     retriever: str,

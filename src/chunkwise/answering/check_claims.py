@@ -136,7 +136,7 @@ def citation_at(found: FoundQuote) -> Citation:
     return Citation(
         passage.number, passage.id, document.id, start, end, document.text[start:end],
         document.title, _section(found), document.page(start), lines,
-        *whole_blocks(document).frame(start, end),
+        *whole_blocks(document).quoted(start, end),
     )  # fmt: skip
 
 

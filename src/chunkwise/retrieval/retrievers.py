@@ -529,9 +529,10 @@ class _Texts:
 
     def parts(self, atom: int) -> list[range]:
         found = self._block(atom)
-        if found is None or found.kind != "code" or found.body == found.own:
-            return []
         document = self.document(int(self.atoms.document[atom]))
+        fenced = found is not None and found.body > found.own
+        if found is None or found.kind != "code" or not (fenced or document.format == "code"):
+            return []
         return self._atoms_of(
             atom, whole_blocks(document).parts_of_code(found, int(self.atoms.start[atom]))
         )

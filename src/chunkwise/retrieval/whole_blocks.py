@@ -64,6 +64,7 @@ def _heading_start(block: Block) -> int:
 BlockName = Literal["code", "table", "list"]
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[^\n]*")
+_TICKS = re.compile(r"`{3,}")
 _LONE_MARKER = re.compile(r"(?:[-*+•–]|\d{1,3}[.)]|\(?[a-zA-Z0-9]{1,3}\))")
 _COMMENT, _COMMENT_END = "<!--", "-->"
 _REST_OF_LINE = re.compile(r"[ \t]*\n")
@@ -71,6 +72,8 @@ _LONG_ITEM = 200
 """Characters; items longer than this on average are paragraphs of their own, as the clauses of a contract."""
 _CLOSING = ")]}"
 _LINE = re.compile(r"([ \t]*)(\S?)[^\n]*\n?")
+_COMMENT_LINE = re.compile(r"#(?![A-Za-z])|//|/\*|\*(?=[ /])|--(?=[ \n])|;;")
+"""How a line of comment begins in some language; `#include` is none."""
 _FAR = 2000
 """Characters around a line of code in which what belongs to it is sought."""
 _LONGEST_HEAD = 2000
@@ -285,6 +288,18 @@ class WholeBlocks:
                 closing = f"\n{closing}"
         return Frame(opening, closing)
 
+    def quoted(self, start: int, end: int) -> Frame:
+        """The same for a stretch among words: of a file of code with a fence, and its first line indented."""
+        if self.document.format != "code":
+            return self.frame(start, end)
+        text = self.document.text
+        ticks = max((len(match[0]) for match in _TICKS.finditer(text, start, end)), default=2)
+        fence = "`" * max(ticks + 1, 3)
+        line = text.rfind("\n", 0, start) + 1
+        indentation = text[line:start]
+        opening = f"{fence}{self.document.language}\n{'' if indentation.strip() else indentation}"
+        return Frame(opening, fence if text[start:end].endswith("\n") else f"\n{fence}")
+
     @cached_property
     def _may_be_framed(self) -> bool:
         """Whether there is a fence or a table at all, told without reading the layout."""
@@ -306,7 +321,7 @@ def _code(text: str, start: int, own: int, end: int) -> WholeBlock:
 
 
 def _statements(text: str, part: Span, at: int) -> list[Span]:
-    """Lines that are one by their indentation: a line, what is deeper below it, the bracket that closes it.
+    """Lines that are one by their indentation: comments, the line below, what is deeper, the bracket that closes it.
 
     The largest first; none reaches further than some forty lines.
     """
@@ -320,10 +335,17 @@ def _statements(text: str, part: Span, at: int) -> list[Span]:
     found = []
     levels = {line.indent for line in lines[: own + 1] if line.indent <= lines[own].indent}
     for level in sorted(levels):
-        first = next((line for line in lines[own::-1] if line.opens(level)), None)
-        behind = next((line for line in lines[own + 1 :] if line.ends(level)), None)
-        if first is not None and (behind is not None or high == part.end):
-            found.append(Span(first.start, behind.start if behind is not None else high))
+        first = next((each for each in range(own, -1, -1) if lines[each].opens(level)), None)
+        if first is None:
+            continue
+        told = first
+        while told + 1 < len(lines) and lines[told].tells_of(lines[told + 1]):
+            told += 1
+        while first and lines[first - 1].tells_of(lines[first]):
+            first -= 1
+        behind = next((line for line in lines[max(told, own) + 1 :] if line.ends(level)), None)
+        if behind is not None or high == part.end:
+            found.append(Span(lines[first].start, behind.start if behind is not None else high))
     return found
 
 
@@ -332,10 +354,17 @@ class _Line(NamedTuple):
     indent: int
     closes: bool
     """Whether it begins with a bracket that closes what stands above."""
+    is_comment: bool
 
     @classmethod
     def of(cls, match: re.Match[str]) -> _Line:
-        return cls(match.start(), len(match[1]), bool(match[2]) and match[2] in _CLOSING)
+        closes = bool(match[2]) and match[2] in _CLOSING
+        is_comment = _COMMENT_LINE.match(match.string, match.start(2)) is not None
+        return cls(match.start(), len(match[1]), closes, is_comment)
+
+    def tells_of(self, below: _Line) -> bool:
+        """Whether it is a comment on the next line, or goes on there."""
+        return self.is_comment and self.indent == below.indent
 
     def opens(self, level: int) -> bool:
         return self.indent <= level and not self.closes

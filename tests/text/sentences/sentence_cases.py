@@ -66,6 +66,8 @@ CASES: dict[str, list[str]] = {
         "It rose by 3.5. |Prices fell in 10.2. |Nobody knew.",
         "4.2. Next steps are here. |They are short.",
         "It is sold as it is. |2.3. Storage. |Tanks are rented. |2.4. Charter: the owner pays; 2.4.1. They may not.",
+        "As here. |7.4. Taxes 7.4.1. Each party pays. |7.5 Notice 7.5.1. Write to us. |See Section 8.1. |Each pays.",
+        "It is as in 7 and 7.1. |Each pays. |We ask for 5. |Taxes are 5.1. |Each pays.",
         "No claim is paid under Section 8.1. |Financial losses are borne by all. |(See below.)  |8.2. They add up.",
         "Open 8 a.m. - 5 p.m. daily. |It closes at 11:59 p.m. Pacific on Monday. |Boats leave at 9 a.m. Eastern.",
         "Step 1. Open the valve. |Step 2. Close it. |Step 3. Wait. |Done.",

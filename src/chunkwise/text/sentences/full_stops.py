@@ -303,6 +303,9 @@ _DASHES = "-–—"
 _SPACES = 8
 _CLAUSE_ENDS = '.;:!?)”"'
 _HONOUR = ". h. c."
+_TITLE = 100
+"""Characters of a numbered title before its first number."""
+_NUMBERED_TITLE = re.compile(r"(?:^|[.;:)\n])\s*(\d+(?:\.\d+)*)\.?\s+[^\W\d_a-z][^.;:!?\d]*\s\Z")
 _ANY_STOP = re.compile(r"""(?<=\w)[.!?]["'”’)\]]*\s+(?=\S)""")
 
 
@@ -442,6 +445,8 @@ def _doubtful_ends(
     # "1. First", "4.2. Scope" at the start of a line, and "… is sold. 4.2. Scope."
     marker = digits & ((length <= 3) | dotted) & opens_line
     marker |= digits & dotted & (length >= 3) & _behind_end(characters, word_start)
+    index = np.flatnonzero(digits & dotted & (length >= 3) & ~marker)
+    marker[index] = _first_below_title(characters, word_start[index], at[index])
     goes_on = ordinal | marker
     index = np.flatnonzero(digits & (length <= 2) & ~opens & ~goes_on)  # "der 2. Mann"
     goes_on[index] = _behind_article(characters, word_start[index])
@@ -476,6 +481,22 @@ def _behind_end(characters: CharacterArrays, start: NDArray[np.int64]) -> NDArra
         before = before - (characters.points.take(np.maximum(before, 0), mode="clip") == 32)
     ended = one_of(characters.points.take(np.maximum(before, 0), mode="clip"), _CLAUSE_ENDS)
     return ended & (before < start - 1) & (before >= 0)
+
+
+def _first_below_title(
+    characters: CharacterArrays, start: NDArray[np.int64], at: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Whether a number is the first below a title that is numbered just before it: "7.4. Taxes 7.4.1. Each party …"."""
+    text = characters.text
+    found = np.zeros(len(at), dtype=np.bool_)
+    # Few numbers end so: each is read by itself.
+    for index in np.flatnonzero(characters.points[at - 1] == ord("1")).tolist():
+        above, _, last = text[start[index] : at[index]].rpartition(".")
+        if last == "1":
+            title = text[max(int(start[index]) - _TITLE, 0) : start[index]]
+            numbered = _NUMBERED_TITLE.search(title)
+            found[index] = numbered is not None and numbered[1] == above
+    return found
 
 
 def _until(characters: CharacterArrays, following: NDArray[np.int64]) -> NDArray[np.bool_]:
