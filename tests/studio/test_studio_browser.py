@@ -128,6 +128,8 @@ def test_a_slider_cuts_anew_and_the_address_remembers(served: Served) -> None:
     browser.wait_for("location.search.includes('max_tokens%3D8')")
     # Who does not see the cuts is told how many there are.
     browser.wait_for("document.querySelector('#position').textContent.includes('chunks, ')")
+    spoken = "document.querySelector('.sized input[type=range]').getAttribute('aria-valuetext')"
+    assert browser.run(spoken) == "8 tokens"
     buttons = browser.run("['previous', 'next'].map((id) => document.getElementById(id).ariaLabel)")
     assert buttons == ["Previous issue", "Next issue"]
     drawn = browser.run("document.querySelector('.band').innerText.includes('four weeks ahead')")
