@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chunkwise.chunkers.packing.cuts import NONE, ArrayCuts, PagedCuts
 from chunkwise.chunkers.packing.overlap import TRIES
-from chunkwise.chunkers.packing.packer import Frame, Packer, plain_pieces
+from chunkwise.chunkers.packing.packer import PackedStretch, Packer, plain_pieces
 from chunkwise.core import Piece
 
 _LONG_STRETCH = 1 << 12
@@ -60,7 +60,7 @@ class FlatPacker(Packer):
             return super().pack(start, end, floor)
         pieces = self._pieces
         done, fresh = len(pieces), start
-        frame = Frame(end, 0, start if floor is None else floor)
+        frame = PackedStretch(end, 0, start if floor is None else floor)
         known: _ChunksAhead | None = None
         while True:
             fresh = self._solid(fresh, end)
@@ -81,7 +81,7 @@ class FlatPacker(Packer):
         )
         return plain and not (self._nested or self._apart or self._keeps_indent or reads_anew)
 
-    def _look_ahead(self, frame: Frame, fresh: int) -> _ChunksAhead:
+    def _look_ahead(self, frame: PackedStretch, fresh: int) -> _ChunksAhead:
         measure, limit, end = self._measure, self._limit, frame.end
         first_level = self._levels[0]
         assert isinstance(first_level, ArrayCuts)
@@ -149,7 +149,7 @@ class FlatPacker(Packer):
                 break
         return self._characters.next_solid(starts)
 
-    def _take(self, known: _ChunksAhead, frame: Frame, fresh: int) -> int:
+    def _take(self, known: _ChunksAhead, frame: PackedStretch, fresh: int) -> int:
         """Takes chunks as long as it is known what they hold; where the text goes on."""
         cuts, fits, following = known.fresh, known.fits, known.following
         at, count = bisect_left(cuts, fresh), len(cuts)

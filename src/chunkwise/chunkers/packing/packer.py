@@ -32,7 +32,7 @@ _SHORT_GAP = 4
 """White space behind most paragraphs; longer gaps are looked at one by one."""
 
 
-class Frame(NamedTuple):
+class PackedStretch(NamedTuple):
     """A stretch being filled with pieces of one level."""
 
     end: int
@@ -94,7 +94,7 @@ class Packer:
     def pack(self, start: int, end: int, floor: int | None = None) -> list[Piece]:
         """Chunks of one stretch that no chunk may leave, but for overlap down to `floor`."""
         done = len(self._pieces)
-        frames = [Frame(end, 0, start if floor is None else floor)]
+        frames = [PackedStretch(end, 0, start if floor is None else floor)]
         fresh = start
         while frames:
             frame = frames[-1]
@@ -110,7 +110,9 @@ class Packer:
                 stop = frame.end if stop == NONE else stop
                 # Sections share nothing; paragraphs and what is smaller repeat each other's ends.
                 floor = fresh if frame.level < self._apart else frame.floor
-                frames.append(Frame(stop, self._next_level(frame.level, fresh, stop), floor))
+                frames.append(
+                    PackedStretch(stop, self._next_level(frame.level, fresh, stop), floor)
+                )
         return self._pieces[done:]
 
     def pack_each(self, starts: NDArray[np.int64], floors: NDArray[np.int64]) -> list[Piece]:
@@ -167,7 +169,7 @@ class Packer:
             level += 1
         return level
 
-    def _next_chunk(self, frame: Frame, fresh: int) -> int:
+    def _next_chunk(self, frame: PackedStretch, fresh: int) -> int:
         """Emit a chunk that takes in text from `fresh` on; its end, or NONE if only a deeper level can."""
         last = len(self._levels) - 1
         reach = self._reach(fresh)
@@ -182,7 +184,7 @@ class Packer:
                     return cut
         return self._force(fresh, frame.end) if level == last else NONE
 
-    def _starts(self, frame: Frame, level: int, fresh: int) -> Iterator[int]:
+    def _starts(self, frame: PackedStretch, level: int, fresh: int) -> Iterator[int]:
         """Where a chunk with fresh text may start, what repeats most of the one before first; at `fresh` last."""
         within = self._pieces and fresh > frame.floor and level >= self._apart
         if self._overlap_from is not None and within:

@@ -224,7 +224,8 @@ const recut = latest(async (side, strategy) => {
     sides[side].cuts = cuts;
     remember();
     figures();
-    $("#position").textContent = `${counted(cuts.chunks, "chunk")}, ${counted(cuts.bad_cuts, "bad cut")}`;
+    const name = shown().length > 1 ? `${"AB"[side]}: ` : "";
+    $("#position").textContent = `${name}${counted(cuts.chunks, "chunk")}, ${counted(cuts.bad_cuts, "bad cut")}`;
     await settle();
   } catch (error) {
     tell(refused, error);
