@@ -80,8 +80,8 @@ def cuts() -> str:
     return (
         "A document that was analysed once is cut by another strategy or size, with all boundary issues and six bands "
         "of text, as a slider does it (wanted: 1 MB in under 200 ms). Chunks of usual sizes hold to it in processor "
-        "time; very small ones with an overlap, such as those of sentences(max_tokens=50), take several times as long: "
-        f"each is packed by itself.\n\n{table(heads, rows)}"
+        "time; very small ones, such as those of sentences(max_tokens=50), of which a text has eight thousand, take "
+        f"longer.\n\n{table(heads, rows)}"
     )
 
 

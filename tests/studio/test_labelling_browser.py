@@ -159,6 +159,30 @@ def test_every_key_does_what_the_help_says(studio: BrowsedStudio) -> None:
     assert browser.faults == []
 
 
+def test_who_listens_is_told_the_passage_and_the_next_question(studio: BrowsedStudio) -> None:
+    browser = studio.browser
+    studio.as_person("helen", "/labelling?id=q04")
+    focused = "document.activeElement"
+    assert browser.run(f"{focused}.id") == "asked"
+    browser.press("j")
+    name, described, current, count = browser.run(
+        f"[{focused}.ariaLabel, document.getElementById({focused}.getAttribute('aria-describedby')).textContent, "
+        f"{focused}.ariaCurrent, document.querySelectorAll('#passages > .passage-card').length]"
+    )
+    assert name == f"Passage 2 of {count}"
+    view = studio.api("/api/labelling?who=helen&id=q04")
+    assert described == "".join(each["text"] for each in view["passages"][1]["sentences"])
+    assert current == "true"
+    browser.press("3")
+    said = browser.run("document.querySelector('#said').textContent")
+    assert said == f"Passage 2: 3, {view['grades'][3]}"
+    question = browser.run("document.querySelector('#asked').textContent")
+    browser.press("n")
+    browser.wait_for(
+        f"{focused}.id === 'asked' && {focused}.textContent !== {json.dumps(question)}"
+    )
+
+
 def test_a_studio_that_goes_between_two_labels_loses_none(studio: BrowsedStudio) -> None:
     browser, store = studio.browser, studio.project.labels()
     studio.as_person("joan", "/labelling?id=q02")

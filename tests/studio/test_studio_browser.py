@@ -126,6 +126,12 @@ def test_a_slider_cuts_anew_and_the_address_remembers(served: Served) -> None:
     browser.do(lambda page: page.locator(sizes).first.fill("8"))
     browser.wait_for(f"document.querySelectorAll('.pill').length > {before}")
     browser.wait_for("location.search.includes('max_tokens%3D8')")
+    # Who does not see the cuts is told how many there are.
+    browser.wait_for("document.querySelector('#position').textContent.includes('chunks, ')")
+    spoken = "document.querySelector('.sized input[type=range]').getAttribute('aria-valuetext')"
+    assert browser.run(spoken) == "8 tokens"
+    buttons = browser.run("['previous', 'next'].map((id) => document.getElementById(id).ariaLabel)")
+    assert buttons == ["Previous issue", "Next issue"]
     drawn = browser.run("document.querySelector('.band').innerText.includes('four weeks ahead')")
     assert drawn
     browser.do(lambda page: page.locator(sizes).nth(1).fill("50"))

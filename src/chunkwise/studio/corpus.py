@@ -23,7 +23,8 @@ _ANALYSED_CHARACTERS = 48_000_000
 _KEPT_CUTS = 24
 BAND = 4_000
 """Characters of text that are drawn together."""
-LONGEST_BAND = 24_000
+LONGEST_BAND = 8_000
+"""Of a line without an end: more would take longer to lay out than a frame has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ _ENDINGS = {
 class DraftForm:
     """How many questions, and who writes them."""
 
-    count: int = param(20, "questions to add", low=1, high=MOST_DRAFTS)
+    count: int = param(30, "questions to add", low=1, high=MOST_DRAFTS)
     by: str = param("rules", "who writes them; model: the one of --llm", choices=("rules", "model"))
 
 

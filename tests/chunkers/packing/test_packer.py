@@ -2,13 +2,17 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.chunkers import get_strategy
+from chunkwise.chunkers.packing import flat_packer
 from chunkwise.chunkers.packing import packer as packer_module
-from chunkwise.chunkers.packing.cuts import ArrayCuts, clause_levels, sentence_levels
+from chunkwise.chunkers.packing.cuts import ArrayCuts, clause_levels, sentence_levels, word_level
+from chunkwise.chunkers.packing.flat_packer import FlatPacker
+from chunkwise.chunkers.packing.overlap import TokensBack, overlap_from
 from chunkwise.chunkers.packing.packer import NestedPacker, Packer
 from chunkwise.chunkers.packing.sized import SizedChunker
 from chunkwise.chunkers.structure import StructureChunker
@@ -97,7 +101,7 @@ def test_nested_packer_makes_the_chunks_of_the_packer(
             limit,
             levels,
             nested=True,
-            overlap_from=(lambda fresh: measure.back(fresh, overlap)) if overlap else None,
+            overlap_from=TokensBack(measure, overlap) if overlap else None,
         )
         return packer.pack(0, len(text))
 
@@ -110,6 +114,61 @@ def test_nested_packer_makes_the_chunks_of_the_packer(
         for ahead in (2, 5, 1000):
             patch.setattr(packer_module, "_CUTS_AHEAD", ahead)
             assert packed(NestedPacker) == expected
+
+
+FLAT_PIECES = [
+    *PIECES, "Short one. ", "It rains; still, we go. ", "He said: wait, for now. ", "No.\n\n", "(a) one, (b) two. ",
+]  # fmt: skip
+FLAT_TEXTS = st.lists(st.sampled_from(FLAT_PIECES), min_size=1, max_size=40).map("".join)
+
+
+@pytest.mark.parametrize("tokenizer", ["characters", "o200k_base", "words"])
+@pytest.mark.parametrize("unit", ["overlap", "overlap_words", "overlap_sentences"])
+@settings(max_examples=examples(40), deadline=None)
+@given(FLAT_TEXTS, st.integers(1, 60), st.integers(0, 20), st.booleans())
+def test_flat_packer_makes_the_chunks_of_the_packer(
+    tokenizer: str, unit: str, text: str, limit: int, amount: int, by_words: bool
+) -> None:
+    amount = min(amount, limit - 1)
+
+    def packed(kind: type[Packer]) -> list[Piece]:
+        document = Analyzed(Document("x", text))
+        measure = document.measure(tokenizer)
+        levels = [*sentence_levels(document), *clause_levels(document)]
+        packer = kind(
+            document,
+            measure,
+            limit,
+            levels,
+            overlap_from=overlap_from(document, measure, unit, amount, limit),
+            overlap_cuts=word_level(document) if by_words else None,
+        )
+        middle = document.graphemes.floor(len(text) // 2)
+        # The second stretch repeats from the first one, as the chunks of one section do.
+        return [*packer.pack(0, middle), *packer.pack(middle, len(text), 0)]
+
+    expected = packed(Packer)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(flat_packer, "_LONG_STRETCH", 0)
+        patch.setattr(flat_packer, "_PIECES_A_CHUNK", 1000)
+        for ahead, few in ((2, 0), (5, 100), (1000, 0)):
+            patch.setattr(flat_packer, "_CUTS_AHEAD", ahead)
+            patch.setattr(flat_packer, "_FEW", few)
+            assert packed(FlatPacker) == expected
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(FLAT_TEXTS, st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), max_size=30))
+def test_spans_counted_together_have_the_size_of_each_by_itself(
+    text: str, places: list[tuple[int, int]]
+) -> None:
+    spans = [(min(pair) % (len(text) + 1), max(pair) % (len(text) + 1)) for pair in places]
+    spans = [(min(pair), max(pair)) for pair in spans]
+    starts, ends = np.array(spans, np.int64).reshape(-1, 2).T
+    for tokenizer in ("o200k_base", "cl100k_base", "words", "characters"):
+        measure = Analyzed(Document("x", text)).measure(tokenizer)
+        counted = measure.counts(starts, ends).tolist()
+        assert counted == [measure.tokenizer.count(text[start:end]) for start, end in spans]
 
 
 def test_tiny_chunks_take_little_work_each() -> None:

@@ -73,6 +73,19 @@ class ArrayCuts:
         cut = self._plain[index] if index < len(self._plain) else high
         return cut if cut < high else NONE
 
+    def firsts(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """`first` between each of many lows and highs."""
+        return _firsts(self.positions, lows, highs)
+
+
+def _firsts(
+    positions: NDArray[np.int64], lows: NDArray[np.int64], highs: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    if not len(positions):
+        return np.full(len(lows), NONE, dtype=np.int64)
+    cuts = positions.take(positions.searchsorted(lows, "right"), mode="clip")
+    return np.where((cuts > lows) & (cuts < highs), cuts, NONE)
+
 
 class CellCuts(ArrayCuts):
     """Starts of the cells of rows; who knows the limit prefers those that part a row into pieces of like size."""
@@ -136,6 +149,17 @@ class PagedCuts:
             end = (number + 1) * _PAGE
         self._clear = start, end
         return NONE
+
+    def firsts(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """`first` between each of many lows and highs, which lie near each other."""
+        if not len(lows):
+            return lows
+        first = max(int(lows.min()), 0) // _PAGE
+        last = max(int(highs.max()) // _PAGE, first)
+        pages = [
+            np.frombuffer(self._page(number), dtype=np.int64) for number in range(first, last + 1)
+        ]
+        return _firsts(np.concatenate(pages), lows, highs)
 
     def _page(self, number: int) -> array[int]:
         if number not in self._pages:

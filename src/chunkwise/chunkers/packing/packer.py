@@ -32,7 +32,7 @@ _SHORT_GAP = 4
 """White space behind most paragraphs; longer gaps are looked at one by one."""
 
 
-class _Frame(NamedTuple):
+class PackedStretch(NamedTuple):
     """A stretch being filled with pieces of one level."""
 
     end: int
@@ -41,7 +41,7 @@ class _Frame(NamedTuple):
     """Overlap reaches back no further than this."""
 
 
-def _plain_pieces(
+def plain_pieces(
     starts: NDArray[np.int64], ends: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> Iterator[Piece]:
     """Pieces that are nothing but a span and its size, made without a call for each."""
@@ -94,7 +94,7 @@ class Packer:
     def pack(self, start: int, end: int, floor: int | None = None) -> list[Piece]:
         """Chunks of one stretch that no chunk may leave, but for overlap down to `floor`."""
         done = len(self._pieces)
-        frames = [_Frame(end, 0, start if floor is None else floor)]
+        frames = [PackedStretch(end, 0, start if floor is None else floor)]
         fresh = start
         while frames:
             frame = frames[-1]
@@ -110,7 +110,9 @@ class Packer:
                 stop = frame.end if stop == NONE else stop
                 # Sections share nothing; paragraphs and what is smaller repeat each other's ends.
                 floor = fresh if frame.level < self._apart else frame.floor
-                frames.append(_Frame(stop, self._next_level(frame.level, fresh, stop), floor))
+                frames.append(
+                    PackedStretch(stop, self._next_level(frame.level, fresh, stop), floor)
+                )
         return self._pieces[done:]
 
     def pack_each(self, starts: NDArray[np.int64], floors: NDArray[np.int64]) -> list[Piece]:
@@ -121,7 +123,7 @@ class Packer:
         stops, fits = self._whole(starts, ends, floors)
         sizes = self._measure.counts(starts[fits], stops[fits])
         fits[fits] = small = sizes <= self._limit
-        whole = _plain_pieces(starts[fits], stops[fits], sizes[small])
+        whole = plain_pieces(starts[fits], stops[fits], sizes[small])
         done = 0
         for index in np.flatnonzero(~fits).tolist():
             pieces.extend(islice(whole, index - done))
@@ -138,18 +140,24 @@ class Packer:
             return ends, np.zeros(len(ends), dtype=np.bool_)
         alone = floors >= starts if self._overlap_from is not None else True
         fits = alone & ~self._spaced(starts)
-        stops = ends.copy()
-        left = np.flatnonzero(fits)
-        for _ in range(_SHORT_GAP):
-            left = left[self._spaced(stops[left] - 1)]
-            stops[left] -= 1
-        for index in left[self._spaced(stops[left] - 1)].tolist():
-            stops[index] = self._trimmed(int(starts[index]), int(stops[index]))
+        stops = self._trimmed_each(starts, ends, np.flatnonzero(fits))
         fits &= self._measure.reaches(starts, self._limit) >= stops
         kept = self._graphemes.keep(stops)
         if len(kept) < len(stops):
             fits &= np.isin(stops, kept, kind="sort")
         return stops, fits
+
+    def _trimmed_each(
+        self, starts: NDArray[np.int64], ends: NDArray[np.int64], left: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """`_trimmed` of those of many stretches that are `left` to be, be it inside a grapheme."""
+        stops = ends.copy()
+        for _ in range(_SHORT_GAP):
+            left = left[self._spaced(stops[left] - 1)]
+            stops[left] -= 1
+        for index in left[self._spaced(stops[left] - 1)].tolist():
+            stops[index] = self._trimmed(int(starts[index]), int(stops[index]))
+        return stops
 
     def _spaced(self, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
         return self._characters.have(positions, SPACE)
@@ -161,17 +169,22 @@ class Packer:
             level += 1
         return level
 
-    def _next_chunk(self, frame: _Frame, fresh: int) -> int:
+    def _next_chunk(self, frame: PackedStretch, fresh: int) -> int:
         """Emit a chunk that takes in text from `fresh` on; its end, or NONE if only a deeper level can."""
         last = len(self._levels) - 1
+        reach = self._reach(fresh)
         for level in range(frame.level, frame.level + 1 if self._nested else last + 1):
+            # What is repeated takes room: without it a chunk reaches as far as it ever does.
+            is_short = reach < frame.end and level >= self._apart
+            if is_short and self._levels[level].last(fresh, reach) == NONE:
+                continue
             for start in self._starts(frame, level, fresh):
                 cut = self._fill(level, start, fresh, frame.end)
                 if cut != NONE:
                     return cut
         return self._force(fresh, frame.end) if level == last else NONE
 
-    def _starts(self, frame: _Frame, level: int, fresh: int) -> Iterator[int]:
+    def _starts(self, frame: PackedStretch, level: int, fresh: int) -> Iterator[int]:
         """Where a chunk with fresh text may start, what repeats most of the one before first; at `fresh` last."""
         within = self._pieces and fresh > frame.floor and level >= self._apart
         if self._overlap_from is not None and within:
@@ -376,7 +389,7 @@ class NestedPacker(Packer):
             at = following[at]
         if taken:
             fresh = ends[taken[-1]]
-            self._pieces.extend(_plain_pieces(*known.spans[:, taken]))
+            self._pieces.extend(plain_pieces(*known.spans[:, taken]))
         return fresh
 
 

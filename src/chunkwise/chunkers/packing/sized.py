@@ -10,6 +10,7 @@ from chunkwise.base import parameters
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import CutLevel
+from chunkwise.chunkers.packing.flat_packer import FlatPacker
 from chunkwise.chunkers.packing.overlap import UNITS, check_overlap, overlap_from, overlap_tokens
 from chunkwise.chunkers.packing.packer import NestedPacker, Packer
 from chunkwise.chunkers.packing.small_chunks import with_the_one_before
@@ -104,7 +105,7 @@ class SizedChunker:
         overlap_cuts: CutLevel | None = None,
     ) -> Packer:
         """What fills chunks of these levels up to the limit, with the overlap asked for."""
-        made = NestedPacker if nested else Packer
+        made = NestedPacker if nested else FlatPacker
         measure = document.measure(self.tokenizer)
         return made(
             document,

@@ -19,17 +19,17 @@ async function load() {
 function row(passage, place) {
   const said = passage.grades.map((each) => element("span", { className: "tag" }, `${each.who}: ${each.grade}`));
   const grades = view.grades.map((words, grade) => element("button", { type: "button", className: "grade", title: words, "aria-label": `${grade}: ${words}`, onclick: () => { at = place; decide(grade); } }, element("kbd", {}, String(grade)), element("span", {}, ` ${words}`)));
-  const made = element("li", { className: "card passage-card", tabIndex: -1, "aria-label": `Disputed passage ${place + 1} of ${view.disputed.length}` },
-    element("h2", {}, element("bdi", {}, plain(passage.question))),
+  const made = element("li", { className: "card passage-card", tabIndex: -1, "aria-label": `Disputed passage ${place + 1} of ${view.disputed.length}`, "aria-describedby": `question-${place} passage-${place}` },
+    element("h2", { id: `question-${place}` }, element("bdi", {}, plain(passage.question))),
     element("p", { className: "where" }, passage.document === null ? plain(passage.doc_id) : element("a", { href: `/documents/${passage.document}#at=${passage.start}-${passage.end}`, target: "_blank" }, element("bdi", {}, plain(passage.doc_id))), " ", ...said, passage.is_relevance ? " disagree on whether it answers" : " disagree on how well it answers"),
-    element("p", { className: "passage-text", dir: "auto" }, ...passage.sentences.map((each) => element("span", { className: each.is_inside ? "inside" : "near" }, each.text))),
+    element("p", { className: "passage-text", dir: "auto", id: `passage-${place}` }, ...passage.sentences.map((each) => element("span", { className: each.is_inside ? "inside" : "near" }, each.text))),
     element("div", { className: "grades", role: "group", "aria-label": "Decision" }, ...grades));
   return made;
 }
 
 function go(place) {
   at = Math.max(0, Math.min(place, view.disputed.length - 1));
-  [...list.children].forEach((each, index) => each.classList.toggle("here", index === at));
+  [...list.children].forEach((each, index) => { each.classList.toggle("here", index === at); each.setAttribute("aria-current", String(index === at)); });
   list.children[at]?.focus();
 }
 

@@ -91,12 +91,18 @@ function put(row, bands) {
   row.drawn = key();
 }
 
-function drop(row) {
-  const tall = row.box.offsetHeight;
-  row.box.replaceChildren();
-  row.box.style.minHeight = `${tall}px`;
-  row.drawn = "";
+// Heights are read before anything is changed: each read behind a change would lay out the whole text again.
+function drop(left) {
+  const tall = left.map((row) => row.box.offsetHeight);
+  left.forEach((row, at) => {
+    row.box.replaceChildren();
+    row.box.style.minHeight = `${tall[at]}px`;
+    row.drawn = "";
+  });
 }
+
+// No frame waits for more than one of the bands that were fetched together.
+const nextFrame = () => new Promise(requestAnimationFrame);
 
 const fetching = new Set();
 async function load(first, count) {
@@ -109,10 +115,15 @@ async function load(first, count) {
     tell(refused, null);
     if (wanted !== key()) return;
     own.forEach((side, at) => { side.cuts = found[at]; });
-    found[0].bands.forEach((band, at) => {
+    let isFirst = true;
+    for (const [at, band] of found[0].bands.entries()) {
       const row = rows[band.number];
+      if (!row.near && rows.length > 1) continue;
+      if (!isFirst) await nextFrame();
+      isFirst = false;
+      if (wanted !== key()) return;
       if (row.near || rows.length === 1) put(row, found.map((each) => [each.bands[at], each]));
-    });
+    }
   } catch (error) {
     tell(refused, error);
   } finally {
@@ -135,11 +146,8 @@ async function settle() {
 }
 
 const observer = new IntersectionObserver((entries) => {
-  for (const entry of entries) {
-    const row = byBox.get(entry.target);
-    row.near = entry.isIntersecting;
-    if (!row.near && row.drawn) drop(row);
-  }
+  for (const entry of entries) byBox.get(entry.target).near = entry.isIntersecting;
+  drop(entries.map((entry) => byBox.get(entry.target)).filter((row) => !row.near && row.drawn));
   settle();
 }, { root: pages, rootMargin: `${AHEAD}px 0px` });
 
@@ -216,6 +224,8 @@ const recut = latest(async (side, strategy) => {
     sides[side].cuts = cuts;
     remember();
     figures();
+    const name = shown().length > 1 ? `${"AB"[side]}: ` : "";
+    $("#position").textContent = `${name}${counted(cuts.chunks, "chunk")}, ${counted(cuts.bad_cuts, "bad cut")}`;
     await settle();
   } catch (error) {
     tell(refused, error);

@@ -20,6 +20,8 @@ async function load(id = "", place = 0) {
   draw();
   const open = view.passages.findIndex((each) => each.grade === null);
   go(id ? place : Math.max(0, open), false);
+  // What had the focus is gone with the question before: who listens is told the new one, and goes on from there.
+  $("#asked").focus({ preventScroll: true });
   progress();
 }
 
@@ -35,7 +37,7 @@ function draw() {
 
 function row(passage, place) {
   const grades = view.grades.map((words, grade) => element("button", { type: "button", className: "grade", title: words, "aria-pressed": String(passage.grade === grade), "aria-label": `${grade}: ${words}`, onclick: () => { go(place); judge(grade); } }, element("kbd", {}, String(grade)), element("span", {}, ` ${words}`)));
-  const made = element("li", { className: "card passage-card", tabIndex: -1, "aria-label": `Passage ${place + 1} of ${view.passages.length}` },
+  const made = element("li", { className: "card passage-card", tabIndex: -1, "aria-label": `Passage ${place + 1} of ${view.passages.length}`, "aria-describedby": `passage-${place}` },
     element("p", { className: "where" }, passage.document === null ? plain(passage.title) : element("a", { href: `/documents/${passage.document}#at=${passage.start}-${passage.end}`, target: "_blank" }, element("bdi", {}, plain(passage.title))), ` ${number(passage.start)}–${number(passage.end)}`),
     text(passage, place),
     element("div", { className: "grades", role: "group", "aria-label": "Grade" }, ...grades,
@@ -45,7 +47,7 @@ function row(passage, place) {
 }
 
 function text(passage, place) {
-  const made = element("p", { className: "passage-text", dir: "auto" });
+  const made = element("p", { className: "passage-text", dir: "auto", id: `passage-${place}` });
   passage.sentences.forEach((each, index) => made.append(element("span", { className: each.is_inside ? "inside" : "near", onclick: () => pick(place, index) }, each.text)));
   return made;
 }
@@ -55,7 +57,7 @@ function go(place, focus = true) {
   if (gold && gold.place !== place) leaveGold();
   at = Math.min(Math.max(place, 0), view.passages.length - 1);
   shown = performance.now();
-  [...list.children].forEach((each, index) => each.classList.toggle("here", index === at));
+  [...list.children].forEach((each, index) => { each.classList.toggle("here", index === at); each.setAttribute("aria-current", String(index === at)); });
   const here = list.children[at];
   list.style.setProperty("--asked", `${document.querySelector(".asked-card").offsetHeight}px`); // it stays above the passage
   here.scrollIntoView({ block: "start", behavior: "instant" }); // whoever labels fast does not wait for it

@@ -57,7 +57,7 @@ async function save(action, revision) {
     if (was && next && next !== view.id) {
       history.pushState(null, "", `/edit?id=${encodeURIComponent(next)}`);
       await open(next);
-      note.textContent = `${was} This is the next to review.`;
+      note.textContent = `${was} The next to review: ${plain(view.text)}`;
       form.elements.text.blur();
       return;
     }

@@ -49,10 +49,14 @@ function field(parameter, value, changed) {
   const { steps, value: at, at: place } = scale(parameter);
   const exact = element("input", { type: "number", name, min: low, max: high, step: kind === "whole" ? 1 : "any", value, placeholder: "usual", "aria-label": `${label}, ${unit || "number"}` });
   const slider = element("input", { type: "range", min: 0, max: steps, value: value === "" ? 0 : place(Number(value)), "aria-label": `${label}, as a slider` });
-  slider.addEventListener("input", () => { exact.value = at(Number(slider.value)); changed(name, exact.value); });
+  // Its own places are steps of a scale: who listens is told the value.
+  const tellValue = () => slider.setAttribute("aria-valuetext", exact.value === "" ? "usual" : `${exact.value} ${unit}`.trim());
+  tellValue();
+  slider.addEventListener("input", () => { exact.value = at(Number(slider.value)); tellValue(); changed(name, exact.value); });
   exact.addEventListener("input", () => {
     if (exact.value !== "" && !exact.validity.valid) return;
     if (exact.value !== "") slider.value = place(Number(exact.value));
+    tellValue();
     changed(name, exact.value);
   });
   return element("div", { className: "sized", title: help }, element("span", {}, label, unit ? element("small", {}, ` ${unit}`) : ""), slider, exact);

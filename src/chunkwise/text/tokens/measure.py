@@ -17,6 +17,8 @@ _LOOK = 64
 """How far from a span's edge a restart is sought; without one the whole span is counted."""
 _ALIKE = 8
 """Texts of whole spans whose counts are remembered."""
+_HEADS = 1 << 13
+"""Short texts at the edges of spans, words mostly, whose counts are remembered."""
 _LONG = 1 << 20
 """Characters of a text from which on its tokens are found a window of as many at a time, and kept in few bytes."""
 
@@ -48,6 +50,10 @@ class TokenMeasure:
     def _count_text(self) -> Callable[[str], int]:
         # Text without a restart may be a run of one sign, which the tokenizer reads slowest: all its spans are alike.
         return lru_cache(maxsize=_ALIKE)(self.tokenizer.count)
+
+    @cached_property
+    def _count_edge(self) -> Callable[[str], int]:
+        return lru_cache(maxsize=_HEADS)(self.tokenizer.count)
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
@@ -128,6 +134,17 @@ class TokenMeasure:
         index = self.before(end) - amount
         return self._start(index) if index > 0 else 0
 
+    def backs(self, ends: NDArray[np.int64], amount: int) -> NDArray[np.int64]:
+        """`back` from each of many ends."""
+        if amount <= 0:
+            return ends
+        index = self.befores(ends) - amount
+        within = index > 0
+        found = np.zeros(len(ends), dtype=np.int64)
+        known = self.starts if self._compact is None else self._compact
+        found[within] = known.take(index[within])
+        return found
+
     def count(self, start: int, end: int) -> int:
         """Tokens of `text[start:end]`, equal to `tokenizer.count` of that text."""
         counted = self._counted  # a window is asked about again before it is made smaller
@@ -138,10 +155,47 @@ class TokenMeasure:
     def counts(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
         """`count` of each of many spans."""
         sizes = self.befores(ends) - self.befores(starts)
-        # Between two clean cuts it is a difference; the others are counted one by one.
-        clean = self._are_clean(starts) & self._are_clean(ends)
-        for index in np.flatnonzero(~clean).tolist():
-            sizes[index] = self.count(int(starts[index]), int(ends[index]))
+        # Between two clean cuts it is a difference; the others have words at their edges to be counted.
+        clean, clean_ends = self._are_clean(starts), self._are_clean(ends)
+        left = np.flatnonzero(~(clean & clean_ends))
+        if len(left):
+            clean, clean_ends = clean[left], clean_ends[left]
+            sizes[left] = self._counts_with_edges(starts[left], ends[left], clean, clean_ends)
+        return sizes
+
+    def _counts_with_edges(
+        self,
+        starts: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        clean: NDArray[np.bool_],
+        clean_ends: NDArray[np.bool_],
+    ) -> NDArray[np.int64]:
+        """Of spans that start or end inside a token: what is between two restarts, and the words outside of them."""
+        text, count_edge = self.text, self._count_edge
+        spans = list(zip(starts.tolist(), ends.tolist(), strict=True))
+        if self.tokenizer.restart is None:
+            return np.array([self.count(*span) for span in spans], dtype=np.int64)
+        inner, edges, whole = [], [], []
+        flags = zip(clean.tolist(), clean_ends.tolist(), strict=True)
+        for number, ((start, end), (is_clean, is_clean_end)) in enumerate(
+            zip(spans, flags, strict=True)
+        ):
+            head = start if is_clean else self._restart_behind(start, end)
+            tail = -1 if head < 0 else end if is_clean_end else self._restart_before(head, end)
+            edge = 0
+            if tail < 0:
+                whole.append(number)
+            else:
+                edge += count_edge(text[start:head]) if head > start else 0
+                edge += count_edge(text[tail:end]) if tail < end else 0
+            inner.append((head, tail))
+            edges.append(edge)
+        head_tokens, tail_tokens = self.befores(np.array(inner, dtype=np.int64).T.ravel()).reshape(
+            2, -1
+        )
+        sizes = tail_tokens - head_tokens + np.array(edges, dtype=np.int64)
+        for number in whole:
+            sizes[number] = self.count(*spans[number])
         return sizes
 
     def _are_clean(self, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -187,9 +241,9 @@ class TokenMeasure:
         total = -self.before(head)  # first, since it is the one remembered
         total += self.before(tail)
         if head > start:
-            total += self.tokenizer.count(self.text[start:head])
+            total += self._count_edge(self.text[start:head])
         if tail < end:
-            total += self.tokenizer.count(self.text[tail:end])
+            total += self._count_edge(self.text[tail:end])
         return total
 
     def _is_clean(self, position: int) -> bool:
@@ -252,6 +306,9 @@ class CharacterMeasure(TokenMeasure):
 
     def back(self, end: int, amount: int) -> int:
         return max(end - amount, 0)
+
+    def backs(self, ends: NDArray[np.int64], amount: int) -> NDArray[np.int64]:
+        return np.maximum(ends - max(amount, 0), 0)
 
     def count(self, start: int, end: int) -> int:
         return end - start
