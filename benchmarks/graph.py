@@ -46,7 +46,8 @@ from chunkwise.models.llm.language_model import Completion, LanguageModel, Reque
 from chunkwise.models.name_finder import NameFinder, names_in_stretches  # noqa: E402
 from chunkwise.retrieval.communities import CommunityWriter  # noqa: E402
 from chunkwise.retrieval.filters import EVERYTHING  # noqa: E402
-from chunkwise.retrieval.graph import NameGraph, Walk, with_walk  # noqa: E402
+from chunkwise.retrieval.graph import NameGraph  # noqa: E402
+from chunkwise.retrieval.graph_walk import Walk, with_walk  # noqa: E402
 from chunkwise.retrieval.indexing.relations import RelationReader  # noqa: E402
 from chunkwise.retrieval.local.index import LocalIndex  # noqa: E402
 from chunkwise.retrieval.multiscale import AtomCandidates, assemble  # noqa: E402

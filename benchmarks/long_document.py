@@ -5,7 +5,7 @@
     python -m benchmarks.long_document --megabytes 1000 --engine ray
     python -m benchmarks.long_document --megabytes 300 --output out.parquet   # or out.jsonl, out.csv, out.lance
     python -m benchmarks.long_document --megabytes 300 --ending .jsonl        # a line of JSON for each part
-    python -m benchmarks.long_document --megabytes 30 --index       # into an index, which holds it as a whole
+    python -m benchmarks.long_document --megabytes 100 --index      # into an index of words
 
 Its sections are those of the sample corpus in a seeded order. Memory is what all processes of the command together
 have for themselves (`Pss`), looked at once a second; work is counted in seconds of the processor.

@@ -9,11 +9,11 @@ import numpy as np
 
 from benchmarks.tables import table
 from chunkwise.core import Document
-from chunkwise.metrics.metric import SpanMetric
 from chunkwise.metrics.registry import MetricAt, known_metrics, parse
 from chunkwise.metrics.scorer import span_scores
-from chunkwise.metrics.spans.budget_recall import TokenCut
-from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
+from chunkwise.metrics.spans.span_metric import SpanMetric
+from chunkwise.metrics.tables import Chunking, Gold, HitTable
+from chunkwise.metrics.token_budget import TokenCut
 
 BAR = 10.0
 _ROUNDS = 3

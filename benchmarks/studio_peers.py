@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from benchmarks.studio_process import CORPUS, studio
 from benchmarks.tables import table
 
 RUNS = 20
@@ -91,8 +92,6 @@ def _painted(browser: Any, address: str, ready: str) -> list[str]:
 
 
 def _ours(browser: Any, folder: Path) -> list[list[str]]:
-    from benchmarks.studio import CORPUS, studio
-
     runs = []
     for number in range(RUNS):
         runs.append(str(folder / f"{number:02}.json"))
@@ -182,12 +181,12 @@ def _phoenix(browser: Any, folder: Path, peers: Path) -> list[list[str]]:
 
 def peers() -> str:
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-    from studio.browser import opened_browser
+    from real_browser import opened_browser
 
     where = Path(os.environ.get("PEERS", "peers")).resolve()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        with opened_browser(folder) as browser:
+        with opened_browser() as browser:
             browser.size(1400)
             rows = [
                 *_ours(browser, folder),

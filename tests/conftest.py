@@ -62,6 +62,14 @@ def home_of_the_tests() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="module")
+def browser_of_the_file() -> Iterator[None]:
+    """One for all tests of a file, where one of them opens it; see `stop`."""
+    yield
+    if browser := sys.modules.get("real_browser"):
+        browser.stop()
+
+
 @pytest.fixture(scope="session")
 def local_model() -> Iterator[LocalModel]:
     """The small language model for real: loaded by the first question, once for all that ask it."""

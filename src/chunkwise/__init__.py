@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from chunkwise.base.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from chunkwise.answering.ask import ask

@@ -36,7 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
     group.addoption(
         "--chunkwise-baseline", metavar="FILE",
-        help="Results that runs are held against (chunkwise evaluate -o FILE), where a test names none.",
+        help="Results that runs are compared with (chunkwise evaluate -o FILE), where a test names none.",
     )  # fmt: skip
     group.addoption(
         "--chunkwise-update", action="store_true",

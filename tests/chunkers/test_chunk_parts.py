@@ -141,6 +141,20 @@ def test_what_is_there_is_not_made_again(docs: Path, tmp_path: Path) -> None:
         assert len(workers.made) == 4
 
 
+def test_what_a_strategy_of_ones_own_imports_from_beside_it_is_part_of_it(
+    docs: Path, tmp_path: Path
+) -> None:
+    mine, limits = tmp_path / "mine.py", tmp_path / "limits_of_mine.py"
+    mine.write_text(
+        "from chunkwise.chunkers.sentences import SentenceChunker\nimport limits_of_mine\n"
+        "class Mine(SentenceChunker):\n    pass\n"
+    )
+    for limit in ("40", "60 + 3"):
+        limits.write_text(f"LIMIT = {limit}\n")
+        assert len(_write(docs, tmp_path / "out", strategy=f"{mine}:Mine")[1].made) == 4
+        assert _write(docs, tmp_path / "out", strategy=f"{mine}:Mine")[1].made == []
+
+
 def test_a_run_that_was_stopped_goes_on_and_shows_nothing_before_its_end(
     docs: Path, tmp_path: Path
 ) -> None:

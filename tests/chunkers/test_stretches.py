@@ -87,7 +87,7 @@ def _stretches(document: Document, strategy: str, sizes: StretchSizes) -> list[T
 
 
 def _rows(stretches: list[TextStretch]) -> list[ChunkRow]:
-    return [row_of(chunk, place) for _, chunks, place in stretches for chunk in chunks]
+    return [row_of(chunk, place) for _, chunks, place, _ in stretches for chunk in chunks]
 
 
 def test_every_strategy_that_says_so_is_among_those_tested() -> None:

@@ -122,7 +122,7 @@ def test_a_webhook_that_fails_or_hangs_is_told_and_changes_no_status(
         ways = f"webhook:{web.url}"
         done = here(*WATCH, *WORSE, "-q", "--alert", ways)
         assert done.returncode == 0
-        assert "chunkwise: an alert could not be told: webhook:http://127.0.0.1:" in done.stderr
+        assert "chunkwise: an alert could not be sent: webhook:http://127.0.0.1:" in done.stderr
         assert "secret-path" not in done.stderr
         assert here(*WATCH, *WORSE, "-q", "--alert", f"exit,{ways}").returncode == 4
         assert here(*WATCH, *WORSE, "-q", "--alert", ways, "--strict-alerts").returncode == 3

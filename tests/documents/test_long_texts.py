@@ -29,7 +29,7 @@ def _source(folder: Path, name: str, data: bytes) -> Source:
 
 def _streamed(source: Source, options: LoadOptions) -> tuple[Document, str] | None:
     with long_text(source, options) as found:
-        return None if found is None else (found.document, "".join(found.text))
+        return None if found is None else (found.document, "".join(found.read()))
 
 
 def _whole(source: Source, options: LoadOptions) -> Document:

@@ -6,7 +6,7 @@ import pytest
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.run_file import read_answers
-from chunkwise.metrics.answers.answer import Answer, AnswerCitation
+from chunkwise.metrics.answer import Answer, AnswerCitation
 from chunkwise.metrics.answers.citations import citation_support
 
 LAMP = Document("kb/lamp.md", "The lamp is lit at dusk. Write to us.")

@@ -6,7 +6,7 @@ import pytest
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Passage, Query
-from chunkwise.labels.agreement import disputed_passages, label_agreement
+from chunkwise.labels.annotator_agreement import disputed_passages, label_agreement
 from chunkwise.labels.assign import next_questions, people_needed, tells_apart
 from chunkwise.labels.event import LabelEvent
 from chunkwise.labels.judged import question_labels

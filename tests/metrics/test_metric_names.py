@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
-from chunkwise.metrics.metric import Metric, SpanMetric
+from chunkwise.metrics.metric import Metric
 from chunkwise.metrics.registry import chosen, groups, known_metrics, parse
+from chunkwise.metrics.spans.span_metric import SpanMetric
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ class TestSmallPack:
     @pytest.mark.parametrize("kept", [3, 8, 12, 16, 100, 20_000, -1])
     def test_a_pack_that_breaks_off_is_told(self, path: Path, kept: int) -> None:
         path.write_bytes(path.read_bytes()[:kept])
-        with pytest.raises(InvalidParameter, match="cannot be read as a pack"):
+        with pytest.raises(InvalidParameter, match="cannot be read as the weights"):
             read_pack(path)
 
     def test_a_missing_tensor_is_told_by_its_name(self, path: Path) -> None:

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import shutil
-import subprocess
 from collections.abc import Callable, Mapping
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from untimed import HANG
+from real_browser import opened_browser
 
 EVIL = (
     "<script>document.title='owned'</script></style></title>\"'><img src=x onerror=\"document.title='owned'\">"
     "<!-- ]]> &amp; \x00\x1b[31m\u202eabc\u2066\u200f\ufeff\x85\u2028\ud800 " + "w" * 90
 )
-needs_browser = pytest.mark.skipif(not shutil.which("chromium"), reason="needs chromium")
 
 
 class Page(HTMLParser):
@@ -103,42 +98,18 @@ def luminance(colour: str) -> float:
 def in_browser(
     html: str, folder: Path, script: str, width: int = 1280, *, as_it_is: bool = False
 ) -> list[str]:
-    """What a script finds once the page is drawn; it runs because the policy is taken away for it.
+    """What a script finds once the page is drawn without its policy: what is not escaped would run.
 
     The last is the title of the page `as_it_is`, policy and all, once its own scripts have run.
     """
-    free = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", html)
-    told = f"<script>parent.postMessage((()=>{{{script}}})().join('|'), '*')</script></body>"
-    (folder / "page.html").write_text(free.replace("</body>", told), encoding="utf-8")
-    # A window is never as narrow as a telephone; a frame is.
-    frame = folder / "frame.html"
-    drawn = f'<iframe src="page.html" width="{width}" height="900" frameborder="0"></iframe>'
+    file = folder / "page.html"
+    file.write_text(html, encoding="utf-8")
+    with opened_browser(policy=False) as browser:
+        browser.size(width)
+        browser.open(file.as_uri())
+        found = [str(each) for each in browser.run(f"(() => {{{script}}})().map(String)")]
     if as_it_is:
-        (folder / "whole.html").write_text(html, encoding="utf-8")
-        drawn += '<iframe src="whole.html"></iframe>'
-    frame.write_text(f"<title></title><script>{_TOLD}</script>{drawn}", encoding="utf-8")
-    return unescape(_title_of(frame, folder)).split("|")
-
-
-_TOLD = """
-let told = "", title = "";
-const tell = () => { document.querySelector("title").textContent = told + title; };
-addEventListener("message", (event) => { told = event.data; tell(); });
-addEventListener("load", () => {
-  if (frames.length > 1) title = "|" + frames[1].document.querySelector("title").textContent;
-  tell();
-});
-"""
-
-
-def _title_of(file: Path, folder: Path) -> str:
-    """The title of a page once its scripts have run."""
-    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
-    command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-    command += [f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=3000"]
-    command += ["--allow-file-access-from-files", "--hide-scrollbars", "--window-size=1400,1000"]
-    command += ["--dump-dom", file.as_uri()]
-    done = subprocess.run(command, capture_output=True, timeout=HANG)
-    found = re.search("<title>(.*?)</title>", done.stdout.decode("utf-8"), re.S)
-    assert found
-    return found[1]
+        with opened_browser() as browser:
+            browser.open(file.as_uri())
+            found.append(browser.run("document.title"))
+    return found

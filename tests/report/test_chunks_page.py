@@ -7,10 +7,7 @@ import hashlib
 import io
 import json
 import re
-import shutil
-import subprocess
-from collections.abc import Mapping, Sequence
-from html import unescape
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -24,14 +21,13 @@ from chunkwise.report.page import page as page_of
 from chunkwise.report.page import write_chunks_page
 from chunkwise.report.views.chunks import ChunksStream, chunks_view
 from chunkwise.text.analyzed import Analyzed
-from untimed import HANG
+from real_browser import needs_browser, opened_browser
 
 HOSTILE = (
     "</script><script>document.title='owned'</script> <img src=x onerror=\"document.title='owned'\">"
     "<!-- <script> ]]> &amp; &lt; \" ' ` ${x} $style \\u003c \u2028 \u2029 \u202eabc\u2066 \ufeff "
     "\x85 \U0001f44d\U0001f3fd é e\u0301 \t end.\n<style>*{display:none}</style> Another lamp is lit."
 )
-needs_browser = pytest.mark.skipif(not shutil.which("chromium"), reason="needs chromium")
 UNSPEAKABLE = "\x00 \r\n \r \ud800 \udfff\ud83d"
 
 
@@ -148,36 +144,13 @@ def test_a_megabyte_stays_under_three() -> None:
     assert len(chunks_page([(document, chunks)], "sentences").encode()) < 3 * len(text)
 
 
-def drawn(html: str, folder: Path) -> str:
-    """The page as a browser has it once the script has run."""
+def drawn(html: str, folder: Path, place: str = "") -> str:
+    """The page as a browser has it once the script has run; `place` is behind its address."""
     file = folder / "cuts.html"
     file.write_text(html, encoding="utf-8")
-    command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
-    command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-    command += [f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=3000"]
-    command += ["--allow-file-access-from-files", "--dump-dom", file.as_uri()]
-    return subprocess.run(command, capture_output=True, timeout=HANG).stdout.decode("utf-8")
-
-
-_FRAMES = """
-<pre></pre><script>
-const read = (each) => each.document.documentElement.outerHTML;
-const tell = () => { document.querySelector("pre").textContent = JSON.stringify([...Array(frames.length).keys()]
-  .map((at) => read(frames[at]))); };
-addEventListener("load", () => setTimeout(tell, 500));
-</script>
-"""
-
-
-def drawn_beside(pages: Mapping[str, str], folder: Path, place: str) -> dict[str, str]:
-    """Several pages as one browser has them; `place` is behind the address of each."""
-    frames = ""
-    for name, html in pages.items():
-        (folder / f"{name}.html").write_text(html, encoding="utf-8")
-        frames += f'<iframe src="{name}.html{place}" width="800" height="600"></iframe>'
-    told = re.search("<pre>(.*?)</pre>", drawn(_FRAMES + frames, folder), re.S)
-    assert told
-    return dict(zip(pages, json.loads(unescape(told[1])), strict=True))
+    with opened_browser() as browser:
+        browser.open(file.as_uri() + place)
+        return str(browser.run("document.documentElement.outerHTML"))
 
 
 UNITS = ("tokens", "words", "characters")
@@ -195,7 +168,8 @@ def sized(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     for unit, html in pages.items():
         assert json.loads(Page(html).scripts["overview"])["unit"] == unit
     # The second chunk is pointed at by the address, so that the panel is drawn.
-    return drawn_beside(pages, tmp_path_factory.mktemp("sized"), "#1:2")
+    folder = tmp_path_factory.mktemp("sized")
+    return {unit: drawn(html, folder, "#1:2") for unit, html in pages.items()}
 
 
 @needs_browser

@@ -24,6 +24,7 @@ from chunkwise.report.page import page as page_of
 from chunkwise.report.page import write_page
 from chunkwise.report.plain_text import few_lines
 from chunkwise.report.views.evaluation import evaluation_view
+from real_browser import needs_browser
 from report.evaluated_corpus import OBJECTIVE, corpus, evaluated
 from report.reading_pages import (
     EVIL,
@@ -31,7 +32,6 @@ from report.reading_pages import (
     changed,
     in_browser,
     luminance,
-    needs_browser,
     part,
     plain,
 )

@@ -8,7 +8,8 @@ from rich.console import Console
 
 from chunkwise.evaluation.results import Agreement, Figure, Results
 from chunkwise.evaluation.verdicts import advice
-from chunkwise.metrics.cuts.boundary_issues import KINDS, CutCounts
+from chunkwise.metrics.cut_counts import CutCounts
+from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.report.terminal.evaluation import render_evaluation
 from chunkwise.report.terminal.parts import _drawn
 from chunkwise.report.views.evaluation import evaluation_view

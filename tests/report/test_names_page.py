@@ -12,8 +12,8 @@ from chunkwise import Document
 from chunkwise.report.page import page
 from chunkwise.report.views.names import NamesPicture, NamesView, name_view, overview_view
 from chunkwise.retrieval.name_lookup import NameLookup
+from real_browser import needs_browser, opened_browser
 from report.reading_pages import Page
-from studio.browser import needs_browser, opened_browser
 
 CORPUS = Path(chunkwise.__path__[0]) / "corpus"
 
@@ -120,7 +120,7 @@ def test_every_name_of_the_picture_leads_to_what_is_said_of_it(lookup: NameLooku
 
 @needs_browser
 def test_in_a_browser(lookup: NameLookup, tmp_path: Path) -> None:
-    with opened_browser(tmp_path) as browser:
+    with opened_browser() as browser:
         for number, view in enumerate(views(lookup)):
             file = tmp_path / f"names{number}.html"
             file.write_text(page(view), encoding="utf-8")

@@ -39,6 +39,7 @@ from chunkwise.report.views.tuning import tuning_view
 from chunkwise.stats.intervals import interval
 from chunkwise.tuning.sweep import Configuration, Grid, Sweep
 from chunkwise.tuning.sweep_result import Standing, SweepResult
+from real_browser import needs_browser
 from report.made_tuning import BUDGETS, DEFAULTS, OBJECTIVE, made_side_by_side, made_tuning
 from report.reading_pages import (
     EVIL,
@@ -46,7 +47,6 @@ from report.reading_pages import (
     changed,
     in_browser,
     luminance,
-    needs_browser,
     part,
     plain,
 )

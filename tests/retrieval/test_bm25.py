@@ -258,3 +258,29 @@ def test_a_table_takes_little_more_room_than_its_rows(monkeypatch: pytest.Monkey
     finally:
         tracemalloc.stop()
     assert peak / len(term) < 18
+
+
+@given(rows=ROWS, most=st.integers(1, 20), shift=st.sampled_from([0, 1, 20, 60]))
+def test_a_table_in_parts_is_the_whole_table(rows: list[Row], most: int, shift: int) -> None:
+    counted = [Counter(each) for each in rows]
+    terms = [sorted(each) for each in counted]
+    counts = TermCounts(
+        np.cumsum([0, *map(len, terms)]).astype(np.int64),
+        np.array([each << shift for row in terms for each in row], np.uint64),
+        np.array(
+            [count[each] for row, count in zip(terms, counted, strict=True) for each in row],
+            np.int32,
+        ),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bm25_module, "_ENTRIES", most)
+        parts = list(TermTable.in_parts(counts))
+    whole = TermTable.of(counts)
+    assert len(parts) == max(1, -(-len(counts.term) // most))
+    before = np.cumsum([0, *(len(part.row) for part in parts)])
+    firsts = [part.first[:-1] + begin for part, begin in zip(parts, before, strict=False)]
+    assert np.concatenate([*firsts, before[-1:]]).tolist() == whole.first.tolist()
+    for name in ("hashes", "row", "times"):
+        joined = np.concatenate([getattr(part, name) for part in parts])
+        assert joined.tolist() == getattr(whole, name).tolist()
+    assert all(part.length.tolist() == whole.length.tolist() for part in parts)

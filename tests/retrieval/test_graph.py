@@ -17,8 +17,9 @@ from chunkwise import Document, Filter, Query
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import Chunked, under_id
-from chunkwise.retrieval.graph import AllowedEdges, Walk, Walked, _members, name_graph
-from chunkwise.retrieval.indexing.build import BuiltChunked, RowBuilder
+from chunkwise.retrieval.graph import name_graph
+from chunkwise.retrieval.graph_walk import AllowedEdges, Walk, Walked, _members
+from chunkwise.retrieval.indexing.row_builder import BuiltChunked, RowBuilder
 from chunkwise.retrieval.name_lookup import NameLookup
 from chunkwise.retrieval.search.chains import chains_of_hits
 from chunkwise.text.names import names_in_question

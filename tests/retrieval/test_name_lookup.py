@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise import Document
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.retrieval.graph import Walk
+from chunkwise.retrieval.graph_walk import Walk
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.name_lookup import LINKED, NameLookup
 from chunkwise.retrieval.retrievers import get_retriever

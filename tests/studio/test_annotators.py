@@ -20,7 +20,8 @@ from chunkwise.labels.assign import people_needed
 from chunkwise.labels.event import LabelEvent, LabelProblem
 from chunkwise.labels.store import LabelStore
 from chunkwise.studio.project import ProjectSources
-from studio.browser import BrowsedStudio, Browser, needs_browser, opened_browser
+from real_browser import Browser, needs_browser, opened_browser
+from studio.browsed_studio import BrowsedStudio
 from studio.made_studio import TOKEN, read_project, write_harbours
 from untimed import HANG
 
@@ -64,7 +65,7 @@ def sign_in(browser: Browser, address: str, who: str) -> None:
     browser.size(1280)
     browser.open(address, "document.querySelector('#sign')")
     browser.run("document.querySelector('#sign input').focus()")
-    browser.send("Input.insertText", text=who)
+    browser.type(who)
     browser.press("Enter")
     browser.wait_for(f"{READY} || {DONE}")
 
@@ -91,7 +92,7 @@ LABELS = 500 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 100
 
 def test_hundreds_of_labels_by_the_keyboard_alone(tmp_path: Path) -> None:
     sources = write_sources(tmp_path, 80)
-    with browsed(sources) as studio, opened_browser(tmp_path) as browser:
+    with browsed(sources) as studio, opened_browser() as browser:
         sign_in(browser, f"{studio.address}/labelling?token={TOKEN}", "ada")
         for number in range(LABELS):
             judge(browser, number % 4)
@@ -125,7 +126,7 @@ def process(sources: ProjectSources, port: int) -> Iterator[tuple[subprocess.Pop
 def test_kill_9_between_two_labels_loses_neither(tmp_path: Path) -> None:
     sources, port = write_sources(tmp_path, 4), free_port()
     labels = tmp_path / "labels.db"
-    with opened_browser(tmp_path) as browser:
+    with opened_browser() as browser:
         with process(sources, port) as (studio, address):
             sign_in(browser, address, "ada")
             for grade in (3, 1):
@@ -155,7 +156,7 @@ def test_a_full_disk_keeps_labels_in_the_browser_until_there_is_room(
     def full(store: LabelStore, events: LabelEvent | Iterable[LabelEvent]) -> int:
         raise LabelProblem("the file of labels cannot be used: No space left on device")
 
-    with browsed(sources) as studio, opened_browser(tmp_path) as browser:
+    with browsed(sources) as studio, opened_browser() as browser:
         sign_in(browser, f"{studio.address}/labelling?token={TOKEN}", "ada")
         monkeypatch.setattr(LabelStore, "add", full)
         judge(browser, 3)
@@ -178,8 +179,7 @@ def test_two_annotators_in_two_browsers_share_some_questions_and_are_adjudicated
 
     def label(who: str, address: str) -> None:
         try:
-            (tmp_path / who).mkdir()
-            with opened_browser(tmp_path / who) as browser:
+            with opened_browser() as browser:
                 sign_in(browser, f"{address}/labelling?token={TOKEN}", who)
                 while not browser.run(DONE):
                     judge(browser, people[who])
@@ -206,12 +206,12 @@ def test_two_annotators_in_two_browsers_share_some_questions_and_are_adjudicated
         assert progress["done"] == len(ids)
         disputed = progress["agreement"]["disputed"]
         assert disputed == progress["agreement"]["passages"] > 0
-        with opened_browser(tmp_path) as browser:
+        with opened_browser() as browser:
             browser.size(1280)
             sign_in_address = f"{studio.address}/adjudication?token={TOKEN}"
             browser.open(sign_in_address, "document.querySelector('#sign')")
             browser.run("document.querySelector('#sign input').focus()")
-            browser.send("Input.insertText", text="hedy")
+            browser.type("hedy")
             browser.press("Enter")
             count = "document.querySelectorAll('#passages > li').length"
             browser.wait_for(f"{count} === {disputed}")
@@ -226,7 +226,7 @@ def test_two_annotators_in_two_browsers_share_some_questions_and_are_adjudicated
 
 def test_gold_is_selected_by_dragging_and_kept_by_a_touch(tmp_path: Path) -> None:
     sources = write_sources(tmp_path, 2)
-    with browsed(sources) as studio, opened_browser(tmp_path) as browser:
+    with browsed(sources) as studio, opened_browser(touch=True) as browser:
         sign_in(browser, f"{studio.address}/labelling?token={TOKEN}", "ada")
         inside = "document.querySelectorAll('li.here .inside')"
         edges = browser.run(
@@ -234,22 +234,13 @@ def test_gold_is_selected_by_dragging_and_kept_by_a_touch(tmp_path: Path) -> Non
             ".map((box) => [box.left + 40, box.top + box.height / 2])"
         )
         (x, y), (to_x, to_y) = edges
-        for kind, at in (
-            ("mousePressed", {"x": x, "y": y}),
-            ("mouseMoved", {"x": to_x, "y": to_y}),
-            ("mouseReleased", {"x": to_x, "y": to_y}),
-        ):
-            pressed = {"button": "left", "buttons": 1, "clickCount": 1}
-            browser.send("Input.dispatchMouseEvent", type=kind, **at, **pressed)
+        browser.do(lambda page: page.mouse.move(x, y))
+        browser.do(lambda page: page.mouse.down())
+        browser.do(lambda page: page.mouse.move(to_x, to_y))
+        browser.do(lambda page: page.mouse.up())
         browser.wait_for("document.querySelectorAll('li.here .passage-text > .gold').length === 2")
         wanted = browser.run(f"[...{inside}].slice(0, 2).map((each) => each.textContent).join('')")
-        browser.send("Emulation.setTouchEmulationEnabled", enabled=True)
-        x, y = browser.run(
-            "(() => { const box = document.querySelector('li.here .keep-gold').getBoundingClientRect(); "
-            "return [box.left + box.width / 2, box.top + box.height / 2]; })()"
-        )
-        browser.send("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
-        browser.send("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        browser.do(lambda page: page.tap("li.here .keep-gold"))
         browser.wait_for("document.querySelector('.gold-row')")
         (gold,) = [each for each in studio.project.labels().events() if each.kind == "gold"]
         assert gold.text == wanted.strip()

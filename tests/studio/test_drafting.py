@@ -16,7 +16,8 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.studio.project import Project, ProjectSources
 from chunkwise.testsets.generate.generate import CALLS_A_QUESTION
 from models.chat_server import ChatServer, asked, chat_server
-from studio.browser import BrowsedStudio, needs_browser, opened_browser
+from real_browser import needs_browser, opened_browser
+from studio.browsed_studio import BrowsedStudio
 from studio.made_studio import TOKEN, client_of, read_project
 from testsets.generate.rule_model import LEAVE, SALT, by_words
 from untimed import HANG
@@ -159,27 +160,28 @@ def test_a_model_that_does_not_answer_is_told(project: Project) -> None:
 @needs_browser
 @pytest.mark.unwatched
 def test_drafts_are_reviewed_by_the_keyboard_with_the_passage_beside_them(
-    project: Project, model: ChatServer, tmp_path: Path
+    project: Project, model: ChatServer
 ) -> None:
     studio = BrowsedStudio(project)
     studio.start()
     try:
-        with opened_browser(tmp_path) as browser:
+        with opened_browser() as browser:
             studio.browser = browser
             browser.size(1280)
             form = "document.querySelector('#draft-form')"
             browser.open(
                 f"{studio.address}/questions?token={TOKEN}", f"!{form}.by.options[1].disabled"
             )
-            browser.run("document.querySelector('#drafting').open = true")
-            browser.run(f"{form}.by.value = 'model'; {form}.count.value = 3")
+            browser.click("#drafting > summary")
+            browser.do(lambda page: page.select_option("#draft-form [name=by]", "model"))
+            browser.fill("#draft-form [name=count]", "3")
             told = "document.querySelector('#draft-told').textContent"
-            browser.run(f"{form}.querySelector('button[value=estimate]').click()")
+            browser.click("#draft-form button[value=estimate]")
             browser.wait_for(f"{told}.includes('call')")
-            browser.run(f"{form}.querySelector('button[value=start]').click()")
+            browser.click("#draft-form button[value=start]")
             browser.wait_for(f"{told}.includes('Done. 3 of 3')")
             assert browser.axe_findings() == []
-            browser.follow("document.querySelector('#draft-told a').click()")
+            browser.follow("#draft-told a")
             asked_now = "document.querySelector('textarea').value"
             browser.wait_for(asked_now)
             for key in "sad":

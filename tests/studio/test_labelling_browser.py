@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.browser import BrowsedStudio, needs_browser, opened_browser
+from real_browser import needs_browser, opened_browser
+from studio.browsed_studio import BrowsedStudio
 from studio.made_studio import HOSTILE, TOKEN, read_project, write_harbours, write_project
 
 pytestmark = [needs_browser, pytest.mark.unwatched]
@@ -31,7 +32,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowsedStudio]:
     made = BrowsedStudio(read_project(sources))
     made.start()
     try:
-        with opened_browser(folder) as browser:
+        with opened_browser() as browser:
             made.browser = browser
             browser.open(
                 f"{made.address}/labelling?token={TOKEN}", "document.querySelector('#sign')"
@@ -204,8 +205,8 @@ def test_two_tabs_on_one_question_lose_nothing_that_was_typed(studio: BrowsedStu
         "/api/edit/save", {"id": "q05", "revision": other["revision"], "text": "From another tab?"}
     )
     browser.run("document.querySelector('textarea').focus()")
-    browser.send("Input.insertText", text="Mine!")
-    browser.run("document.querySelector('button[value=save]').click()")
+    browser.type("Mine!")
+    browser.click("button[value=save]")
     browser.wait_for("!document.querySelector('#refused').hidden")
     assert "From another tab?" in browser.run("document.querySelector('#refused').textContent")
     assert "Mine!" in browser.run("document.querySelector('textarea').value")
@@ -213,17 +214,17 @@ def test_two_tabs_on_one_question_lose_nothing_that_was_typed(studio: BrowsedStu
         "/edit?id=q05", "document.querySelector('textarea').value"
     )  # the tab is closed and opened again
     assert "Mine!" in browser.run("document.querySelector('textarea').value")
-    browser.run("document.querySelector('button[value=save]').click()")
+    browser.click("button[value=save]")
     browser.wait_for(
         "!document.querySelector('#mine').hidden"
     )  # it is told again, and written when one says so
-    browser.run("document.querySelector('#mine').click()")
+    browser.click("#mine")
     browser.wait_for("document.querySelector('#note').textContent.startsWith('Saved')")
     assert "Mine!" in studio.api("/api/edit?id=q05")["text"]
-    browser.run("document.querySelector('#find').click()")
+    browser.click("#find")
     browser.wait_for("document.querySelector('#evidence li button')")
-    browser.run("document.querySelector('#evidence li button').click()")
-    browser.run("document.querySelector('button[value=save]').click()")
+    browser.click("#evidence li button")
+    browser.click("button[value=save]")
     browser.wait_for("document.querySelector('#note').textContent.startsWith('Saved')")
     assert browser.run("document.querySelector('#gold .gold').textContent") != ""
     assert len(studio.api("/api/edit?id=q05")["gold"]) == 1

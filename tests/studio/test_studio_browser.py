@@ -19,7 +19,7 @@ from chunkwise.studio.app import Login, studio_app
 from chunkwise.studio.guard import UserAccess
 from chunkwise.studio.project import Project
 from chunkwise.studio.server import bound_socket
-from studio.browser import Browser, needs_browser, opened_browser
+from real_browser import Browser, needs_browser, opened_browser
 from studio.made_studio import TOKEN, number_of, read_project, write_project
 
 pytestmark = [needs_browser, pytest.mark.unwatched]
@@ -69,7 +69,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         port = listening.getsockname()[1]
         with (
             serving(studio_app(project, token=TOKEN, port=port), listening),
-            opened_browser(folder) as browser,
+            opened_browser() as browser,
         ):
             made = Served(project, port, browser)
             browser.open(f"{made.address}/documents?token={TOKEN}", READY["/documents"])
@@ -122,19 +122,13 @@ def test_a_slider_cuts_anew_and_the_address_remembers(served: Served) -> None:
     browser.size(1280)
     served.open("/documents/{leave}", READY["/documents/{leave}"])
     before = browser.run("document.querySelectorAll('.pill').length")
-    browser.run(
-        "(() => { const box = document.querySelector('.sized input[type=number]'); box.value = 8; "
-        "box.dispatchEvent(new Event('input')); })()"
-    )
+    sizes = ".sized input[type=number]"
+    browser.do(lambda page: page.locator(sizes).first.fill("8"))
     browser.wait_for(f"document.querySelectorAll('.pill').length > {before}")
     browser.wait_for("location.search.includes('max_tokens%3D8')")
     drawn = browser.run("document.querySelector('.band').innerText.includes('four weeks ahead')")
     assert drawn
-    browser.run(
-        "(() => { const box = document.querySelector('.sized input[type=number]'); box.value = 8; "
-        "const other = document.querySelectorAll('.sized input[type=number]')[1]; other.value = 50; "
-        "other.dispatchEvent(new Event('input')); })()"
-    )
+    browser.do(lambda page: page.locator(sizes).nth(1).fill("50"))
     browser.wait_for("!document.querySelector('#refused').hidden")
     assert "overlap (50) must be smaller than max_tokens (8)" in browser.run(
         "document.querySelector('#refused').textContent"
@@ -222,10 +216,7 @@ def test_a_search_follows_the_budget_and_links_to_the_place(served: Served) -> N
     path = "/search?q=who+decides+on+leave%3F&retriever=multiscale&retriever=bm25&budget=16"
     served.open(path, "document.querySelectorAll('.side').length === 2")
     few = browser.run("document.querySelectorAll('.found-list .found').length")
-    browser.run(
-        "(() => { const box = document.querySelector('[name=budget]'); box.value = 300; "
-        "box.dispatchEvent(new Event('input')); })()"
-    )
+    browser.fill("[name=budget]", "300")
     browser.wait_for("location.search.includes('budget=300')")
     assert browser.run("document.querySelectorAll('.found-list li .found').length") >= few
     target = browser.run("document.querySelector('.found-list a').getAttribute('href')")
@@ -268,14 +259,14 @@ def test_people_log_in_and_out_in_a_browser(tmp_path: Path) -> None:
         access = UserAccess(accounts, sessions, port)
         login = Login(accounts, sessions, access.cookie, secure=False)
         app = studio_app(project, port=port, access=access, login=login)
-        with serving(app, listening), opened_browser(tmp_path) as browser:
+        with serving(app, listening), opened_browser() as browser:
             address = f"http://127.0.0.1:{port}"
             browser.open(f"{address}/labelling", "document.querySelector('form.login')")
             assert browser.run("location.pathname") == "/login"
             assert browser.axe_findings() == []
             for field, value in (("name", "ana"), ("password", password)):
-                browser.run(f"document.querySelector('input[name={field}]').value = '{value}'")
-            browser.follow("document.querySelector('form.login button').click()")
+                browser.fill(f"input[name={field}]", value)
+            browser.follow("form.login button")
             browser.wait_for(
                 "location.pathname === '/labelling' && document.querySelector('#passages li')"
             )
@@ -283,6 +274,6 @@ def test_people_log_in_and_out_in_a_browser(tmp_path: Path) -> None:
                 "Signed as ana"
             )
             assert browser.run("document.querySelector('#sign').hidden")
-            browser.follow("document.querySelector('form.leave button').click()")
+            browser.follow("form.leave button")
             browser.wait_for("location.pathname === '/login'")
             assert browser.faults == []

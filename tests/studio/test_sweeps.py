@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 
 from chunkwise.documents.walk import SWEEP_RECORD
 from chunkwise.studio import sweeps
+from chunkwise.studio.background_jobs import Job
 from chunkwise.studio.project import Project, ProjectSources
-from chunkwise.studio.sweeps import Job
 from chunkwise.tracking.alerts import Alert, WatchedFigure, write_alert
 from chunkwise.tracking.store import History
 from chunkwise.tuning.sweep_result import write_sweep_result

@@ -18,8 +18,9 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.studio.project import Project, ProjectSources, Step
 from documents.hostile_files import plain_pdf
 from models.chat_server import asked, chat_server
+from real_browser import Browser, needs_browser, opened_browser
 from report.reading_pages import EVIL
-from studio.browser import BrowsedStudio, Browser, needs_browser, opened_browser
+from studio.browsed_studio import BrowsedStudio
 from studio.made_studio import LEAVE, TOKEN, number_of, read_project, write_harbours
 
 pytestmark = [needs_browser, pytest.mark.unwatched]
@@ -43,7 +44,7 @@ def looked_at(project: Project, folder: Path, path: str) -> Iterator[tuple[Brows
     studio = BrowsedStudio(project)
     studio.start()
     try:
-        with opened_browser(folder) as browser:
+        with opened_browser() as browser:
             studio.browser = browser
             browser.size(1400)
             browser.open(f"{studio.address}{path}{'&' if '?' in path else '?'}token={TOKEN}")
@@ -76,7 +77,7 @@ def test_a_chunk_of_a_pdf_is_on_its_page_and_the_token_under_the_pointer_is_told
             "(() => { const box = document.querySelector('.band > span').getClientRects()[0]; "
             "return [box.left + 12, box.top + box.height / 2]; })()"
         )
-        browser.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        browser.do(lambda page: page.mouse.move(x, y))
         browser.wait_for("document.querySelector('#token').textContent.startsWith('Token')")
         browser.wait_for("document.querySelector('.span-box')")
         inside = browser.run(
@@ -119,7 +120,7 @@ def test_a_claim_of_a_model_is_opened_in_its_document(folder: Path) -> None:
             browser.wait_for("document.querySelector('.cited mark')")
             assert "harbour master" in browser.run("document.querySelector('.claim').textContent")
             assert browser.axe_findings() == []
-            browser.follow("document.querySelector('.cited a').click()")
+            browser.follow(".cited a")
             browser.wait_for("document.querySelector('.marked')")
             marked = browser.run(
                 "[...document.querySelectorAll('.marked')].map((each) => each.textContent).join('')"
@@ -134,17 +135,17 @@ def test_a_search_is_copied_as_code(folder: Path) -> None:
     path = "/search?q=who+decides%3F&retriever=bm25&budget=60"
     with looked_at(project, folder, path) as (studio, browser):
         browser.wait_for("document.querySelector('.side .copy')")
-        allowed = ["clipboardReadWrite", "clipboardSanitizedWrite"]
-        browser.send("Browser.grantPermissions", origin=studio.address, permissions=allowed)
-        browser.send("Emulation.setFocusEmulationEnabled", enabled=True)
-        buttons = "[...document.querySelectorAll('.copy')]"
+        allowed = ["clipboard-read", "clipboard-write"]
+        browser.do(lambda page: page.context.grant_permissions(allowed, origin=studio.address))
         for label, holds in (
             ("copy the command", "chunkwise search kb 'who decides?' --retriever bm25 --budget 60"),
             ("copy the Python", "import chunkwise"),
         ):
-            button = f"{buttons}.find((each) => each.textContent === '{label}')"
-            browser.run(f"({button}.closest('details').open = true, {button}.click())")
-            browser.wait_for(f"{buttons}.some((each) => each.textContent === 'copied')")
+            button = f".copy:text-is('{label}')"
+            if not browser.sees(button):
+                browser.click(f"details:has({button}) > summary")
+            browser.click(button)
+            browser.do(lambda page: page.wait_for_selector(".copy:text-is('copied')"))
             assert holds in browser.run("navigator.clipboard.readText()")
         assert browser.faults == []
 
@@ -162,25 +163,26 @@ def test_a_sweep_from_the_form_is_estimated_stopped_gone_on_with_and_applied(fol
     (folder / "questions.json").write_text(json.dumps(rows), "utf-8")
     project = read_project(ProjectSources(documents=("docs",), questions="questions.json"))
     state = "document.querySelector('#sweep-rows .tag').textContent"
-    button = "[...document.querySelectorAll('#sweep-rows button')].find((each) => each.textContent.startsWith('{}'))"
+    button = "#sweep-rows button:has-text('{}')"
     with looked_at(project, folder, "/runs") as (_, browser):
         browser.wait_for("document.querySelector('#sweep-form option')")
         assert browser.run("document.querySelector('#sweep-start').disabled")
-        browser.run("document.querySelector('#sweep-form button[value=estimate]').click()")
+        browser.click("#sweep-form button[value=estimate]")
         browser.wait_for("document.querySelector('#sweep-estimate pre')")
         told = browser.run("document.querySelector('#sweep-estimate').textContent")
         assert "16 documents, 8 questions" in told
-        browser.run("document.querySelector('#sweep-start').click()")
+        browser.click("#sweep-start")
         browser.wait_for(f"{state} === 'running'")
-        browser.run(f"{button.format('Stop')}.click()")
+        browser.click(button.format("Stop"))
         browser.wait_for(f"{state}.startsWith('stopped')")
-        browser.run("document.querySelector('#sweep-start').click()")
-        browser.wait_for(f"{state} === 'done' && {button.format('Apply')}")
+        browser.click("#sweep-start")
+        browser.wait_for(f"{state} === 'done'")
+        browser.do(lambda page: page.wait_for_selector(button.format("Apply")))
         assert browser.axe_findings() == []
-        browser.run(f"{button.format('Apply')}.click()")
+        browser.click(button.format("Apply"))
         browser.wait_for("document.querySelector('#sweep-rows').textContent.includes('kb is made')")
         assert is_index_folder("kb")
-        browser.follow("document.querySelector('#sweep-rows a').click()")
+        browser.follow("#sweep-rows a")
         assert "tuning" in browser.run("document.title")
         assert browser.faults == []
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from chunkwise.core import Document, Hit, Query
-from chunkwise.metrics.cuts.boundary_issues import CutCounts
+from chunkwise.metrics.cut_counts import CutCounts
 from chunkwise.tracking.difference import changes_between
 from chunkwise.tracking.drift import corpus_drift, corpus_state, question_drift
 from tracking.made_runs import kept_run

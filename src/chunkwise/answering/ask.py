@@ -240,7 +240,7 @@ def ask(
 
     Without `llm` the sentences that answer are quoted, and no word is written. A language model reads at most `k`
     passages (5 where there is no budget) of at most `budget` tokens in all, counted by `tokenizer` (None: the index's
-    own), out of documents whose metadata are as `where` says: {"year": 2024}. What it claims is held against them:
+    own), out of documents whose metadata are as `where` says: {"year": 2024}. What it claims is compared with them:
     `claims` have a state each, and a place where they have one. `llm` is a name as `--llm` takes it, a model, or a
     client with a limit on what may be spent.
     """

@@ -47,7 +47,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One sentence of an answer, held against the passages."""
+    """One sentence of an answer, compared with the passages."""
 
     text: str
     state: ClaimState

@@ -43,7 +43,7 @@ class Sentence(NamedTuple):
     passage: NumberedPassage
     span: Span
     read: str
-    """What is held against the question: the sentence below its heading and its table's header."""
+    """What is compared with the question: the sentence below its heading and its table's header."""
 
 
 def quoted_answer(query: Query, hits: Sequence[Hit], reranker: Reranker) -> CitedAnswer:

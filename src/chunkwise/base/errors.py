@@ -80,7 +80,7 @@ class NotAllowed(InvalidParameter):
 
 
 class NotComparable(ChunkwiseError):
-    """Two runs have nothing that could be held against each other."""
+    """Two runs have nothing that could be compared with each other."""
 
 
 class UnknownName(ChunkwiseError, LookupError):

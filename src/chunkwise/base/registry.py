@@ -13,7 +13,7 @@ from typing import Any
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName, warn_user
 from chunkwise.base.untrusted_names import check_allowed
-from chunkwise.base.user_files import run_file
+from chunkwise.base.user_files import run_file, version_of
 from chunkwise.base.wording import did_you_mean
 
 
@@ -210,7 +210,7 @@ def _from_file(kind: str, reference: str) -> Any:
     file = Path(path)
     if not file.is_file():
         raise UnknownName(f"no file {path!r} to take the {kind} {attribute!r} from")
-    module = run_file(file.resolve(), file.stat().st_mtime_ns)
+    module = run_file(file.resolve(), version_of(file.resolve()))
     if not hasattr(module, attribute):
         raise UnknownName(f"{path!r} has no {attribute!r}")
     return getattr(module, attribute)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import os
 import sys
+import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache, lru_cache
 from hashlib import sha256
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -65,8 +68,100 @@ def _run(given: UserFile) -> ModuleType:
     return module
 
 
-_beside: dict[str, str] = {}
-"""Modules that files of the user imported from beside them, with their folders."""
+def version_of(file: Path) -> int:
+    """Another number whenever the file, or one that it imports from beside it, is changed."""
+    stamps = [
+        (str(each), found.st_mtime_ns, found.st_size)
+        for each in with_neighbours(file)
+        if (found := _stat(each))
+    ]
+    return int.from_bytes(sha256(repr(stamps).encode("utf-8", "surrogatepass")).digest()[:7])
+
+
+def with_neighbours(file: Path) -> list[Path]:
+    """The file, and all that it imports from its folder or its package, and they in turn; as far as the files say so.
+
+    What is installed is no neighbour, and neither is what Python has of its own.
+    """
+    file = file.absolute()
+    package = file.parent
+    while (package / "__init__.py").is_file() and package.parent != package:
+        package = package.parent
+    roots = [(package, f"{file.relative_to(package).parts[0]}.")] if package != file.parent else []
+    if file.parent not in _installed():
+        roots.append((file.parent, ""))
+    found, waiting = {file: None}, [file]
+    while waiting:
+        each = waiting.pop()
+        for level, name in _imports_in(each):
+            inside = [(each.parents[level - 1], "")] if 0 < level <= len(each.parents) else roots
+            for root, begin in inside:
+                if level or (f"{name}.".startswith(begin) and _may_be_beside(name)):
+                    new = [path for path in _files_named(root, name) if path not in found]
+                    found.update(dict.fromkeys(new))
+                    waiting += new
+    first, *others = found
+    return [first, *sorted(others)]
+
+
+def _may_be_beside(name: str) -> bool:
+    return name.partition(".")[0] not in sys.stdlib_module_names
+
+
+@cache
+def _installed() -> frozenset[Path]:
+    return frozenset(Path(path) for path in sysconfig.get_paths().values())
+
+
+def _stat(file: Path) -> os.stat_result | None:
+    try:
+        return file.stat()
+    except OSError:
+        return None
+
+
+def _imports_in(file: Path) -> tuple[tuple[int, str], ...]:
+    """What a file imports: how many folders up, and a dotted name."""
+    known = _stat(file)
+    return _parsed_imports(file, known.st_mtime_ns, known.st_size) if known else ()
+
+
+@lru_cache(4096)
+def _parsed_imports(file: Path, changed: int, size: int) -> tuple[tuple[int, str], ...]:
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()  # whoever runs it is told
+    found: list[tuple[int, str]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(0, each.name) for each in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            found += [(node.level, f"{base}.{each.name}".strip(".")) for each in node.names]
+    return tuple(dict.fromkeys(found))
+
+
+def _files_named(root: Path, name: str) -> Iterator[Path]:
+    """Modules and packages on the way to a dotted name; its last part may be a name inside of one."""
+    place = root
+    for part in name.split("."):
+        if (place / f"{part}.py").is_file():
+            yield place / f"{part}.py"
+        if (place / part / "__init__.py").is_file():
+            yield place / part / "__init__.py"
+        place /= part
+
+
+class _Neighbour(NamedTuple):
+    folder: str
+    """Of the file that imported it."""
+    stamp: tuple[int, int]
+    """When its own file was changed, and how large it was."""
+
+
+_beside: dict[str, _Neighbour] = {}
+"""Modules that files of the user imported from beside them."""
 
 
 @contextmanager
@@ -74,9 +169,15 @@ def _imports_beside(file: Path) -> Iterator[None]:
     """Its own imports find what lies beside it, as they do where Python runs it; nothing that is installed is hidden by
     that, and what others import later does not look there."""
     folder = str(file.absolute().parent)
-    for name in [name for name, other in _beside.items() if other != folder]:
+    # One that changed is run again, and with it those that may have taken something from it.
+    is_changed = any(
+        other.folder == folder and other.stamp != _stamp(name) for name, other in _beside.items()
+    )
+    for name in list(_beside):
         # Of the same name as one beside another file: that one keeps what it has.
-        if Path(folder, f"{name}.py").exists() or Path(folder, name).is_dir():
+        top = name.partition(".")[0]
+        is_hidden = Path(folder, f"{top}.py").exists() or Path(folder, top).is_dir()
+        if is_changed if _beside[name].folder == folder else is_hidden:
             sys.modules.pop(name, None)
             del _beside[name]
     sys.path.append(folder)
@@ -86,9 +187,14 @@ def _imports_beside(file: Path) -> Iterator[None]:
     finally:
         for name in set(sys.modules) - before:
             if str(getattr(sys.modules[name], "__file__", None) or "").startswith(folder + os.sep):
-                _beside[name] = folder
+                _beside[name] = _Neighbour(folder, _stamp(name))
         if folder in sys.path:  # the last one: where it stood there before, it stays
             del sys.path[len(sys.path) - 1 - sys.path[::-1].index(folder)]
+
+
+def _stamp(module: str) -> tuple[int, int]:
+    found = _stat(Path(str(getattr(sys.modules.get(module), "__file__", None) or "")))
+    return (found.st_mtime_ns, found.st_size) if found else (0, 0)
 
 
 class _SourceLoader(Loader):

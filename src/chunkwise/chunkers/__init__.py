@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, Protocol
 
 from chunkwise.base import parameters, spec
+from chunkwise.base.code_fingerprint import code_fingerprint
 from chunkwise.base.errors import BrokenContract
 from chunkwise.base.registry import Registry
 from chunkwise.chunkers.checked_pieces import check_summary, foreign_pieces
@@ -113,6 +114,11 @@ class Strategy:
     def limit(self) -> tuple[TokenizerLike, int] | None:
         found: tuple[TokenizerLike, int] | None = getattr(self.chunker, "limit", None)
         return found
+
+    @property
+    def code(self) -> str:
+        """A fingerprint of its code; empty for our own, which change with the version alone."""
+        return "" if self.name in registry.builtin else code_fingerprint(type(self.chunker))
 
     @property
     def summary_limit(self) -> int | None:

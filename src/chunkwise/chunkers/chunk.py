@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from typing import Protocol, TypeVar
 
 from chunkwise.base.collector import uncollected
@@ -32,9 +32,10 @@ from chunkwise.documents import (
     loaded,
 )
 from chunkwise.documents.formats.markdown import looks_like_markdown
+from chunkwise.documents.reading import SMALL
 from chunkwise.documents.source import Source
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.source_code import ParsingBudget
+from chunkwise.text.syntax_tree import ParsingBudget
 
 DEFAULT_STRATEGY = "structure"
 
@@ -47,6 +48,9 @@ _NOTHING_LEFT = ParsingBudget(0)
 
 class Chunked:
     """One document and its chunks."""
+
+    is_read_later = False
+    """Whether it is without its text and chunks, which are made when something is done with it."""
 
     def __init__(
         self,
@@ -85,6 +89,10 @@ _Unit = InputItem | UnchangedSource
 _U = TypeVar("_U", bound=InputItem | UnchangedSource)
 _Found = TypeVar("_Found")
 _Outcome = ChunkOutcome | UnchangedSource
+
+
+Aside = Callable[[Source], AbstractContextManager[Chunked | None]]
+"""What takes a file in its own way, as long as the context lasts; None: it is read and cut as all others."""
 
 
 class Further(Protocol):
@@ -172,10 +180,13 @@ def chunk_changed(
     options: LoadOptions | None = None,
     jobs: Jobs = 1,
     further: Further | None = None,
+    aside: Aside | None = None,
 ) -> Iterator[ChunkOutcome | UnchangedSource]:
     """The same; a file of a store that is known is neither read nor cut, and comes in its place.
 
-    Workers do `further` work on what they cut; what is cut in this process comes without.
+    Workers do `further` work on what they cut; what is cut in this process comes without. Large files that `aside`
+    takes stay in this process, unless workers do all that is done with them, and each is to be used before the next
+    outcome is asked for.
     """
     options = options or LoadOptions()
     made = get_strategy(strategy)  # a wrong parameter is an error now, not after the first file
@@ -185,21 +196,34 @@ def chunk_changed(
     alone = jobs == 1 or made.asks_a_model
     work = reader.changed_units()
     found = (
-        _in_this_process(work, made, options)
+        _in_this_process(work, made, options, aside)
         if alone
-        else _in_workers(work, strategy, options, jobs, further)
+        else _in_workers(work, strategy, options, jobs, further, aside)
     )
     return _distinct(found, reader)
 
 
 def _outcomes(
-    unit: _Unit, strategy: Strategy, options: LoadOptions, parsing: ParsingBudget
+    unit: _Unit,
+    strategy: Strategy,
+    options: LoadOptions,
+    parsing: ParsingBudget,
+    aside: Aside | None = None,
 ) -> Iterator[_Outcome]:
     if isinstance(unit, UnreadableDocument | UnchangedSource):
         yield unit
     elif isinstance(unit, Document):
         yield _chunked(unit, strategy, parsing)
     else:
+        if aside is not None and _may_be_taken(aside, unit):
+            try:
+                with aside(unit) as taken:
+                    if taken is not None:
+                        yield taken
+                        return
+            except UnreadableDocument as error:
+                yield error
+                return
         for outcome in loaded(unit, options):
             yield _chunked(outcome, strategy, parsing) if isinstance(outcome, Document) else outcome
 
@@ -213,12 +237,15 @@ def _chunked(document: Document, strategy: Strategy, parsing: ParsingBudget) -> 
 
 
 def _in_this_process(
-    work: Iterator[_Unit], strategy: StrategyLike, options: LoadOptions
+    work: Iterator[_Unit],
+    strategy: StrategyLike,
+    options: LoadOptions,
+    aside: Aside | None = None,
 ) -> Iterator[_Outcome]:
     made, parsing = get_strategy(strategy), ParsingBudget()
     items = size = 0
     for unit in work:
-        yield from _outcomes(unit, made, options, parsing)
+        yield from _outcomes(unit, made, options, parsing, aside)
         items, size = items + 1, size + weight(unit)
         if _is_full(items, size):  # where a batch for a worker ends, so that all is cut alike
             parsing, items, size = ParsingBudget(), 0, 0
@@ -248,11 +275,12 @@ def _in_workers(
     options: LoadOptions,
     jobs: Jobs,
     further: Further | None,
+    aside: Aside | None = None,
 ) -> Iterator[_Outcome]:
     check_can_travel(strategy)
     first = list(islice(work, 2))
     if len(first) < 2:  # another process would send it back with all its chunks
-        yield from _in_this_process(iter(first), strategy, options)
+        yield from _in_this_process(iter(first), strategy, options, aside)
         return
     waiting: deque[tuple[list[_Unit], Future[list[_Outcome]]]] = deque()
     stage = "read and cut" if further is None else f"read, cut and {further.stage}"
@@ -260,19 +288,31 @@ def _in_workers(
         options, on_passed_over=None, on_renamed=None
     )  # told here, and perhaps unfit to travel
     workers = begin_workers(
-        jobs, partial(_work, strategy, sent, further=further), stage,
+        jobs, partial(_work, strategy, sent, further=further, aside=aside if further else None), stage,
         accelerated=further is not None and further.accelerated,
     )  # fmt: skip
     try:
-        for batch in batches(chain(first, work)):
-            waiting.append((batch, workers.submit(batch)))
-            if len(waiting) >= workers.at_once:
-                yield from surviving(workers, *waiting.popleft())
+        for is_large, units in groupby(
+            chain(first, work), partial(_may_be_taken, None if further else aside)
+        ):
+            if is_large:
+                while waiting:
+                    yield from surviving(workers, *waiting.popleft())
+                yield from _in_this_process(units, strategy, options, aside)
+                continue
+            for batch in batches(units):
+                waiting.append((batch, workers.submit(batch)))
+                if len(waiting) >= workers.at_once:
+                    yield from surviving(workers, *waiting.popleft())
         while waiting:
             yield from surviving(workers, *waiting.popleft())
     finally:
         # Stopped, or nobody wants the rest: a long document must not keep the caller waiting.
         workers.stop()
+
+
+def _may_be_taken(aside: Aside | None, unit: _Unit) -> bool:
+    return aside is not None and isinstance(unit, Source) and unit.size > SMALL
 
 
 def surviving(
@@ -298,13 +338,27 @@ def _work(
     batch: list[_Unit],
     *,
     further: Further | None = None,
+    aside: Aside | None = None,
 ) -> list[_Outcome]:
     made, parsing = get_strategy(strategy), ParsingBudget()
-    found = [outcome for unit in batch for outcome in _outcomes(unit, made, options, parsing)]
+    found: list[_Outcome] = []
+    done: set[int] = set()
+    for unit in batch:
+        for outcome in _outcomes(unit, made, options, parsing, aside):
+            if isinstance(outcome, Chunked) and outcome.is_read_later and further is not None:
+                done.add(len(found))
+                try:
+                    (outcome,) = further([outcome])
+                except UnreadableDocument as problem:
+                    outcome = problem
+            found.append(outcome)
     if further is None:
         return found
-    cut = iter(further([each for each in found if isinstance(each, Chunked)]))
-    return [next(cut) if isinstance(each, Chunked) else each for each in found]
+    new = {at: each for at, each in enumerate(found) if isinstance(each, Chunked)}
+    new = {at: each for at, each in new.items() if at not in done}
+    for at, each in zip(new, further(list(new.values())), strict=True):
+        found[at] = each
+    return found
 
 
 def cut_batch(

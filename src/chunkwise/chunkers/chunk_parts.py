@@ -6,12 +6,10 @@ what is there already is not made again.
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import re
 import secrets
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -23,7 +21,9 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from chunkwise.base.atomic import only_writer, replacing
+from chunkwise.base.code_fingerprint import stands_in_files
 from chunkwise.base.errors import UnreadableDocument
+from chunkwise.base.version import __version__
 from chunkwise.base.workers import WorkerDied
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike, batches, weight
@@ -162,9 +162,10 @@ class PartRecipe:
     def how(self) -> str:
         """What makes the same documents the same chunks: strategy, its code where it is not ours, options, version."""
         made = get_strategy(self.strategy)
-        kind = type(made.chunker)
-        code = "" if kind.__module__.startswith("chunkwise.") else _code(kind)
-        known = (made.label, code, self.context, sys.modules["chunkwise"].__version__)
+        code = made.code
+        if code and not stands_in_files(type(made.chunker)):
+            code = secrets.token_hex(8)  # what cannot be told is made anew
+        known = (made.label, code, self.context, __version__)
         return repr((known, sorted(options_given(self.options).items())))
 
     def key(self, units: list[list[InputItem]], how: str) -> str:
@@ -173,14 +174,6 @@ class PartRecipe:
         for batch in units:
             found.update(repr([_state(unit) for unit in batch]).encode("utf-8", "surrogatepass"))
         return found.hexdigest()
-
-
-def _code(kind: type) -> str:
-    """The file of a strategy of one's own; what has none is made anew each time."""
-    try:
-        return _hash(Path(inspect.getfile(kind)).read_bytes())
-    except (OSError, TypeError):
-        return secrets.token_hex(8)
 
 
 def _state(unit: InputItem) -> tuple[object, ...]:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.core import Document, Span
+from chunkwise.core import Document, Score, Span
 from chunkwise.documents.document_names import DocumentNames
 from chunkwise.records.fields import Fields, integer_in, kind, string_in
 from chunkwise.records.read import OnBadRow, Row, Shape, rows, shown_name
 from chunkwise.text.blank_heads import behind_blank_heads
 from chunkwise.text.folding import TOLERANCES, Occurrences, Tolerance, occurrences
+
+if TYPE_CHECKING:
+    pass
 
 _TEXTS = ("text", "page_content", "content", "chunk", "passage", "snippet", "cited_text")
 _STARTS = ("start", "start_index", "start_char_idx", "start_char_index", "start_char", "begin")
@@ -424,3 +428,28 @@ def _move_misplaced(
             moved = verdicts[numbers[i]]
             place = Span(at, at + len(parts[i]))
             verdicts[numbers[i]] = moved._replace(kind="misplaced", place=place)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """All chunks of a file."""
+
+    score: Score
+    """Share of the chunks with a text that stand exactly where they say."""
+    counts: Mapping[str, int]
+    """Of every kind, also those that do not occur."""
+    examples: Mapping[str, tuple[int, ...]]
+    """The first few chunks of each kind that is not exact, by their numbers."""
+
+
+def summary(verdicts: Sequence[PositionVerdict], examples: int = 5) -> Position:
+    """The share that is exact, and why the others are not."""
+    seen = Counter(verdict.kind for verdict in verdicts)
+    judged = len(verdicts) - seen[NO_TEXT]
+    score = Score(seen[EXACT] / judged) if judged else Score(None, "no chunk with a text")
+    first: dict[str, list[int]] = defaultdict(list)
+    for number, verdict in enumerate(verdicts):
+        if verdict.kind != EXACT and len(first[verdict.kind]) < examples:
+            first[verdict.kind].append(number)
+    shown = {kind: tuple(numbers) for kind, numbers in first.items()}
+    return Position(score, {kind: seen[kind] for kind in KINDS}, shown)

@@ -66,7 +66,8 @@ def _at_once(outcome: ChunkOutcome) -> CutDocument | UnreadableDocument:
 
     def stretches(id: str) -> Iterator[TextStretch]:
         named = under_id(outcome, id)
-        yield TextStretch(named.analyzed, named.chunks, StretchPlace())
+        text = named.document.text
+        yield TextStretch(named.analyzed, named.chunks, StretchPlace(), len(text))
 
     return CutDocument(outcome.document, stretches)
 
@@ -88,7 +89,7 @@ def _cut_long(
 def _stretches(unit: Source, found: LongText, strategy: Strategy, id: str) -> Iterator[TextStretch]:
     chunks = 0
     try:
-        for stretch in in_stretches(replace(found.document, id=id), found.text, strategy):
+        for stretch in in_stretches(replace(found.document, id=id), found.read(), strategy):
             chunks += len(stretch.chunks)
             yield stretch
             del stretch  # before the next one is made

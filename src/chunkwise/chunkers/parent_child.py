@@ -1,4 +1,4 @@
-"""Small chunks to find, each with the larger stretch to hand out."""
+"""Small chunks to find, each with the larger passage to hand out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PARENT_WORDS = {"words": 500, "section": 2000}
 
 @dataclass(frozen=True, kw_only=True)
 class ParentChildChunker(SizedChunker):
-    """Small chunks that each know the larger stretch around them, whole paragraphs or a section.
+    """Small chunks that each know the larger passage around them, whole paragraphs or a section.
 
     Use it where a question meets one sentence but the answer needs what stands around it.
     """

@@ -51,6 +51,8 @@ class TextStretch(NamedTuple):
     chunks: list[Chunk]
     """Their positions are those of the stretch, and so are their numbers."""
     place: StretchPlace
+    until: int
+    """Where the next stretch begins, in positions of this one; the end of its text where there is none."""
 
 
 def in_stretches(
@@ -67,7 +69,7 @@ def in_stretches(
         with uncollected():
             chunks = list(strategy.chunks(analyzed))
         if is_last:
-            yield TextStretch(analyzed, chunks, place)
+            yield TextStretch(analyzed, chunks, place, len(rest))
             return
         longest = max((chunk.end - chunk.start for chunk in chunks), default=0)
         tail = max(sizes.tail, _CHUNKS_A_TAIL * longest)
@@ -82,7 +84,7 @@ def in_stretches(
             found = _at_a_block(analyzed, chunks, len(rest) - 2 * tail)
         begin = chunks[found].start if found < len(chunks) else len(rest)
         above = analyzed.sections.above(begin)
-        stretch = TextStretch(analyzed, chunks[:found], place)
+        stretch = TextStretch(analyzed, chunks[:found], place, begin)
         del analyzed, chunks  # whoever is given them lets go of them before the next are made
         yield stretch
         del stretch

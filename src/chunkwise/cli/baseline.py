@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise baseline                       # which runs later ones are held against
+  chunkwise baseline                       # which runs later ones are compared with
   chunkwise baseline set 41
   chunkwise baseline set last --name main  # on the branch main
   chunkwise baseline clear --name main
@@ -45,7 +45,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout and nothing else.")
 @click.pass_context
 def command(context: click.Context, place: str | None, as_json: bool) -> None:
-    """Show which runs later ones are held against, and choose them."""
+    """Show which runs later ones are compared with, and choose them."""
     if context.invoked_subcommand is not None:
         hand_down(context, place)
         return

@@ -19,8 +19,8 @@ from urllib.parse import unquote
 
 import click
 
-from chunkwise import __version__
 from chunkwise.base.errors import InvalidParameter, without_passwords
+from chunkwise.base.version import __version__
 from chunkwise.base.wording import megabytes
 from chunkwise.cli.dataclass_options import dataclass_command, option
 from chunkwise.cli.options import json_flag
@@ -39,7 +39,7 @@ EXTRAS = {
     "qdrant": "indexes in Qdrant, and chunks pushed into it",
     "opensearch": "indexes in OpenSearch and Elasticsearch",
     "llm": "language models: contexts, judges, answers, questions",
-    "ner": "names by a model, beside the rules: chunkwise index --graph --names spacy",
+    "ner": "names by a model, in addition to the rules: chunkwise index --graph --names spacy",
     "charts": "charts in the HTML pages; without it they have tables",
     "remote": "addresses, with the package of each store: s3://, https:// …",
     "ray": "a cluster that cuts: chunkwise chunk --engine ray",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
+
 DONE = 0
 FAILED = 1
 WRONG_USAGE = 2
@@ -32,6 +34,16 @@ def settled(
         (skipped, SKIPPED),
     )
     return next((status for is_true, status in order if is_true), DONE)
+
+
+def of_error(error: ChunkwiseError) -> int:
+    """What a command ends with that an error stopped: one of usage where a value or a name is wrong."""
+    return WRONG_USAGE if isinstance(error, InvalidParameter | UnknownName) else FAILED
+
+
+def of_signal(number: int) -> int:
+    """What a command ends with that was stopped from outside, as shells count it."""
+    return 128 + number
 
 
 class ExitStatus(NamedTuple):
@@ -71,7 +83,7 @@ EXIT_STATUSES = (
         "`evaluate --at-least`, `--at-most`, `lint --at-most`, `compare --fail-if-worse`, `--no-new-zero`, an alert of "
         "`watch`",
     )),
-    ExitStatus(NOT_COMPARABLE, "done, but what was to be held against each other is not comparable", (
+    ExitStatus(NOT_COMPARABLE, "done, but what was to be compared is not comparable", (
         "`compare --fail-if-worse` or `--no-new-zero` of runs with other documents, other questions or other rules of "
         "scoring; `--accept-changed` names what may differ",
         "a question has a score in the first run and none in the other; no metric of those that are named has a score",

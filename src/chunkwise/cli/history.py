@@ -41,7 +41,7 @@ Examples:
   chunkwise history                                                 # every run, and what changed since the one before
   chunkwise history -n 5 --kind evaluate
   chunkwise history show 41
-  chunkwise history diff 41 57                                      # what fell, and what of
+  chunkwise history diff 41 57                                      # what became worse, and why
   chunkwise history chart recall@1000t --page recall.html
   chunkwise history export --csv runs.csv
   chunkwise history prune --older 1y
@@ -221,7 +221,7 @@ def chart(options: ChartOptions) -> None:
     METRIC is a name such as recall@1000t; without it, the main metric of the latest run is drawn.
     """
     from chunkwise.cli.options import check_outputs
-    from chunkwise.report.views.history import metric_history_view
+    from chunkwise.report.views.metric_history import metric_history_view
 
     check_outputs([], page=options.page)
     history = options.opened()
@@ -428,7 +428,7 @@ def demo(options: HistoryDemoOptions) -> None:
     from chunkwise.cli.progress import progress
     from chunkwise.report.page import write_page
     from chunkwise.report.terminal.history import render_metric_history, render_watch
-    from chunkwise.report.views.history import metric_history_view
+    from chunkwise.report.views.metric_history import metric_history_view
     from chunkwise.report.views.watch import Excerpts, watch_view
     from chunkwise.tracking import sample_weeks
     from chunkwise.tracking.store import History

@@ -109,18 +109,18 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, EstimateOption
     contextual: Contextual | None = contextual_option()
     maxsim: str | None = option(
         "--maxsim", metavar="NAME", show_default="none",
-        help="Keep a vector a token, too, which multiscale compares with those of the question (late interaction): "
+        help="Store a vector for each token, too, which multiscale compares with the question's (late interaction): "
         "colbert-small (local), none. Indexing takes several times as long, and the index 16 bytes a token more.",
     )  # fmt: skip
     graph: bool = option(
         "--graph", is_flag=True,
-        help="Keep where names stand, too, which the retriever graph walks along: for questions whose answer stands in "
+        help="Store where names occur, too, which the retriever graph follows: for questions whose answer is in "
         "two places. With --llm a language model reads how names are related, too, each relation with its quote.",
     )  # fmt: skip
     names: str | None = option(
         "--names", metavar="NAME", show_default="none",
-        help="With --graph: a model that finds names beside the rules: spacy(model=en_core_web_sm), lac (Chinese), one "
-        "of your own (./file.py:Class), none.",
+        help="With --graph: a model that finds names in addition to the rules: spacy(model=en_core_web_sm), lac "
+        "(Chinese), one of your own (./file.py:Class), none.",
     )  # fmt: skip
     tokenizer: str | None = tokenizer_name("o200k_base")
     as_json: bool = json_flag("Print the summary as JSON on stdout and nothing else.")

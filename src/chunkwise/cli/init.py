@@ -15,7 +15,7 @@ from typing import Literal
 
 import click
 
-from chunkwise import __version__
+from chunkwise.base.version import __version__
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import Share, json_flag, queries_file
 from chunkwise.cli.streams import print_json, say
@@ -70,7 +70,7 @@ class InitOptions:
     )  # fmt: skip
     baseline: str | None = option(
         "--baseline", metavar="NAME", show_default="that of the branch, else default",
-        help="The baseline that runs are held against.",
+        help="The baseline that runs are compared with.",
     )  # fmt: skip
     tolerance: float | None = option(
         "--tolerance", type=Share(), metavar="SHARE",
@@ -87,7 +87,7 @@ class InitOptions:
 
 @dataclass_command("init", InitOptions, examples=_EXAMPLES)
 def command(options: InitOptions) -> None:
-    """Write the file that has quality watched weekly and on every change, with the summary in the job's page.
+    """Write a file that checks quality every week and on every change, with the summary on the job's page.
 
     SOURCE is what `chunkwise watch` evaluates: documents (files, folders) or an index.
     """

@@ -216,7 +216,7 @@ def _refuse_truth_itself(names: list[str], pairs: KnownPairs) -> None:
     if pairs.against in names:
         other = "labels" if pairs.against == "spans" else "spans"
         raise click.UsageError(
-            f"{pairs.against} are what the judges are held against: measured by themselves they are always right; "
+            f"{pairs.against} are what the judges are compared with: measured by themselves they are always right; "
             f"add --against {other}, or leave the judge {pairs.against} out"
         )
 

@@ -225,7 +225,7 @@ class AdjudicateOptions(LabelsPlace):
 def adjudicate(options: AdjudicateOptions) -> None:
     """List passages that people graded differently, and decide them one by one."""
     from chunkwise.base.errors import InvalidParameter
-    from chunkwise.labels.agreement import disputed_passages
+    from chunkwise.labels.annotator_agreement import disputed_passages
     from chunkwise.labels.event import LabelEvent, new_key
     from chunkwise.labels.judged import labels_of
     from chunkwise.report.plain_text import one_line

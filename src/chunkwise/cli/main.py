@@ -13,9 +13,9 @@ from typing import NoReturn
 
 import click
 
-from chunkwise import __version__
+from chunkwise.base.version import __version__
 from chunkwise.cli.dataclass_options import LazyGroup
-from chunkwise.cli.exit_status import DONE, FAILED, WRONG_USAGE
+from chunkwise.cli.exit_status import DONE, FAILED, of_error, of_signal
 from chunkwise.cli.streams import watch_readers
 
 _COMMANDS = {
@@ -29,17 +29,17 @@ _COMMANDS = {
     "ask": "Answer a question from your documents, every claim with its source.",
     "lint": "Find the places where cuts hurt; no questions needed.",
     "evaluate": "Measure a chunking and a search with questions, and say how sure the figures are.",
-    "metrics": "List every metric: what it says, which way is better, from where on it is good.",
+    "metrics": "List every metric: what it measures, whether high or low is better, which values are good.",
     "compare": "Say whether one run is better than another, question by question.",
     "tune": "Find the chunking and the search that work for your documents, and prove it.",
-    "history": "List the runs that were kept, what changed between them, and how figures went.",
-    "baseline": "Choose the run that later ones are held against.",
-    "init": "Write the file that has quality watched weekly and on every change: CI, cron, systemd.",
+    "history": "List the runs that were kept, what changed between them, and how metrics developed.",
+    "baseline": "Choose the run that later runs are compared with.",
+    "init": "Write a file for CI, cron or systemd that checks quality every week and on every change.",
     "studio": "Look at documents, cuts, searches and runs in the browser, on this machine alone.",
     "serve": "Answer programs over HTTP: chunk, search, ask, evaluate, with keys, limits and metrics.",
     "mcp": "Give assistants tools for an index, by the Model Context Protocol: search, read, measure.",
-    "users": "Say who may come in where others reach a studio or a server.",
-    "watch": "Evaluate again and again, and raise a hand when something fell.",
+    "users": "Manage who may use a studio or a server that others can reach.",
+    "watch": "Evaluate again and again, and alert when a metric has become worse.",
     "demo": "Tune for the corpus inside the package, in under a minute.",
     "testset": "Make, review, check and convert test sets: questions with references.",
     "labels": "Export and import people's labels, and say how far they agree.",
@@ -48,7 +48,7 @@ _COMMANDS = {
     "prompts": "Show the prompts for language models, and copy them to change them.",
     "models": "List models; download, check and remove their weights.",
     "cache": "Show how much of models' answers is cached, and clear it.",
-    "extensions": "List what other packages may add to, what is there, and what cannot be loaded.",
+    "extensions": "List what packages can add to chunkwise, what is installed, and what cannot be loaded.",
     "doctor": "Check what works on this machine, and how to repair what does not.",
 }
 
@@ -140,7 +140,7 @@ def _stopped() -> NoReturn:
         if number := getattr(signal, name, None):
             signal.signal(number, signal.SIG_DFL)  # whoever is impatient need not wait for the rest
     click.echo("chunkwise: stopped", err=True)
-    status = 128 + (_came[0] if _came else signal.SIGINT)
+    status = of_signal(_came[0] if _came else signal.SIGINT)
     _leave_threads(status)
     sys.exit(status)
 
@@ -161,7 +161,7 @@ def _leave_threads(status: int) -> None:
 
 def main() -> NoReturn:
     """Run a command; an error that was foreseen is one line on stderr, without a traceback."""
-    from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
+    from chunkwise.base.errors import ChunkwiseError
 
     _listen()
     sys.unraisablehook = _come_again
@@ -179,8 +179,7 @@ def main() -> NoReturn:
         from chunkwise.cli.streams import say
 
         say(error)
-        is_value = isinstance(error, InvalidParameter | UnknownName)
-        sys.exit(WRONG_USAGE if is_value else FAILED)
+        sys.exit(of_error(error))
     except click.ClickException as error:
         from chunkwise.base.errors import without_passwords
 

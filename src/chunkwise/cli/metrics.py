@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise metrics                   # all of them, with what each needs and from where on it is good
+  chunkwise metrics                   # all of them, with what each needs and which values are good
   chunkwise metrics --brief           # all of them, in a line each
   chunkwise metrics completeness      # a group, or a family of metrics
   chunkwise metrics recall chunk_recall

@@ -49,11 +49,11 @@ class LoadingOptions:
 
     include: tuple[str, ...] = option(
         "--include", multiple=True, metavar="GLOB",
-        help="Of folders and archives read only files that fit: '*.md', 'docs/**'. Can be repeated.",
+        help="Read only those files of folders and archives that match: '*.md', 'docs/**'. Can be repeated.",
     )  # fmt: skip
     exclude: tuple[str, ...] = option(
         "--exclude", multiple=True, metavar="GLOB",
-        help="Of folders and archives leave out files and folders that fit: 'drafts', '*.log'. Can be repeated.",
+        help="Leave out files and folders, in folders and archives, that match: 'drafts', '*.log'. Can be repeated.",
     )  # fmt: skip
     ocr: str | None = option(
         "--ocr", metavar="COMMAND",
@@ -102,7 +102,7 @@ class QuietOption:
 
     quiet: bool = option(
         "-q", "--quiet", is_flag=True,
-        help="Show no progress, no notes and no summary. Results that no file takes are shown all the same.",
+        help="Show no progress, no notes and no summary. Results that are not written to a file are still shown.",
     )  # fmt: skip
 
 
@@ -145,10 +145,10 @@ class JobsOption:
 
     engine: Literal["local", "ray"] = option(
         "--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
-        help="Who works: processes of this machine (-j), or a Ray cluster. The output is the same.",
+        help="Where the work is done: processes of this machine (-j), or a Ray cluster. The output is the same.",
     )  # fmt: skip
     address: str | None = option(
-        "--address", metavar="ADDRESS", show_default="a cluster begun on this machine",
+        "--address", metavar="ADDRESS", show_default="a cluster started on this machine",
         help="With --engine ray: the cluster, such as auto (the one this machine is a node of) or HOST:6379.",
     )  # fmt: skip
 
@@ -199,12 +199,12 @@ class EstimateOptions(JobsOption):
 
     estimate: bool = option(
         "--estimate", is_flag=True,
-        help="Only say how long it would take, told by some documents that are tried; nothing is written. With "
-        "--engine ray it is said before any run.",
+        help="Only estimate how long it would take, by trying some documents; nothing is written. With --engine "
+        "ray every run begins with the estimate.",
     )  # fmt: skip
     nodes: str | None = option(
         "--nodes", metavar="NxCORES", callback=_read_nodes,
-        help="Estimate for a cluster of other size, too: 8x16 is 8 machines of 16 cores.",
+        help="Estimate for a cluster of another size, too: 8x16 is 8 machines of 16 cores.",
     )  # fmt: skip
 
     @property
@@ -261,7 +261,7 @@ def tokenizer_name(default: str) -> Any:
     """`--tokenizer`: what budgets are counted by."""
     return option(
         "--tokenizer", metavar="NAME", show_default=default, callback=_check_tokenizer,
-        help="What tokens of budgets and hits are counted by: o200k_base, cl100k_base, words, characters, a model of "
+        help="How tokens of budgets and hits are counted: o200k_base, cl100k_base, words, characters, a model of "
         "OpenAI (text-embedding-3-large), or the path of a tokenizer.json.",
     )  # fmt: skip
 

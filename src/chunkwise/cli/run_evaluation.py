@@ -143,7 +143,7 @@ class EvaluationOptions(
     )
     types: str | None = option(
         "--types", metavar="A,B", show_default="the easiest and the hardest",
-        help="The two types of question that are held against each other: list,cross-domain. Two that are named "
+        help="The two types of question that are compared with each other: list,cross-domain. Two that are named "
         "beforehand need no correction for having been picked.",
     )  # fmt: skip
     split: str = option(

@@ -113,7 +113,7 @@ class TuneOptions(KeepOptions, SweepOptions):
     )  # fmt: skip
     no_prior: bool = option(
         "--no-prior", is_flag=True,
-        help="Expect nothing beforehand: what levers did on public question sets counts for nothing.",
+        help="Use no prior knowledge: what parameters did on public question sets does not count.",
     )  # fmt: skip
     pipeline: str | None = option(
         "--pipeline", metavar="FILE.py:NAME",
@@ -126,7 +126,7 @@ class TuneOptions(KeepOptions, SweepOptions):
     )  # fmt: skip
     seed: int | None = option(
         "--seed", type=click.IntRange(0), metavar="N", show_default="0",
-        help="Seed of the random numbers that put the questions into folds and make the intervals of levers.",
+        help="Seed of the random numbers that divide the questions into folds and make confidence intervals.",
     )  # fmt: skip
     resume: bool = option("--resume", is_flag=True, help="Continue the sweep in the output folder.")
 
@@ -151,7 +151,7 @@ def command(options: TuneOptions) -> None:
     first = options.embedder[0] if options.embedder else None
     source = sweep_from_source(
         options.source, options.test_queries,
-        embedder=None if first is None else "" if first == "none" else first,
+        embedder=first,
         embedders=None if first is None else options.embedder[1:],
         rerankers=options.reranker or None, maxsim=options.maxsim,
         objective=options.objective, k=options.count, seed=options.seed, exact=options.exact or None,

@@ -95,7 +95,7 @@ class UserListOptions:
 
 @click.group("users", epilog=_EXAMPLES)
 def command() -> None:
-    """Say who may come in where others reach a studio or a server: names, roles, passwords, keys."""
+    """Manage who may use a studio or a server that others can reach: names, roles, passwords, keys."""
 
 
 @dataclass_command("add", NewUserOptions, examples=_ADD_EXAMPLES)

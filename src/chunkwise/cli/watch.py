@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 _EXAMPLES = """
 \b
 Examples:
-  chunkwise watch handbook/ --test-queries q.json                      # for cron and CI: status 4 when something fell
+  chunkwise watch handbook/ --test-queries q.json                      # for cron and CI: status 4 when a metric fell
   chunkwise watch handbook/ --test-queries q.json --every 1w           # stays, and does it every week
   chunkwise watch handbook/ --test-queries q.json --alert exit,file:alerts.jsonl,slack:https://hooks.slack.com/…
   chunkwise watch handbook/ --test-queries q.json --live asked.jsonl   # is what people ask still what is tested?
@@ -67,8 +67,8 @@ Examples:
   chunkwise watch alerts                                               # those that stand
   chunkwise watch ack 3                                                # quiet until it is worse
 \b
-A run is held against the baseline (`chunkwise baseline set RUN`), or the first run that was watched. docs/watch.md says
-when it alerts, and how often that is wrong.
+A run is compared with the baseline (`chunkwise baseline set RUN`), or the first run that was watched. docs/watch.md
+says when it alerts, and how often that is wrong.
 \b
 Exit status: 0 watched, 4 an alert stands (with --alert exit) or a figure is not as asked for, 3 something was left out,
 1 an error, or the run could not be kept and compared, 2 wrong usage or value.
@@ -91,7 +91,7 @@ class _WatchGroup(click.Group):
 
 @click.group("watch", cls=_WatchGroup, add_help_option=False, epilog=_EXAMPLES)
 def command() -> None:
-    """Evaluate, keep the run, hold it against the baseline, and raise a hand when something fell."""
+    """Evaluate, keep the run, compare it with the baseline, and alert when a metric has become worse."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,8 +100,8 @@ class WatchOptions(EvaluationOptions, HistoryOption, ExporterOptions):
 
     alert: tuple[str, ...] = option(
         "--alert", multiple=True, default=("exit",), show_default="exit", metavar="WAYS",
-        help="How alerts are told, with commas: exit (status 4), file:FILE.jsonl, webhook:URL, slack:URL, email:TO "
-        "(server: CHUNKWISE_SMTP=smtp://user:password@host). May be repeated.",
+        help="How alerts are sent, separated by commas: exit (status 4), file:FILE.jsonl, webhook:URL, slack:URL, "
+        "email:TO (server: CHUNKWISE_SMTP=smtp://user:password@host). May be repeated.",
     )  # fmt: skip
     alert_template: tuple[str, ...] = option(
         "--alert-template", multiple=True, metavar="WAY=FILE",
@@ -118,7 +118,7 @@ class WatchOptions(EvaluationOptions, HistoryOption, ExporterOptions):
     )  # fmt: skip
     baseline: str | None = option(
         "--baseline", metavar="NAME", show_default="that of the branch, else default",
-        help="Name of the baseline that runs are held against.",
+        help="Name of the baseline that runs are compared with.",
     )  # fmt: skip
     watched: str | None = option(
         "--watched", metavar="NAMES", show_default="the eight most important ones",
@@ -126,11 +126,11 @@ class WatchOptions(EvaluationOptions, HistoryOption, ExporterOptions):
     )  # fmt: skip
     live: str | None = option(
         "--live", metavar="FILE",
-        help="Questions that people asked, held against the test questions: new words, far from all, found nothing.",
+        help="Questions that people asked, compared with the test questions: new words, far from all, nothing found.",
     )  # fmt: skip
     strict_alerts: bool = option(
         "--strict-alerts", is_flag=True,
-        help="Exit with status 3 when an alert could not be told; otherwise it is a line on stderr.",
+        help="Exit with status 3 when an alert could not be sent; otherwise that is a line on stderr.",
     )  # fmt: skip
     keep_text: bool = option(
         "--keep-text", is_flag=True, help="Keep the text of the passages that were retrieved, too."
@@ -144,9 +144,9 @@ class WatchOptions(EvaluationOptions, HistoryOption, ExporterOptions):
 
 @dataclass_command("watch", WatchOptions, examples=_EXAMPLES)
 def run(options: WatchOptions) -> None:
-    """Evaluate, keep the run, hold it against the baseline, and raise a hand when something fell.
+    """Evaluate, keep the run, compare it with the baseline, and alert when a metric has become worse.
 
-    SOURCE and most options are those of `chunkwise evaluate`. The first run is what later ones are held against, until
+    SOURCE and most options are those of `chunkwise evaluate`. The first run is what later ones are compared with, until
     `chunkwise baseline set RUN` chooses another.
     """
     from chunkwise.report.alerts import AlertTemplates
@@ -386,7 +386,7 @@ class _Watch:
         )
 
     def _first(self, outcome: WatchOutcome) -> KeptRun | None:
-        """The run it is held against; None: it is the first, or it cannot be read any more, which silences no alert."""
+        """The run it is compared with; None: it is the first, or cannot be read any more, which silences no alert."""
         from chunkwise.base.errors import ChunkwiseError
 
         number = outcome.watched.reference
@@ -405,7 +405,7 @@ class _Watch:
             render_watch(view, stdout_console())
 
     def _show_lost(self, found: Evaluated) -> None:
-        """The figures themselves, where they can be held against nothing."""
+        """The figures themselves, where they can be compared with nothing."""
         if self._options.as_json:
             from chunkwise.evaluation.results import results_text
 
@@ -435,7 +435,7 @@ class _Watch:
             try:
                 send(channel, message)
             except NotTold as problem:
-                say(f"an alert could not be told: {problem}")
+                say(f"an alert could not be sent: {problem}")
                 fine = False
         return fine
 
@@ -444,7 +444,7 @@ class _Watch:
             return True
         from chunkwise.base.errors import ChunkwiseError
         from chunkwise.report.page import write_page
-        from chunkwise.report.views.history import metric_history_view
+        from chunkwise.report.views.metric_history import metric_history_view
 
         metric = view.alerts[0].metric if view.alerts else next((row.metric for row in view.rows), None)  # fmt: skip
         try:
@@ -492,7 +492,7 @@ _OWN = ("output", "page", "as_json", "quiet", "at_least", "at_most", "dry_run")
 
 
 class _LiveQuestions:
-    """What people asked, held against the test questions."""
+    """What people asked, compared with the test questions."""
 
     def __init__(self, options: WatchOptions) -> None:
         self._options = options

@@ -90,7 +90,7 @@ class Hit(PlaceInDocument):
 
     @property
     def places(self) -> tuple[HitPlace, ...]:
-        """All that it is or stands for, in whatever document: what is cited, judged and held against references."""
+        """All that it is or stands for, in whatever document: what is cited, judged and compared with references."""
         own = zip(self.spans, self.span_tokens, strict=True)
         return (*(HitPlace(self.document, *span, size) for span, size in own), *self.elsewhere)
 

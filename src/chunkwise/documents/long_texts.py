@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from itertools import chain
-from typing import BinaryIO, NamedTuple
+from itertools import islice
+from typing import NamedTuple
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.formats.markdown import MarkdownLoader
 from chunkwise.documents.formats.text import TextLoader
 from chunkwise.documents.loader import Loader, LoadOptions, choose_loader
-from chunkwise.documents.reading import SMALL, fetched
+from chunkwise.documents.reading import SMALL, fetched, revision_of
 from chunkwise.documents.source import Source, os_reason
 from chunkwise.documents.walk import is_no_document
 from chunkwise.records.encoding import decoded, streamed_encoding
@@ -23,10 +23,10 @@ _HEAD = 1 << 18
 
 
 class LongText(NamedTuple):
-    """A document without its text, and the text piece by piece."""
+    """A document without its text, and what reads the text piece by piece, from its beginning each time."""
 
     document: Document
-    text: Iterator[str]
+    read: Callable[[], Iterator[str]]
 
 
 @contextmanager
@@ -44,8 +44,10 @@ def long_text(source: Source, options: LoadOptions) -> Iterator[LongText | None]
         if encoding is None:
             yield None
             return
-        with here.open() as file:
-            yield _opened(source, loader, options, _pieces(source, file, encoding))
+        found = _opened(here, loader, options, encoding)
+        if found is not None and (revision := revision_of(source, options)):
+            found = found._replace(document=replace(found.document, revision=revision))
+        yield found
 
 
 def _loader(source: Source, options: LoadOptions) -> Loader | None:
@@ -60,27 +62,37 @@ def _loader(source: Source, options: LoadOptions) -> Loader | None:
     return loader if type(loader) in (MarkdownLoader, TextLoader) else None
 
 
-def _opened(
-    source: Source, loader: Loader, options: LoadOptions, pieces: Iterator[str]
-) -> LongText | None:
-    head = ""
-    for piece in pieces:
-        head += piece
-        if len(head) >= _HEAD:
-            break
+def _opened(source: Source, loader: Loader, options: LoadOptions, encoding: str) -> LongText | None:
     # What a loader says of a file it says by its beginning, which it may blank out: front matter.
+    head = next(_pieces(source, encoding), "")
     beginning = Source(source.id, source.origin, data=head.encode("utf-8"))
     try:
         (document,) = loader.load(beginning, replace(options, max_bytes=1 << 40), lambda _: None)
     except UnreadableDocument:
         return None
-    return LongText(replace(document, text=""), chain((document.text,), pieces))
+
+    def read() -> Iterator[str]:
+        yield document.text
+        yield from islice(_pieces(source, encoding), 1, None)
+
+    return LongText(replace(document, text=""), read)
 
 
-def _pieces(source: Source, file: BinaryIO, encoding: str) -> Iterator[str]:
+def _pieces(source: Source, encoding: str) -> Iterator[str]:
+    """The first one is long enough for what is found out by the beginning."""
+    head = ""
     try:
-        yield from decoded(file, encoding)
+        with source.open() as file:
+            for piece in decoded(file, encoding):
+                if len(head) >= _HEAD:
+                    yield piece
+                    continue
+                head += piece
+                if len(head) >= _HEAD:
+                    yield head
     except OSError as error:
         raise UnreadableDocument(source.origin, os_reason(error)) from error
     except UnicodeError as error:  # it was valid a moment ago
         raise UnreadableDocument(source.origin, "written to while it was read") from error
+    if len(head) < _HEAD:
+        yield head

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 from collections import deque
 from collections.abc import Iterator
@@ -28,6 +27,7 @@ from chunkwise.base.limited_processes import (
 from chunkwise.base.limits import LimitExceeded, Limits, limits_of
 from chunkwise.base.parameters import takes
 from chunkwise.base.renamed import grouped, renamed
+from chunkwise.base.version import __version__
 from chunkwise.core import Document
 from chunkwise.documents.document_names import Ids
 from chunkwise.documents.fields import is_blank
@@ -102,7 +102,7 @@ def revision_of(source: Source, options: LoadOptions) -> str:
     version = source.stored.version if source.stored else ""
     if not version:
         return ""
-    made_by = sys.modules["chunkwise"].__version__  # another may read the same file otherwise
+    made_by = __version__  # another may read the same file otherwise
     how = repr((made_by, sorted(options_given(options).items())))
     return f"{version} {blake2b(how.encode(), digest_size=8).hexdigest()}"
 

@@ -1,4 +1,4 @@
-"""A judge held against what is known: passages whose relevance somebody has settled, asked about and measured."""
+"""A judge compared with what is known: passages whose relevance somebody has settled, asked about and measured."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def known_pairs(
     if not any(relevant.values()) and not any(irrelevant.values()):
         wanted = "labelled passage" if chosen == "labels" else "reference"
         raise ChunkwiseError(
-            f"no question has a {wanted}; a judge is held against people's labels (--against labels) or against "
+            f"no question has a {wanted}; a judge is compared with people's labels (--against labels) or with "
             "references (--against spans)"
         )
     order = [query.id for query in queries]

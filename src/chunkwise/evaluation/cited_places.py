@@ -19,8 +19,9 @@ from chunkwise.chunkers.chunk_positions import (
 )
 from chunkwise.core import Document, Hit, Passage, Query, Span
 from chunkwise.documents.document_names import DocumentNames
-from chunkwise.metrics.answers.answer import AnswerCitation, stands_in
-from chunkwise.metrics.spans.tables import Chunking, Numbers
+from chunkwise.metrics.answer import AnswerCitation
+from chunkwise.metrics.answers.question_evidence import stands_in
+from chunkwise.metrics.tables import Chunking, Numbers
 from chunkwise.records.fields import string_in
 
 _NUMBERED = re.compile(r"(.+)::([0-9]{1,12})", re.DOTALL)

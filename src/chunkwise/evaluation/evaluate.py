@@ -349,7 +349,7 @@ def _answered(
     left_out: Skipped,
     tokenizer: TokenizerLike | None,
 ) -> EvaluatedSystem:
-    """Another system's hits, held against its chunks where they are known."""
+    """Another system's hits, compared with its chunks where they are known."""
     counted_by = DEFAULT_TOKENIZER if tokenizer is None else tokenizer
     answers = give(queries, documents, left_out, known.names, counted_by)
     by_id = {query.id: own for query, own in zip(queries, answers.found, strict=True)}

@@ -37,8 +37,8 @@ from chunkwise.evaluation.results import (
 )
 from chunkwise.evaluation.system import EvaluatedSystem, Hits, SearchRun, cost_of
 from chunkwise.evaluation.verdicts import advice, verdict
-from chunkwise.metrics.answers.answer import Answer
-from chunkwise.metrics.cuts.boundary_issues import CutCounts
+from chunkwise.metrics.answer import Answer
+from chunkwise.metrics.cut_counts import CutCounts
 from chunkwise.metrics.evidence import Evidence
 from chunkwise.metrics.judges.judge import LLM
 from chunkwise.metrics.registry import MetricAt, described, lower_is_better

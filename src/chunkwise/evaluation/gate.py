@@ -51,7 +51,7 @@ Outcome = Literal["passed", "failed", "not comparable"]
 
 @dataclass(frozen=True, slots=True)
 class GateCheck:
-    """One metric of a run held against the first."""
+    """One metric of a run compared with the first."""
 
     run: str
     first: str

@@ -12,7 +12,8 @@ from chunkwise.core import Hit, OnProgress, Query, Score
 from chunkwise.evaluation.options import ScoringOptions
 from chunkwise.evaluation.results import Agreement, Figure, Json, Results, short_name
 from chunkwise.evaluation.system import Hits
-from chunkwise.metrics.answers.answer import Answer, CitedTexts, QuestionEvidence
+from chunkwise.metrics.answer import Answer
+from chunkwise.metrics.answers.question_evidence import CitedTexts, LlmMetric, QuestionEvidence
 from chunkwise.metrics.judges.calibration import (
     FEWEST_VERDICTS,
     Calibration,
@@ -25,7 +26,7 @@ from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask, Unanswered
 from chunkwise.metrics.judges.llm_judge import LlmJudge
 from chunkwise.metrics.judges.retrieval_precision import agreements, unjudged_hits
 from chunkwise.metrics.judges.similarity import SimilarityJudge
-from chunkwise.metrics.metric import LlmMetric, Metric
+from chunkwise.metrics.metric import Metric
 from chunkwise.metrics.registry import MetricAt, metric_of
 from chunkwise.models import DEFAULT, get_embedder
 from chunkwise.models.llm.client import CacheOnlyClient, LlmClient
@@ -343,7 +344,7 @@ def judge_error(results: Results) -> str:
 
 
 def _says_something(known: Json) -> TypeGuard[dict[str, Json]]:
-    """Whether enough verdicts were held against what is so."""
+    """Whether enough verdicts were compared with what is so."""
     verdicts = known.get("verdicts") if isinstance(known, dict) else None
     return isinstance(verdicts, int) and verdicts >= FEWEST_VERDICTS
 

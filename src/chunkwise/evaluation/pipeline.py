@@ -42,7 +42,7 @@ class PipelineParameter:
     when: When
     values: tuple[PipelineValue, ...]
     default: PipelineValue
-    """One of the values: what the pipeline is held against."""
+    """One of the values: what the pipeline is compared with."""
 
 
 def pipeline_part(name: str) -> Any:

@@ -13,15 +13,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from chunkwise import __version__
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownMetric
 from chunkwise.base.notebook import drawn
+from chunkwise.base.version import __version__
 from chunkwise.base.wording import counted, did_you_mean
 from chunkwise.chunkers import label_with_size
 from chunkwise.chunkers.read_chunks import shown_label
 from chunkwise.core import Document, Passage
-from chunkwise.metrics.cuts.boundary_issues import CutCounts
+from chunkwise.metrics.cut_counts import CutCounts
 from chunkwise.metrics.registry import remember
 from chunkwise.records.json import parse_json
 from chunkwise.records.typed import WrongType, json_text, read_as

@@ -29,7 +29,7 @@ from chunkwise.chunkers.chunk_positions import (
 )
 from chunkwise.core import AS_WRITTEN, Document, Hit, HitPlace, Passage, Query, Span
 from chunkwise.evaluation.cited_places import ChunkNames, CitedPlaces, nameless_quotes, shortened
-from chunkwise.metrics.answers.answer import Answer, AnswerCitation
+from chunkwise.metrics.answer import Answer, AnswerCitation
 from chunkwise.metrics.claims.readable import plain_form
 from chunkwise.metrics.evidence import NOWHERE
 from chunkwise.records.encoding import marked_encoding

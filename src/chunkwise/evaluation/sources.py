@@ -16,6 +16,7 @@ from chunkwise.base.wording import counted
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike
+from chunkwise.chunkers.chunk_positions import Position, summary
 from chunkwise.chunkers.read_chunks import ChunksSource, ExistingChunks, chunks_name, read_chunks
 from chunkwise.core import Document, Passage
 from chunkwise.documents import Input, Inputs, LoadOptions, Unreadables, WhenUnreadable, each_input
@@ -23,8 +24,7 @@ from chunkwise.evaluation.cited_places import ChunkNames
 from chunkwise.evaluation.live_retriever import is_live
 from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.system import EvaluatedSystem, SearchParameters, index_system
-from chunkwise.metrics.answers.position import Position, summary
-from chunkwise.metrics.spans.tables import Chunking
+from chunkwise.metrics.tables import Chunking
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.records.read import OnBadRow
 from chunkwise.retrieval.indexes import Index, documents_in, index, named_index

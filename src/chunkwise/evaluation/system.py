@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base import spec
+from chunkwise.chunkers.chunk_positions import Position
 from chunkwise.core import Document, Hit, OnProgress, Passage, Query
 from chunkwise.evaluation.results import Json
-from chunkwise.metrics.answers.position import Position
 from chunkwise.metrics.registry import MetricAt
-from chunkwise.metrics.spans.budget_recall import TokenCut
-from chunkwise.metrics.spans.tables import Chunking, HitTable
+from chunkwise.metrics.tables import Chunking, HitTable
+from chunkwise.metrics.token_budget import TokenCut
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.conditions import Clause
 from chunkwise.retrieval.indexes import Index

@@ -9,7 +9,7 @@ from statistics import median
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Hit, Passage, Query
-from chunkwise.labels.agreement import LabelAgreement, label_agreement
+from chunkwise.labels.annotator_agreement import LabelAgreement, label_agreement
 from chunkwise.labels.event import standing
 from chunkwise.labels.judged import QuestionLabels, question_labels
 from chunkwise.labels.store import LabelStore

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from chunkwise import __version__
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.version import __version__
 from chunkwise.mcp_server.measuring import MEASURING
 from chunkwise.mcp_server.quoted import NOTICE, as_data
 from chunkwise.mcp_server.resources import (

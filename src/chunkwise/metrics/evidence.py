@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
+from chunkwise.chunkers.chunk_positions import Position
 from chunkwise.core import Document, Hit, Query, Score, Span
-from chunkwise.metrics.answers.answer import Answer
-from chunkwise.metrics.answers.position import Position
-from chunkwise.metrics.spans.budget_recall import in_tokens
-from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
+from chunkwise.metrics.answer import Answer
+from chunkwise.metrics.tables import Chunking, Gold, HitTable
+from chunkwise.metrics.token_budget import in_tokens
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.retrieval.indexes import Index
 from chunkwise.text.analyzed import Analyzed

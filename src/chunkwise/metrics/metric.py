@@ -15,11 +15,8 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Score
 
 if TYPE_CHECKING:
-    from chunkwise.metrics.answers.answer import AsksLlm
-    from chunkwise.metrics.cuts.boundary_issues import CutCounts
+    from chunkwise.metrics.cut_counts import CutCounts
     from chunkwise.metrics.evidence import Evidence
-    from chunkwise.metrics.judges.llm_calls import JudgeModel
-    from chunkwise.metrics.spans.span_evidence import SpanEvidence
 
 Scores = NDArray[np.float64]
 
@@ -180,23 +177,3 @@ class Metric:
     def opinion_of(self) -> str:
         """Whose opinion the figure is: a judge that can be calibrated; empty: nobody's."""
         return self.judge or self.asks
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpanMetric(Metric):
-    """A metric over spans and ranks, computed from arrays: of thousands of questions at once, in a sweep as well."""
-
-    formula: Callable[[SpanEvidence, int], Scores]
-    """The scores of all questions within the first so many hits."""
-    counts_hits: bool = False
-    """Relevant hits are counted; the others measure lengths of text."""
-    ideal: bool = False
-    """Held against all relevant chunks of the index, so hits must be chunks of it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LlmMetric(Metric):
-    """A metric for which a language model is asked: what, is planned for all questions before anything is sent."""
-
-    plan: Callable[[JudgeModel], AsksLlm]
-    asks: str = "llm"

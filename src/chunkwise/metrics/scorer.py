@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Score
 from chunkwise.metrics.evidence import Evidence, Hits
-from chunkwise.metrics.metric import Metric, Scores, SpanMetric, Value, WholeScore
+from chunkwise.metrics.metric import Metric, Scores, Value, WholeScore
 from chunkwise.metrics.registry import MetricAt, is_own
-from chunkwise.metrics.spans.budget_recall import TokenCut, TokenEnds, in_tokens, within
 from chunkwise.metrics.spans.relevance import RELEVANCE_THRESHOLD
-from chunkwise.metrics.spans.span_evidence import SpanEvidence
-from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
+from chunkwise.metrics.spans.span_metric import SpanEvidence, SpanMetric
+from chunkwise.metrics.tables import Chunking, Gold, HitTable
+from chunkwise.metrics.token_budget import TokenCut, TokenEnds, in_tokens, within
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike
 
 _ALL = 1_000_000_000

@@ -58,7 +58,7 @@ class EmbeddingPack(NamedTuple):
 
     def tensor(self, name: str) -> NDArray[np.float32] | GroupedWeights:
         if name not in self.tensors:
-            raise InvalidParameter(f"the pack has no tensor {name}; fetch it again")
+            raise InvalidParameter(f"the weights file has no tensor {name}; fetch it again")
         return self.tensors[name]
 
     def table(self, name: str) -> NDArray[np.float32]:
@@ -91,7 +91,7 @@ def read_pack(path: Path) -> EmbeddingPack:
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, struct.error) as error:
         raise InvalidParameter(
-            f"{path} cannot be read as a pack of an embedder: {error or type(error).__name__}; fetch it again"
+            f"{path} cannot be read as the weights of an embedder: {error or type(error).__name__}; fetch it again"
         ) from None
 
 

@@ -229,13 +229,13 @@ def tune(
     """The chunking and the search that work for these documents, chosen on the questions and judged on those of them
     that had no part in it: the test questions where the file names some, else by nested cross-validation.
 
-    `source` are files, folders or `Document`s, or a plan (`sweep.toml`); what is said beside a plan wins. An empty
-    `embedder`: words alone; other `embedders`, `rerankers` and the token vectors of `maxsim` are tried on the best.
-    `tokenizer` counts budgets (recall@1000t): a name, a model's name or the path of a tokenizer.json. `time` is what
-    may be spent, such as "10 min". `prior=False`: what levers did on public question sets counts for nothing. In the
-    folder `output` what is done is kept, so that the same call goes on where the last one was stopped, and the report
-    and the recommendation are written. `pipeline` is what builds one of your own, `./mine.py:build`: the parameters it
-    declares are tried instead of chunkings and retrievers (docs/pipelines.md).
+    `source` are files, folders or `Document`s, or a plan (`sweep.toml`); what is said beside a plan wins. The
+    `embedder` "none": words alone; other `embedders`, `rerankers` and the token vectors of `maxsim` are tried on the
+    best. `tokenizer` counts budgets (recall@1000t): a name, a model's name or the path of a tokenizer.json. `time` is
+    what may be spent, such as "10 min". `prior=False`: what parameters did on public question sets does not count. In
+    the folder `output` what is done is kept, so that the same call goes on where the last one was stopped, and the
+    report and the recommendation are written. `pipeline` is what builds one of your own, `./mine.py:build`: the
+    parameters it declares are tried instead of chunkings and retrievers (docs/pipelines.md).
     """
     if pipeline is not None:
         for name, given in (

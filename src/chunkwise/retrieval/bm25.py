@@ -24,6 +24,8 @@ _MOST_BITS = 22
 """Of a hash that choose its slot: more would take more than 50 MB."""
 _BLOCK = 1 << 20
 """Terms that are numbered together: what is made on the way stays small."""
+_ENTRIES = 1 << 21
+"""Of a part of a table, about: what is made on the way takes some fifty bytes each."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,13 +49,22 @@ class TermTable:
         by_term = sparse().csr_matrix((counts.times, code, counts.first), shape=shape).tocsc()
         del code
         if length is None:
-            length = np.zeros(rows, np.int32)
-            filled = np.diff(counts.first) > 0
-            length[filled] = np.add.reduceat(counts.times, counts.first[:-1][filled])
+            length = _lengths(counts)
         first = by_term.indptr.astype(np.int64)
         return cls(
             hashes, first, by_term.indices.astype(np.int32, copy=False), by_term.data, length
         )
+
+    @classmethod
+    def in_parts(cls, counts: TermCounts) -> Iterator[TermTable]:
+        """The same table, some terms after the other, so that a large one is never made at once."""
+        length = _lengths(counts)
+        parts = -(-len(counts.term) // _ENTRIES)
+        if parts < 2:
+            yield cls.of(counts, length)
+            return
+        for number in range(parts):
+            yield cls.of(_within(counts, number, parts), length)
 
     @property
     def rows(self) -> int:
@@ -102,6 +113,28 @@ class TermTable:
         shape = (self.rows, len(self.hashes))
         by_row = sparse().csc_matrix((self.times, self.row, self.first), shape=shape).tocsr()
         return TermCounts(by_row.indptr.astype(np.int64), self.hashes[by_row.indices], by_row.data)
+
+
+def _lengths(counts: TermCounts) -> NDArray[np.int32]:
+    length = np.zeros(len(counts.first) - 1, np.int32)
+    filled = np.diff(counts.first) > 0
+    length[filled] = np.add.reduceat(counts.times, counts.first[:-1][filled])
+    return length
+
+
+def _within(counts: TermCounts, number: int, parts: int) -> TermCounts:
+    """The terms in one of so many equal ranges of hashes."""
+    low, high = ((each << 64) // parts for each in (number, number + 1))
+    held = []
+    for begin in range(0, len(counts.term), _BLOCK):
+        term = counts.term[begin : begin + _BLOCK]
+        inside = term >= np.uint64(low)
+        if number + 1 < parts:
+            inside &= term < np.uint64(high)
+        held.append(np.flatnonzero(inside) + begin)
+    entries = np.concatenate(held)
+    first = entries.searchsorted(counts.first)
+    return TermCounts(first, counts.term[entries], counts.times[entries])
 
 
 def _numbered(terms: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:

@@ -21,7 +21,8 @@ from chunkwise.chunkers.raptor import (
 from chunkwise.core import Document, OnProgress
 from chunkwise.models.llm.client import CacheOnlyClient, LlmClient, prompt_tokens
 from chunkwise.models.llm.cost import LlmEstimate
-from chunkwise.retrieval.graph import PASSAGE_TOKENS, NameGraph, Walk, name_graph, passages_of
+from chunkwise.retrieval.graph import PASSAGE_TOKENS, NameGraph, name_graph, passages_of
+from chunkwise.retrieval.graph_walk import Walk
 from chunkwise.retrieval.indexing.resolve import ResolvedSettings
 from chunkwise.retrieval.searchable import AtomTable
 from chunkwise.text.analyzed import Analyzed

@@ -55,7 +55,8 @@ from chunkwise.retrieval.indexing.resolve import (
     resolve_for_rebuild,
     resolve_settings,
 )
-from chunkwise.retrieval.indexing.update import Changes, Reading, row_builder
+from chunkwise.retrieval.indexing.row_builder import row_builder
+from chunkwise.retrieval.indexing.update import Changes, Reading
 from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local import update as update_module
 from chunkwise.retrieval.local.folder import verify_folder

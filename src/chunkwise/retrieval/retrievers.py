@@ -30,7 +30,9 @@ from chunkwise.retrieval.fusion import (
     reciprocal_rank_fusion,
     weighted_fusion,
 )
-from chunkwise.retrieval.graph import AllowedEdges, Chain, NameGraph, Walk, chain_of, name_graph
+from chunkwise.retrieval.graph import NameGraph, name_graph
+from chunkwise.retrieval.graph_chain import Chain, chain_of
+from chunkwise.retrieval.graph_walk import AllowedEdges, Walk
 from chunkwise.retrieval.multiscale import (
     AskedNames,
     Multiscale,

@@ -90,7 +90,7 @@ class ControlChart:
         average = centre
         for each in watched:
             average += WEIGHT * (each - average)
-        # Of the average itself, and of the centre it is held against.
+        # Of the average itself, and of the centre it is compared with.
         share = WEIGHT / (2 - WEIGHT) * (1 - (1 - WEIGHT) ** (2 * len(watched))) + 1 / count
         away = student(self._z, count - 1) * spread * math.sqrt(share)
         middle, own = _middle(past[:FEWEST_RUNS])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from chunkwise.report.views.comparison import ComparisonView
-from chunkwise.report.views.history import MetricHistoryView
+from chunkwise.report.views.metric_history import MetricHistoryView
 from chunkwise.studio import (
     asking,
     documents,

@@ -13,7 +13,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
-from chunkwise import __version__
 from chunkwise.base.errors import (
     ChunkwiseError,
     InvalidParameter,
@@ -22,11 +21,12 @@ from chunkwise.base.errors import (
     UnknownName,
     without_passwords,
 )
+from chunkwise.base.version import __version__
 from chunkwise.base.wording import counted
 from chunkwise.records.typed import json_text
 from chunkwise.report.page import OWN, rendered
 from chunkwise.studio.accounts import Accounts, Caller, Sessions
-from chunkwise.studio.endpoint import ApiEndpoint, Conflict, NotFound, NotReady, TooMuch
+from chunkwise.studio.endpoint import ApiEndpoint
 from chunkwise.studio.guard import (
     CALLER,
     USUAL_LIMITS,
@@ -38,6 +38,7 @@ from chunkwise.studio.guard import (
     TokenAccess,
 )
 from chunkwise.studio.project import Project
+from chunkwise.studio.read_request import Conflict, NotFound, NotReady, TooMuch
 from chunkwise.studio.request_metrics import RequestMetrics
 
 # The API is imported beside the first page, which is there without it.

@@ -14,8 +14,8 @@ from chunkwise.report.plain_text import few_lines, one_line
 from chunkwise.report.views.answer import AnswerView, answer_view
 from chunkwise.report.views.view import View
 from chunkwise.retrieval.search.search import search as find
-from chunkwise.studio.endpoint import NotReady
 from chunkwise.studio.project import Project
+from chunkwise.studio.read_request import NotReady
 from chunkwise.studio.search import LONGEST_QUESTION, usable_retrievers
 
 _AROUND = 240

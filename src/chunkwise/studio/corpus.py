@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.core import Document
-from chunkwise.studio.endpoint import NotFound
+from chunkwise.studio.read_request import NotFound
 from chunkwise.studio.recently_used import RecentlyUsed
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of

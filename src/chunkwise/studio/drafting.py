@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.view import View
 from chunkwise.studio.documents import NoParameters
-from chunkwise.studio.endpoint import NotReady
 from chunkwise.studio.project import Project
 from chunkwise.studio.question_review import begin_file
+from chunkwise.studio.read_request import NotReady
 from chunkwise.testsets.formats.chunkwise import QuestionsFile, dropped_file, id_of_row, is_there
 
 if TYPE_CHECKING:
     from chunkwise.core import Query
     from chunkwise.models.llm.client import LlmClient
-    from chunkwise.testsets.generate.candidate import GeneratedQuestions
     from chunkwise.testsets.generate.generate import GenerationRun
+from chunkwise.studio.background_jobs import DraftingStopped, DraftJob, DraftState
 
 MOST_DRAFTS = 500
 _ENDINGS = {
@@ -32,8 +32,6 @@ _ENDINGS = {
     "calls": "Three calls a question were made, and no more are.",
     "silence": "The model did not answer several times in a row.",
 }
-
-DraftState = Literal["", "running", "stopping", "stopped", "done", "failed"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,41 +81,6 @@ class DraftsView(View):
     unreviewed: int
     following: str
     """The first question that nobody has reviewed; empty: there is none."""
-
-
-@dataclass(slots=True)
-class DraftJob:
-    """Drafting beside the server; what is kept is on disk at once."""
-
-    form: DraftForm
-    store: ProjectDrafts
-    before: int
-    note: str = ""
-    problem: str = ""
-    result: GeneratedQuestions | None = None
-    stopping: threading.Event = field(default_factory=threading.Event)
-    thread: threading.Thread | None = None
-
-    @property
-    def is_running(self) -> bool:
-        return self.thread is not None and self.thread.is_alive()
-
-    @property
-    def state(self) -> DraftState:
-        if self.is_running:
-            return "stopping" if self.stopping.is_set() else "running"
-        if self.problem:
-            return "failed"
-        return "done" if self.result is not None else "stopped"
-
-    def advance(self, amount: int, note: str) -> None:
-        self.note = note
-        if self.stopping.is_set():
-            raise _Stopped
-
-
-class _Stopped(Exception):
-    """Somebody pressed stop."""
 
 
 class ProjectDrafts:
@@ -170,7 +133,7 @@ def drafts(project: Project, _: NoParameters) -> DraftsView:
         note = "Stopped; what was drafted is kept."
     dropped = job.result.dropped.items() if job.result is not None else ()
     return DraftsView(
-        model, job.state, str(job.form.by), job.form.count, len(job.store.queries) - job.before,
+        model, job.state, job.by, job.wanted, job.made(),
         one_line(note, 400), tuple(DroppedDrafts(reason, count) for reason, count in dropped), file, len(waiting),
         following,
     )  # fmt: skip
@@ -198,10 +161,11 @@ def start(project: Project, form: DraftForm) -> DraftsView:
                 "questions are being drafted already; stop that, or wait until it is done"
             )
         store = ProjectDrafts(project)
-        job = DraftJob(form, store, len(store.queries))
+        before = len(store.queries)
+        job = DraftJob(str(form.by), form.count, lambda: len(store.queries) - before)
         job.thread = threading.Thread(
-            target=_work, args=(project, job, client), name="chunkwise-drafting", daemon=True
-        )
+            target=_work, args=(project, store, form, job, client), name="chunkwise-drafting", daemon=True
+        )  # fmt: skip
         project.drafting = job
         job.thread.start()
     return drafts(project, NoParameters())
@@ -250,14 +214,16 @@ def _run(
     )
 
 
-def _work(project: Project, job: DraftJob, client: LlmClient | None) -> None:
+def _work(
+    project: Project, store: ProjectDrafts, form: DraftForm, job: DraftJob, client: LlmClient | None
+) -> None:
     try:
-        making = _run(project, job.store, job.form, job)
+        making = _run(project, store, form, job)
         if client is None:
             job.result = making.by_rules()
         else:
-            job.result = making.by_model(client, _most_calls(job.form))
-    except _Stopped:
+            job.result = making.by_model(client, _most_calls(form))
+    except DraftingStopped:
         return
     except ChunkwiseError as error:
         job.problem = str(error)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.core import Passage, Query
-from chunkwise.labels.agreement import disputed_passages
+from chunkwise.labels.annotator_agreement import disputed_passages
 from chunkwise.labels.assign import (
     SHARE,
     LabelProgress,
@@ -24,8 +24,8 @@ from chunkwise.labels.pool import DEPTH, MOST_DEPTH, pool_of, shuffled
 from chunkwise.labels.store import LabelStore, Pool
 from chunkwise.report.views.view import View
 from chunkwise.studio.documents import NoParameters
-from chunkwise.studio.endpoint import NotFound, NotReady
 from chunkwise.studio.project import Project
+from chunkwise.studio.read_request import NotFound, NotReady
 from chunkwise.tracking.origin import time_text, utc_now
 
 _AROUND = 280

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from chunkwise.base import parameters
-from chunkwise.studio.endpoint import TEXTS, ApiEndpoint, field_kinds, without_none
+from chunkwise.studio.endpoint import ApiEndpoint
+from chunkwise.studio.read_request import TEXTS, field_kinds, without_none
 
 _COMPONENTS = "#/components/schemas/"
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}

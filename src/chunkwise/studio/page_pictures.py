@@ -12,8 +12,8 @@ from chunkwise.base.parameters import param
 from chunkwise.core import Document
 from chunkwise.report.views.view import View
 from chunkwise.studio.documents import TOKENIZERS
-from chunkwise.studio.endpoint import NotFound
 from chunkwise.studio.project import Project
+from chunkwise.studio.read_request import NotFound
 
 MOST_TOKENIZED = 30_000
 """Characters whose tokens are told at a time; a band has fewer."""

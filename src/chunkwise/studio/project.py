@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 from chunkwise.base.own_files import is_index_folder, is_results_file
 from chunkwise.base.wording import counted
-from chunkwise.studio.endpoint import NotFound, NotReady
+from chunkwise.studio.read_request import NotFound, NotReady
 from chunkwise.studio.recently_used import RecentlyUsed
 
 # What is not needed before the first page is imported by what needs it: a studio is there in a moment.
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from chunkwise.models.embed.embedder import Embedder
     from chunkwise.models.llm.client import LlmClient
     from chunkwise.retrieval import Index
+    from chunkwise.studio.background_jobs import DraftJob, Job
     from chunkwise.studio.corpus import StudioCorpus
-    from chunkwise.studio.drafting import DraftJob
-    from chunkwise.studio.sweeps import Job
     from chunkwise.tracking.store import History
     from chunkwise.tuning.sweep_result import SweepResult
 

@@ -11,8 +11,8 @@ from chunkwise.base.parameters import param
 from chunkwise.labels.pool import find_evidence
 from chunkwise.records.typed import json_text
 from chunkwise.report.views.view import View
-from chunkwise.studio.endpoint import Conflict, NotFound
 from chunkwise.studio.project import Project
+from chunkwise.studio.read_request import Conflict, NotFound
 from chunkwise.testsets.formats.chunkwise import QuestionRow, QuestionsFile, id_of_row, row_of
 from chunkwise.testsets.question_record import TYPES, as_list
 from chunkwise.testsets.review import REVIEW, Review, answer_of, question_of, state_of

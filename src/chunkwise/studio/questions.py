@@ -13,8 +13,8 @@ from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.report.views.questions import MissedPassage, missed_passages
 from chunkwise.report.views.view import View
-from chunkwise.studio.endpoint import NotFound
 from chunkwise.studio.project import Project
+from chunkwise.studio.read_request import NotFound
 
 _AROUND = 400
 """Characters shown before and behind what is gold."""

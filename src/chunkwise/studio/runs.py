@@ -13,18 +13,14 @@ from chunkwise.evaluation.compare import compare
 from chunkwise.evaluation.results import Results
 from chunkwise.report.views.comparison import ComparisonView, comparison_view
 from chunkwise.report.views.evaluation import EvaluationView, evaluation_view
-from chunkwise.report.views.history import (
-    HistoryView,
-    MetricHistoryView,
-    history_view,
-    metric_history_view,
-)
+from chunkwise.report.views.history import HistoryView, history_view
+from chunkwise.report.views.metric_history import MetricHistoryView, metric_history_view
 from chunkwise.report.views.tuning import TuningView, tuning_view
 from chunkwise.report.views.view import View
 from chunkwise.report.views.watch import difference_words
 from chunkwise.studio.documents import NoParameters
-from chunkwise.studio.endpoint import NotFound
 from chunkwise.studio.project import Project, StudioRun
+from chunkwise.studio.read_request import NotFound
 from chunkwise.tracking.alerts import Alert
 from chunkwise.tracking.kept_run import RunKind
 from chunkwise.tracking.store import History
@@ -178,7 +174,7 @@ def _run_page(project: Project, run: StudioRun) -> RunPage:
 class CompareParameters:
     """Which two runs."""
 
-    first: int = param(0, "the run that the other is held against, from 0", low=0, high=10**9)
+    first: int = param(0, "the run that the other is compared with, from 0", low=0, high=10**9)
     second: int = param(1, "the other run, from 0", low=0, high=10**9)
 
 

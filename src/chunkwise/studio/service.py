@@ -14,8 +14,8 @@ from chunkwise.evaluation.results import Figure, Json, QuestionResult
 from chunkwise.report.views.view import View
 from chunkwise.retrieval.shards import answer_shard
 from chunkwise.studio.documents import strategy_of
-from chunkwise.studio.endpoint import NotReady
 from chunkwise.studio.project import Project
+from chunkwise.studio.read_request import NotReady
 
 MOST_QUESTIONS = 1_000
 

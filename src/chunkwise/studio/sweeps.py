@@ -5,30 +5,24 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
-import sys
-import threading
 import time
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.documents.walk import SWEEP_RECORD
-from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.view import View
+from chunkwise.studio.background_jobs import Job, started
 from chunkwise.studio.documents import NoParameters
-from chunkwise.studio.endpoint import NotFound, NotReady
 from chunkwise.studio.project import Project
+from chunkwise.studio.read_request import NotFound, NotReady
 from chunkwise.tuning.run.record import RECOMMENDATION, RESULTS
 
 USUAL_NAME = "chunkwise-tune"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
-_CONFIGURATIONS = re.compile(r"([\d,]+) configurations?\b")
-_LINES = 12
-"""Last lines of a process that are kept."""
 EMBEDDERS = ("none", "minilm", "bge-small")
 QUESTIONS = ("file", "labels")
 LABELLED = Path(".chunkwise") / "labelled-questions.json"
@@ -99,51 +93,6 @@ class SweepsView(View):
     into: str
     """Where a recommendation is applied."""
     rows: tuple[SweepRow, ...]
-
-
-@dataclass(slots=True)
-class Job:
-    """A command that runs beside the server; it is ended as Ctrl-C would end it."""
-
-    process: subprocess.Popen[str]
-    began: float = field(default_factory=time.monotonic)
-    lines: deque[str] = field(default_factory=lambda: deque(maxlen=_LINES))
-    total: int = 0
-    was_stopped: bool = False
-    reader: threading.Thread = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.reader = threading.Thread(target=self._read, daemon=True)
-        self.reader.start()
-
-    def _read(self) -> None:
-        assert self.process.stderr is not None
-        with self.process.stderr as said:
-            for line in said:
-                self.lines.append(one_line(line.strip(), 400))
-                if not self.total and (found := _CONFIGURATIONS.search(line)):
-                    self.total = int(found[1].replace(",", ""))
-        self.process.wait()
-
-    @property
-    def is_running(self) -> bool:
-        return self.process.poll() is None
-
-    def stop(self) -> None:
-        self.was_stopped = True
-        if self.is_running:
-            self.process.terminate()  # taken as Ctrl-C is, which a server in the background does not hand on
-
-
-def started(command: Sequence[str]) -> Job:
-    """A session of its own: Ctrl-C in the terminal is the server's, which ends it in its turn."""
-    return Job(
-        subprocess.Popen(
-            [sys.executable, "-m", "chunkwise", *command], stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace",
-            start_new_session=True,
-        )
-    )  # fmt: skip
 
 
 def _folder(name: str) -> Path:

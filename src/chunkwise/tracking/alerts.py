@@ -1,4 +1,4 @@
-"""What a watch found: a run beside the one it is held against, and the alerts that stand, are known, or are over."""
+"""What a watch found: a run beside the one it is compared with, and the alerts that stand, are known, or are over."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AlertState = Literal["open", "acknowledged", "closed"]
 
 @dataclass(frozen=True, slots=True)
 class WatchedFigure:
-    """One metric of a run against the run it is held against."""
+    """One metric of a run against the run it is compared with."""
 
     before: float
     after: float
@@ -54,9 +54,9 @@ class WatchedRun:
 
     run: int
     name: str
-    """Of the watch: that of the baseline its runs are held against."""
+    """Of the watch: that of the baseline its runs are compared with."""
     reference: int
-    """The run it is held against; its own number: it is the first."""
+    """The run it is compared with; its own number: it is the first."""
     branch: str = ""
     figures: Mapping[str, WatchedFigure] = field(default_factory=dict)
     corpus: Mapping[str, Json] = field(default_factory=dict)

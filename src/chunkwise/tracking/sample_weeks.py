@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import chunkwise
 from chunkwise.core import Document, OnProgress, Query
 from chunkwise.documents import read
 from chunkwise.evaluation.evaluate import evaluate
@@ -57,7 +56,7 @@ def change_of(week: int) -> SampleChange:
 
 
 def _package() -> Path:
-    return Path(chunkwise.__file__).parent
+    return Path(__file__).parents[1]
 
 
 def sample_documents() -> list[Document]:

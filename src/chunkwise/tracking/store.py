@@ -1,4 +1,4 @@
-"""`chunkwise.history`: the runs of a project, kept in order, with baselines that later runs are held against."""
+"""`chunkwise.history`: the runs of a project, kept in order, with baselines that later runs are compared with."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ MIGRATIONS: Migrations = (
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A run that later ones of its kind are held against."""
+    """A run that later ones of its kind are compared with."""
 
     name: str
     kind: RunKind
@@ -361,7 +361,7 @@ class History:
         ]
 
     def _references(self) -> set[int]:
-        """What later runs are held against: baselines, and the first run of a watch that has none."""
+        """What later runs are compared with: baselines, and the first run of a watch that has none."""
         baselines = self.baselines()
         chosen = {each.name for each in baselines if each.kind == "evaluate"}
         first: dict[str, int] = {}
@@ -383,7 +383,7 @@ class History:
             return [read_as(Baseline, dict(zip(_BASELINE, row, strict=True))) for row in rows]
 
     def set_baseline(self, number: int, name: str = USUAL_BASELINE) -> Baseline:
-        """Later runs of its kind are held against this one; what had the name before has it no longer."""
+        """Later runs of its kind are compared with this one; what had the name before has it no longer."""
         if not name.strip():
             raise InvalidParameter(
                 "the name of a baseline is empty; a word is needed, such as main"

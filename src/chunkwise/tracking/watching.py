@@ -1,4 +1,4 @@
-"""Whether a run is worse than the one it is held against, and since when, on what, and why: alerts without crying wolf.
+"""Whether a run is worse than the one it is compared with, since when, on what, and why: alerts without crying wolf.
 
 A metric has fallen where the test against the reference shows it, corrected over all metrics that are watched, and the
 fall is at least the tolerance. It decays where the control chart of all runs since the reference is beyond its limits
@@ -9,7 +9,6 @@ wrong.
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -28,6 +27,7 @@ from chunkwise.stats.control import (
     paired_falls,
     unpaired_falls,
 )
+from chunkwise.tracking.alert_cause import likely_cause
 from chunkwise.tracking.alerts import (
     Alert,
     LostQuestion,
@@ -37,12 +37,6 @@ from chunkwise.tracking.alerts import (
     WatchedRun,
 )
 from chunkwise.tracking.difference import (
-    DOCUMENTS,
-    QUESTIONS,
-    SETTINGS,
-    VERSIONS,
-    DifferencePart,
-    RunDifference,
     changes_between,
     common_questions,
 )
@@ -53,11 +47,10 @@ WATCHED = 8
 """Metrics that are watched where none are named."""
 _FEWEST_COMMON = 6
 _LOST_MOST = 5
-_NAMED = 160
 
 
 class ReferenceRun(NamedTuple):
-    """What a run is held against."""
+    """What a run is compared with."""
 
     name: str
     """Of the baseline, which is that of the watch, too."""
@@ -85,7 +78,7 @@ class ChartState:
 
 @dataclass(frozen=True, slots=True)
 class WatchOutcome:
-    """A run, what it was held against, and what is to be told."""
+    """A run, what it was compared with, and what is to be told."""
 
     run: KeptRun
     reference: ReferenceRun
@@ -140,7 +133,7 @@ def watch_run(
     live: Mapping[str, Json] | None = None,
     command: str = "chunkwise evaluate …",
 ) -> WatchOutcome:
-    """A run that is kept already: held against its reference, remembered, and alerts raised.
+    """A run that is kept already: compared with its reference, remembered, and alerts raised.
 
     `command` is what evaluates again, for the alert to name.
     """
@@ -215,7 +208,7 @@ def known_chart(history: History, runs: Sequence[RunSummary], metric: str) -> Ch
 
 
 def _of_same_chart(every: Sequence[WatchedRun], own: WatchedRun) -> list[WatchedRun]:
-    """Runs of the same watch and branch that are held against the same run."""
+    """Runs of the same watch and branch that are compared with the same run."""
     return [
         each
         for each in every
@@ -329,7 +322,7 @@ def _alert(
     types = [TypeFall(name, len(own), math.fsum(own) / len(own)) for name, own in by_type.items()]
     worst = sorted(moved, key=lambda each: -sign * (each[3] - each[2]))
     lost = [each for each in worst if sign * (each[3] - each[2]) > 0][:_LOST_MOST]
-    cause, check = _cause(history, before, since, metric, figure, command)
+    cause, check = likely_cause(history, before, since, metric, figure, command)
     return Alert(
         metric, watched.name, figure.alarm or "fall", figure, watched.reference, since, run.number, run.number,
         run.when,
@@ -376,64 +369,6 @@ def _since(chart: ChartState, figure: WatchedFigure) -> tuple[int, int]:
     while at > 1 and sign * chart.values[at - 1] >= down:
         at -= 1
     return chart.runs[at], chart.runs[at - 1]
-
-
-_FLAGS = {
-    "strategy": "-s", "retriever": "--retriever", "embedder": "--embedder", "vectors": "--vectors",
-    "context": "--context", "language": "--language", "neighbours": "--neighbours", "mmr": "--mmr",
-    "reranker": "--reranker", "k": "-k",
-    "budget": "--budget", "tokenizer": "--tokenizer", "seed": "--seed",
-}  # fmt: skip
-
-
-def _cause(
-    history: History, before: int, since: int, metric: str, figure: WatchedFigure, command: str
-) -> tuple[str, str]:
-    """What made most of the fall when it began, and a command that shows whether it did."""
-    apart = f"chunkwise history diff {before} {since}{history.option}"
-    found = history.difference(before, since)
-    divided = found.metrics.get(metric)
-    sign = 1 if figure.is_lower_better else -1
-    parts = [part for part in divided.parts if sign * part.amount > 0] if divided else []
-    if not parts:
-        told = found.changes.words
-        what = ", ".join(told) if told else "nothing that is recorded changed"
-        return f"{what} in run {since}", apart
-    part = max(parts, key=lambda each: abs(each.amount))
-    return _cause_words(part, since, found), _checked_by(part, found, command) or apart
-
-
-def _cause_words(part: DifferencePart, since: int, found: RunDifference) -> str:
-    documents = found.changes.documents
-    if part.cause == DOCUMENTS and documents:
-        return f"changed documents in run {since} ({documents.words})"
-    words = part.words if len(part.words) <= _NAMED else f"{part.words[: _NAMED - 1]}…"
-    return f"{words} in run {since}" if part.cause != QUESTIONS else f"{words}, in run {since}"
-
-
-def _checked_by(part: DifferencePart, found: RunDifference, command: str) -> str:
-    """Where one setting or one package changed, the same again with what it was."""
-    if part.cause == SETTINGS and len(found.changes.settings) == 1:
-        (only,) = found.changes.settings
-        flag = _FLAGS.get(only.name)
-        if flag and only.before not in (None, ""):
-            return with_option(command, flag, str(only.before))
-    if part.cause == VERSIONS and len(found.changes.versions) == 1:
-        (only,) = found.changes.versions
-        if only.before and only.name != "python":
-            return f"pip install {shlex.quote(f'{only.name}=={only.before}')} && {command}"
-    if part.cause not in (DOCUMENTS, QUESTIONS, SETTINGS, VERSIONS) and not found.changes.words:
-        return command  # again: what differs without a change is noise
-    return ""
-
-
-def with_option(command: str, flag: str, value: str) -> str:
-    """The command with this value in place of the one it names."""
-    words = shlex.split(command)
-    while flag in words:
-        at = words.index(flag)
-        del words[at : at + 2]
-    return shlex.join([*words, flag, value])
 
 
 def learning_words(chart: ChartState) -> str:

@@ -74,7 +74,7 @@ class Configuration:
     levers: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
     """What was varied, in words for tables: boundaries, size, overlap, context, neighbours, sizes, retriever."""
     baseline: str = field(default="", compare=False)
-    """What it is known as, where it is a common default everything is held against."""
+    """What it is known as, where it is a common default everything is compared with."""
     embedder: str = ""
     """The model of its vectors; empty: that of the sweep."""
     reranker: str = ""

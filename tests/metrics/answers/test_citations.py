@@ -1,13 +1,14 @@
 import pytest
 
 from chunkwise.core import Passage, Query, Reference
-from chunkwise.metrics.answers.answer import Answer, AnswerCitation, CitedTexts
+from chunkwise.metrics.answer import Answer, AnswerCitation
 from chunkwise.metrics.answers.citations import (
     citation_attribution,
     citation_precision,
     citation_recall,
     citation_support,
 )
+from chunkwise.metrics.answers.question_evidence import CitedTexts
 
 MANAGER = "Requests are approved by the manager within 5 days."
 OFFICE = "The office opens at nine and closes at noon."

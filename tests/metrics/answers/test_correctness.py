@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Query, Score
-from chunkwise.metrics.answers.answer import Answer
+from chunkwise.metrics.answer import Answer
 from chunkwise.metrics.answers.completeness import answer_completeness
 from chunkwise.metrics.answers.correctness import answer_correctness, f1
 from how_many import examples

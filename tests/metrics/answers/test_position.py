@@ -1,9 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.chunkers.chunk_positions import KINDS, StatedChunk, positions
+from chunkwise.chunkers.chunk_positions import KINDS, StatedChunk, positions, summary
 from chunkwise.core import Span
-from chunkwise.metrics.answers.position import summary
 
 TEXT = "Write to us. The lamp is lit. Write to us. The door is shut. Write to us."
 TEXTS = {"d": TEXT}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from chunkwise.core import Query, Score
-from chunkwise.metrics.answers.answer import Answer
+from chunkwise.metrics.answer import Answer
 from chunkwise.metrics.answers.relevancy import NO_VECTOR, NO_WORDS, answer_relevancy
 
 WORDS = ("lamp", "rope", "hook", "door")

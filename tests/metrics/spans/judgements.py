@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chunkwise.metrics.spans import ranking
-from chunkwise.metrics.spans.ranking import JudgedRanking
+from chunkwise.metrics.spans.relevance import JudgedRanking
 
 MEASURES = {
     "P": ranking.p,

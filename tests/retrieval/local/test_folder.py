@@ -27,7 +27,6 @@ import pytest
 import chunkwise
 from chunkwise import ChunkwiseError, Document, get_strategy
 from chunkwise.core import Span
-from chunkwise.retrieval.indexing.fingerprint import strategy_code
 from chunkwise.retrieval.local import files
 from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local.files import MANIFEST_NAME
@@ -797,10 +796,10 @@ def test_the_code_of_a_strategy_is_told_apart_to_the_constant() -> None:
             def split(document: Any) -> list[Span]:
                 return [Span(0, Mine.SIZE)]
 
-        return strategy_code(get_strategy(Mine()))
+        return get_strategy(Mine()).code
 
     assert code(1) == code(1) != code(2)
-    assert strategy_code(get_strategy("sentences(max_tokens=9)")) == ""
+    assert get_strategy("sentences(max_tokens=9)").code == ""
 
 
 def test_damage_is_not_carried_over(tmp_path: Path) -> None:

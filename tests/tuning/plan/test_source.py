@@ -44,6 +44,12 @@ def test_a_model_beside_a_plan_changes_the_usual_searches_alone(plan: Path) -> N
     assert sweep_from_source(plan, embedder="minilm").sweep.retrieval == (Grid(("bm25",)),)
 
 
+def test_no_model_is_called_none_in_python_as_in_a_plan_and_on_the_command_line() -> None:
+    named = sweep_from_source("docs", "queries.json", embedder="none")
+    assert named == sweep_from_source("docs", "queries.json", embedder="")
+    assert named.sweep.embedder == ""
+
+
 def test_a_folder_is_resumed_with_its_own_plan(plan: Path) -> None:
     named = sweep_from_source(resume=plan.parent, seed=8)
     assert named.sweep.documents == read_sweep(plan).documents

@@ -21,7 +21,7 @@ from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.metrics.registry import parse
-from chunkwise.metrics.spans.budget_recall import TokenCut
+from chunkwise.metrics.token_budget import TokenCut
 from chunkwise.models.embed.embedder import Kind as TextKind
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder

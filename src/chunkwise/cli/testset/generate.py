@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from chunkwise.testsets.generate.candidate import Ending, GeneratedQuestions
     from chunkwise.testsets.generate.generate import GenerationRun
 
-TOO_FEW = SKIPPED
-"""Exit status when there are fewer questions than wanted, or a document could not be read."""
-
 _EXAMPLES = """
 \b
 Examples:
@@ -122,7 +119,7 @@ def command(options: GenerateOptions) -> None:
             generated = making.by_model(client, options.max_calls)
     _show(generated, client, paths, options)
     if skipped or not generated.is_complete:
-        sys.exit(TOO_FEW)
+        sys.exit(SKIPPED)
 
 
 def _documents(inputs: list[str], options: GenerateOptions, skipped: list[str]) -> list[Document]:

@@ -6,23 +6,23 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from chunkwise.core import Passage, Query, Reference, Score
-from chunkwise.metrics.answers.answer import (
+from chunkwise.metrics.answer import Answer, AnswerCitation
+from chunkwise.metrics.answers.position import QUESTION
+from chunkwise.metrics.answers.question_evidence import (
     NO_ANSWER,
-    Answer,
-    AnswerCitation,
     BySupport,
     CitedTexts,
+    LlmMetric,
     QuestionEvidence,
     claims_of,
     each_answer,
     quoted_at,
     share,
 )
-from chunkwise.metrics.answers.position import QUESTION
 from chunkwise.metrics.claims.claim_support import THRESHOLD, denied, supports
 from chunkwise.metrics.claims.readable import Readable, holds, plain_form, sentences
 from chunkwise.metrics.judges.llm_calls import JudgeTask
-from chunkwise.metrics.metric import LlmMetric, Metric, Remedy
+from chunkwise.metrics.metric import Metric, Remedy
 
 NO_CLAIMS = "the answer has no words to look for"
 

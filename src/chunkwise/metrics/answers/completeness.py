@@ -8,15 +8,22 @@ from itertools import chain
 import numpy as np
 
 from chunkwise.core import Hit, Query, Score
-from chunkwise.metrics.answers.answer import NO_ANSWER, Answer, QuestionEvidence, claims_of, share
+from chunkwise.metrics.answer import Answer
+from chunkwise.metrics.answers.question_evidence import (
+    NO_ANSWER,
+    LlmMetric,
+    QuestionEvidence,
+    claims_of,
+    share,
+)
 from chunkwise.metrics.claims.claim_support import THRESHOLD, supports, without_yes_no
 from chunkwise.metrics.claims.hit_texts import PlainHits, ReadableHits, share_named
 from chunkwise.metrics.claims.readable import plain_form, sentences
 from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask
 from chunkwise.metrics.judges.llm_judge import Attribution, Completeness
-from chunkwise.metrics.metric import KeyQuestion, LlmMetric, Metric, Remedy, Targets
+from chunkwise.metrics.metric import KeyQuestion, Metric, Remedy, Targets
 from chunkwise.metrics.spans.relevance import covered_references
-from chunkwise.metrics.spans.tables import Gold, HitTable
+from chunkwise.metrics.tables import Gold, HitTable
 
 NO_FACTS = "no expected facts"
 YES_OR_NO = "what is expected is yes or no: words do not tell"

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from chunkwise.core import Query, Score
-from chunkwise.metrics.answers.answer import (
+from chunkwise.metrics.answer import Answer
+from chunkwise.metrics.answers.citations import NO_CLAIMS
+from chunkwise.metrics.answers.completeness import NO_REFERENCE_ANSWER, NOTHING_TO_SEEK
+from chunkwise.metrics.answers.question_evidence import (
     NO_ANSWER,
-    Answer,
     BySupport,
+    LlmMetric,
     QuestionEvidence,
     claims_of,
     share,
 )
-from chunkwise.metrics.answers.citations import NO_CLAIMS
-from chunkwise.metrics.answers.completeness import NO_REFERENCE_ANSWER, NOTHING_TO_SEEK
 from chunkwise.metrics.claims.claim_support import FEW, THRESHOLD, says_shortly, supports, yes_no
 from chunkwise.metrics.claims.readable import Readable, sentences, without_citation_marks
 from chunkwise.metrics.judges.llm_calls import JudgeTask
-from chunkwise.metrics.metric import LlmMetric, Metric
+from chunkwise.metrics.metric import Metric
 
 
 def answer_correctness(

@@ -6,21 +6,22 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from chunkwise.core import Hit, Query, Score
-from chunkwise.metrics.answers.answer import (
+from chunkwise.metrics.answer import Answer
+from chunkwise.metrics.answers.citations import NO_CLAIMS
+from chunkwise.metrics.answers.question_evidence import (
     NO_ANSWER,
     REFUSED,
-    Answer,
     BySupport,
+    LlmMetric,
     QuestionEvidence,
     claims_of,
     share,
 )
-from chunkwise.metrics.answers.citations import NO_CLAIMS
 from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.hit_texts import ReadableHits
 from chunkwise.metrics.claims.readable import sentences
 from chunkwise.metrics.judges.llm_calls import JudgeTask
-from chunkwise.metrics.metric import LlmMetric, Metric
+from chunkwise.metrics.metric import Metric
 
 
 def faithfulness(

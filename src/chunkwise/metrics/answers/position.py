@@ -2,44 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chunkwise.chunkers.chunk_positions import EXACT, KINDS, NO_TEXT, PositionVerdict
+from chunkwise.chunkers.chunk_positions import KINDS, NO_TEXT
 from chunkwise.core import Score
 from chunkwise.metrics.metric import NO_CHUNKS, KeyQuestion, Metric, Remedy, Targets, WholeScore
 
 if TYPE_CHECKING:
     from chunkwise.metrics.evidence import Evidence
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """All chunks of a file."""
-
-    score: Score
-    """Share of the chunks with a text that stand exactly where they say."""
-    counts: Mapping[str, int]
-    """Of every kind, also those that do not occur."""
-    examples: Mapping[str, tuple[int, ...]]
-    """The first few chunks of each kind that is not exact, by their numbers."""
-
-
-def summary(verdicts: Sequence[PositionVerdict], examples: int = 5) -> Position:
-    """The share that is exact, and why the others are not."""
-    seen = Counter(verdict.kind for verdict in verdicts)
-    judged = len(verdicts) - seen[NO_TEXT]
-    score = Score(seen[EXACT] / judged) if judged else Score(None, "no chunk with a text")
-    first: dict[str, list[int]] = defaultdict(list)
-    for number, verdict in enumerate(verdicts):
-        if verdict.kind != EXACT and len(first[verdict.kind]) < examples:
-            first[verdict.kind].append(number)
-    shown = {kind: tuple(numbers) for kind, numbers in first.items()}
-    return Position(score, {kind: seen[kind] for kind in KINDS}, shown)
 
 
 def _share_exact(evidence: Evidence) -> WholeScore:

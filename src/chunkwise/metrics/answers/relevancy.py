@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Query, Score
-from chunkwise.metrics.answers.answer import NO_ANSWER, Answer, QuestionEvidence
+from chunkwise.metrics.answer import Answer
+from chunkwise.metrics.answers.question_evidence import NO_ANSWER, LlmMetric, QuestionEvidence
 from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask
 from chunkwise.metrics.judges.llm_judge import AnswerRelevancy
-from chunkwise.metrics.metric import LlmMetric, Metric
+from chunkwise.metrics.metric import Metric
 from chunkwise.models import DEFAULT, get_embedder
 from chunkwise.models.embed.embedder import Embedder
 

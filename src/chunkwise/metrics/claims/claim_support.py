@@ -199,7 +199,7 @@ def yes_no(text: str) -> YesNo:
 
 
 def without_yes_no(text: str) -> str:
-    """What an answer says beside the yes or no it opens with; empty: nothing that words could be held against."""
+    """What an answer says beside the yes or no it opens with; empty: nothing that words could be compared with."""
     found = yes_no(text)
     return "" if found.is_yes is not None and not any(map(str.isalnum, found.rest)) else found.rest
 

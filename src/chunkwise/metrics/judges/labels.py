@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Hit, HitPlace, Label, Passage, Query, Score
 from chunkwise.metrics.spans.relevance import relevant_hits
-from chunkwise.metrics.spans.tables import Gold, HitTable
+from chunkwise.metrics.tables import Gold, HitTable
 
 NOT_LABELLED = "not labelled"
 DISAGREE = "people disagree"

@@ -99,7 +99,7 @@ class VerdictStore:
         return VerdictStore(self._texts.identity, self._texts.cache)
 
     def key(self, version: str, asked: Sequence[str], text: str) -> bytes:
-        """`version` is the prompt's; `asked` are the question, the statement … that the text is held against."""
+        """`version` is the prompt's; `asked` are the question, the statement … that the text is compared with."""
         return self._texts.key(text, [version, *asked])
 
     def look_up(self, keys: Iterable[bytes]) -> None:
@@ -192,7 +192,7 @@ class JudgeModel:
         return _groups(texts, room, _AROUND)
 
     def claim_groups(self, claims: Sequence[str], passages: int = 0) -> list[list[str]]:
-        """The same of what is held against passages; `passages`: how many each may be answered with the number of."""
+        """The same of what is compared with passages; `passages`: how many each may be answered with the number of."""
         window = self.client.model.window
         room = None if window is None else _FOR_CLAIMS * window
         return _groups(claims, room, _AROUND + 3 * passages)
@@ -209,7 +209,7 @@ class JudgeModel:
         return f"a text of {size:,} tokens{with_it} is too long for a model that holds {window:,}"
 
     def claim_too_long(self, claim: str) -> str:
-        """Why a claim cannot be held against anything; empty: it can."""
+        """Why a claim cannot be compared with anything; empty: it can."""
         window = self.client.model.window
         if window is None or (size := _tokens(claim)) + _AROUND <= _FOR_CLAIMS * window:
             return ""

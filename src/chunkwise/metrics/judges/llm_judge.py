@@ -91,7 +91,7 @@ class Attribution:
     def tasks(
         self, question: str, statements: Sequence[str], passages: Sequence[str]
     ) -> list[JudgeTask]:
-        """What is to be asked: the statements that are not attributed yet, the passages nobody held against them."""
+        """What is to be asked: the statements that are not attributed yet, the passages nobody compared with them."""
         verdicts, readable = self._model.verdicts, self._readable(question, passages)
         open_statements: list[str] = []
         new: dict[str, None] = {}
@@ -192,7 +192,7 @@ class Support:
         self.prompt = load_prompt(SUPPORT_PROMPT)
 
     def tasks(self, question: str, claims: Sequence[str], texts: Sequence[str]) -> list[JudgeTask]:
-        """What is to be asked; claims that were held against these very texts before are not."""
+        """What is to be asked; claims that were compared with these very texts before are not."""
         found = []
         short = [claim for claim in claims if not self._model.claim_too_long(claim)]
         for group in self._readable(question, texts):

@@ -5,54 +5,23 @@ They differ from ours in what they divide by: every reference and every chunk by
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from chunkwise.metrics.metric import Scores, SpanMetric
-from chunkwise.metrics.spans import coverage as coverage_module
-from chunkwise.metrics.spans.coverage import ratio
+from chunkwise.metrics.metric import Scores
+from chunkwise.metrics.spans.coverage import iou as iou_of_unions
+from chunkwise.metrics.spans.covered_lengths import Sums, coverage, ratio
 from chunkwise.metrics.spans.overlaps import (
-    Numbers,
     Spans,
     Union,
     best_places,
     by_document,
-    by_question,
     overlapping,
-    per_question,
     shares,
 )
-from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sums:
-    """Lengths, one a question."""
-
-    both: Numbers
-    """Of the union of all intersections of a chunk and a reference."""
-    references: Numbers
-    """Σ of the references."""
-    missed: Numbers
-    """Σ of what of each reference no chunk covers."""
-    chunks: Numbers
-    """Σ of the chunks."""
-
-
-def sums(gold: Gold, found: HitTable) -> Sums:
-    """Of the hits as they are: cut them first."""
-    places, hits = by_question(gold, found)
-    retrieved = Union(hits)
-    chosen = places.of(best_places(gold, shares(places, retrieved)))
-    wanted = Union(chosen)
-    covered = retrieved.shared(chosen)
-    return Sums(
-        per_question(gold, gold.question[wanted.opener], retrieved.shared(wanted.spans)),
-        per_question(gold, gold.question, chosen.length),
-        per_question(gold, gold.question, chosen.length - covered),
-        per_question(gold, found.question, hits.length),
-    )
+from chunkwise.metrics.spans.span_metric import SpanEvidence, SpanMetric
+from chunkwise.metrics.tables import Chunking, Gold, HitTable
 
 
 def recall(lengths: Sums) -> Scores:
@@ -80,8 +49,8 @@ def precision_omega(gold: Gold, chunking: Chunking) -> Scores:
     order = np.argsort(gold.question[reference], kind="stable")
     touching = chunk[order]
     counts = np.bincount(gold.question[reference], minlength=gold.questions)
-    return coverage_module.iou(
-        coverage_module.coverage(
+    return iou_of_unions(
+        coverage(
             replace(
                 gold,
                 reference=gold.reference[best],
@@ -98,6 +67,12 @@ def precision_omega(gold: Gold, chunking: Chunking) -> Scores:
             ),
         )
     )
+
+
+def _precision_omega(evidence: SpanEvidence) -> Scores:
+    if evidence.chunking is None:
+        return np.full(evidence.gold.questions, np.nan)
+    return precision_omega(evidence.gold, evidence.chunking)
 
 
 def _widened(spans: Spans) -> Spans:
@@ -123,6 +98,6 @@ METRICS = (
     SpanMetric(
         "chroma.precision_omega", "As the Chroma report has it: precision if retrieval were perfect.",
         group="chroma", needs=("references", "chunks"),
-        formula=lambda evidence, _: evidence.precision_omega(),
+        formula=lambda evidence, _: _precision_omega(evidence),
     ),
 )  # fmt: skip

@@ -7,9 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
-
-Numbers = NDArray[np.int64]
+from chunkwise.metrics.tables import Chunking, Gold, HitTable, Numbers
 
 
 class Spans(NamedTuple):

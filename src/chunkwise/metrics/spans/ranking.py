@@ -2,37 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
-from chunkwise.metrics.metric import Scores, SpanMetric
-from chunkwise.metrics.spans.coverage import ratio
-from chunkwise.metrics.spans.overlaps import Numbers
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class JudgedRanking:
-    """The judged hits of many questions, best first."""
-
-    first: Numbers
-    """Where the hits of each question begin, and one more: where the last ones end."""
-    relevant: NDArray[np.bool_]
-    """Of each hit."""
-    total: Numbers
-    """Of each question: how many relevant ones there are, retrieved or not; 0 where nothing is divided by it."""
-
-    def at(self, k: int) -> tuple[Numbers, Numbers]:
-        """Questions and ranks (from 0) of the relevant hits among the first k."""
-        question = np.repeat(np.arange(len(self.total)), np.diff(self.first))
-        rank = np.arange(len(question)) - self.first[question]
-        kept = self.relevant & (rank < k)
-        return question[kept], rank[kept]
-
-    def retrieved(self, k: int) -> Numbers:
-        """How many of the relevant ones are among the first k."""
-        return np.bincount(self.at(k)[0], minlength=len(self.total))
+from chunkwise.metrics.metric import Scores
+from chunkwise.metrics.spans.covered_lengths import ratio
+from chunkwise.metrics.spans.relevance import JudgedRanking
+from chunkwise.metrics.spans.span_metric import SpanMetric
 
 
 def p(ranking: JudgedRanking, k: int) -> Scores:

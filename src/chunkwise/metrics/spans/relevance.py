@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,6 @@ from numpy.typing import NDArray
 
 from chunkwise.metrics.spans.overlaps import (
     Grouped,
-    Numbers,
     SpanPairs,
     Spans,
     Union,
@@ -21,7 +21,7 @@ from chunkwise.metrics.spans.overlaps import (
     shared,
     shares,
 )
-from chunkwise.metrics.spans.tables import Chunking, ChunkPlaces, Gold, HitTable
+from chunkwise.metrics.tables import Chunking, ChunkPlaces, Gold, HitTable, Numbers
 
 RELEVANCE_THRESHOLD = 0.5
 """Share of a place that makes a chunk relevant."""
@@ -189,3 +189,26 @@ def seen_before(*columns: Numbers) -> NDArray[np.bool_]:
         [column[order][1:] == column[order][:-1] for column in columns]
     )
     return again
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgedRanking:
+    """The judged hits of many questions, best first."""
+
+    first: Numbers
+    """Where the hits of each question begin, and one more: where the last ones end."""
+    relevant: NDArray[np.bool_]
+    """Of each hit."""
+    total: Numbers
+    """Of each question: how many relevant ones there are, retrieved or not; 0 where nothing is divided by it."""
+
+    def at(self, k: int) -> tuple[Numbers, Numbers]:
+        """Questions and ranks (from 0) of the relevant hits among the first k."""
+        question = np.repeat(np.arange(len(self.total)), np.diff(self.first))
+        rank = np.arange(len(question)) - self.first[question]
+        kept = self.relevant & (rank < k)
+        return question[kept], rank[kept]
+
+    def retrieved(self, k: int) -> Numbers:
+        """How many of the relevant ones are among the first k."""
+        return np.bincount(self.at(k)[0], minlength=len(self.total))

@@ -30,15 +30,14 @@ from chunkwise.report.terminal.parts import (
     plain_table,
 )
 from chunkwise.report.views.history import (
-    ChartPoint,
     HistoryView,
-    MetricHistoryView,
     RunDifferenceView,
     RunFigure,
     RunRow,
     RunView,
     mean_words,
 )
+from chunkwise.report.views.metric_history import ChartPoint, MetricHistoryView
 from chunkwise.report.views.watch import WatchView, drift_lines
 from chunkwise.tracking.difference import SetChange
 from chunkwise.tracking.kept_run import KeptFigure

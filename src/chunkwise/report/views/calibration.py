@@ -1,4 +1,4 @@
-"""What is shown of a calibration: what judges were held against, and the figures of each."""
+"""What is shown of a calibration: what judges were compared with, and the figures of each."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def warning_of(measured: CalibrationRun) -> str:
 
 
 def calibration_json(view: CalibrationView) -> dict[str, Any]:
-    """What `--json` prints: what was held against what, then a row a judge, with every passage it got wrong."""
+    """What `--json` prints: what was compared with what, then a row a judge, with every passage it got wrong."""
     judges = []
     for each in view.judges:
         known = each.calibration

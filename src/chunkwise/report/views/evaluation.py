@@ -293,7 +293,7 @@ def evaluation_view(
     documents: Mapping[str, Document] | None = None,
     types: tuple[str, str] | None = None,
 ) -> EvaluationView:
-    """`documents`, by id, give the hits of the worst questions their text; `types`: two that are held against each
+    """`documents`, by id, give the hits of the worst questions their text; `types`: two that are compared with each
     other, instead of the easiest and the hardest."""
     settings = results.configuration
     budget, k = settings.get("budget"), settings.get("k")

@@ -9,7 +9,8 @@ from html import escape
 
 from chunkwise.core import Passage
 from chunkwise.evaluation.results import Missed
-from chunkwise.metrics.cuts.boundary_issues import KINDS, CutCounts
+from chunkwise.metrics.cut_counts import CutCounts
+from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.report.plain_text import clean_lines
 from chunkwise.report.views.lint import BY_KIND, CutsView, cuts_view, kind_name
 from chunkwise.report.views.questions import MissedPassage, missed_passages
@@ -86,7 +87,7 @@ class SideBySide:
     chosen: str
     """What the choice is called."""
     baseline: str
-    """What the default it is held against is called."""
+    """What the default it is compared with is called."""
     questions: tuple[ComparedQuestion, ...]
     """The worst of the choice first; some 200 are enough."""
     texts: Mapping[str, str]

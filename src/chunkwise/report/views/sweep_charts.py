@@ -53,7 +53,7 @@ class SweepFigures:
         return [self.outcomes[each.key] for each in ranked if each.key in self.outcomes]
 
     def baselines(self) -> list[Outcome]:
-        """One of each common default: the choice, the one the choice is held against, or the best on validation."""
+        """One of each common default: the choice, the one the choice is compared with, or the best on validation."""
         found: dict[str, Outcome] = {}
         held = [self.tuning.chosen, *(each.key for each in self.tuning.against)]
         known = [self.outcomes[key] for key in held if key in self.outcomes]

@@ -49,7 +49,7 @@ class WatchView(View):
     notes: tuple[str, ...]
     """What is to be known of the comparison: a first run, other questions."""
     figures: tuple[tuple[str, str], ...]
-    """Of a first run: what later ones are held against, metric and words."""
+    """Of a first run: what later ones are compared with, metric and words."""
     rows: tuple[WatchedRow, ...]
     alerts: tuple[Alert, ...]
     lines: tuple[tuple[str, ...], ...]
@@ -119,13 +119,13 @@ def _notes(outcome: WatchOutcome, left_out: Sequence[str]) -> list[str]:
     if outcome.watched.reference == run:
         return [
             *missed,
-            f"run {run} is the first: later ones are held against it until another is chosen; "
+            f"run {run} is the first: later ones are compared with it until another is chosen; "
             f"chunkwise baseline set {run}{named}{outcome.option} makes it the baseline for good",
         ]
     found = missed
     if not held.is_baseline:
         found.append(
-            f"no baseline is set: held against run {held.run}, the first that was watched; "
+            f"no baseline is set: compared with run {held.run}, the first that was watched; "
             f"chunkwise baseline set RUN{named}{outcome.option} chooses one"
         )
     if not outcome.paired:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import cached_property
 from itertools import repeat
 from typing import NamedTuple
 
@@ -21,7 +21,6 @@ from chunkwise.models.embed.embedder import (
     Embedder,
     TokenEmbedder,
     TokenEncoder,
-    accelerator_of,
     normalized,
 )
 from chunkwise.models.embed.late import atom_sums_of_many, span_vectors
@@ -34,12 +33,12 @@ from chunkwise.retrieval.indexed_document import (
     Summaries,
 )
 from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
-from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, LazyNameFinder, LazyTokenEncoder
 from chunkwise.retrieval.indexing.relations import related_places
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.sections import SectionTree
-from chunkwise.text.names import Mentions, document_names, own_file_key, with_statements
+from chunkwise.text.names import Mentions, document_names, with_statements
+from chunkwise.text.positions import merge_sorted
 from chunkwise.text.terms import (
     TermCounts,
     Terms,
@@ -56,13 +55,27 @@ OnDone = Callable[[int], None]
 """Gets the number of characters read by the model since the last call."""
 
 
+class StretchEnds(NamedTuple):
+    """Of a part of a longer text, with what was read beyond it."""
+
+    next: int
+    """Where the part behind it begins: an atom ends there."""
+    chunks: int
+    """Where the last of its chunks ends, perhaps in the part behind it: nothing further is needed."""
+
+
 class DocumentFeatures:
     """Its terms, its atoms, and what the model made of them; each is made when first asked for."""
 
     def __init__(
-        self, analyzed: Analyzed, settings: Settings, sums: NDArray[np.float32] | None = None
+        self,
+        analyzed: Analyzed,
+        settings: Settings,
+        sums: NDArray[np.float32] | None = None,
+        stretch: StretchEnds | None = None,
     ) -> None:
         self.analyzed = analyzed
+        self._stretch = stretch
         self.tokenizer = settings.tokenizer
         self._language = settings.language
         self.sums = sums
@@ -90,19 +103,35 @@ class DocumentFeatures:
     @cached_property
     def starts(self) -> NDArray[np.int64]:
         """Where atoms begin."""
-        return self.analyzed.atoms(self.tokenizer)
+        found = self.analyzed.atoms(self.tokenizer)
+        if self._stretch is None:
+            return found
+        found = merge_sorted(found, np.array([self._stretch.next], np.int64))
+        return found[found < self.length]
+
+    @property
+    def length(self) -> int:
+        """Of the text as far as atoms are made of it."""
+        return len(self.analyzed.text) if self._stretch is None else max(self._stretch)
+
+    @property
+    def own_text(self) -> Analyzed:
+        """The text so far, for models that read it."""
+        if self.length == len(self.analyzed.text):
+            return self.analyzed
+        return Analyzed(replace(self.analyzed.document, text=self.analyzed.text[: self.length]))
 
     @cached_property
     def atoms(self) -> SpanRows:
         """Their sections are those of `paths`."""
         starts, tokens, sections = self.starts, self._atom_tokens, self._sections[1]
-        ends = np.append(starts, len(self.analyzed.text))[1:]  # an empty text has no atom
+        ends = np.append(starts, self.length)[1:]  # an empty text has no atom
         return SpanRows(starts, ends, tokens, sections, counts_in_spans(self.terms, starts, ends))
 
     @cached_property
     def _atom_tokens(self) -> NDArray[np.int32]:
         """Of the whole document, so that those of neighbours add up."""
-        bounds = np.append(self.starts, len(self.analyzed.text))
+        bounds = np.append(self.starts, self.length)
         return np.diff(self.measure.befores(bounds)).astype(np.int32)
 
     def forget_analysis(self) -> None:
@@ -141,7 +170,7 @@ def embed_atoms(
     all_features: Sequence[DocumentFeatures], embedder: TokenEmbedder, on_done: OnDone | None = None
 ) -> None:
     """Gives each its sums; `on_done` gets characters read."""
-    each = [(features.analyzed, features.starts) for features in all_features]
+    each = [(features.own_text, features.starts) for features in all_features]
     for features, sums in zip(
         all_features, atom_sums_of_many(embedder, each, on_done), strict=True
     ):
@@ -152,7 +181,7 @@ def encode_tokens(
     all_features: Sequence[DocumentFeatures], encoder: TokenEncoder, on_done: OnDone | None = None
 ) -> None:
     """Gives each the vectors of its tokens; `on_done` gets characters read."""
-    each = [(features.analyzed, features.starts) for features in all_features]
+    each = [(features.own_text, features.starts) for features in all_features]
     found = token_codes_of_many(encoder, each, ModelCache(), on_done)
     for features, codes in zip(all_features, found, strict=True):
         features.token_codes = codes
@@ -252,6 +281,36 @@ def build_documents(
     finder where `settings.names` does, relations of each document where `settings.graph` does.
     """
     all_features = [DocumentFeatures(each.analyzed, settings) for each in documents]
+    chunks = [each.chunks for each in documents]
+    return _build(
+        chunks, all_features, settings, embedder, on_done, token_encoder, relations, name_finder
+    )
+
+
+def build_stretch(
+    chunked: Chunked,
+    stretch: StretchEnds,
+    settings: Settings,
+    embedder: Embedder | None,
+    on_done: OnDone | None = None,
+    token_encoder: TokenEncoder | None = None,
+) -> BuiltDocument:
+    """The rows of a part of a longer text; its atoms go as far as its chunks do."""
+    features = DocumentFeatures(chunked.analyzed, settings, stretch=stretch)
+    (built,) = _build([chunked.chunks], [features], settings, embedder, on_done, token_encoder)
+    return built
+
+
+def _build(
+    chunks: Sequence[Sequence[Chunk]],
+    all_features: Sequence[DocumentFeatures],
+    settings: Settings,
+    embedder: Embedder | None,
+    on_done: OnDone | None = None,
+    token_encoder: TokenEncoder | None = None,
+    relations: Sequence[StatedRelations] = (),
+    name_finder: NameFinder | None = None,
+) -> list[BuiltDocument]:
     if settings.graph == "relations":
         for features, own in zip(all_features, relations, strict=True):
             features.relations = own
@@ -269,62 +328,7 @@ def build_documents(
         assert isinstance(embedder, TokenEmbedder)
         embed_atoms(all_features, embedder, on_done)
         on_done = None  # With both, the work is told by the pass over the text.
-    chunks = [each.chunks for each in documents]
     return list(build_on_features(chunks, all_features, settings, embedder, on_done, once=True))
-
-
-class BuiltChunked(Chunked):
-    """A document whose rows were made where it was cut; its chunks are these rows."""
-
-    def __init__(self, built: BuiltDocument, *, unparsed: bool) -> None:
-        super().__init__(built.part.document, [], unparsed=unparsed)
-        self.built = built
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return partial(BuiltChunked, unparsed=self.unparsed), (self.built,)
-
-    def under_id(self, id: str) -> Chunked:
-        document = replace(self.document, id=id)
-        if self.built.part.mentions is not None and own_file_key(id) != own_file_key(
-            self.document.id
-        ):
-            # Names were found for another file: the rows are made again, by who has the index.
-            return Chunked(document, [], unparsed=self.unparsed)
-        part = replace(self.built.part, document=document)
-        return BuiltChunked(self.built._replace(part=part), unparsed=self.unparsed)
-
-
-@dataclass(frozen=True)
-class RowBuilder:
-    """Makes the rows of documents wherever it is sent, with models that it loads there, once."""
-
-    settings: Settings
-    model: LazyEmbedder | None
-    token_encoder: LazyTokenEncoder | None
-    name_finder: LazyNameFinder | None = None
-
-    @property
-    def stage(self) -> str:
-        return "count words" if self.model is None else "embed"
-
-    @property
-    def accelerated(self) -> bool:
-        """Where the process that asks has its vectors from one: those of an index are of one kind."""
-        return bool(accelerator_of(self.settings.identity))
-
-    def __call__(self, documents: list[Chunked]) -> list[Chunked]:
-        # Without chunks it may be one that the index has: who has the index will know.
-        new = [each for each in documents if each.chunks]
-        embedder = self.model.embedder if self.model and new else None
-        encoder = self.token_encoder() if self.token_encoder and new else None
-        finder = self.name_finder() if self.name_finder and new else None
-        built = iter(
-            build_documents(new, self.settings, embedder, token_encoder=encoder, name_finder=finder)
-        )
-        return [
-            BuiltChunked(next(built), unparsed=each.unparsed) if each.chunks else each
-            for each in documents
-        ]
 
 
 def build_on_features(
@@ -417,7 +421,12 @@ def _part(
         assert isinstance(embedder, TokenEmbedder)
         assert features.sums is not None
         vectors = late_vectors(
-            embedder, analyzed.text, features.starts, features.sums, spans, contexts
+            embedder,
+            analyzed.text[: features.length],
+            features.starts,
+            features.sums,
+            spans,
+            contexts,
         )
     parents = spans.copy()
     for at, chunk in enumerate(chunks):

@@ -1,16 +1,14 @@
-"""What tells whether a document, or a strategy of one's own, is still what an index was made with."""
+"""What tells whether a document is still what an index was made with."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
-from types import FunctionType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.chunkers import Strategy, registry
+from chunkwise.chunkers import Strategy
 from chunkwise.core import Chunk, Document
 from chunkwise.text.analyzed import Analyzed
 
@@ -20,15 +18,33 @@ def document_fingerprint(document: Document) -> str:
 
     Of names one is missing, that of the file: see `text.names.own_file_key`.
     """
-    found = blake2b(digest_size=16)
+    data = _encoded(document.text)
+    return _fingerprint(document, len(data), (data,))
+
+
+def fingerprint_of_pieces(document: Document, read: Callable[[], Iterator[str]]) -> str:
+    """The same for a document whose text is read piece by piece, twice."""
+    return _fingerprint(
+        document, sum(len(_encoded(piece)) for piece in read()), map(_encoded, read())
+    )
+
+
+def _fingerprint(document: Document, length: int, text: Iterable[bytes]) -> str:
+    found = blake2b(length.to_bytes(8, "little"), digest_size=16)
+    for piece in text:
+        found.update(piece)
     layout = repr((document.blocks, document.pages))
     if document.links:
         layout += repr(document.links)
-    for value in (document.text, document.title, document.format, document.language, layout):
-        data = value.encode("utf-8", "surrogatepass")
+    for value in (document.title, document.format, document.language, layout):
+        data = _encoded(value)
         found.update(len(data).to_bytes(8, "little"))
         found.update(data)
     return found.hexdigest()
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def unfinished_fingerprint(fingerprint: str) -> str:
@@ -48,37 +64,17 @@ class OnlyNew(Strategy):
         super().__init__(strategy.name, strategy.chunker)
         self._known = known
 
+    @property
+    def of_all(self) -> Strategy:
+        """The strategy for any document."""
+        return Strategy(self.name, self.chunker)
+
     def chunks(self, document: Document | Analyzed) -> Iterator[Chunk]:
         source = document.document if isinstance(document, Analyzed) else document
-        head = np.uint64(int(document_fingerprint(source)[:16], 16))
+        return iter(()) if self.knows(document_fingerprint(source)) else super().chunks(document)
+
+    def knows(self, fingerprint: str) -> bool:
+        """Whether an index most likely has a document with it."""
+        head = np.uint64(int(fingerprint[:16], 16))
         at = int(self._known.searchsorted(head))
-        if at < len(self._known) and self._known[at] == head:
-            return iter(())
-        return super().chunks(document)
-
-
-_PLAIN = (str, int, float, bool, tuple, type(None))
-
-
-def strategy_code(strategy: Strategy) -> str:
-    """The class and a hash of its methods and plain values; empty for our own, which change with the version alone."""
-    if strategy.name in registry.builtin:
-        return ""
-    made = type(strategy.chunker)
-    found = blake2b(digest_size=8)
-    for each in made.__mro__[:-1]:
-        for name, value in sorted(vars(each).items()):
-            if not name.startswith("__") or isinstance(value, FunctionType):
-                found.update(f"{name}={_written(value)}\n".encode("utf-8", "surrogatepass"))
-    return f"{made.__qualname__} {found.hexdigest()}"
-
-
-def _written(value: object) -> str:
-    value = getattr(value, "__func__", None) or getattr(value, "fget", None) or value
-    if not isinstance(value, FunctionType):
-        return repr(value) if isinstance(value, _PLAIN) else type(value).__qualname__
-    try:
-        # Of each method: of a class that stands twice in a file, Python finds the first.
-        return inspect.getsource(value)
-    except (OSError, TypeError):  # typed into a prompt, or made by a program, as a dataclass's are
-        return value.__code__.co_name
+        return at < len(self._known) and bool(self._known[at] == head)

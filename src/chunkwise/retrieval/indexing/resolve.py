@@ -16,7 +16,6 @@ from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, TokenEncode
 from chunkwise.models.embed.token_codes import check_dimensions
 from chunkwise.models.name_finder import NameFinder
 from chunkwise.retrieval.errors import REBUILD
-from chunkwise.retrieval.indexing.fingerprint import strategy_code
 from chunkwise.retrieval.indexing.lazy_models import (
     LazyContexts,
     LazyEmbedder,
@@ -315,7 +314,7 @@ def _first(requested: RequestedSettings, advance: OnProgress | None) -> Resolved
             )
     settings = Settings(
         strategy.label, name, identity, dimensions, vectors, language=requested.language or "auto",
-        code=strategy_code(strategy),
+        code=strategy.code,
     )  # fmt: skip
     if requested.tokenizer:
         settings = replace(settings, tokenizer=requested.tokenizer)
@@ -373,7 +372,7 @@ def _again(
                 f"the index was made with {name}={known!r}, and {name}={value!r} was asked for; leave it out to keep "
                 f"the first, or {REBUILD}"
             )
-    if strategy_code(strategy) != before.code:
+    if strategy.code != before.code:
         raise InvalidParameter(
             f"the code of the strategy {strategy.label!r} is not what the index was made with: its chunks would be "
             f"others; {REBUILD}"

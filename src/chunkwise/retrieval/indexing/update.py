@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import pickle
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.wording import main_reason
+from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.base.workers import Jobs
-from chunkwise.chunkers import Strategy
 from chunkwise.chunkers.chunk import Chunked, chunk_changed, under_id
 from chunkwise.core import Document, OnProgress
 from chunkwise.documents import (
@@ -24,28 +21,19 @@ from chunkwise.documents import (
     WhenUnreadable,
     revision_of,
 )
-from chunkwise.models.cache import CachedEmbedder
-from chunkwise.models.embed.embedder import Embedder, Windowed
-from chunkwise.models.weights.catalogue import USE_MULTILINGUAL
-from chunkwise.retrieval.errors import REBUILD
-from chunkwise.retrieval.indexed_document import IndexedDocument, StatedRelations
-from chunkwise.retrieval.indexing.build import (
-    BuiltChunked,
-    BuiltDocument,
-    RowBuilder,
-    build_documents,
-    texts_at_once,
-)
+from chunkwise.retrieval.indexed_document import StatedRelations
+from chunkwise.retrieval.indexing.build import BuiltDocument, build_documents, texts_at_once
 from chunkwise.retrieval.indexing.fingerprint import (
     OnlyNew,
     document_fingerprint,
     fingerprint_heads,
     unfinished_fingerprint,
 )
-from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, LazyNameFinder, LazyTokenEncoder
+from chunkwise.retrieval.indexing.long_documents import LongDocument, long_document
+from chunkwise.retrieval.indexing.notes import ForeignDocuments, LongTexts, LostSummaries
 from chunkwise.retrieval.indexing.resolve import ResolvedSettings
+from chunkwise.retrieval.indexing.row_builder import BuiltChunked, row_builder
 from chunkwise.retrieval.indexing.unreadable import UnreadableSources, whole
-from chunkwise.text.terms import CODE, NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,118 +160,6 @@ def _is_tail(one: str, other: str) -> bool:
     return one.endswith(f"/{other}") or other.endswith(f"/{one}")
 
 
-class LostSummaries:
-    """Counts from when it is made: a strategy may have served other indexes before."""
-
-    def __init__(self, strategy: Strategy) -> None:
-        self._chunker = strategy.chunker
-        self._before = self._missing()
-
-    def _missing(self) -> Counter[str]:
-        """Why, and how often; of strategies that ask a model and tell."""
-        found: object = getattr(self._chunker, "missing", None)
-        return found.copy() if isinstance(found, Counter) else Counter()
-
-    def notes(self) -> tuple[str, ...]:
-        """What a user should know of them."""
-        lost = self._missing() - self._before
-        if not lost:
-            return ()
-        count = lost.total()
-        many = "1 summary" if count == 1 else f"{count:,} summaries"
-        why = main_reason(lost)
-        return (
-            f"{many} could not be made: {why}; to ask for what is missing, {REBUILD}: all others are kept",
-        )
-
-
-class LongTexts:
-    """Counts the texts of an index whose chunks are embedded each by itself, if the model can tell."""
-
-    def __init__(self, resolved: ResolvedSettings) -> None:
-        self._is_wanted = resolved.settings.vectors in ("own", "both")
-        self._name = resolved.settings.embedder.partition("(")[0]
-        self._model: Windowed | None = None
-        self._texts = self._long = 0
-
-    def add(self, part: IndexedDocument, embedder: Embedder | None) -> None:
-        model = embedder.embedder if isinstance(embedder, CachedEmbedder) else embedder
-        if not self._is_wanted or not isinstance(model, Windowed):
-            return
-        texts = list(_texts(part))
-        self._model = model
-        self._texts += len(texts)
-        self._long += model.count_long(texts)
-
-    def notes(self) -> tuple[str, ...]:
-        """What a user should know of them."""
-        if not self._long or self._model is None:
-            return ()
-        window = self._model.window
-        how = (
-            f"cut off after {window:,} tokens"
-            if self._model.long == "truncate"
-            else "read in windows and averaged"
-        )
-        many = f"{self._long:,} of {self._texts:,} texts {'is' if self._long == 1 else 'are'}"
-        return (f"{many} longer than {self._name}'s window of {window:,} tokens: {how}",)
-
-
-class ForeignDocuments:
-    """Counts documents in languages that the model was not made for, where it says for which it was."""
-
-    def __init__(self, resolved: ResolvedSettings) -> None:
-        self._name = resolved.settings.embedder.partition("(")[0].partition(":")[0]
-        self._read = 0
-        self._foreign: Counter[str] = Counter()
-
-    def add(self, language: str, embedder: Embedder | None) -> None:
-        model = embedder.embedder if isinstance(embedder, CachedEmbedder) else embedder
-        known: tuple[str, ...] = getattr(model, "languages", ())
-        if not known:
-            return
-        self._read += 1
-        if language not in (*known, CODE, NONE):
-            self._foreign[language] += 1
-
-    def notes(self) -> tuple[str, ...]:
-        """What a user should know of them; a few among many may be mistaken for another language."""
-        count = self._foreign.total()
-        if count < _FOREIGN * max(self._read, 1):
-            return ()
-        languages = " or ".join(code for code, _ in self._foreign.most_common(3))
-        many = f"{count:,} of {self._read:,} documents {'is' if count == 1 else 'are'}"
-        return (
-            f"{many} in another language than {self._name} was made for ({languages}): there words find most, "
-            f"and vectors little; {self._other_model()}",
-        )
-
-    def _other_model(self) -> str:
-        """What to take instead."""
-        known = USE_MULTILINGUAL.encoding.languages if USE_MULTILINGUAL.encoding else ()
-        if self._name != USE_MULTILINGUAL.spec and any(each in known for each in self._foreign):
-            name = USE_MULTILINGUAL.spec
-            return f'a model of {len(known)} languages is --embedder {name} (embedder="{name}")'
-        return "a model of that language is named by --embedder (embedder=)"
-
-
-def _texts(part: IndexedDocument) -> Iterator[str]:
-    """What the model read of each chunk."""
-    spans = zip(part.chunks.start.tolist(), part.chunks.end.tolist(), strict=True)
-    own = [part.document.text[start:end] for start, end in spans]
-    if part.summaries is not None:
-        own = [summary or text for summary, text in zip(part.summaries.texts, own, strict=True)]
-    for context, text in zip(part.contexts, own, strict=True):
-        yield f"{context}\n{text}" if context else text
-
-
-_FOREIGN = 0.1
-"""Share of the documents from which on it is told."""
-_DOCUMENTS = 64
-_CHARACTERS = 100_000
-"""Of documents that are read by the model together: enough for many cores, little to wait for."""
-
-
 class KnownFiles:
     """Files of stores whose one document an index has, by where they are and in which state."""
 
@@ -329,6 +205,9 @@ class UpdateTarget(Protocol):
     def add(self, built: BuiltDocument) -> None:
         """A new document, or what takes the place of the one with its id."""
 
+    def add_stretches(self, stretches: Iterator[BuiltDocument]) -> None:
+        """The same, some rows at a time; where that raises, nothing is added."""
+
     def keep(self, document: Document, fingerprint: str) -> None:
         """A document whose text it knows; what is said about it may have changed."""
 
@@ -367,14 +246,16 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
     group = _Group(target, resolved, tally, reading.advance)
     lost = LostSummaries(resolved.strategy)
     unreadables = Unreadables(reading.on_unreadable)
-    known = KnownFiles(target, reading.options or LoadOptions()) if before else None
+    options = reading.options or LoadOptions()
+    known = KnownFiles(target, options) if before else None
     outcomes = chunk_changed(
         reading.source,
         strategy,
         known.has if known else lambda source: False,
-        reading.options,
+        options,
         reading.jobs,
         None if isinstance(reading.jobs, int) else row_builder(resolved),
+        partial(long_document, strategy, options) if _in_stretches(resolved) else None,
     )
     for outcome in outcomes:
         if isinstance(outcome, UnchangedSource):
@@ -382,15 +263,17 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
             group.leave(outcome.source.id, before[outcome.source.id])
             continue
         if isinstance(outcome, Chunked):
-            unreadables.read()
             if before and (reading.keep_others or unread):
                 outcome = under_id(outcome, naming.id_of(outcome.document, tally.has))
-            is_cut = bool(outcome.chunks) or isinstance(outcome, BuiltChunked)
-            group.add(outcome, is_passed_over=not is_cut)
-            continue
-        unreadables.add(outcome)
-        tally.skipped += 1
-        unread.add(outcome)
+            problem = group.add(outcome)
+        else:
+            problem = outcome
+        if problem is None:
+            unreadables.read()
+        else:
+            unreadables.add(problem)
+            tally.skipped += 1
+            unread.add(problem)
     group.flush()
     unreadables.end()
     if not tally.documents and (before or tally.skipped):
@@ -408,25 +291,9 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
     return tally.changes(notes, plain)
 
 
-def row_builder(resolved: ResolvedSettings) -> RowBuilder | None:
-    """What makes rows on other machines; None: what asks a server, or cannot travel, is asked from here."""
-    if resolved.contexts or resolved.relations:
-        return None
-    settings, model, encoder = resolved.settings, resolved.model, resolved.token_encoder
-    finder = resolved.name_finder
-    if model and getattr(model.embedder, "slice_size", 1) > 1:
-        return None
-    made = RowBuilder(
-        settings,
-        LazyEmbedder(model.requested, settings.identity) if model else None,
-        LazyTokenEncoder(encoder.requested, settings.maxsim_identity) if encoder else None,
-        LazyNameFinder(finder.requested, settings.names_identity) if finder else None,
-    )
-    try:
-        pickle.dumps(made)
-    except Exception:  # an object of one's own may raise anything
-        return None
-    return made
+def _in_stretches(resolved: ResolvedSettings) -> bool:
+    """Whether a long text may be read in parts: what a language model writes, and names, are of the whole."""
+    return not (resolved.contexts or resolved.relations or resolved.settings.graph)
 
 
 def _nothing(skipped: int, documents: int) -> ChunkwiseError:
@@ -438,6 +305,11 @@ def _nothing(skipped: int, documents: int) -> ChunkwiseError:
     if not skipped:  # what cannot be read is never taken for nothing
         stays += ", or empty it with rebuild=True (chunkwise index --rebuild)"
     return ChunkwiseError(stays)
+
+
+_DOCUMENTS = 64
+_CHARACTERS = 100_000
+"""Of documents that are read by the model together: enough for many cores, little to wait for."""
 
 
 class _Waiting(NamedTuple):
@@ -472,11 +344,24 @@ class _Group:
         self._times_as_many = 1
         """As many documents and characters in a group as keep the model busy: an endpoint wants more."""
 
-    def add(self, chunked: Chunked, is_passed_over: bool) -> None:
+    def add(self, chunked: Chunked) -> UnreadableDocument | None:
+        """What is wrong with it, where that is found out only now."""
+        if isinstance(chunked, LongDocument):
+            self.flush()
+            try:
+                self._add_long(chunked)
+            except UnreadableDocument as problem:
+                return problem
+        else:
+            self._add(chunked)
+        return None
+
+    def _add(self, chunked: Chunked) -> None:
         document = chunked.document
         found = document_fingerprint(document)
         known = self._target.knows(document.id, found)
-        if is_passed_over and not known:  # for the sake of another id, or cut under another one
+        is_cut = bool(chunked.chunks) or isinstance(chunked, BuiltChunked)
+        if not is_cut and not known:  # for the sake of another id, or cut under another one
             chunked = Chunked(document, list(self._resolved.strategy.chunks(chunked.analyzed)))
         self._tally.add(document.id, found)
         self._waiting.append(_Waiting(chunked, found, known))
@@ -486,6 +371,41 @@ class _Group:
             or self._characters >= _CHARACTERS * self._times_as_many
         ):
             self.flush()
+
+    def _add_long(self, long: LongDocument) -> None:
+        id, fingerprint = long.document.id, long.fingerprint
+        if self._target.knows(id, fingerprint):
+            self._target.keep(long.document, fingerprint)
+            self._tell(long.length)
+        else:
+            self._target.add_stretches(self._stretches(long))
+        self._tally.add(id, fingerprint)
+
+    def _stretches(self, long: LongDocument) -> Iterator[BuiltDocument]:
+        resolved = self._resolved
+        embedder = resolved.model.embedder if resolved.model else None
+        encoder = resolved.token_encoder() if resolved.token_encoder else None
+        read = done = 0
+
+        def told(characters: int) -> None:
+            nonlocal done
+            done += characters
+            self._tell(characters)
+
+        parts = long.stretches(resolved.settings, embedder, told, encoder)
+        for built in parts:
+            if not read:
+                self.foreign.add(built.language, embedder)
+            self._chunks += len(built.part.chunks)
+            self.long.add(built.part, embedder, read)
+            read += len(built.part.document.text)
+            yield built
+            told(max(0, read - done))
+
+    def _tell(self, characters: int) -> None:
+        if self._advance:
+            note = f"{self._tally.documents:,} documents, {self._chunks:,} chunks"
+            self._advance(characters, note)
 
     def leave(self, id: str, fingerprint: str) -> None:
         """A document that was not read again, in its place among the others."""
@@ -504,9 +424,7 @@ class _Group:
         def told(characters: int) -> None:
             nonlocal done
             done += characters
-            if self._advance:
-                note = f"{self._tally.documents:,} documents, {self._chunks:,} chunks"
-                self._advance(characters, note)
+            self._tell(characters)
 
         def written(amount: int, note: str) -> None:
             nonlocal done

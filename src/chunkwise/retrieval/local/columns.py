@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from typing import Protocol
 
 import numpy as np
@@ -208,6 +208,13 @@ class ColumnSink(Protocol):
     def finish(self) -> Arrays:
         """All columns, ready to be searched."""
 
+    def mark(self) -> Callable[[], None]:
+        """What takes away again all that is appended from now on."""
+
+
+_SAID_ONCE = frozenset({"document", "id", "record"})
+"""Tables that hold what is said of a document as a whole."""
+
 
 class Collector:
     """Puts portions together: counts where rows begin, and turns rows of terms into tables at the end."""
@@ -226,14 +233,49 @@ class Collector:
                 sink.append(name, np.empty((0, *column.shape(settings)), column.dtype))
 
     def add(self, portion: Portion) -> None:
-        for table, sizes in portion.size.items():
+        self._append(*portion)
+        known = np.unique(portion.column["document.language"]).tolist()
+        self.languages.update(code.decode() for code in known)
+
+    def _append(self, size: Mapping[str, NDArray[np.int64]], column: Arrays) -> None:
+        for table, sizes in size.items():
             first = np.cumsum(sizes, dtype=np.int64) + self._rows[table]
             self._rows[table] = int(first[-1]) if len(first) else self._rows[table]
             self._sink.append(f"{table}.first", first)
-        for name, values in portion.column.items():
+        for name, values in column.items():
             self._sink.append(name, values)
-        known = np.unique(portion.column["document.language"]).tolist()
-        self.languages.update(code.decode() for code in known)
+
+    def add_stretches(self, portions: Iterable[Portion]) -> None:
+        """One document, some rows at a time; nothing of it stays where it cannot be read to its end."""
+        rows, languages, undo = dict(self._rows), set(self.languages), self._sink.mark()
+        try:
+            tables = self._add_stretches(portions)
+        except BaseException:
+            self._rows, self.languages = rows, languages
+            undo()
+            raise
+        for table in tables:
+            self._sink.append(f"{table}.first", np.array([self._rows[table]], np.int64))
+
+    def _add_stretches(self, portions: Iterable[Portion]) -> list[str]:
+        """The tables whose rows belong to documents."""
+        tables: list[str] = []
+        for number, (size, column) in enumerate(portions):
+            if number:  # what is said of the document is said once
+                size = {name: each for name, each in size.items() if name not in _SAID_ONCE}
+                column = {
+                    name: each
+                    for name, each in column.items()
+                    if COLUMNS[name].table not in _SAID_ONCE
+                }
+            else:
+                tables = [table for table in size if PARENT[table] == "document"]
+                self.languages.add(column["document.language"][0].decode())
+            for table in set(tables) & set(size):
+                self._rows[table] += int(size[table].sum())
+            within = {table: each for table, each in size.items() if table not in tables}
+            self._append(within, column)
+        return tables
 
     def finish(self) -> Arrays:
         for table in ("chunk", "atom"):
@@ -242,10 +284,16 @@ class Collector:
                 self._sink.take(f"{table}_term.hash"),
                 self._sink.take(f"{table}_term.times"),
             )
-            made = TermTable.of(counts)
-            for name, dtype in TERM_COLUMNS.items():
-                values = np.ascontiguousarray(getattr(made, name), dtype)
-                self._sink.append(f"{table}_terms.{name}", values)
+            before = 0
+            for number, part in enumerate(TermTable.in_parts(counts)):
+                columns: dict[str, Array] = {"row": part.row, "times": part.times}
+                columns |= {"hashes": part.hashes, "first": part.first[1:] + before}
+                if number == 0:
+                    columns |= {"length": part.length, "first": part.first}
+                before += len(part.row)
+                for name, values in columns.items():
+                    typed = np.ascontiguousarray(values, TERM_COLUMNS[name])
+                    self._sink.append(f"{table}_terms.{name}", typed)
         return self._sink.finish()
 
 
@@ -260,6 +308,15 @@ class MemorySink:
 
     def take(self, name: str) -> Array:
         return np.concatenate(self._parts.pop(name))
+
+    def mark(self) -> Callable[[], None]:
+        sizes = {name: len(parts) for name, parts in self._parts.items()}
+
+        def undo() -> None:
+            for name, parts in self._parts.items():
+                del parts[sizes.get(name, 0) :]
+
+        return undo
 
     def finish(self) -> Arrays:
         # One column after the other, so that no more than one is there twice.

@@ -116,6 +116,10 @@ class LocalUpdate:
         self._flush()
         self._into().add(encode(built.part, built.language))
 
+    def add_stretches(self, stretches: Iterator[BuiltDocument]) -> None:
+        self._flush()
+        self._into().add_stretches(encode(built.part, built.language) for built in stretches)
+
     def keep(self, document: Document, fingerprint: str) -> None:
         """A document of the older index, perhaps under another id or with other metadata."""
         number = self._known.number(document.id, fingerprint)

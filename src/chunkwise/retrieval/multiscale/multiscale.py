@@ -18,7 +18,8 @@ from chunkwise.base import parameters
 from chunkwise.base.errors import InvalidParameter, MissingExtra
 from chunkwise.base.parameters import param
 from chunkwise.base.workers import cores
-from chunkwise.retrieval.graph import NameGraph, Walk, Walked, with_walk
+from chunkwise.retrieval.graph import NameGraph
+from chunkwise.retrieval.graph_walk import Walk, Walked, with_walk
 from chunkwise.retrieval.multiscale.select import AtomCandidates, AtomTexts, ScoredSpan, assemble
 from chunkwise.retrieval.multiscale.votes import (
     BestWindows,

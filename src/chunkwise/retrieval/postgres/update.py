@@ -14,6 +14,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, OnProgress
 from chunkwise.retrieval.communities import CommunityWriter, community_writer
 from chunkwise.retrieval.indexed_document import DocumentsCache, readable, record_of
+from chunkwise.retrieval.indexing.long_documents import as_a_whole
 from chunkwise.retrieval.indexing.resolve import (
     RequestedSettings,
     resolve_for_rebuild,
@@ -145,6 +146,9 @@ class PostgresUpdate:
     def leave(self, id: str) -> None:
         """A document that stays as it was."""
         self._meet(id)
+
+    def add_stretches(self, stretches: Iterator[BuiltDocument]) -> None:
+        self.add(as_a_whole(stretches))
 
     def keep(self, document: Document, fingerprint: str) -> None:
         """A document whose text has not changed; what is said about it may have."""

@@ -26,7 +26,11 @@ from chunkwise.retrieval.retrievers import (
 )
 from chunkwise.retrieval.search.budget import fill_budget
 from chunkwise.retrieval.search.index_reader import IndexReader, hits_of
-from chunkwise.retrieval.search.neighbours import MergedSpans, in_parents, with_neighbours
+from chunkwise.retrieval.search.parents_and_neighbours import (
+    MergedSpans,
+    in_parents,
+    with_neighbours,
+)
 from chunkwise.retrieval.search.rerank import RERANK_DEPTH, diversified, reranked
 from chunkwise.retrieval.searchable import (
     AtomSource,

@@ -11,6 +11,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
 from chunkwise.retrieval.indexed_document import record_of
 from chunkwise.retrieval.indexing.build import BuiltDocument
+from chunkwise.retrieval.indexing.long_documents import as_a_whole
 from chunkwise.retrieval.indexing.resolve import (
     RequestedSettings,
     resolve_for_rebuild,
@@ -90,6 +91,9 @@ class StoredUpdate:
     def leave(self, id: str) -> None:
         self._meet(id)
         self._kept[id] = self._known[id].about
+
+    def add_stretches(self, stretches: Iterator[BuiltDocument]) -> None:
+        self.add(as_a_whole(stretches))
 
     def keep(self, document: Document, fingerprint: str) -> None:
         """A document whose text has not changed; what is said about it may have."""

@@ -58,7 +58,7 @@ def compare_with_baselines(
     """Each default with the retriever that suits it best on validation; p and interval after Holm over the defaults.
 
     On the test questions; without these, on the folds that had no part in choosing, neither the choice nor the
-    default's retriever. A choice that is a default is not held against that one, however it is searched.
+    default's retriever. A choice that is a default is not compared with that one, however it is searched.
     """
     own = score_table.outcomes[chosen].configuration.baseline
     defaults = baseline_columns(score_table)
@@ -87,7 +87,7 @@ def compare_with_baselines(
 def baseline_columns(score_table: ScoreTable) -> dict[str, int]:
     """By name, in the order of the plan; of each the column of the retriever that suits it best on validation.
 
-    Of equally good ones the last, which mixes words and vectors: the stronger one to be held against.
+    Of equally good ones the last, which mixes words and vectors: the stronger one to be compared with.
     """
     found: dict[str, int] = {}
     means = {}

@@ -22,7 +22,7 @@ def corpus_parts(
 ) -> tuple[CorpusPart, ...]:
     """By folder, or by format where all documents are in one; the best is found on the part's validation questions.
 
-    It is held against the overall choice on the part's test questions, where there are none on folds of its
+    It is compared with the overall choice on the part's test questions, where there are none on folds of its
     validation questions that had no part in finding it; with Holm's correction over the parts.
     """
     rows = {

@@ -16,7 +16,7 @@ REPEATS = 4
 """Ways to divide the questions into folds: with one, much would hang on who sits with whom."""
 
 Choose = Callable[[Rows], Sequence[int]]
-"""From numbers of questions to columns: the choice, and what it is held against."""
+"""From numbers of questions to columns: the choice, and what it is compared with."""
 
 
 class HeldOut(NamedTuple):

@@ -130,7 +130,7 @@ def _of_questions(findings: Findings) -> Iterator[str]:
     if not judged and findings.nested is None:
         yield (
             "There is no question to judge by: the figures are from the one that chose, and are likely too high. "
-            "Nothing is held against the common defaults."
+            "Nothing is compared with the common defaults."
         )
     elif judged and judged < FEW:
         yield f"Only {counted(judged, 'question')} could judge the choice: its intervals are wide."
@@ -259,7 +259,7 @@ def _compared(findings: Findings) -> str:
 
 
 def _searched(findings: Findings, each: BaselineComparison) -> str:
-    """The default with the retriever that it is held against with."""
+    """The default with the retriever that it is compared with with."""
     outcomes = (outcome.configuration for outcome in findings.score_table.outcomes)
     retriever = next(own.retriever for own in outcomes if own.key == each.key)
     return each.baseline if findings.sweep.pipeline else f"{each.baseline} · {retriever}"

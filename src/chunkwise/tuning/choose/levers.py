@@ -81,7 +81,7 @@ class LeverMember(NamedTuple):
 
 
 def comparable(members: Sequence[LeverMember]) -> list[LeverMember]:
-    """Those that others of another level can be held against, all levels linked with each other.
+    """Those that others of another level can be compared with, all levels linked with each other.
 
     Levels are linked when a group has both. Where they fall apart into several sets, the one with most members stays:
     between sets nothing can be said.
@@ -178,7 +178,7 @@ def _members(score_table: ScoreTable, name: str, columns: Sequence[int]) -> list
 
 
 def _retriever_kind(outcome: Outcome) -> Hashable:
-    """What is searched with: several sizes have no chunks, so they are held against all chunkings searched alike."""
+    """What is searched with: several sizes have no chunks, so they are compared with all chunkings searched alike."""
     name, values = spec.parse(outcome.configuration.retriever)
     if not is_multiscale(outcome):
         return name

@@ -197,7 +197,7 @@ BASELINES = {
     "recursive 1000/200 characters": "recursive(max_tokens=1000, overlap=200, tokenizer='characters')",
     "sentences 1024/200": "sentences(max_tokens=1024, overlap=200)",
 }
-"""The common defaults everything is held against."""
+"""The common defaults everything is compared with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,7 +166,7 @@ def plan_sweep(sweep: Sweep, *, why_not_late: str = "") -> Plan:
     spans = [_several_sizes(search) for search in searches if not search.of_chunks]
     if spans:
         _say_what_several_sizes_lack(sweep, left_out)
-    # What the choice is held against, and what needs no chunks, is known even if time runs out.
+    # What the choice is compared with, and what needs no chunks, is known even if time runs out.
     first, rest = found[: len(BASELINES)], found[len(BASELINES) :]
     return Plan((*chain(*first), *spans, *chain(*rest)), left_out.lines)
 
@@ -226,7 +226,7 @@ def _say_what_several_sizes_lack(sweep: Sweep, left_out: NotTriedLog) -> None:
 
 
 USUAL = "the usual values"
-"""What the declared defaults are called, which everything is held against."""
+"""What the declared defaults are called, which everything is compared with."""
 MOST = 128
 """Combinations that are all tried; of more, every value beside the usual ones of the others, and some by chance."""
 

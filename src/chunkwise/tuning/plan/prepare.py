@@ -33,7 +33,7 @@ from chunkwise.tuning.plan.plan import (
     plan_sweep,
 )
 from chunkwise.tuning.plan.sweep_budget import SweepEstimate, estimate_sweep, parse_time
-from chunkwise.tuning.plan.sweep_file import read_sweep
+from chunkwise.tuning.plan.sweep_file import NO_MODEL, read_sweep
 from chunkwise.tuning.sweep import Sweep, metrics_to_score, objective_of
 from chunkwise.tuning.sweep_inputs import SweepInputs, read_sweep_inputs
 
@@ -76,7 +76,7 @@ def sweep_from_source(
 ) -> SweepSource:
     """The sweep of a plan, of the folder to `resume`, or the usual one for these documents.
 
-    What is given beside a plan wins; None: as the plan has it. An empty `embedder`: words alone. The best are tried
+    What is given beside a plan wins; None: as the plan has it. The `embedder` none: words alone. The best are tried
     with the other `embedders`, with `rerankers`, and by the token vectors of `maxsim`.
     """
     paths, documents = _paths_and_documents(source)
@@ -91,6 +91,7 @@ def sweep_from_source(
         test_queries = paths[0] if carries_documents(paths[0]) else None
     file, queries = _file_or_queries(test_queries)
     model = embedder if embedder is None or isinstance(embedder, str) else embedder.identity
+    model = "" if model == NO_MODEL else model
     overrides = {
         "test_queries": file,
         "objective": objective,

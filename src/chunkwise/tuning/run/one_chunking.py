@@ -25,11 +25,12 @@ from chunkwise.evaluation.system import (
     index_system,
     usual_budget,
 )
-from chunkwise.metrics.metric import Scores, SpanMetric
+from chunkwise.metrics.metric import Scores
 from chunkwise.metrics.registry import MetricAt
 from chunkwise.metrics.scorer import SpanRules, score_spans
-from chunkwise.metrics.spans.budget_recall import first_hits
-from chunkwise.metrics.spans.tables import Chunking, HitTable
+from chunkwise.metrics.spans.span_metric import SpanMetric
+from chunkwise.metrics.tables import Chunking, HitTable
+from chunkwise.metrics.token_budget import first_hits
 from chunkwise.models import get_reranker
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.filters import EVERYTHING
@@ -289,7 +290,7 @@ def retriever_scores(
     usual = usual_budget(searching, None)
     system = index_system(Index(index, corpus.model), searching, usual)
     if not index.settings.strategy:
-        system = replace(system, chunking=None)  # no hit can be held against chunks
+        system = replace(system, chunking=None)  # no hit can be compared with chunks
     shown = SearchRun(system, queries, k, usual)
     together = [each for each in wanted if usual is None or not each.tokens]
     scores = _scored(system, shown, together, k, usual)

@@ -9,16 +9,16 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from chunkwise import __version__
 from chunkwise.base import spec
 from chunkwise.base.atomic import check_writable, refuse_links, replacing, says_what_it_writes
+from chunkwise.base.code_fingerprint import file_fingerprint
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.version import __version__
 from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Document, Query
 from chunkwise.documents.walk import SWEEP_FILES, SWEEP_RECORD
 from chunkwise.evaluation.results import Json, documents_hash
 from chunkwise.records.typed import WrongType, json_text, read_as
-from chunkwise.retrieval.indexing.fingerprint import strategy_code
 from chunkwise.testsets.reading import hash_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.plan.prepare import PreparedSweep
@@ -147,7 +147,7 @@ def _code(strategy: str) -> str:
     if _is_ours(strategy):
         return ""
     try:
-        return strategy_code(get_strategy(strategy))
+        return get_strategy(strategy).code
     except Exception:  # somebody else's code runs
         return ""
 
@@ -155,12 +155,7 @@ def _code(strategy: str) -> str:
 def _pipeline_code(retriever: str) -> str:
     """Of the file that a retriever is taken from; empty where it is from none, or that is gone."""
     file = retriever.partition("(")[0].strip().rpartition(":")[0]
-    if not file.endswith(".py"):
-        return ""
-    try:
-        return blake2b(Path(file).read_bytes(), digest_size=16).hexdigest()
-    except OSError:
-        return ""
+    return file_fingerprint(Path(file)) if file.endswith(".py") else ""
 
 
 def _check(value: Mapping[str, Any]) -> str:

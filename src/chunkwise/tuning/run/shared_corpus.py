@@ -15,9 +15,8 @@ from chunkwise.core import Chunk, Document, OnProgress, Query
 from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.system import chunk_cost
 from chunkwise.metrics.cuts.boundary_issues import KINDS, count_issues
-from chunkwise.metrics.spans.budget_recall import containing
-from chunkwise.metrics.spans.overlaps import Numbers
-from chunkwise.metrics.spans.tables import Gold
+from chunkwise.metrics.tables import Gold, Numbers
+from chunkwise.metrics.token_budget import containing
 from chunkwise.models import get_token_encoder
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
 from chunkwise.retrieval.bm25 import K1, B
@@ -28,7 +27,6 @@ from chunkwise.retrieval.indexing.build import (
     embed_atoms,
     encode_tokens,
 )
-from chunkwise.retrieval.indexing.fingerprint import strategy_code
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.retrieval.local.arrays import OF_CHUNKING, Arrays
 from chunkwise.retrieval.local.columns import Collector, MemorySink, encode, encode_chunks
@@ -199,7 +197,7 @@ class SharedCorpus:
         """An index in memory of one chunking, the same as `chunkwise.index` makes; `chunks` where they are known."""
         if chunks is None:
             chunks = self.chunks_of(strategy)
-        settings = self._settings(strategy.label, context, vectors, strategy_code(strategy))
+        settings = self._settings(strategy.label, context, vectors, strategy.code)
         base = self._arrays(vectors)
         embedder = self._embedder if vectors != "none" else None
         collector = Collector(MemorySink(), settings)

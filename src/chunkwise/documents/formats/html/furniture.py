@@ -13,6 +13,15 @@ from itertools import accumulate, compress, pairwise
 from typing import NamedTuple
 
 from chunkwise.core import Block
+from chunkwise.documents.formats.html.article import (
+    Body,
+    Part,
+    body_of_article,
+    has_dateline,
+    headline,
+    says_article,
+    with_headline,
+)
 
 CONTAINERS = frozenset({
     "article", "aside", "blockquote", "center", "details", "dialog", "div", "dl", "fieldset", "figure", "footer",
@@ -62,7 +71,6 @@ _IMPRINT = re.compile(
     r"|\b(?:tel|phone|e-?mail)\b",
     re.IGNORECASE,
 )
-_ARTICLE = re.compile(r"schema\.org/(?:[A-Za-z]*Article|BlogPosting)\b")
 _SOURCES = re.compile(
     r"\b(?:references|sources|further reading|bibliography|footnotes|quellen|literatur|références|fuentes|fonti)\W*\Z",
     re.IGNORECASE,
@@ -116,14 +124,6 @@ class _Open(NamedTuple):
     linked: int
 
 
-class _Part(NamedTuple):
-    """Blocks of one element."""
-
-    first: int
-    end: int
-    unlinked: int
-
-
 class Furniture:
     """Watches one page; `kept` is the result."""
 
@@ -139,11 +139,13 @@ class Furniture:
         self._links: list[bool] = []
         self._of_blocks: list[tuple[int, int]] = []
         """Bytes of text so far, and those of links, at the end of each block."""
-        self._parts: dict[str, list[_Part]] = {
+        self._parts: dict[str, list[Part]] = {
             kind: [] for kind in ("main", "article", "furniture", "hint", _BANNER, _FOOTER)
         }
-        self._frames: list[_Part] = []
+        self._frames: list[Part] = []
         self.says_article = False
+        self.permalinks = 0
+        """Headings with a link to themselves: a page with sections to refer to is no news."""
         """Whether the page says that it is one: news, a post."""
 
     # What goes by.
@@ -165,7 +167,7 @@ class Furniture:
         self._inside -= kind in _INSIDE
         self._quoted -= kind in _QUOTES
         text, linked = self._text - text, self._linked - linked
-        part = _Part(first, len(self._of_blocks), text - linked)
+        part = Part(first, len(self._of_blocks), text - linked)
         if part.first == part.end:
             return
         if kind in (_BANNER, _FOOTER):
@@ -198,8 +200,8 @@ class Furniture:
         self._of_blocks.append((self._text, self._linked))
 
     def _kind(self, tag: str, attributes: Mapping[str, str]) -> str:
-        if attributes and _ARTICLE.search(attributes.get("itemtype") or ""):
-            self.says_article = True
+        if attributes and not self.says_article:
+            self.says_article = says_article(attributes)
         role = (attributes.get("role") or "").lower() if attributes else ""
         kind = _ROLES.get(role) or _TAGS.get(tag, tag)
         if kind in ("main", "article") or (kind == "footer" and self._quoted):
@@ -217,12 +219,13 @@ class Furniture:
     def kept(self, blocks: Sequence[Block], text: str, title: str) -> list[bool]:
         """Of each block whether it is main text; all of them where nothing else is left."""
         everything = [True] * len(blocks)
-        kept = self._without(everything, self._parts["furniture"])
+        kept = self._without(everything, self._beside_the_article(self._parts["furniture"]))
         kept = self._without(kept, self._small(self._parts["hint"], kept))
         main = self._main(kept)
         found = self._body(kept if main is None else main, blocks, says_main=main is not None)
-        if self.says_article:
-            found = self._article_alone(found, blocks, text)
+        dated = not self.permalinks and has_dateline(blocks, text, headline(blocks, text, title, 0))
+        if self.says_article or dated:
+            found = self._article_alone(found, blocks, text, title)
         if main is None:
             found = self._trimmed(found, blocks, text)
         for part in _outermost(self._parts[_FOOTER]):
@@ -262,17 +265,34 @@ class Furniture:
             drop((first, article.first), (article.end, end))
         return found if any(found) else kept
 
-    def _article_alone(self, kept: list[bool], blocks: Sequence[Block], text: str) -> list[bool]:
+    def _article_alone(
+        self, kept: list[bool], blocks: Sequence[Block], text: str, title: str
+    ) -> list[bool]:
         """Without links to others, and what is behind the element with nearly all of the prose: who wrote it."""
         prose = self._prose(kept, blocks)
         sums = [*accumulate(prose, initial=0)]
+        elements = sorted(self._frames, key=lambda part: (part.first, -part.end))
         first, end = 0, len(kept)
-        for part in sorted(self._frames, key=lambda part: (part.first, -part.end)):
+        for part in elements:
             inside = sums[part.end] - sums[part.first]
             if first <= part.first and part.end <= end and inside >= _NEARLY_ALL * sums[-1]:
                 first, end = part.first, part.end
-        article = self._article(prose, first, end)
-        if article and sums[article.end] - sums[article.first] >= _IN_ARTICLE * sums[-1]:
+        # Comments are lists on most pages, and few articles are.
+        paragraphs = [
+            size if block.kind != "item" else 0 for size, block in zip(prose, blocks, strict=True)
+        ]
+        body = None if self.permalinks else body_of_article(elements, paragraphs)
+        told = headline(blocks, text, title, body.first if body else 0)
+        if body:
+            first, end = self._alone(elements, body, told, first, end, kept, prose, blocks)
+            kept = [
+                keep and (number == told or first <= number < end)
+                for number, keep in enumerate(kept)
+            ]
+        article = self._article(paragraphs, first, end)
+        if article and sums[article.end] - sums[article.first] >= _IN_ARTICLE * (
+            sums[end] - sums[first]
+        ):
             sizes = _mean_size(prose[article.first : article.end])
             if _mean_size(prose[article.end : end]) < _SHORTER * sizes:
                 end = article.end
@@ -283,6 +303,41 @@ class Furniture:
             linked = self._is_linked(number) and not prose[number] and number not in own
             found.append(keep and number < end and is_told and not linked)
         return found if any(found) and sums[-1] else kept
+
+    def _alone(
+        self,
+        elements: list[Part],
+        body: Body,
+        told: int | None,
+        first: int,
+        end: int,
+        kept: list[bool],
+        prose: list[int],
+        blocks: Sequence[Block],
+    ) -> tuple[int, int]:
+        """The blocks of the element with headline and body, and of these the body, where the rest has no sections."""
+        sums = [*accumulate(prose, initial=0)]
+        around = with_headline(elements, body, told)
+        if around:
+            share = (sums[around.end] - sums[around.first]) / (sums[-1] or 1)
+            if _IN_MAIN <= share < _NEARLY_ALL:
+                first, end = around.first, around.end
+        start = min(body.first, told) if told is not None and told >= first else body.first
+        whole = Part(body.first, body.end, 0)
+        if not (first <= start and body.end <= end) or not all(
+            whole.holds(part) or part.holds(body) for part in body.rivals
+        ):
+            return first, end
+        rest = [number for number in (*range(first, start), *range(body.end, end)) if kept[number]]
+        headings = sum(blocks[n].kind == "heading" and not self._is_linked(n) for n in rest)
+        coded = any(blocks[n].kind == "code" for n in rest)
+        if (
+            headings <= 1  # that of the comments
+            and not coded
+            and sums[body.end] - sums[start] < _NEARLY_ALL * (sums[end] - sums[first])
+        ):
+            return start, body.end
+        return first, end
 
     def _own_links(
         self,
@@ -341,7 +396,7 @@ class Furniture:
         characters, linked = self._own[number]
         return linked > characters / 2
 
-    def _article(self, prose: list[int], first: int, end: int) -> _Part | None:
+    def _article(self, prose: list[int], first: int, end: int) -> Part | None:
         """The element between these blocks that has far more prose of its own than any other beside it."""
         inside = [part for part in self._frames if first <= part.first and part.end <= end]
         inside.sort(key=lambda part: (part.first, -part.end))
@@ -381,14 +436,29 @@ class Furniture:
                 return both
         return None
 
-    def _small(self, parts: list[_Part], kept: list[bool]) -> list[_Part]:
-        """Without those that hold half of the page: they are the page, whatever they are called."""
+    def _beside_the_article(self, parts: list[Part]) -> list[Part]:
+        """Without those that hold the largest `main` or article: a header that was never closed holds the page."""
+        landmarks = [
+            max(found, key=lambda part: part.unlinked)
+            for found in (self._parts["main"], self._parts["article"])
+            if found
+        ]
+        return [
+            part for part in parts
+            if not any(part.holds(one) and one.unlinked > part.unlinked / 2 for one in landmarks)
+        ]  # fmt: skip
+
+    def _small(self, parts: list[Part], kept: list[bool]) -> list[Part]:
+        """Without those that hold half of the page, or together nearly all: they are it, whatever they are called."""
         if not parts:
             return parts
-        half = self._unlinked(kept) / 2
-        return [part for part in parts if part.unlinked <= half]
+        whole = self._unlinked(kept)
+        small = [part for part in parts if part.unlinked <= whole / 2]
+        if whole - sum(part.unlinked for part in _outermost(small)) < _IN_MAIN * whole:
+            return [part for part in small if part.unlinked < _LONG]
+        return small
 
-    def _without(self, kept: list[bool], parts: list[_Part]) -> list[bool]:
+    def _without(self, kept: list[bool], parts: list[Part]) -> list[bool]:
         if not parts:
             return kept
         left = [a and not b for a, b in zip(kept, _covered(parts, len(kept)), strict=True)]
@@ -460,16 +530,16 @@ def _is_hinted(attributes: Mapping[str, str]) -> bool:
     return not names.isdisjoint(_HINTS) and names.isdisjoint(_FRAMES)
 
 
-def _outermost(parts: list[_Part]) -> list[_Part]:
+def _outermost(parts: list[Part]) -> list[Part]:
     """In their order, without those inside others: a page may nest them without end."""
-    found: list[_Part] = []
+    found: list[Part] = []
     for part in sorted(parts, key=lambda part: (part.first, -part.end)):
         if not found or part.first >= found[-1].end:
             found.append(part)
     return found
 
 
-def _covered(parts: list[_Part], count: int) -> list[bool]:
+def _covered(parts: list[Part], count: int) -> list[bool]:
     """Of each block whether one of these holds it."""
     steps = [0] * (count + 1)
     for part in parts:

@@ -12,6 +12,7 @@ from itertools import accumulate
 
 from chunkwise.core import BlockKind, Link
 from chunkwise.documents.formats.block_text import Layout, small_integer
+from chunkwise.documents.formats.html.article import describes_article
 from chunkwise.documents.formats.html.elements import (
     BLOCKS,
     DRAWING_TEXTS,
@@ -116,6 +117,8 @@ class HtmlText:
         self.metadata: dict[str, str] = {}
         self._inline: list[str] = []
         self._title: list[str] | None = None
+        self._described: list[str] | None = None
+        """What a script with linked data says of the page."""
         self.depth = self._deepest = 0
         self._skipping = 0
         self._foreign = 0
@@ -149,6 +152,8 @@ class HtmlText:
             self._skipping = 1
             if tag == "title" and not self.title:
                 self._title = []
+            elif tag == "script" and "ld+json" in (attributes.get("type") or ""):
+                self._described = []
             return
         if tag in ("button", "iframe") and self._furniture is not None:
             self._skipping = 1
@@ -205,6 +210,10 @@ class HtmlText:
             if not self._skipping and self._title is not None:
                 self.title = _SPACES.sub(" ", "".join(self._title)).strip()
                 self._title = None
+            elif not self._skipping and self._described is not None:
+                if self._furniture is not None and describes_article("".join(self._described)):
+                    self._furniture.says_article = True
+                self._described = None
             return
         if tag in BLOCKS:
             self._end_block(tag)
@@ -252,6 +261,8 @@ class HtmlText:
                 self._bytes += length if words.isascii() else len(words.encode("utf-8", "replace"))
         elif self._title is not None:
             self._title.append(text)
+        elif self._described is not None:
+            self._described.append(text)
 
     def _count(self) -> None:
         """Hand on what was said so far, before it is said in another way."""
@@ -343,6 +354,7 @@ class HtmlText:
         few = len(self._inline) - start <= _FEW_PARTS  # links within links are not all read again
         if few and is_permalink("".join(self._inline[start:]), attributes, self._heading > 0):
             self._cut(start)
+            furniture.permalinks += self._heading > 0
 
     def _end_block(self, tag: str) -> None:
         if self._pre:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from chunkwise.core import Document, Query, Reference
 from chunkwise.metrics.registry import parse
 from chunkwise.metrics.scorer import span_scores
-from chunkwise.metrics.spans.budget_recall import TokenCut, first_hits, in_tokens, within
-from chunkwise.metrics.spans.tables import Gold, HitTable
+from chunkwise.metrics.tables import Gold, HitTable
+from chunkwise.metrics.token_budget import TokenCut, first_hits, in_tokens, within
 from chunkwise.text.tokens.openai import OpenAITokenizer
 from how_many import examples
 from metrics.spans import naive_spans

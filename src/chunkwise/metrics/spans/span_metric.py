@@ -1,21 +1,20 @@
-"""What the measures of a run are computed from; whatever several of them need is found once."""
+"""A metric over spans and ranks, and what it is computed from; whatever several of them need is found once."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.metrics.metric import Scores
-from chunkwise.metrics.spans import chroma
-from chunkwise.metrics.spans.budget_recall import first_hits
-from chunkwise.metrics.spans.coverage import Coverage, coverage, ratio
+from chunkwise.metrics.metric import Metric, Scores
+from chunkwise.metrics.spans.covered_lengths import Coverage, Sums, coverage, ratio, sums
 from chunkwise.metrics.spans.overlaps import SpanPairs
-from chunkwise.metrics.spans.ranking import JudgedRanking
 from chunkwise.metrics.spans.relevance import (
     ChunkRanking,
+    JudgedRanking,
     chunk_ranking,
     covered_references,
     found_references,
@@ -25,7 +24,8 @@ from chunkwise.metrics.spans.relevance import (
     repeated,
     seen_before,
 )
-from chunkwise.metrics.spans.tables import Chunking, Gold, HitTable
+from chunkwise.metrics.tables import Chunking, Gold, HitTable
+from chunkwise.metrics.token_budget import first_hits
 
 
 class SpanEvidence:
@@ -40,16 +40,16 @@ class SpanEvidence:
         self.chunking = None if chunking is None else chunking.without_summaries
         self._threshold = threshold
         self._coverage: dict[int, Coverage] = {}
-        self._sums: dict[int, chroma.Sums] = {}
+        self._sums: dict[int, Sums] = {}
 
     def coverage(self, k: int) -> Coverage:
         if k not in self._coverage:
             self._coverage[k] = coverage(self.gold, first_hits(self.found, k))
         return self._coverage[k]
 
-    def chroma_sums(self, k: int) -> chroma.Sums:
+    def chroma_sums(self, k: int) -> Sums:
         if k not in self._sums:
-            self._sums[k] = chroma.sums(self.gold, first_hits(self.found, k))
+            self._sums[k] = sums(self.gold, first_hits(self.found, k))
         return self._sums[k]
 
     @cached_property
@@ -113,13 +113,8 @@ class SpanEvidence:
         found[self.gold.question[order]] = held[order]
         return found
 
-    def precision_omega(self) -> Scores:
-        if self.chunking is None:
-            return np.full(self.gold.questions, np.nan)
-        return chroma.precision_omega(self.gold, self.chunking)
-
     def without_ideal(self, k: int) -> NDArray[np.bool_]:
-        """Questions whose first k hits cannot be held against the chunks of the index."""
+        """Questions whose first k hits cannot be compared with the chunks of the index."""
         first, chunk = self._chunks
         question = np.repeat(np.arange(self.gold.questions), np.diff(first))
         strange = (chunk < 0) & (np.arange(len(chunk)) - first[question] < k)
@@ -129,3 +124,15 @@ class SpanEvidence:
     @cached_property
     def without_references(self) -> NDArray[np.bool_]:
         return np.bincount(self.gold.question, minlength=self.gold.questions) == 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanMetric(Metric):
+    """A metric over spans and ranks, computed from arrays: of thousands of questions at once, in a sweep as well."""
+
+    formula: Callable[[SpanEvidence, int], Scores]
+    """The scores of all questions within the first so many hits."""
+    counts_hits: bool = False
+    """Relevant hits are counted; the others measure lengths of text."""
+    ideal: bool = False
+    """Held against all relevant chunks of the index, so hits must be chunks of it."""

@@ -10,7 +10,11 @@ from chunkwise.retrieval import index
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.ranking import NOTHING
 from chunkwise.retrieval.search.index_reader import IndexReader
-from chunkwise.retrieval.search.neighbours import MergedSpans, in_parents, with_neighbours
+from chunkwise.retrieval.search.parents_and_neighbours import (
+    MergedSpans,
+    in_parents,
+    with_neighbours,
+)
 from chunkwise.retrieval.search.search import search
 from chunkwise.retrieval.searchable import CandidateSpan, chunk_spans
 from retrieval.tiny_index import TinyIndex, documents

@@ -1,72 +1,24 @@
-"""What somebody answered, with what it cites, and all that a language model is shown of one question."""
+"""What a metric of answers looks at: a question, its hits, the answer and what it cites; whom it asks."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 from chunkwise.core import Document, Hit, Passage, Query, Score, Span
+from chunkwise.metrics.answer import Answer, AnswerCitation
 from chunkwise.metrics.claims.hit_texts import joined
-from chunkwise.metrics.claims.readable import Readable, sentences, without_citation_marks
+from chunkwise.metrics.claims.readable import Readable, sentences
 from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask
 from chunkwise.metrics.judges.llm_judge import Support
+from chunkwise.metrics.metric import Metric
 from chunkwise.text.folding import occurrences
 
 NO_ANSWER = "no answer"
-NO_CITATIONS = "no citations"
 REFUSED = "the answer is that the documents do not say it"
-
-
-class AnswerCitation(NamedTuple):
-    """A place that is said to support a claim."""
-
-    claim: str
-    """A sentence of the answer, or a part of one; empty: the whole answer."""
-    doc_id: str
-    start: int | None = None
-    """None: the place is told by the quote, or is the whole document."""
-    end: int | None = None
-    """None beside a start: behind the quote, or, without one, the end of the sentence."""
-    quote: str = ""
-    """What is said to stand there; empty: it is not said."""
-    unresolved: str = ""
-    """Why nobody can say where it points: it is not scored. Empty: it can be said."""
-
-    @property
-    def said(self) -> str:
-        """The claim without citation marks."""
-        return without_citation_marks(self.claim).strip()
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What somebody answered to a question."""
-
-    text: str
-    citations: tuple[AnswerCitation, ...] = ()
-    is_refusal: bool = False
-    """Whether it says that the documents do not answer the question: it claims nothing of what they say."""
-
-    @property
-    def said(self) -> str:
-        """The text without citation marks: what is compared, as a mark is no part of what is claimed."""
-        return without_citation_marks(self.text)
-
-    @property
-    def scored(self) -> Answer:
-        """With the citations alone of which one can say where they point."""
-        known = tuple(each for each in self.citations if not each.unresolved)
-        return self if len(known) == len(self.citations) else replace(self, citations=known)
-
-    @property
-    def why_uncited(self) -> str:
-        """Why there is no citation to score; empty: there is one."""
-        if not self.citations:
-            return NO_CITATIONS
-        return "" if self.scored.citations else self.citations[0].unresolved
 
 
 _WORD = re.compile(r"[^\W_]+")
@@ -248,3 +200,11 @@ class BySupport:
     @property
     def versions(self) -> tuple[str, ...]:
         return (self._support.prompt.version,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmMetric(Metric):
+    """A metric for which a language model is asked: what, is planned for all questions before anything is sent."""
+
+    plan: Callable[[JudgeModel], AsksLlm]
+    asks: str = "llm"

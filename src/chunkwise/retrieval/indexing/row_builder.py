@@ -1,0 +1,104 @@
+"""The rows of documents made by workers, where documents are cut: with models that each of them loads once."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass, replace
+from functools import partial
+
+from chunkwise.chunkers.chunk import Chunked
+from chunkwise.models.embed.embedder import accelerator_of
+from chunkwise.retrieval.indexing.build import BuiltDocument, build_documents
+from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, LazyNameFinder, LazyTokenEncoder
+from chunkwise.retrieval.indexing.long_documents import LongDocument, as_a_whole
+from chunkwise.retrieval.indexing.resolve import ResolvedSettings
+from chunkwise.retrieval.settings import Settings
+from chunkwise.text.names import own_file_key
+
+
+class BuiltChunked(Chunked):
+    """A document whose rows were made where it was cut; its chunks are these rows."""
+
+    def __init__(self, built: BuiltDocument, *, unparsed: bool) -> None:
+        super().__init__(built.part.document, [], unparsed=unparsed)
+        self.built = built
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return partial(BuiltChunked, unparsed=self.unparsed), (self.built,)
+
+    def under_id(self, id: str) -> Chunked:
+        document = replace(self.document, id=id)
+        if self.built.part.mentions is not None and own_file_key(id) != own_file_key(
+            self.document.id
+        ):
+            # Names were found for another file: the rows are made again, by who has the index.
+            return Chunked(document, [], unparsed=self.unparsed)
+        part = replace(self.built.part, document=document)
+        return BuiltChunked(self.built._replace(part=part), unparsed=self.unparsed)
+
+
+@dataclass(frozen=True)
+class RowBuilder:
+    """Makes the rows of documents wherever it is sent, with models that it loads there, once."""
+
+    settings: Settings
+    model: LazyEmbedder | None
+    token_encoder: LazyTokenEncoder | None
+    name_finder: LazyNameFinder | None = None
+
+    @property
+    def stage(self) -> str:
+        return "count words" if self.model is None else "embed"
+
+    @property
+    def accelerated(self) -> bool:
+        """Where the process that asks has its vectors from one: those of an index are of one kind."""
+        return bool(accelerator_of(self.settings.identity))
+
+    def __call__(self, documents: list[Chunked]) -> list[Chunked]:
+        if len(documents) == 1 and isinstance(documents[0], LongDocument):
+            return [self._long(documents[0])]
+        # Without chunks it may be one that the index has: who has the index will know.
+        new = [each for each in documents if each.chunks]
+        if not new:
+            return documents
+        embedder = self.model.embedder if self.model else None
+        encoder = self.token_encoder() if self.token_encoder else None
+        finder = self.name_finder() if self.name_finder else None
+        built = iter(
+            build_documents(new, self.settings, embedder, token_encoder=encoder, name_finder=finder)
+        )
+        return [
+            BuiltChunked(next(built), unparsed=each.unparsed) if each.chunks else each
+            for each in documents
+        ]
+
+    def _long(self, long: LongDocument) -> Chunked:
+        """What goes to another process goes as a whole; nothing is made of one that the index has."""
+        if long.is_known:
+            return Chunked(long.whole(), [])
+        embedder = self.model.embedder if self.model else None
+        encoder = self.token_encoder() if self.token_encoder else None
+        made = as_a_whole(long.stretches(self.settings, embedder, None, encoder))
+        return BuiltChunked(made, unparsed=False)
+
+
+def row_builder(resolved: ResolvedSettings) -> RowBuilder | None:
+    """What makes rows on other machines; None: what asks a server, or cannot travel, is asked from here."""
+    if resolved.contexts or resolved.relations:
+        return None
+    settings, model, encoder = resolved.settings, resolved.model, resolved.token_encoder
+    finder = resolved.name_finder
+    if model and getattr(model.embedder, "slice_size", 1) > 1:
+        return None
+    made = RowBuilder(
+        settings,
+        LazyEmbedder(model.requested, settings.identity) if model else None,
+        LazyTokenEncoder(encoder.requested, settings.maxsim_identity) if encoder else None,
+        LazyNameFinder(finder.requested, settings.names_identity) if finder else None,
+    )
+    try:
+        pickle.dumps(made)
+    except Exception:  # an object of one's own may raise anything
+        return None
+    return made
