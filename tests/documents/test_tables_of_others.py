@@ -64,7 +64,7 @@ def test_hugging_face_in_memory_and_on_disk(tmp_path: Path) -> None:
 
 def test_ray_data() -> None:
     ray = pytest.importorskip("ray")
-    ray.init(num_cpus=1, include_dashboard=False, ignore_reinit_error=True, log_to_driver=False)
+    ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False)
     rows = [dict(zip(ROWS, row, strict=True)) for row in zip(*ROWS.values(), strict=True)]
     try:
         _check(ray.data.from_items(rows))
