@@ -288,3 +288,19 @@ def test_a_cluster_that_is_not_there_is_told(docs: Path, tmp_path: Path) -> None
     assert done.returncode != 0
     assert "the Ray cluster at 127.0.0.1:1 cannot be reached" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_without_an_address_a_cluster_is_begun_though_another_runs_here(cluster: Any) -> None:
+    script = (
+        "import ray\n"
+        "from chunkwise.base.ray_workers import RayCluster\n"
+        "with RayCluster():\n"
+        "    print(ray.get_runtime_context().gcs_address, len(ray.nodes()))\n"
+    )
+    env = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=env, check=True
+    )
+    address, nodes = done.stdout.split()[-2:]
+    assert address != cluster.address
+    assert nodes == "1"

@@ -615,3 +615,31 @@ def test_a_part_of_a_file_in_a_store_is_that_part(store: Store) -> None:
         file = StoredFile("memory://docs", "/docs/a", size)
         for start, end in [(0, None), (5, None), (0, 7), (5, 7), (5, 40), (5, 100), (39, 40)]:
             assert file.read(start, end) == bytes(range(40))[start:end], (size, start, end)
+
+
+def test_a_store_that_knows_no_ranges_is_asked_for_the_whole_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole: list[str] = []
+
+    class Whole(type(fsspec.filesystem("memory"))):  # type: ignore[misc]
+        protocol = "wholes"
+        store: ClassVar[dict[str, Any]] = {}
+
+        def cat_file(self, path: str, **range: Any) -> bytes:
+            whole.append(path)
+            with self.open(path, "rb") as file:
+                data: bytes = file.read()
+            return data
+
+    fsspec.register_implementation("wholes", Whole, clobber=True)
+    data = bytes(range(256)) * 100_000
+    fsspec.filesystem("wholes").pipe_file("/docs/a", data)
+    file = StoredFile("wholes://docs", "/docs/a", len(data))
+    with file.open() as opened:
+        assert opened.read() == data
+        opened.seek(20_000_000)
+        assert opened.read(100) == data[20_000_000:20_000_100]
+    assert whole == ["/docs/a"]
+    assert file.read(5) == data[5:]
+    assert file.read(7, 9) == data[7:9]

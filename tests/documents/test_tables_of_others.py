@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,7 @@ def test_hugging_face_in_memory_and_on_disk(tmp_path: Path) -> None:
 
 def test_ray_data() -> None:
     ray = pytest.importorskip("ray")
-    ray.init(num_cpus=1, include_dashboard=False, ignore_reinit_error=True, log_to_driver=False)
+    ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False)
     rows = [dict(zip(ROWS, row, strict=True)) for row in zip(*ROWS.values(), strict=True)]
     try:
         _check(ray.data.from_items(rows))
@@ -72,26 +72,16 @@ def test_ray_data() -> None:
         ray.shutdown()
 
 
-def cut(batches: Iterable[Any]) -> Iterator[Any]:
-    """The recipe of docs/scale.md for `DataFrame.mapInArrow`."""
-    import pyarrow as pa
-
-    import chunkwise
-
-    for batch in batches:
-        rows = [
-            {"id": each.id, "doc_id": each.document.id, "start": each.start, "end": each.end, "text": each.text}
-            for each in chunkwise.chunk(pa.Table.from_batches([batch]), "structure")
-        ]  # fmt: skip
-        yield pa.RecordBatch.from_pylist(rows, schema=_schema())
-
-
-def _schema() -> Any:
-    import pyarrow as pa
-
-    texts = [pa.field(name, pa.string()) for name in ("id", "doc_id")]
-    places = [pa.field(name, pa.int64()) for name in ("start", "end")]
-    return pa.schema([*texts, *places, pa.field("text", pa.string())])
+def _recipe() -> tuple[str, str]:
+    """What docs/scale.md shows for `DataFrame.mapInArrow`: the function, and the line that calls it."""
+    page = (Path(__file__).parents[2] / "docs/scale.md").read_text()
+    (block,) = (
+        each
+        for each in re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+        if "mapInArrow" in each
+    )
+    function, _, call = block.strip().rpartition("\n\n")
+    return function, call
 
 
 def test_spark(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,16 +91,17 @@ def test_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    # What is typed is sent along; a function of a module is looked up there.
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), *sys.path]))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     spark = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()  # fmt: skip
     try:
         frame = spark.createDataFrame(list(zip(*ROWS.values(), strict=True)), list(ROWS))
         if hasattr(frame, "toArrow"):
             _check(frame)
-        found = frame.mapInArrow(
-            cut, "id string, doc_id string, start long, end long, text string"
-        ).collect()
+        function, call = _recipe()
+        names: dict[str, Any] = {"__name__": "__main__", "frame": frame}  # as if it were typed
+        exec(function, names)
+        found = eval(call, names).collect()
         assert sorted(each["id"] for each in found) == ["a::0", "b::0"]
+        assert all(each["text"] and each["start"] < each["end"] for each in found)
     finally:
         spark.stop()

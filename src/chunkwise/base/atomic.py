@@ -17,7 +17,7 @@ from pathlib import Path
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.object_store import address_of, shown_address, store, upload
 
-_FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
+FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 """Errors that nothing but writing meets: a full disk, or a full share of it."""
 
 
@@ -48,7 +48,7 @@ def replacing(path: Path) -> Iterator[Path]:
     if (address := address_of(path)) is not None:
         with scratch_folder() as folder:
             temporary = folder / path.name
-            with _write_errors(temporary, _FULL):
+            with _write_errors(temporary, FULL):
                 yield temporary
             with says_what_it_writes(path):
                 upload(temporary, address)
@@ -58,7 +58,7 @@ def replacing(path: Path) -> Iterator[Path]:
         if mode is not None and stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if mode is not None and not stat.S_ISREG(mode):
-        with _write_errors(path, _FULL | {errno.EPIPE}):
+        with _write_errors(path, FULL | {errno.EPIPE}):
             yield path
         return
     target = Path(os.path.realpath(path))
@@ -70,7 +70,7 @@ def replacing(path: Path) -> Iterator[Path]:
         if mode is not None:  # what only its owner may read is not shown to others meanwhile
             with says_what_it_writes(path):
                 temporary.chmod(stat.S_IMODE(mode) | stat.S_IRUSR | stat.S_IWUSR)
-        with _write_errors(path, _FULL):
+        with _write_errors(path, FULL):
             yield temporary
         with says_what_it_writes(path):
             with temporary.open("r+b") as written:

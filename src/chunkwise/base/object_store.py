@@ -182,6 +182,8 @@ def _status(error: BaseException) -> int | None:
 
 
 _PARTIAL = 206
+_WITHOUT_RANGES: set[type] = set()
+"""Kinds of stores that send a file as a whole whatever part is asked for, unless it is opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +207,18 @@ class StoredFile:
         if start == 0 and (end is None or end >= self.size):
             whole: bytes = asked(lambda: files.cat_file(self.path))
             return whole
-        part: bytes = asked(lambda: files.cat_file(self.path, start=start, end=end))
-        return part
+        if type(files) not in _WITHOUT_RANGES:
+            part: bytes = asked(lambda: files.cat_file(self.path, start=start, end=end))
+            if len(part) <= (self.size if end is None else end) - start:
+                return part
+            _WITHOUT_RANGES.add(type(files))  # it sent the whole, and would again for every part
+        return asked(lambda: self._sought(files, start, end))
+
+    def _sought(self, files: Any, start: int, end: int | None) -> bytes:
+        with files.open(self.path, "rb") as file:
+            file.seek(start)
+            found: bytes = file.read(-1 if end is None else end - start)
+        return found
 
     @property
     def _is_web(self) -> bool:

@@ -129,14 +129,18 @@ class RayWorkers(Generic[Given, Found]):
 
 
 def _connect(ray: Any, address: str | None) -> None:
-    # Its own variable may name a cluster; else one is begun here, with no page that nobody asked for.
-    own = {} if address or os.environ.get("RAY_ADDRESS") else {"include_dashboard": False}
+    # Its own variable may name a cluster; else one is begun here, though another runs on this machine already, with
+    # no page that nobody asked for.
+    named = address or os.environ.get("RAY_ADDRESS")
+    own: dict[str, Any] = {} if named else {"include_dashboard": False}
     where = f"the Ray cluster at {address}" if address else "a Ray cluster of this machine"
     host, _, port = (address or "").rpartition(":")
     try:
         if host and port.isdigit():  # Ray itself asks for minutes
             socket.create_connection((host, int(port)), _SECONDS).close()
-        ray.init(address=address, log_to_driver=False, logging_level="error", **own)
+        ray.init(
+            address=address if named else "local", log_to_driver=False, logging_level="error", **own
+        )
     except Exception as error:  # a wrong address, a cluster of another version: in Ray's own words
         words = " ".join(str(error).split())[:300]
         raise ChunkwiseError(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pickle
 import secrets
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -148,8 +148,11 @@ def chunk_stretches(
     options: LoadOptions,
     jobs: Jobs = 1,
     context: Context = "none",
-) -> Iterator[StretchOutcome]:
-    """Every document in the order of the inputs, long ones stretch by stretch, and what could not be read."""
+) -> Generator[StretchOutcome, None, None]:
+    """Every document in the order of the inputs, long ones stretch by stretch, and what could not be read.
+
+    To be closed by who does not take all: other processes are at work.
+    """
     made = get_strategy(strategy)
     check_jobs(jobs)
     reader = InputReader(source, options)
@@ -173,7 +176,7 @@ class _StretchRun:
         self._may_be_long = partial(may_be_long, get_strategy(strategy))
         self._unparsed = 0
 
-    def here(self, units: Iterator[InputItem]) -> Iterator[StretchOutcome]:
+    def here(self, units: Iterator[InputItem]) -> Generator[StretchOutcome, None, None]:
         for is_long, some in groupby(units, self._may_be_long):
             if is_long:
                 for unit in some:
@@ -184,7 +187,9 @@ class _StretchRun:
                     del outcome
         warn_of_unparsed(self._unparsed)
 
-    def by_workers(self, units: Iterator[InputItem], jobs: Jobs) -> Iterator[StretchOutcome]:
+    def by_workers(
+        self, units: Iterator[InputItem], jobs: Jobs
+    ) -> Generator[StretchOutcome, None, None]:
         waiting: deque[Callable[[], Iterator[StretchOutcome]]] = deque()
         # Told here, and perhaps unfit to travel.
         sent = replace(self._options, on_passed_over=None, on_renamed=None)

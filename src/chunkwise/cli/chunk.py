@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -425,10 +425,11 @@ def _write_stretches(
         paths, strategy, options=options.loading(outputs), jobs=options.workers(bytes_of(paths)),
         context=context,
     )  # fmt: skip
-    for stretch in readable_stretches(outcomes, options.strict, summary, advance):
-        for sink in sinks:
-            sink(stretch.chunked.chunks, stretch.place)
-        del stretch  # before the next one is made
+    with closing(outcomes):  # a full disk, for one, ends the workers here and not somewhere later
+        for stretch in readable_stretches(outcomes, options.strict, summary, advance):
+            for sink in sinks:
+                sink(stretch.chunked.chunks, stretch.place)
+            del stretch  # before the next one is made
 
 
 def _used(

@@ -6,13 +6,15 @@ import shutil
 import tempfile
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache, partial
 from hashlib import blake2b
 from itertools import islice
+from socket import gethostname
 from typing import cast
 
+from chunkwise.base.atomic import FULL
 from chunkwise.base.errors import UnreadableDocument, warn_user
 from chunkwise.base.limited_processes import (
     SUPPORTED,
@@ -119,13 +121,25 @@ def fetched(source: Source, options: LoadOptions) -> Iterator[Source]:
     elif source.size > options.max_bytes:
         raise UnreadableDocument(source.origin, f"larger than {options.max_bytes:,} bytes")
     else:
-        with tempfile.NamedTemporaryFile(prefix="chunkwise-") as file, source.open() as handle:
-            try:
+        with _copied(source) as path:
+            yield replace(source, path=path, stored=None, opening=None)
+
+
+@contextmanager
+def _copied(source: Source) -> Iterator[str]:
+    """A copy in the folder for temporary files, for as long as it is read."""
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(tempfile.NamedTemporaryFile(prefix="chunkwise-"))
+            with source.open() as handle:
                 shutil.copyfileobj(handle, file, _COPIED)
-                file.flush()
-            except OSError as error:
-                raise UnreadableDocument(source.origin, os_reason(error)) from error
-            yield replace(source, path=file.name, stored=None, opening=None)
+            file.flush()
+        except OSError as error:
+            reason = os_reason(error)
+            if error.errno in FULL:  # of the machine that reads, which may be one of many
+                reason = f"no room for a copy in {tempfile.gettempdir()} of {gethostname()} (TMPDIR): {reason}"
+            raise UnreadableDocument(source.origin, reason) from error
+        yield file.name
 
 
 def _loaded(source: Source, options: LoadOptions) -> Iterator[Document | UnreadableDocument]:
