@@ -44,11 +44,11 @@ class Part(NamedTuple):
     end: int
     unlinked: int
 
-    def holds(self, other: Part | Body) -> bool:
+    def holds(self, other: Part | ArticleBody) -> bool:
         return self.first <= other.first and other.end <= self.end
 
 
-class Body(NamedTuple):
+class ArticleBody(NamedTuple):
     """Blocks of the paragraphs of an article, and the elements that have about as many."""
 
     first: int
@@ -97,7 +97,7 @@ def has_dateline(blocks: Sequence[Block], text: str, at: int | None) -> bool:
     )
 
 
-def body_of_article(elements: Sequence[Part], paragraphs: Sequence[int]) -> Body | None:
+def body_of_article(elements: Sequence[Part], paragraphs: Sequence[int]) -> ArticleBody | None:
     """The element with the most prose in paragraphs of its own, with those near it that are like it.
 
     `elements`: outer before inner, in their order; `paragraphs`: bytes of each block's prose, 0 where it has none.
@@ -140,10 +140,10 @@ def body_of_article(elements: Sequence[Part], paragraphs: Sequence[int]) -> Body
     rivals = [
         part for part, score in zip(elements, scores, strict=True) if score >= _RIVAL * scores[best]
     ]
-    return Body(first, end, rivals)
+    return ArticleBody(first, end, rivals)
 
 
-def with_headline(elements: Sequence[Part], body: Body, at: int | None) -> Part | None:
+def with_headline(elements: Sequence[Part], body: ArticleBody, at: int | None) -> Part | None:
     """The smallest element with the headline, the body and all that may be the body as well."""
     if at is None:
         return None

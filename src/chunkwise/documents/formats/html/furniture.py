@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from chunkwise.core import Block
 from chunkwise.documents.formats.html.article import (
-    Body,
+    ArticleBody,
     Part,
     body_of_article,
     has_dateline,
@@ -307,7 +307,7 @@ class Furniture:
     def _alone(
         self,
         elements: list[Part],
-        body: Body,
+        body: ArticleBody,
         told: int | None,
         first: int,
         end: int,
