@@ -25,7 +25,7 @@ from chunkwise.chunkers.chunk_dataset import (
     PartWork,
     write_dataset,
 )
-from chunkwise.chunkers.long_text_segments import StretchSizes, TextStretch, in_stretches
+from chunkwise.chunkers.long_text_segments import SegmentSizes, TextSegment, in_segments
 from chunkwise.chunkers.write_chunks import row_of
 from chunkwise.documents import LoadOptions, source
 
@@ -377,10 +377,10 @@ def _long_file(docs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A long one among the others, and what is long made short."""
     monkeypatch.setattr("chunkwise.chunkers.cut_in_segments.SMALL", 50_000)
     monkeypatch.setattr("chunkwise.documents.streamed_text.SMALL", 50_000)
-    sizes = StretchSizes(12_000, tail=1_200)
+    sizes = SegmentSizes(12_000, tail=1_200)
     monkeypatch.setattr(
-        "chunkwise.chunkers.cut_in_segments.in_stretches",
-        lambda *given: in_stretches(*given, sizes),
+        "chunkwise.chunkers.cut_in_segments.in_segments",
+        lambda *given: in_segments(*given, sizes),
     )
     path = docs / "100-long.md"
     lines = [
@@ -395,9 +395,9 @@ def test_a_long_document_has_the_rows_that_it_has_as_a_whole(
     docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, context: Any
 ) -> None:
     long = _long_file(docs, monkeypatch)
-    seen: list[TextStretch] = []
-    cut = cut_in_segments._stretches
-    monkeypatch.setattr(cut_in_segments, "_stretches", lambda *given: _noted(cut(*given), seen))
+    seen: list[TextSegment] = []
+    cut = cut_in_segments._segments
+    monkeypatch.setattr(cut_in_segments, "_segments", lambda *given: _noted(cut(*given), seen))
     recipe = PartRecipe("structure", LoadOptions(), context, tmp_path / "out")
     made = write_dataset(docs, recipe, Here(recipe), 2, lambda each: None)
     assert made.documents == 201
@@ -410,8 +410,8 @@ def test_a_long_document_has_the_rows_that_it_has_as_a_whole(
     assert long.name in {row["doc_id"] for row in found}
 
 
-def _noted(stretches: Any, seen: list[TextStretch]) -> Any:
-    for each in stretches:
+def _noted(segments: Any, seen: list[TextSegment]) -> Any:
+    for each in segments:
         seen.append(each)
         yield each
 

@@ -1,4 +1,4 @@
-"""A text cut stretch by stretch has the chunks that it has as a whole, to the last column of their rows."""
+"""A text cut segment by segment has the chunks that it has as a whole, to the last column of their rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from chunkwise import Document
 from chunkwise.chunkers import get_strategy, registry
-from chunkwise.chunkers.long_text_segments import StretchSizes, TextStretch, in_stretches
+from chunkwise.chunkers.long_text_segments import SegmentSizes, TextSegment, in_segments
 from chunkwise.chunkers.write_chunks import ChunkRow, row_of
 
 STRATEGIES = [
@@ -78,26 +78,26 @@ def _prose(seed: int, blocks: int) -> str:
     return "\n\n".join(_paragraph(chance) for _ in range(blocks)) + "\n"
 
 
-def _stretches(document: Document, strategy: str, sizes: StretchSizes) -> list[TextStretch]:
+def _segments(document: Document, strategy: str, sizes: SegmentSizes) -> list[TextSegment]:
     text, parts = document.text, iter(range(0, len(document.text), 777))
     head = Document(document.id, "", title=document.title, format=document.format)
     return list(
-        in_stretches(head, (text[at : at + 777] for at in parts), get_strategy(strategy), sizes)
+        in_segments(head, (text[at : at + 777] for at in parts), get_strategy(strategy), sizes)
     )
 
 
-def _rows(stretches: list[TextStretch]) -> list[ChunkRow]:
-    return [row_of(chunk, place) for _, chunks, place, _ in stretches for chunk in chunks]
+def _rows(segments: list[TextSegment]) -> list[ChunkRow]:
+    return [row_of(chunk, place) for _, chunks, place, _ in segments for chunk in chunks]
 
 
 def test_every_strategy_that_says_so_is_among_those_tested() -> None:
     tested = {each.partition("(")[0] for each in STRATEGIES}
-    assert tested == {name for name in registry.builtin if get_strategy(name).in_stretches}
+    assert tested == {name for name in registry.builtin if get_strategy(name).in_segments}
 
 
-def _check(strategy: str, document: Document, stretch: int) -> None:
+def _check(strategy: str, document: Document, segment: int) -> None:
     # Nothing is parted at a place that no trial has shown to be one.
-    made = _stretches(document, strategy, StretchSizes(stretch, tail=800, most=1000))
+    made = _segments(document, strategy, SegmentSizes(segment, tail=800, most=1000))
     assert _rows(made) == [row_of(chunk) for chunk in get_strategy(strategy).chunks(document)]
     assert len(made) > 1
 
@@ -111,21 +111,21 @@ def test_every_strategy_parts_markdown_and_prose(strategy: str) -> None:
 @given(
     strategy=st.sampled_from(STRATEGIES),
     seed=st.integers(0, 1 << 30),
-    stretch=st.integers(6_500, 14_000),
+    segment=st.integers(6_500, 14_000),
     is_markdown=st.booleans(),
 )
-def test_stretches_have_the_chunks_of_the_whole(
-    strategy: str, seed: int, stretch: int, is_markdown: bool
+def test_segments_have_the_chunks_of_the_whole(
+    strategy: str, seed: int, segment: int, is_markdown: bool
 ) -> None:
     text = _markdown(seed, 160) if is_markdown else _prose(seed, 110)
     document = Document("d", text, format="markdown" if is_markdown else "text")
-    _check(strategy, document, min(stretch, len(text) // 2))
+    _check(strategy, document, min(segment, len(text) // 2))
 
 
-def test_headings_of_earlier_stretches_stand_above_later_ones() -> None:
+def test_headings_of_earlier_segments_stand_above_later_ones() -> None:
     text = "# Handbook\n\n## Leave\n\n" + _prose(3, 100)
     document = Document("d", text, format="markdown")
-    made = _stretches(document, "words(max_words=30)", StretchSizes(4_000, tail=400))
+    made = _segments(document, "words(max_words=30)", SegmentSizes(4_000, tail=400))
     assert len(made) > 4
     assert {row["section"] for row in _rows(made)[1:]} == {"Handbook > Leave"}
 
@@ -135,8 +135,8 @@ def test_a_text_that_offers_no_place_to_part_it_is_parted_all_the_same() -> None
     rows = "".join(f"| name {number} | what it is |\n" for number in range(2_500))
     text = f"# Names\n\n| name | what |\n|---|---|\n{rows}"
     document = Document("d", text, format="markdown")
-    sizes = StretchSizes(10_000, tail=1_000, most=2)
-    made = _stretches(document, "structure(max_tokens=50)", sizes)
+    sizes = SegmentSizes(10_000, tail=1_000, most=2)
+    made = _segments(document, "structure(max_tokens=50)", sizes)
     assert max(len(each.analyzed.text) for each in made) <= 20_000
     found = _rows(made)
     assert [row["index"] for row in found] == list(range(len(found)))
@@ -145,10 +145,10 @@ def test_a_text_that_offers_no_place_to_part_it_is_parted_all_the_same() -> None
     assert "".join(said.split()) == "".join(text.split())  # nothing is lost but white space
 
 
-def test_a_chunk_longer_than_a_stretch_makes_it_longer() -> None:
+def test_a_chunk_longer_than_a_segment_makes_it_longer() -> None:
     document = Document("d", _prose(4, 150))
-    sizes = StretchSizes(2_000, tail=100, most=1000)
-    made = _stretches(document, "words(max_words=120)", sizes)
+    sizes = SegmentSizes(2_000, tail=100, most=1000)
+    made = _segments(document, "words(max_words=120)", sizes)
     assert len(made) > 1
     strategy = get_strategy("words(max_words=120)")
     assert _rows(made) == [row_of(chunk) for chunk in strategy.chunks(document)]
@@ -156,4 +156,4 @@ def test_a_chunk_longer_than_a_stretch_makes_it_longer() -> None:
 
 @pytest.mark.parametrize("text", ["", " \n" * 5_000])
 def test_a_text_without_a_word_has_no_chunk(text: str) -> None:
-    assert _rows(_stretches(Document("d", text), "words", StretchSizes(1_000, tail=50))) == []
+    assert _rows(_segments(Document("d", text), "words", SegmentSizes(1_000, tail=50))) == []

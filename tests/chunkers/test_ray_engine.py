@@ -216,7 +216,7 @@ def test_a_cluster_writes_the_rows_of_postgresql_that_one_process_writes(
     assert rows[1] == rows[0]
 
 
-def test_a_long_document_is_cut_in_stretches_by_a_cluster(cluster: Any, tmp_path: Path) -> None:
+def test_a_long_document_is_cut_in_segments_by_a_cluster(cluster: Any, tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()
     part = "# Part\n\nThe keeper of the lamp writes down the hour, the wind and the height of the water.\n\n"

@@ -17,8 +17,8 @@ import pytest
 import chunkwise
 from chunkwise import LoadOptions
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
-from chunkwise.chunkers.long_text_segments import StretchSizes, in_stretches
-from chunkwise.chunkers.streamed_chunks import CutStretch, chunk_stretches
+from chunkwise.chunkers.long_text_segments import SegmentSizes, in_segments
+from chunkwise.chunkers.streamed_chunks import CutSegment, chunk_segments
 from chunkwise.chunkers.write_chunks import chunk_lines, row_of
 
 WORDS = "the keeper of lamp writes down hour and wind over water near old stone pier".split()
@@ -49,34 +49,34 @@ def docs(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def _small_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
+def _small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chunkwise.chunkers.cut_in_segments.SMALL", 50_000)
     monkeypatch.setattr("chunkwise.documents.streamed_text.SMALL", 50_000)
-    sizes = StretchSizes(12_000, tail=1_200)
+    sizes = SegmentSizes(12_000, tail=1_200)
     monkeypatch.setattr(
-        "chunkwise.chunkers.cut_in_segments.in_stretches",
-        lambda *given: in_stretches(*given, sizes),
+        "chunkwise.chunkers.cut_in_segments.in_segments",
+        lambda *given: in_segments(*given, sizes),
     )
 
 
 def _rows(found: Iterator[Any]) -> tuple[list[Any], list[str], int]:
-    rows, problems, stretches = [], [], 0
+    rows, problems, segments = [], [], 0
     for each in found:
         if isinstance(each, UnreadableDocument):
             problems.append(str(each))
         else:
-            assert isinstance(each, CutStretch)
-            stretches += 1
+            assert isinstance(each, CutSegment)
+            segments += 1
             rows += [row_of(chunk, each.place) for chunk in each.chunked.chunks]
-    return rows, problems, stretches
+    return rows, problems, segments
 
 
-@pytest.mark.usefixtures("_small_stretches")
+@pytest.mark.usefixtures("_small_segments")
 @pytest.mark.parametrize("strategy", ["words(max_words=40)", "structure(max_tokens=60)"])
 @pytest.mark.parametrize("context", ["none", "headings"])
 def test_rows_are_those_of_the_whole(docs: Path, strategy: str, context: Any) -> None:
-    rows, problems, stretches = _rows(
-        chunk_stretches(docs, strategy, options=LoadOptions(), context=context)
+    rows, problems, segments = _rows(
+        chunk_segments(docs, strategy, options=LoadOptions(), context=context)
     )
     told: list[str] = []
     whole = list(chunkwise.chunk(docs, strategy, on_unreadable=lambda each: told.append(str(each))))
@@ -88,16 +88,16 @@ def test_rows_are_those_of_the_whole(docs: Path, strategy: str, context: Any) ->
         assert all(row["context"] for row in rows if row["doc_id"] == "b.md")
     assert problems == told
     assert problems == [f"{docs}/d.md: empty: no text in it"]
-    assert stretches > 8
+    assert segments > 8
 
 
-@pytest.mark.usefixtures("_small_stretches")
-def test_lines_of_a_stretch_count_from_the_beginning_of_the_text(docs: Path) -> None:
-    found = chunk_stretches(docs / "b.md", "words(max_words=40)", options=LoadOptions())
+@pytest.mark.usefixtures("_small_segments")
+def test_lines_of_a_segment_count_from_the_beginning_of_the_text(docs: Path) -> None:
+    found = chunk_segments(docs / "b.md", "words(max_words=40)", options=LoadOptions())
     lines = [
         json.loads(line)
         for each in found
-        if isinstance(each, CutStretch)
+        if isinstance(each, CutSegment)
         for line in chunk_lines(each.chunked.chunks, each.place)
     ]
     text = (docs / "b.md").read_text()
@@ -106,7 +106,7 @@ def test_lines_of_a_stretch_count_from_the_beginning_of_the_text(docs: Path) -> 
     assert [line["id"] for line in lines][-1] == f"b.md::{len(lines) - 1}"
 
 
-@pytest.mark.usefixtures("_small_stretches")
+@pytest.mark.usefixtures("_small_segments")
 def test_a_text_lost_halfway_ends_the_run(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from chunkwise.documents import streamed_text
 
@@ -117,11 +117,11 @@ def test_a_text_lost_halfway_ends_the_run(docs: Path, monkeypatch: pytest.Monkey
     (docs / "b.md").write_text(_text(600_000))
     monkeypatch.setattr(streamed_text, "decoded", broken)
     with pytest.raises(ChunkwiseError, match=r"b\.md: .*had been written; run again"):
-        _rows(chunk_stretches(docs / "b.md", "words(max_words=40)", options=LoadOptions()))
+        _rows(chunk_segments(docs / "b.md", "words(max_words=40)", options=LoadOptions()))
 
 
 def test_processes_lay_long_texts_down_and_write_the_same_file(docs: Path, tmp_path: Path) -> None:
-    """With the sizes in use, by the command: both stretches of the long text are there, and nothing else is left."""
+    """With the sizes in use, by the command: both segments of the long text are there, and nothing else is left."""
     (docs / "b.md").write_text(_text(17 << 20))
     scratch = tmp_path / "scratch"
     scratch.mkdir()

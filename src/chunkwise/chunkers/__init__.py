@@ -132,10 +132,10 @@ class Strategy:
         return hasattr(self.chunker, "llm")
 
     @property
-    def in_stretches(self) -> bool:
+    def in_segments(self) -> bool:
         """Whether it fills chunks from the left and looks ahead no further than their size: what a chunk is does not
         depend on what stands far from it."""
-        return self.name in registry.builtin and bool(getattr(self.chunker, "in_stretches", False))
+        return self.name in registry.builtin and bool(getattr(self.chunker, "in_segments", False))
 
     @property
     def asks_for_overlap(self) -> bool:

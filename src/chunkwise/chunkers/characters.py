@@ -23,7 +23,7 @@ class CharacterChunker:
     Use it where a size in characters is prescribed, or as a baseline.
     """
 
-    in_stretches: ClassVar[bool] = True
+    in_segments: ClassVar[bool] = True
 
     max_chars: int = param(
         1000, "characters of a chunk", unit="characters", low=1, high=LARGEST,

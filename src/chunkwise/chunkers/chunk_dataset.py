@@ -31,7 +31,7 @@ from chunkwise.chunkers.contextual import with_headings
 from chunkwise.chunkers.cut_in_segments import LostHalfwayError, cut_units
 from chunkwise.chunkers.dataset_folder import FORMAT, MANIFEST, RECORDS, STAGED, DatasetFolder
 from chunkwise.chunkers.lance_parts import LanceParts
-from chunkwise.chunkers.write_chunks import StretchPlace, VectorRows, WriteChunks, chunk_file
+from chunkwise.chunkers.write_chunks import SegmentPlace, VectorRows, WriteChunks, chunk_file
 from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.documents import (
     InputItem,
@@ -109,7 +109,7 @@ class PartWorkers(Protocol):
 def _nowhere(
     chunks: Iterable[Chunk],
     vectors: VectorRows | None = None,
-    place: StretchPlace | None = None,
+    place: SegmentPlace | None = None,
 ) -> None:
     """Writes nothing."""
 
@@ -150,13 +150,13 @@ class PartRecipe:
             if id != cut.document.id:
                 own_ids.append([len(documents), cut.document.id])
             documents.append([id, cut.document.source])
-            for stretch in cut.stretches(id):
-                rows = stretch.chunks
+            for segment in cut.segments(id):
+                rows = segment.chunks
                 if self.context == "headings":
-                    rows = with_headings(rows, stretch.analyzed)
+                    rows = with_headings(rows, segment.analyzed)
                 chunks += len(rows)
-                write(rows, place=stretch.place)
-                del stretch, rows  # before the next one is made
+                write(rows, place=segment.place)
+                del segment, rows  # before the next one is made
         return PartRecord(documents, chunks, problems, own_ids)
 
     def how(self) -> str:

@@ -1,4 +1,4 @@
-"""Units of work to documents with their chunks: short ones at once, long ones stretch by stretch."""
+"""Units of work to documents with their chunks: short ones at once, long ones segment by segment."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import NamedTuple
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.chunk import ChunkOutcome, StrategyLike, cut_batch, under_id
-from chunkwise.chunkers.long_text_segments import TextStretch, in_stretches
-from chunkwise.chunkers.write_chunks import StretchPlace
+from chunkwise.chunkers.long_text_segments import TextSegment, in_segments
+from chunkwise.chunkers.write_chunks import SegmentPlace
 from chunkwise.core import Document
 from chunkwise.documents import InputItem, LoadOptions
 from chunkwise.documents.reading import EMPTY, SMALL
@@ -24,7 +24,7 @@ class CutDocument(NamedTuple):
     """A document, and its chunks, as many at a time as are there, under the id that it is given."""
 
     document: Document
-    stretches: Callable[[str], Iterable[TextStretch]]
+    segments: Callable[[str], Iterable[TextSegment]]
 
 
 class LostHalfwayError(Exception):
@@ -56,20 +56,20 @@ def cut_units(
 
 
 def may_be_long(strategy: Strategy, unit: InputItem) -> bool:
-    """Whether it is worth trying to cut it stretch by stretch."""
-    return strategy.in_stretches and isinstance(unit, Source) and unit.size > SMALL
+    """Whether it is worth trying to cut it segment by segment."""
+    return strategy.in_segments and isinstance(unit, Source) and unit.size > SMALL
 
 
 def _at_once(outcome: ChunkOutcome) -> CutDocument | UnreadableDocument:
     if isinstance(outcome, UnreadableDocument):
         return outcome
 
-    def stretches(id: str) -> Iterator[TextStretch]:
+    def segments(id: str) -> Iterator[TextSegment]:
         named = under_id(outcome, id)
         text = named.document.text
-        yield TextStretch(named.analyzed, named.chunks, StretchPlace(), len(text))
+        yield TextSegment(named.analyzed, named.chunks, SegmentPlace(), len(text))
 
-    return CutDocument(outcome.document, stretches)
+    return CutDocument(outcome.document, segments)
 
 
 def _cut_long(
@@ -78,7 +78,7 @@ def _cut_long(
     try:
         with long_text(unit, options) as found:
             if found is not None:
-                yield CutDocument(found.document, partial(_stretches, unit, found, strategy))
+                yield CutDocument(found.document, partial(_segments, unit, found, strategy))
                 return
     except UnreadableDocument as error:
         yield error
@@ -86,13 +86,13 @@ def _cut_long(
     yield from map(_at_once, cut_batch(strategy, options, [unit]))
 
 
-def _stretches(unit: Source, found: LongText, strategy: Strategy, id: str) -> Iterator[TextStretch]:
+def _segments(unit: Source, found: LongText, strategy: Strategy, id: str) -> Iterator[TextSegment]:
     chunks = 0
     try:
-        for stretch in in_stretches(replace(found.document, id=id), found.read(), strategy):
-            chunks += len(stretch.chunks)
-            yield stretch
-            del stretch  # before the next one is made
+        for segment in in_segments(replace(found.document, id=id), found.read(), strategy):
+            chunks += len(segment.chunks)
+            yield segment
+            del segment  # before the next one is made
         if not chunks:
             raise UnreadableDocument(unit.origin, EMPTY)
     except UnreadableDocument as error:

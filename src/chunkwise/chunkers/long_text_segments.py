@@ -1,11 +1,11 @@
-"""A text longer than memory should hold, cut stretch by stretch into the chunks that it has as a whole.
+"""A text longer than memory should hold, cut segment by segment into the chunks that it has as a whole.
 
 A strategy that fills chunks from the left knows nothing, where one begins, but what stands behind that place. So a
-stretch is cut, its last chunks are left, and the next stretch begins with one of them: the first from which a trial
-goes on as the stretch before does. Where the beginnings of several chunks fail that trial, more is read; after four
+segment is cut, its last chunks are left, and the next segment begins with one of them: the first from which a trial
+goes on as the segment before does. Where the beginnings of several chunks fail that trial, more is read; after four
 times as much the text is parted where a block begins, and its chunks may be others from there on.
 
-What is a heading in plain text is judged by all its lines, here by those of a stretch: numbers and widths of the whole
+What is a heading in plain text is judged by all its lines, here by those of a segment: numbers and widths of the whole
 are not known, so that sections, and chunks that end with them, may be others than those of the text in one piece.
 """
 
@@ -19,17 +19,17 @@ import numpy as np
 
 from chunkwise.base.collector import uncollected
 from chunkwise.chunkers import Strategy
-from chunkwise.chunkers.write_chunks import StretchPlace
+from chunkwise.chunkers.write_chunks import SegmentPlace
 from chunkwise.core import Chunk, Document
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.sections import HeadingAbove
 
 
 @dataclass(frozen=True, slots=True)
-class StretchSizes:
+class SegmentSizes:
     """In characters."""
 
-    stretch: int = 4 << 20
+    segment: int = 4 << 20
     tail: int = 1 << 17
     """Further than anything that decides about a cut looks ahead: nothing this close to the end of what was read is
     relied on."""
@@ -38,30 +38,30 @@ class StretchSizes:
     trials: int = 8
 
 
-_USUAL = StretchSizes()
+_USUAL = SegmentSizes()
 _CHUNKS_A_TAIL = 4
-_TAILS_A_STRETCH = 8
+_TAILS_A_SEGMENT = 8
 _TAILS_TRIED = 4
 
 
-class TextStretch(NamedTuple):
+class TextSegment(NamedTuple):
     """A part of a text, and those of the chunks that begin in it which begin in no later one."""
 
     analyzed: Analyzed
     chunks: list[Chunk]
-    """Their positions are those of the stretch, and so are their numbers."""
-    place: StretchPlace
+    """Their positions are those of the segment, and so are their numbers."""
+    place: SegmentPlace
     until: int
-    """Where the next stretch begins, in positions of this one; the end of its text where there is none."""
+    """Where the next segment begins, in positions of this one; the end of its text where there is none."""
 
 
-def in_stretches(
-    document: Document, text: Iterable[str], strategy: Strategy, sizes: StretchSizes = _USUAL
-) -> Iterator[TextStretch]:
-    """The stretches of a text, `document` being what is known of it; all of its chunks, in order."""
+def in_segments(
+    document: Document, text: Iterable[str], strategy: Strategy, sizes: SegmentSizes = _USUAL
+) -> Iterator[TextSegment]:
+    """The segments of a text, `document` being what is known of it; all of its chunks, in order."""
     source = _Reader(text)
     above: tuple[HeadingAbove, ...] = ()
-    place, wanted, rest = StretchPlace(), sizes.stretch, ""
+    place, wanted, rest = SegmentPlace(), sizes.segment, ""
     while True:
         rest += source.read(wanted - len(rest))
         is_last = len(rest) < wanted
@@ -69,27 +69,27 @@ def in_stretches(
         with uncollected():
             chunks = list(strategy.chunks(analyzed))
         if is_last:
-            yield TextStretch(analyzed, chunks, place, len(rest))
+            yield TextSegment(analyzed, chunks, place, len(rest))
             return
         longest = max((chunk.end - chunk.start for chunk in chunks), default=0)
         tail = max(sizes.tail, _CHUNKS_A_TAIL * longest)
-        if wanted < _TAILS_A_STRETCH * tail:
-            wanted = _TAILS_A_STRETCH * tail
+        if wanted < _TAILS_A_SEGMENT * tail:
+            wanted = _TAILS_A_SEGMENT * tail
             continue
         found = _Parting(strategy, analyzed, chunks, tail).chunk(sizes.trials)
         if found is None:
-            if wanted < sizes.most * max(sizes.stretch, _TAILS_A_STRETCH * tail):
+            if wanted < sizes.most * max(sizes.segment, _TAILS_A_SEGMENT * tail):
                 wanted *= 2
                 continue
             found = _at_a_block(analyzed, chunks, len(rest) - 2 * tail)
         begin = chunks[found].start if found < len(chunks) else len(rest)
         above = analyzed.sections.above(begin)
-        stretch = TextStretch(analyzed, chunks[:found], place, begin)
+        segment = TextSegment(analyzed, chunks[:found], place, begin)
         del analyzed, chunks  # whoever is given them lets go of them before the next are made
-        yield stretch
-        del stretch
-        place = StretchPlace(place.characters + begin, place.chunks + found)
-        rest, wanted = rest[begin:], sizes.stretch
+        yield segment
+        del segment
+        place = SegmentPlace(place.characters + begin, place.chunks + found)
+        rest, wanted = rest[begin:], sizes.segment
 
 
 class _Reader:
@@ -111,7 +111,7 @@ class _Reader:
 
 
 class _Parting:
-    """Where a stretch can end: at a chunk from which the next one goes on as this does."""
+    """Where a segment can end: at a chunk from which the next one goes on as this does."""
 
     def __init__(
         self, strategy: Strategy, analyzed: Analyzed, chunks: Sequence[Chunk], tail: int

@@ -29,7 +29,7 @@ class ParagraphChunker(SizedChunker):
     Use it for verses, aphorisms, recipes, questions and answers: text written in small units.
     """
 
-    in_stretches: ClassVar[bool] = True
+    in_segments: ClassVar[bool] = True
 
     merge: bool = param(False, "fill chunks with several paragraphs up to the limit")
 

@@ -26,7 +26,7 @@ class ParentChildChunker(SizedChunker):
     Use it where a question meets one sentence but the answer needs what stands around it.
     """
 
-    in_stretches: ClassVar[bool] = True
+    in_segments: ClassVar[bool] = True
 
     max_tokens: int = param(
         100, "no chunk is larger, in units of the tokenizer", unit="words", low=1, high=LARGEST,

@@ -176,7 +176,7 @@ class RecursiveChunker(SizedChunker):
                     ) from None
 
     @property
-    def in_stretches(self) -> bool:
+    def in_segments(self) -> bool:
         """What a regular expression looks at may be anywhere."""
         return not self.regex
 

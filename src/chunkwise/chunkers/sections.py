@@ -25,7 +25,7 @@ class SectionChunker(SizedChunker):
 
     default_overlap: ClassVar[tuple[str, int]] = ("overlap_sentences", 2)
 
-    in_stretches: ClassVar[bool] = True
+    in_segments: ClassVar[bool] = True
 
     max_tokens: int = param(
         800, "no chunk is larger", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)

@@ -21,7 +21,7 @@ class SentenceChunker(SizedChunker):
 
     default_overlap: ClassVar[tuple[str, int]] = ("overlap", 50)
 
-    in_stretches: ClassVar[bool] = True
+    in_segments: ClassVar[bool] = True
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
         packer = self.packer(document, [*sentence_levels(document), *clause_levels(document)])

@@ -1,7 +1,7 @@
 """Files in, chunks out for whoever writes them as they come: a long text is never in memory as a whole.
 
-The chunks are those of a data set: a text that is cut in stretches is cut so by one process, by several and by a
-cluster. A process of this machine lays the stretches of a long text into a file, which is read in its turn; what a
+The chunks are those of a data set: a text that is cut in segments is cut so by one process, by several and by a
+cluster. A process of this machine lays the segments of a long text into a file, which is read in its turn; what a
 cluster would have to send over a network as a whole is cut here.
 """
 
@@ -37,7 +37,7 @@ from chunkwise.chunkers.chunk import (
 )
 from chunkwise.chunkers.contextual import with_headings
 from chunkwise.chunkers.cut_in_segments import LostHalfwayError, cut_units, may_be_long
-from chunkwise.chunkers.write_chunks import StretchPlace
+from chunkwise.chunkers.write_chunks import SegmentPlace
 from chunkwise.core import Document
 from chunkwise.documents import InputItem, InputReader, Inputs, LoadOptions
 from chunkwise.documents.source import Source
@@ -45,37 +45,37 @@ from chunkwise.documents.source import Source
 Context = Literal["none", "headings"]
 
 
-class CutStretch(NamedTuple):
-    """A document with its chunks, or a stretch of a long one: to be let go of before the next is asked for."""
+class CutSegment(NamedTuple):
+    """A document with its chunks, or a segment of a long one: to be let go of before the next is asked for."""
 
     chunked: Chunked
-    """Positions and numbers are those of the stretch."""
-    place: StretchPlace
+    """Positions and numbers are those of the segment."""
+    place: SegmentPlace
 
     @property
     def is_first(self) -> bool:
         """Of its document."""
-        return self.place == StretchPlace()
+        return self.place == SegmentPlace()
 
 
 class _LaidDown(NamedTuple):
-    """A long text whose stretches lie in a file."""
+    """A long text whose segments lie in a file."""
 
     document: Document
     path: Path
 
-    def stretches(self, id: str) -> Iterator[CutStretch]:
+    def segments(self, id: str) -> Iterator[CutSegment]:
         with self.path.open("rb") as file:
             self.path.unlink()
             while (found := _next_of(file)) is not None:
                 chunked, place = found
-                yield CutStretch(under_id(chunked, id), place)
+                yield CutSegment(under_id(chunked, id), place)
                 del found, chunked  # before the next one is read
 
 
-def _next_of(file: BinaryIO) -> tuple[Chunked, StretchPlace] | None:
+def _next_of(file: BinaryIO) -> tuple[Chunked, SegmentPlace] | None:
     try:
-        found: tuple[Chunked, StretchPlace] = pickle.load(file)  # what a process of ours wrote
+        found: tuple[Chunked, SegmentPlace] = pickle.load(file)  # what a process of ours wrote
     except EOFError:
         return None
     return found
@@ -92,7 +92,7 @@ class _Cutting:
     options: LoadOptions
     context: Context
     folder: Path | None
-    """Where stretches are laid down; None: no long text is sent."""
+    """Where segments are laid down; None: no long text is sent."""
 
     def __call__(self, batch: list[InputItem]) -> list[_Cut]:
         made, found = get_strategy(self.strategy), list[_Cut]()
@@ -113,12 +113,12 @@ class _Cutting:
             path = self.folder / secrets.token_hex(8)
             try:
                 with path.open("xb") as file:
-                    for stretch in cut.stretches(cut.document.id):
+                    for segment in cut.segments(cut.document.id):
                         chunked = Chunked(
-                            stretch.analyzed.document, stretch.chunks, stretch.analyzed
+                            segment.analyzed.document, segment.chunks, segment.analyzed
                         )
-                        pickle.dump((_headed(chunked, self.context), stretch.place), file)
-                        del stretch, chunked  # before the next one is made
+                        pickle.dump((_headed(chunked, self.context), segment.place), file)
+                        del segment, chunked  # before the next one is made
             except LostHalfwayError as lost:
                 path.unlink()
                 yield _problem(lost, unit)
@@ -138,25 +138,25 @@ def _problem(lost: LostHalfwayError, unit: InputItem) -> UnreadableDocument:
     return problem
 
 
-StretchOutcome = CutStretch | UnreadableDocument
+SegmentOutcome = CutSegment | UnreadableDocument
 
 
-def chunk_stretches(
+def chunk_segments(
     source: Inputs,
     strategy: StrategyLike,
     *,
     options: LoadOptions,
     jobs: Jobs = 1,
     context: Context = "none",
-) -> Generator[StretchOutcome, None, None]:
-    """Every document in the order of the inputs, long ones stretch by stretch, and what could not be read.
+) -> Generator[SegmentOutcome, None, None]:
+    """Every document in the order of the inputs, long ones segment by segment, and what could not be read.
 
     To be closed by who does not take all: other processes are at work.
     """
     made = get_strategy(strategy)
     check_jobs(jobs)
     reader = InputReader(source, options)
-    run = _StretchRun(strategy, options, context, reader)
+    run = _SegmentRun(strategy, options, context, reader)
     units = reader.units()
     if jobs == 1 or made.asks_a_model:
         return run.here(units)
@@ -167,7 +167,7 @@ def chunk_stretches(
     return run.by_workers(chain(first, units), jobs)
 
 
-class _StretchRun:
+class _SegmentRun:
     def __init__(
         self, strategy: StrategyLike, options: LoadOptions, context: Context, reader: InputReader
     ) -> None:
@@ -176,7 +176,7 @@ class _StretchRun:
         self._may_be_long = partial(may_be_long, get_strategy(strategy))
         self._unparsed = 0
 
-    def here(self, units: Iterator[InputItem]) -> Generator[StretchOutcome, None, None]:
+    def here(self, units: Iterator[InputItem]) -> Generator[SegmentOutcome, None, None]:
         for is_long, some in groupby(units, self._may_be_long):
             if is_long:
                 for unit in some:
@@ -189,8 +189,8 @@ class _StretchRun:
 
     def by_workers(
         self, units: Iterator[InputItem], jobs: Jobs
-    ) -> Generator[StretchOutcome, None, None]:
-        waiting: deque[Callable[[], Iterator[StretchOutcome]]] = deque()
+    ) -> Generator[SegmentOutcome, None, None]:
+        waiting: deque[Callable[[], Iterator[SegmentOutcome]]] = deque()
         # Told here, and perhaps unfit to travel.
         sent = replace(self._options, on_passed_over=None, on_renamed=None)
         with ExitStack() as stack:
@@ -212,7 +212,7 @@ class _StretchRun:
         workers: WorkerGroup[list[InputItem], list[_Cut]],
         batch: list[InputItem],
         folder: Path | None,
-    ) -> Iterator[Callable[[], Iterator[StretchOutcome]]]:
+    ) -> Iterator[Callable[[], Iterator[SegmentOutcome]]]:
         """One with which a batch is full is its last."""
         long = batch.pop() if folder is None and self._may_be_long(batch[-1]) else None
         if batch:
@@ -225,23 +225,23 @@ class _StretchRun:
         workers: WorkerGroup[list[InputItem], list[_Cut]],
         batch: list[InputItem],
         future: Future[list[_Cut]],
-    ) -> Iterator[StretchOutcome]:
+    ) -> Iterator[SegmentOutcome]:
         for outcome in surviving(workers, batch, future):
             yield from self._named(outcome)
             del outcome
 
-    def _named(self, outcome: _Cut) -> Iterator[StretchOutcome]:
+    def _named(self, outcome: _Cut) -> Iterator[SegmentOutcome]:
         """Under an id that no other document has."""
         if isinstance(outcome, UnreadableDocument):
             yield outcome
         elif isinstance(outcome, Chunked):
             self._unparsed += outcome.unparsed
             id = self._reader.own_id(outcome.document)
-            yield CutStretch(under_id(outcome, id), StretchPlace())
+            yield CutSegment(under_id(outcome, id), SegmentPlace())
         else:
-            yield from outcome.stretches(self._reader.own_id(outcome.document))
+            yield from outcome.segments(self._reader.own_id(outcome.document))
 
-    def _long_here(self, unit: InputItem) -> Iterator[StretchOutcome]:
+    def _long_here(self, unit: InputItem) -> Iterator[SegmentOutcome]:
         assert isinstance(unit, Source)
         for cut in cut_units(self._strategy, self._options, [unit]):
             if isinstance(cut, UnreadableDocument):
@@ -249,14 +249,14 @@ class _StretchRun:
                 continue
             is_begun = False
             try:
-                for stretch in cut.stretches(self._reader.own_id(cut.document)):
-                    if not stretch.chunks:
+                for segment in cut.segments(self._reader.own_id(cut.document)):
+                    if not segment.chunks:
                         continue
-                    is_begun, place = True, stretch.place
-                    chunked = Chunked(stretch.analyzed.document, stretch.chunks, stretch.analyzed)
-                    del stretch
+                    is_begun, place = True, segment.place
+                    chunked = Chunked(segment.analyzed.document, segment.chunks, segment.analyzed)
+                    del segment
                     _headed(chunked, self._context)
-                    yield CutStretch(chunked, place)
+                    yield CutSegment(chunked, place)
                     del chunked
             except LostHalfwayError as lost:
                 problem = _problem(lost, unit)

@@ -69,7 +69,7 @@ class StructureChunker(SizedChunker):
     Use it for Markdown, HTML and DOCX with tables, lists and code. A split table's header is in `context`.
     """
 
-    in_stretches: ClassVar[bool] = True
+    in_segments: ClassVar[bool] = True
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
         sections = heading_levels(document)

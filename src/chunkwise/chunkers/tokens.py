@@ -23,7 +23,7 @@ class TokenChunker:
     Use it as the baseline every other strategy has to beat.
     """
 
-    in_stretches: ClassVar[bool] = True
+    in_segments: ClassVar[bool] = True
 
     max_tokens: int = param(
         400, "tokens of a chunk", unit="tokens", low=1, high=LARGEST, aliases=("chunk_size",)

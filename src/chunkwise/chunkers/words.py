@@ -26,7 +26,7 @@ class WordChunker:
     Use it where sizes are spoken of in words. Presets: small 200/30, medium 500/75, large 800/100.
     """
 
-    in_stretches: ClassVar[bool] = True
+    in_segments: ClassVar[bool] = True
 
     preset: str = param("medium", "a size and overlap by name", choices=tuple(_PRESETS))
     max_words: int | None = param(

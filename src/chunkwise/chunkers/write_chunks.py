@@ -35,14 +35,14 @@ from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, g
 VectorRows = Iterable[NDArray[np.float32]]
 
 
-class StretchPlace(NamedTuple):
-    """Where a stretch of a longer text begins in it: positions and numbers of its chunks are counted from there."""
+class SegmentPlace(NamedTuple):
+    """Where a segment of a longer text begins in it: positions and numbers of its chunks are counted from there."""
 
     characters: int = 0
     chunks: int = 0
 
 
-_AT_THE_BEGINNING = StretchPlace()
+_AT_THE_BEGINNING = SegmentPlace()
 
 
 class WriteChunks(Protocol):
@@ -52,7 +52,7 @@ class WriteChunks(Protocol):
         self,
         chunks: Iterable[Chunk],
         vectors: VectorRows | None = None,
-        place: StretchPlace = _AT_THE_BEGINNING,
+        place: SegmentPlace = _AT_THE_BEGINNING,
     ) -> None: ...
 
 
@@ -118,7 +118,7 @@ def _tokenizer(label: str) -> TokenizerLike:
     return limit[0] if limit else DEFAULT_TOKENIZER
 
 
-def row_of(chunk: Chunk, place: StretchPlace = _AT_THE_BEGINNING) -> ChunkRow:
+def row_of(chunk: Chunk, place: SegmentPlace = _AT_THE_BEGINNING) -> ChunkRow:
     """A chunk's record; `section` is the path, `metadata` the document's own, as JSON.
 
     `spans` has the places it stands for, as JSON: its own; of a summary (`level` above 0) all it summarises.
@@ -131,7 +131,7 @@ def row_of(chunk: Chunk, place: StretchPlace = _AT_THE_BEGINNING) -> ChunkRow:
     return cast(ChunkRow, row)
 
 
-def _json_row(chunk: Chunk, place: StretchPlace = _AT_THE_BEGINNING) -> dict[str, object]:
+def _json_row(chunk: Chunk, place: SegmentPlace = _AT_THE_BEGINNING) -> dict[str, object]:
     """The same, in which lists and objects stand as they are: JSON holds them."""
     document, parent, text = chunk.document, chunk.parent, chunk.text
     begin, index = place.characters, place.chunks + chunk.index
@@ -166,14 +166,14 @@ def _json_row(chunk: Chunk, place: StretchPlace = _AT_THE_BEGINNING) -> dict[str
 _NO_SECTIONS = KnownSection(())
 
 
-def chunk_lines(chunks: Iterable[Chunk], place: StretchPlace = _AT_THE_BEGINNING) -> Iterator[str]:
+def chunk_lines(chunks: Iterable[Chunk], place: SegmentPlace = _AT_THE_BEGINNING) -> Iterator[str]:
     """The line of JSON of each chunk: what chunks of one document share is spelled once."""
     before, numbered = place
     document: Document | None = None
     strategy = ""
     path: tuple[str, ...] | None = None
     outline: Outline | None = None
-    low = high = 0  # the stretch that has this path
+    low = high = 0  # the segment that has this path
     begin = behind_id = known = behind_count = end_of_line = ""
     for chunk in chunks:
         if chunk.document is not document or chunk.strategy is not strategy:
@@ -267,7 +267,7 @@ def chunk_file(path: Path, *, with_vectors: bool = False) -> Iterator[WriteChunk
             def write_lines(
                 chunks: Iterable[Chunk],
                 vectors: VectorRows | None = None,
-                place: StretchPlace = _AT_THE_BEGINNING,
+                place: SegmentPlace = _AT_THE_BEGINNING,
             ) -> None:
                 with says_what_it_writes(path):
                     if vectors is not None:
@@ -286,7 +286,7 @@ def chunk_file(path: Path, *, with_vectors: bool = False) -> Iterator[WriteChunk
         def write(
             chunks: Iterable[Chunk],
             vectors: VectorRows | None = None,
-            place: StretchPlace = _AT_THE_BEGINNING,
+            place: SegmentPlace = _AT_THE_BEGINNING,
         ) -> None:
             with says_what_it_writes(path):
                 if vectors is None:

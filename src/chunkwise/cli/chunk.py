@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from chunkwise.chunkers.chunk import Chunked
     from chunkwise.chunkers.chunk_dataset import PartRecord, PartWork
     from chunkwise.chunkers.contextual.writer import ContextWriter
-    from chunkwise.chunkers.write_chunks import StretchPlace
+    from chunkwise.chunkers.write_chunks import SegmentPlace
     from chunkwise.cli.cut_documents import ChunkSummary, CutsPage, Cutter
     from chunkwise.cli.llm import AskingStrategy
     from chunkwise.core import Chunk, OnProgress
@@ -161,7 +161,7 @@ def command(options: ChunkOptions) -> None:
         # Cutting takes no time beside writing contexts: progress is what was written then.
         cut_advance = _nowhere if writer else advance
         if sinks and not page and not writer:
-            _write_stretches(paths, cutting, options, summary, advance, outputs, sinks)
+            _write_segments(paths, cutting, options, summary, advance, outputs, sinks)
         else:
             documents = _documents(paths, cutting, options, summary, cut_advance, outputs)
             if writer:
@@ -378,8 +378,8 @@ def _dry_run(
         sys.exit(SKIPPED)
 
 
-_Sink: TypeAlias = "Callable[[Iterable[Chunk], StretchPlace], None]"
-"""Where the chunks of a document go, or of a stretch of a long one."""
+_Sink: TypeAlias = "Callable[[Iterable[Chunk], SegmentPlace], None]"
+"""Where the chunks of a document go, or of a segment of a long one."""
 
 
 def _open_sinks(stack: ExitStack, options: ChunkOptions) -> list[_Sink]:
@@ -407,7 +407,7 @@ def _open_page(stack: ExitStack, options: ChunkOptions, strategy: Cutter) -> Cut
     return stack.enter_context(CutsPage(options.page, strategy, quiet=options.quiet))
 
 
-def _write_stretches(
+def _write_segments(
     paths: list[str],
     strategy: str | Strategy,
     options: ChunkOptions,
@@ -417,19 +417,19 @@ def _write_stretches(
     sinks: list[_Sink],
 ) -> None:
     """Chunks are written as they come: a long text never lies in memory as a whole."""
-    from chunkwise.chunkers.streamed_chunks import chunk_stretches
-    from chunkwise.cli.cut_documents import readable_stretches
+    from chunkwise.chunkers.streamed_chunks import chunk_segments
+    from chunkwise.cli.cut_documents import readable_segments
 
     context: Literal["none", "headings"] = "headings" if options.contextual else options.context
-    outcomes = chunk_stretches(
+    outcomes = chunk_segments(
         paths, strategy, options=options.loading(outputs), jobs=options.workers(bytes_of(paths)),
         context=context,
     )  # fmt: skip
     with closing(outcomes):  # a full disk, for one, ends the workers here and not somewhere later
-        for stretch in readable_stretches(outcomes, options.strict, summary, advance):
+        for segment in readable_segments(outcomes, options.strict, summary, advance):
             for sink in sinks:
-                sink(stretch.chunked.chunks, stretch.place)
-            del stretch  # before the next one is made
+                sink(segment.chunked.chunks, segment.place)
+            del segment  # before the next one is made
 
 
 def _used(
@@ -440,13 +440,13 @@ def _used(
     options: ChunkOptions,
 ) -> list[str]:
     """Written and drawn; what a terminal shows where nothing is."""
-    from chunkwise.chunkers.write_chunks import StretchPlace
+    from chunkwise.chunkers.write_chunks import SegmentPlace
 
     if not sinks and page is None:
         return list(_shown(documents, strategy, options))
     for chunked in documents:
         for sink in sinks:
-            sink(chunked.chunks, StretchPlace())
+            sink(chunked.chunks, SegmentPlace())
         if page:
             page.add(chunked)
     return []

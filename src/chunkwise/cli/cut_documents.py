@@ -15,7 +15,7 @@ from chunkwise.base.atomic import replacing
 from chunkwise.base.wording import counted
 from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
 from chunkwise.chunkers.packing.overlap import LargerOverlaps, MissingOverlaps
-from chunkwise.chunkers.streamed_chunks import CutStretch, StretchOutcome
+from chunkwise.chunkers.streamed_chunks import CutSegment, SegmentOutcome
 from chunkwise.cli.streams import say, say_skipped
 from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.text.tokens.tokenizers import TokenizerLike
@@ -53,7 +53,7 @@ class ChunkSummary:
         )
 
     def add(self, chunked: Chunked, *, is_first: bool = True) -> None:
-        """A document, or a stretch of one of which others were added before."""
+        """A document, or a segment of one of which others were added before."""
         self.documents += is_first
         self._sizes.append(
             np.array([chunk.token_count for chunk in chunked.chunks], dtype=np.int32)
@@ -108,12 +108,12 @@ def readable(
             say_skipped(outcome)
 
 
-def readable_stretches(
-    outcomes: Iterator[StretchOutcome], strict: bool, summary: ChunkSummary, advance: OnProgress
-) -> Iterator[CutStretch]:
-    """The same of what is cut in stretches, each of which is let go of before the next is asked for."""
+def readable_segments(
+    outcomes: Iterator[SegmentOutcome], strict: bool, summary: ChunkSummary, advance: OnProgress
+) -> Iterator[CutSegment]:
+    """The same of what is cut in segments, each of which is let go of before the next is asked for."""
     for outcome in outcomes:
-        if isinstance(outcome, CutStretch):
+        if isinstance(outcome, CutSegment):
             chunked = outcome.chunked
             summary.add(chunked, is_first=outcome.is_first)
             size = chunked.chunks[-1].end if chunked.chunks else len(chunked.document.text)

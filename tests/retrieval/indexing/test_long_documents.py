@@ -1,4 +1,4 @@
-"""A long text indexed stretch by stretch has the rows of the whole; lost halfway, it leaves nothing behind."""
+"""A long text indexed segment by segment has the rows of the whole; lost halfway, it leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 import chunkwise
 from chunkwise import ChunkwiseError
-from chunkwise.chunkers.long_text_segments import StretchSizes, in_stretches
+from chunkwise.chunkers.long_text_segments import SegmentSizes, in_segments
 from chunkwise.retrieval.indexing import long_documents
 from chunkwise.retrieval.local.index import LocalIndex
 from cluster_here import ClusterHere
@@ -55,18 +55,18 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def seen(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """What is long made short; has the chunks of each stretch that is cut."""
+    """What is long made short; has the chunks of each segment that is cut."""
     found: list[int] = []
 
     def noted(*given: Any) -> Iterator[Any]:
-        for each in in_stretches(*given, StretchSizes(12_000, tail=1_200)):
+        for each in in_segments(*given, SegmentSizes(12_000, tail=1_200)):
             found.append(len(each.chunks))
             yield each
 
     _long_from(monkeypatch, 20_000)
     monkeypatch.setattr("chunkwise.documents.streamed_text._HEAD", 4_000)
     monkeypatch.setattr("chunkwise.records.encoding._PIECE", 3_001)  # characters are cut in two
-    monkeypatch.setattr(long_documents, "in_stretches", noted)
+    monkeypatch.setattr(long_documents, "in_segments", noted)
     return found
 
 
@@ -130,7 +130,7 @@ def test_the_rows_are_those_of_the_whole(
     found, wanted = _rows(made), _rows(whole)
     tokens = np.array([found.pop("atom.tokens"), wanted.pop("atom.tokens")])
     assert found == wanted
-    # Where a stretch begins, its first word is counted without the space before it.
+    # Where a segment begins, its first word is counted without the space before it.
     assert (tokens[0] != tokens[1]).sum() < len(seen)
     assert np.abs(tokens[0] - tokens[1]).max() <= 3
 
@@ -160,7 +160,7 @@ def test_a_cut_within_a_sentence_parts_an_atom_and_nothing_else(
         if not name.startswith(("atom", "chunk.vector", "title")) and name != "chunk.section"
     }
     assert {name for name in same if made[name] != whole[name]} == set()
-    # The atoms tile the text, with one more where a stretch ends within one.
+    # The atoms tile the text, with one more where a segment ends within one.
     assert set(whole["atom.start"]) <= set(made["atom.start"])
     more = len(made["atom.start"]) - len(whole["atom.start"])
     assert 0 <= more < len(seen)
@@ -255,7 +255,7 @@ def test_a_long_text_that_changed_takes_the_place_of_what_it_was(
 
 def _breaking(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
     """What is cut is not what was read before: the file ends in an error after some pieces."""
-    read = long_documents.LongDocument.stretches
+    read = long_documents.LongDocument.segments
 
     def broken(self: Any, *given: Any) -> Iterator[Any]:
         for number, each in enumerate(read(self, *given)):
@@ -263,7 +263,7 @@ def _breaking(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
                 raise chunkwise.UnreadableDocument(self.document.source, "input/output error")
             yield each
 
-    monkeypatch.setattr(long_documents.LongDocument, "stretches", broken)
+    monkeypatch.setattr(long_documents.LongDocument, "segments", broken)
 
 
 @pytest.mark.parametrize("into", ["kb", None])
@@ -296,14 +296,14 @@ def test_nothing_stays_of_a_text_that_is_lost_halfway(
 def test_a_text_that_is_written_to_meanwhile_is_told(
     folder: Path, tmp_path: Path, seen: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = long_documents.in_stretches
+    real = long_documents.in_segments
 
     def grown(*given: Any) -> Iterator[Any]:
         with (folder / "b.md").open("a") as file:
             file.write("\nOne more line.\n")
         yield from real(*given)
 
-    monkeypatch.setattr(long_documents, "in_stretches", grown)
+    monkeypatch.setattr(long_documents, "in_segments", grown)
     told: list[str] = []
     made = chunkwise.index(
         folder, vectors="none", on_unreadable=lambda each: told.append(str(each))

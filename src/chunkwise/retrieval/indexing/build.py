@@ -55,7 +55,7 @@ OnDone = Callable[[int], None]
 """Gets the number of characters read by the model since the last call."""
 
 
-class StretchEnds(NamedTuple):
+class SegmentEnds(NamedTuple):
     """Of a part of a longer text, with what was read beyond it."""
 
     next: int
@@ -72,10 +72,10 @@ class DocumentFeatures:
         analyzed: Analyzed,
         settings: Settings,
         sums: NDArray[np.float32] | None = None,
-        stretch: StretchEnds | None = None,
+        segment: SegmentEnds | None = None,
     ) -> None:
         self.analyzed = analyzed
-        self._stretch = stretch
+        self._segment = segment
         self.tokenizer = settings.tokenizer
         self._language = settings.language
         self.sums = sums
@@ -104,15 +104,15 @@ class DocumentFeatures:
     def starts(self) -> NDArray[np.int64]:
         """Where atoms begin."""
         found = self.analyzed.atoms(self.tokenizer)
-        if self._stretch is None:
+        if self._segment is None:
             return found
-        found = merge_sorted(found, np.array([self._stretch.next], np.int64))
+        found = merge_sorted(found, np.array([self._segment.next], np.int64))
         return found[found < self.length]
 
     @property
     def length(self) -> int:
         """Of the text as far as atoms are made of it."""
-        return len(self.analyzed.text) if self._stretch is None else max(self._stretch)
+        return len(self.analyzed.text) if self._segment is None else max(self._segment)
 
     @property
     def own_text(self) -> Analyzed:
@@ -287,16 +287,16 @@ def build_documents(
     )
 
 
-def build_stretch(
+def build_segment(
     chunked: Chunked,
-    stretch: StretchEnds,
+    segment: SegmentEnds,
     settings: Settings,
     embedder: Embedder | None,
     on_done: OnDone | None = None,
     token_encoder: TokenEncoder | None = None,
 ) -> BuiltDocument:
     """The rows of a part of a longer text; its atoms go as far as its chunks do."""
-    features = DocumentFeatures(chunked.analyzed, settings, stretch=stretch)
+    features = DocumentFeatures(chunked.analyzed, settings, segment=segment)
     (built,) = _build([chunked.chunks], [features], settings, embedder, on_done, token_encoder)
     return built
 

@@ -1,7 +1,7 @@
-"""A text too long to lie in memory on its way into an index: read, cut and turned into rows stretch by stretch.
+"""A text too long to lie in memory on its way into an index: read, cut and turned into rows segment by segment.
 
-Its rows are those it has as a whole, but for an atom that is parted where a stretch ends within it, and for what
-`chunkers.stretches` says of headings.
+Its rows are those it has as a whole, but for an atom that is parted where a segment ends within it, and for what
+`chunkers.segments` says of headings.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.chunkers import Strategy
 from chunkwise.chunkers.chunk import Chunked
-from chunkwise.chunkers.long_text_segments import in_stretches
+from chunkwise.chunkers.long_text_segments import in_segments
 from chunkwise.core import Document
 from chunkwise.documents import LoadOptions
 from chunkwise.documents.reading import EMPTY
@@ -30,8 +30,8 @@ from chunkwise.retrieval.indexing.build import (
     BuiltDocument,
     OnDone,
     SectionPaths,
-    StretchEnds,
-    build_stretch,
+    SegmentEnds,
+    build_segment,
 )
 from chunkwise.retrieval.indexing.fingerprint import OnlyNew, fingerprint_of_pieces
 from chunkwise.retrieval.settings import Settings
@@ -71,7 +71,7 @@ class LongDocument(Chunked):
     def under_id(self, id: str) -> LongDocument:
         return LongDocument(replace(self.document, id=id), self._read, self._strategy)
 
-    def stretches(
+    def segments(
         self,
         settings: Settings,
         embedder: Embedder | None,
@@ -82,15 +82,15 @@ class LongDocument(Chunked):
 
         An `UnreadableDocument` where it is another text by now than the one whose fingerprint is known, or none.
         """
-        # Whether the index has it is asked of the whole document, not of its stretches.
+        # Whether the index has it is asked of the whole document, not of its segments.
         strategy = self._strategy
         strategy = strategy.of_all if isinstance(strategy, OnlyNew) else strategy
         paths, chunks = SectionPaths(), 0
-        for found in in_stretches(self.document, self._read(), strategy):
+        for found in in_segments(self.document, self._read(), strategy):
             last = max((chunk.end for chunk in found.chunks), default=0)
-            ends = StretchEnds(found.until, max(last, found.until))
+            ends = SegmentEnds(found.until, max(last, found.until))
             cut = Chunked(found.analyzed.document, found.chunks, found.analyzed)
-            built = build_stretch(cut, ends, settings, embedder, on_done, token_encoder)
+            built = build_segment(cut, ends, settings, embedder, on_done, token_encoder)
             # The language is told by the beginning.
             settings = replace(settings, language=built.language)
             chunks += len(found.chunks)
@@ -109,7 +109,7 @@ def long_document(
     strategy: Strategy, options: LoadOptions, source: Source
 ) -> Iterator[LongDocument | None]:
     """The document of a large file; None: it is to be read as a whole."""
-    if not strategy.in_stretches:
+    if not strategy.in_segments:
         yield None
         return
     with long_text(source, options) as found:
@@ -117,7 +117,7 @@ def long_document(
 
 
 def _placed(part: IndexedDocument, begin: int, until: int, paths: SectionPaths) -> IndexedDocument:
-    """The rows of a stretch as those of the document: what is read again with the next one is left out."""
+    """The rows of a segment as those of the document: what is read again with the next one is left out."""
     before = len(paths.numbers)
     number = np.array([paths.number(path) for path in part.paths], np.int32)
     atoms = int(part.atoms.start.searchsorted(until))
@@ -150,9 +150,9 @@ def _moved(rows: SpanRows, count: int, begin: int, section: NDArray[np.int32]) -
     )
 
 
-def as_a_whole(stretches: Iterator[BuiltDocument]) -> BuiltDocument:
+def as_a_whole(segments: Iterator[BuiltDocument]) -> BuiltDocument:
     """One document, where rows cannot be taken some at a time."""
-    built = list(stretches)
+    built = list(segments)
     parts = [each.part for each in built]
     codes = [each.token_codes for each in parts if each.token_codes is not None]
     whole = replace(

@@ -51,7 +51,7 @@ class LongTexts:
         self._texts = self._long = 0
 
     def add(self, part: IndexedDocument, embedder: Embedder | None, begin: int = 0) -> None:
-        """`begin`: where the text of the part begins, in one that comes in stretches."""
+        """`begin`: where the text of the part begins, in one that comes in segments."""
         model = embedder.embedder if isinstance(embedder, CachedEmbedder) else embedder
         if not self._is_wanted or not isinstance(model, Windowed):
             return

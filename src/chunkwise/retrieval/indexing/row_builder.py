@@ -79,7 +79,7 @@ class RowBuilder:
             return Chunked(long.whole(), [])
         embedder = self.model.embedder if self.model else None
         encoder = self.token_encoder() if self.token_encoder else None
-        made = as_a_whole(long.stretches(self.settings, embedder, None, encoder))
+        made = as_a_whole(long.segments(self.settings, embedder, None, encoder))
         return BuiltChunked(made, unparsed=False)
 
 

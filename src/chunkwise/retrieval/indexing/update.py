@@ -205,7 +205,7 @@ class UpdateTarget(Protocol):
     def add(self, built: BuiltDocument) -> None:
         """A new document, or what takes the place of the one with its id."""
 
-    def add_stretches(self, stretches: Iterator[BuiltDocument]) -> None:
+    def add_segments(self, segments: Iterator[BuiltDocument]) -> None:
         """The same, some rows at a time; where that raises, nothing is added."""
 
     def keep(self, document: Document, fingerprint: str) -> None:
@@ -255,7 +255,7 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
         options,
         reading.jobs,
         None if isinstance(reading.jobs, int) else row_builder(resolved),
-        partial(long_document, strategy, options) if _in_stretches(resolved) else None,
+        partial(long_document, strategy, options) if _in_segments(resolved) else None,
     )
     for outcome in outcomes:
         if isinstance(outcome, UnchangedSource):
@@ -291,7 +291,7 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
     return tally.changes(notes, plain)
 
 
-def _in_stretches(resolved: ResolvedSettings) -> bool:
+def _in_segments(resolved: ResolvedSettings) -> bool:
     """Whether a long text may be read in parts: what a language model writes, and names, are of the whole."""
     return not (resolved.contexts or resolved.relations or resolved.settings.graph)
 
@@ -378,10 +378,10 @@ class _Group:
             self._target.keep(long.document, fingerprint)
             self._tell(long.length)
         else:
-            self._target.add_stretches(self._stretches(long))
+            self._target.add_segments(self._segments(long))
         self._tally.add(id, fingerprint)
 
-    def _stretches(self, long: LongDocument) -> Iterator[BuiltDocument]:
+    def _segments(self, long: LongDocument) -> Iterator[BuiltDocument]:
         resolved = self._resolved
         embedder = resolved.model.embedder if resolved.model else None
         encoder = resolved.token_encoder() if resolved.token_encoder else None
@@ -392,7 +392,7 @@ class _Group:
             done += characters
             self._tell(characters)
 
-        parts = long.stretches(resolved.settings, embedder, told, encoder)
+        parts = long.segments(resolved.settings, embedder, told, encoder)
         for built in parts:
             if not read:
                 self.foreign.add(built.language, embedder)

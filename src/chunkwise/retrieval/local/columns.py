@@ -245,11 +245,11 @@ class Collector:
         for name, values in column.items():
             self._sink.append(name, values)
 
-    def add_stretches(self, portions: Iterable[Portion]) -> None:
+    def add_segments(self, portions: Iterable[Portion]) -> None:
         """One document, some rows at a time; nothing of it stays where it cannot be read to its end."""
         rows, languages, undo = dict(self._rows), set(self.languages), self._sink.mark()
         try:
-            tables = self._add_stretches(portions)
+            tables = self._add_segments(portions)
         except BaseException:
             self._rows, self.languages = rows, languages
             undo()
@@ -257,7 +257,7 @@ class Collector:
         for table in tables:
             self._sink.append(f"{table}.first", np.array([self._rows[table]], np.int64))
 
-    def _add_stretches(self, portions: Iterable[Portion]) -> list[str]:
+    def _add_segments(self, portions: Iterable[Portion]) -> list[str]:
         """The tables whose rows belong to documents."""
         tables: list[str] = []
         for number, (size, column) in enumerate(portions):

@@ -116,9 +116,9 @@ class LocalUpdate:
         self._flush()
         self._into().add(encode(built.part, built.language))
 
-    def add_stretches(self, stretches: Iterator[BuiltDocument]) -> None:
+    def add_segments(self, segments: Iterator[BuiltDocument]) -> None:
         self._flush()
-        self._into().add_stretches(encode(built.part, built.language) for built in stretches)
+        self._into().add_segments(encode(built.part, built.language) for built in segments)
 
     def keep(self, document: Document, fingerprint: str) -> None:
         """A document of the older index, perhaps under another id or with other metadata."""

@@ -147,8 +147,8 @@ class PostgresUpdate:
         """A document that stays as it was."""
         self._meet(id)
 
-    def add_stretches(self, stretches: Iterator[BuiltDocument]) -> None:
-        self.add(as_a_whole(stretches))
+    def add_segments(self, segments: Iterator[BuiltDocument]) -> None:
+        self.add(as_a_whole(segments))
 
     def keep(self, document: Document, fingerprint: str) -> None:
         """A document whose text has not changed; what is said about it may have."""

@@ -92,8 +92,8 @@ class StoredUpdate:
         self._meet(id)
         self._kept[id] = self._known[id].about
 
-    def add_stretches(self, stretches: Iterator[BuiltDocument]) -> None:
-        self.add(as_a_whole(stretches))
+    def add_segments(self, segments: Iterator[BuiltDocument]) -> None:
+        self.add(as_a_whole(segments))
 
     def keep(self, document: Document, fingerprint: str) -> None:
         """A document whose text has not changed; what is said about it may have."""
