@@ -8,7 +8,7 @@ from pathlib import Path
 from chunkwise.answering.passages import passages_of
 from chunkwise.chunkers.write_chunks import hit_row
 from chunkwise.core import Document, Hit, HitPlace, Label, Passage, Query, Reference, Span
-from chunkwise.evaluation.evaluate_system import missed
+from chunkwise.evaluation.missed_passages import missed
 from chunkwise.evaluation.run_file import read_hits
 from chunkwise.integrations import hit_id, hit_metadata
 from chunkwise.labels.pool import pooled
