@@ -143,7 +143,7 @@ $(VENV)-names/.tried: pyproject.toml | $(STAMP)
 	@$(VENV)-names/bin/python -m pip install --quiet --editable '.[ner]' pytest hypothesis > $(VENV)-names/pip.log 2>&1 && : > $@ \
 		|| echo 'names: not tested, their packages do not install here ($(VENV)-names/pip.log)' > $@
 
-bench: $(VENV)-bench/.installed ## speed, conformance and recall beside other libraries: docs/benchmarks/
+bench: $(VENV)-bench/.installed browser ## speed, conformance and recall beside other libraries: docs/benchmarks/
 	$(VENV)-bench/bin/python -m benchmarks.run
 	$(VENV)-bench/bin/python -m benchmarks.conformance
 	$(VENV)-bench/bin/python -m benchmarks.accuracy

@@ -62,7 +62,7 @@ class _Chromium:
         async def done() -> Value:
             return await work()
 
-        return asyncio.run_coroutine_threadsafe(done(), self._loop).result(2 * HANG)
+        return asyncio.run_coroutine_threadsafe(done(), self._loop).result(HANG + 60)
 
     def close(self) -> None:
         async def ended() -> None:

@@ -107,6 +107,18 @@ def test_lines_of_a_segment_count_from_the_beginning_of_the_text(docs: Path) -> 
 
 
 @pytest.mark.usefixtures("_small_segments")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_text_with_a_blank_beginning_is_one_document(docs: Path, jobs: int) -> None:
+    (docs / "b.md").write_text("\n" * 300_000 + _text(300_000))
+    found = chunk_segments(docs, "words(max_words=40)", options=LoadOptions(), jobs=jobs)
+    begun = [
+        each.chunked.document.id for each in found if isinstance(each, CutSegment) and each.is_first
+    ]
+    assert begun == sorted(set(begun))
+    assert "b.md" in begun
+
+
+@pytest.mark.usefixtures("_small_segments")
 def test_a_text_lost_halfway_ends_the_run(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from chunkwise.documents import streamed_text
 

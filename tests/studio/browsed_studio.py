@@ -35,6 +35,7 @@ class BrowsedStudio:
         self._thread = threading.Thread(target=self._server.run, args=([listening],), daemon=True)
         self._thread.start()
         while not self._server.started:
+            assert self._thread.is_alive()
             time.sleep(0.01)
         self._listening = listening
 

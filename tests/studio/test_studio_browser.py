@@ -85,6 +85,7 @@ def serving(app: Any, listening: socket.socket, **settings: Any) -> Iterator[Non
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
     while not server.started:
+        assert thread.is_alive()
         time.sleep(0.01)
     try:
         yield
@@ -139,6 +140,19 @@ def test_a_slider_cuts_anew_and_the_address_remembers(served: Served) -> None:
     assert "overlap (50) must be smaller than max_tokens (8)" in browser.run(
         "document.querySelector('#refused').textContent"
     )
+
+
+def test_who_stops_comparing_is_told_of_what_is_left(served: Served) -> None:
+    browser = served.browser
+    browser.size(1280)
+    one, other = "tokens(max_tokens%3D16)", "tokens(max_tokens%3D4)"
+    served.open(f"/documents/{{leave}}?strategy={one}&other={other}", READY["/documents/{leave}"])
+    said = "document.querySelector('#position').textContent"
+    browser.wait_for("document.querySelectorAll('#figures .spec').length === 2")
+    browser.do(lambda page: page.locator("#compare").click())
+    browser.wait_for(f"/^[0-9,]+ chunks?, /.test({said})")
+    only = browser.run("document.querySelector('#figures .values b').textContent")
+    assert browser.run(said).startswith(f"{only}, ")
 
 
 def test_issues_are_reached_by_the_keyboard(served: Served) -> None:

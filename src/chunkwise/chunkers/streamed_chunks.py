@@ -54,8 +54,8 @@ class CutSegment(NamedTuple):
 
     @property
     def is_first(self) -> bool:
-        """Of its document."""
-        return self.place == SegmentPlace()
+        """Of its document: those without chunks, a blank beginning, are not handed out."""
+        return self.place.chunks == 0
 
 
 class _LaidDown(NamedTuple):
@@ -114,6 +114,8 @@ class _Cutting:
             try:
                 with path.open("xb") as file:
                     for segment in cut.segments(cut.document.id):
+                        if not segment.chunks:
+                            continue
                         chunked = Chunked(
                             segment.analyzed.document, segment.chunks, segment.analyzed
                         )

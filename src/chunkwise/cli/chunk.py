@@ -84,7 +84,8 @@ class ChunkOptions(LlmOptions, ConfigOption, EstimateOptions, SourceOptions):
     output: Path | None = option(
         "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
         help="Write the chunks to this file: .jsonl, .parquet or .csv. A name without ending is a data set, a folder "
-        "of Parquet files; one that ends in .lance is a table of Lance. A run of these that was stopped goes on.",
+        "of Parquet files; one that ends in .lance is a table of Lance. A run of these that was stopped goes on. The "
+        "chunks of an index go into a file.",
     )  # fmt: skip
     with_vectors: bool = option(
         "--with-vectors", is_flag=True,
@@ -244,7 +245,7 @@ def _write_dataset(options: ChunkOptions, strategy: Strategy, output: Path) -> N
     finally:
         workers.stop()
     if not made.documents:
-        say("no document was read; nothing is written")
+        say("no document was read; no data set is made")
         sys.exit(FAILED)
     if not options.quiet:
         parts = counted(made.parts, "file") + (f" ({made.reused:,} reused)" if made.reused else "")

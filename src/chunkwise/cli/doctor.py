@@ -35,7 +35,7 @@ EXTRAS = {
     "code": "code cut at functions and classes",
     "tokenizers": "sizes in a model's own tokens",
     "postgres": "indexes in PostgreSQL",
-    "lancedb": "indexes in LanceDB",
+    "lancedb": "indexes in LanceDB, tables of Lance read and written",
     "qdrant": "indexes in Qdrant, and chunks pushed into it",
     "opensearch": "indexes in OpenSearch and Elasticsearch",
     "llm": "language models: contexts, judges, answers, questions",

@@ -317,7 +317,7 @@ def compare(
 ) -> Comparison:
     """Compare runs, or files of results, on the questions they share: compare(a, b), or a list of them.
 
-    Each is compared with the first, metric by metric, and of several against the best. Holm's correction is over all
+    Each is compared with the first, metric by metric, and of several with the best. Holm's correction is over all
     these tests together, metrics and runs: whoever looks through a table for a difference finds one by chance the
     more easily the longer it is. Fewer `metrics` show smaller differences. `sources`: what tables call the runs.
     """

@@ -11,6 +11,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.report.plain_text import one_line
 from chunkwise.report.views.view import View
+from chunkwise.studio.background_jobs import DraftingStopped, DraftJob, DraftState
 from chunkwise.studio.documents import NoParameters
 from chunkwise.studio.project import Project
 from chunkwise.studio.question_review import begin_file
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from chunkwise.core import Query
     from chunkwise.models.llm.client import LlmClient
     from chunkwise.testsets.generate.generate import GenerationRun
-from chunkwise.studio.background_jobs import DraftingStopped, DraftJob, DraftState
 
 MOST_DRAFTS = 500
 _ENDINGS = {

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from chunkwise.studio.accounts import Role
+from chunkwise.studio.read_request import read_body, read_parameters
 
 if TYPE_CHECKING:
     from chunkwise.report.views.view import View
     from chunkwise.studio.project import Project
 
-from chunkwise.studio.read_request import read_body, read_parameters
 
 _IN_PATH = re.compile(r"\{(\w+)\}")
 

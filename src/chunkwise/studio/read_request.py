@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from chunkwise.base import parameters
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
@@ -16,8 +16,6 @@ from chunkwise.base.untrusted_names import recorded
 from chunkwise.base.wording import did_you_mean
 from chunkwise.records.typed import WrongType, read_as
 
-if TYPE_CHECKING:
-    pass
 TEXTS = tuple[str, ...]
 _WHERE = "the address of a request"
 """Who says so, where a name in it may not be followed."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import AS_WRITTEN, Document, Score
+from chunkwise.metrics.cut_counts import CutCounts, CutIssue
 from chunkwise.metrics.cuts.cut_places import CutPlaces, Flags
 from chunkwise.metrics.cuts.dangling_openings import LONGEST, dangling_in
 from chunkwise.metrics.metric import KeyQuestion, Metric, Remedy, Targets, WholeScore
@@ -22,7 +23,6 @@ from chunkwise.text.positions import merge_sorted
 
 if TYPE_CHECKING:
     from chunkwise.metrics.evidence import Evidence
-from chunkwise.metrics.cut_counts import CutCounts, CutIssue
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {

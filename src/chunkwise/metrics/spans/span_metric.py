@@ -135,4 +135,4 @@ class SpanMetric(Metric):
     counts_hits: bool = False
     """Relevant hits are counted; the others measure lengths of text."""
     ideal: bool = False
-    """Held against all relevant chunks of the index, so hits must be chunks of it."""
+    """Compared with all relevant chunks of the index, so hits must be chunks of it."""

@@ -36,7 +36,7 @@ class CalibrationView(View):
         """What is taken for the truth, in one line."""
         what = "people's labels" if self.against == "labels" else "gold spans"
         return (
-            f"Held against {what}: {counted(self.relevant, 'relevant passage')} and {self.irrelevant:,} "
+            f"Compared with {what}: {counted(self.relevant, 'relevant passage')} and {self.irrelevant:,} "
             f"irrelevant, of {counted(self.questions, 'question')}"
         )
 

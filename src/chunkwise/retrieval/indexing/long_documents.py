@@ -1,7 +1,7 @@
 """A text too long to lie in memory on its way into an index: read, cut and turned into rows segment by segment.
 
 Its rows are those it has as a whole, but for an atom that is parted where a segment ends within it, and for what
-`chunkers.segments` says of headings.
+`chunkers.long_text_segments` says of headings.
 """
 
 from __future__ import annotations

@@ -224,8 +224,9 @@ const recut = latest(async (side, strategy) => {
     sides[side].cuts = cuts;
     remember();
     figures();
-    const name = shown().length > 1 ? `${"AB"[side]}: ` : "";
-    $("#position").textContent = `${name}${counted(cuts.chunks, "chunk")}, ${counted(cuts.bad_cuts, "bad cut")}`;
+    // A side that was just taken away has no figures to tell: those of the other one stay.
+    const told = sides[side].on ? side : 0, name = shown().length > 1 ? `${"AB"[told]}: ` : "";
+    $("#position").textContent = `${name}${counted(sides[told].cuts.chunks, "chunk")}, ${counted(sides[told].cuts.bad_cuts, "bad cut")}`;
     await settle();
   } catch (error) {
     tell(refused, error);

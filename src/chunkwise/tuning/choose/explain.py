@@ -259,7 +259,7 @@ def _compared(findings: Findings) -> str:
 
 
 def _searched(findings: Findings, each: BaselineComparison) -> str:
-    """The default with the retriever that it is compared with with."""
+    """The default with the retriever that it is searched with."""
     outcomes = (outcome.configuration for outcome in findings.score_table.outcomes)
     retriever = next(own.retriever for own in outcomes if own.key == each.key)
     return each.baseline if findings.sweep.pipeline else f"{each.baseline} · {retriever}"
