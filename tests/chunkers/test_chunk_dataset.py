@@ -200,6 +200,18 @@ def test_a_commit_that_was_interrupted_is_made_by_the_next_run(
         assert _rows(output) == _expected(docs)
 
 
+def test_a_store_without_empty_folders_is_written_on_where_the_manifest_was_not(
+    docs: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "out"
+    _write(docs, output)
+    (output / "_chunkwise.json").unlink()  # all parts had moved, and `_staged` was gone with them
+    assert not (output / "_staged").exists()
+    _write(docs, output)
+    assert (output / "_chunkwise.json").exists()
+    assert _rows(output) == _expected(docs)
+
+
 def _has(work: PartWork, name: str) -> bool:
     return any(getattr(unit, "id", "") == name for batch in work.batches for unit in batch)
 
@@ -246,6 +258,7 @@ def test_ids_are_those_of_the_whole(tmp_path: Path) -> None:
     assert len(set(ids)) == 140
     made, workers, _ = _write(folder, tmp_path / "out")
     assert workers.made == []
+    assert made.reused == made.parts
 
 
 def test_a_folder_of_something_else_is_left_alone(docs: Path, tmp_path: Path) -> None:

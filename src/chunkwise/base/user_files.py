@@ -193,7 +193,8 @@ def _imports_beside(file: Path) -> Iterator[None]:
 
 
 def _stamp(module: str) -> tuple[int, int]:
-    found = _stat(Path(str(getattr(sys.modules.get(module), "__file__", None) or "")))
+    file = getattr(sys.modules.get(module), "__file__", None)
+    found = _stat(Path(str(file))) if file else None  # a folder of modules has none
     return (found.st_mtime_ns, found.st_size) if found else (0, 0)
 
 

@@ -226,13 +226,14 @@ def _written(
     table = LanceParts(folder) if is_lance(str(recipe.output)) else _ParquetParts(folder)
     made = _DatasetRun(folder, table, recipe, workers, InputReader(source, recipe.options))
     recipe_parts: list[dict[str, object]] = []
-    documents = chunks = skipped = 0
+    documents = chunks = skipped = reused = 0
     for work, record in made.parts(at_once):
         for origin, reason in record.problems:
             skipped += 1
             on_unreadable(UnreadableDocument(origin, reason))
         documents += len(record.documents)
         chunks += record.chunks
+        reused += work.name in made.reused
         recipe_parts.append(
             {
                 "name": f"{work.name}{table.ending}",
@@ -247,7 +248,7 @@ def _written(
             "chunks": chunks, "parts": recipe_parts,
         }  # fmt: skip
         made.commit(manifest)
-    return ChunkDataset(documents, chunks, skipped, len(recipe_parts), made.reused)
+    return ChunkDataset(documents, chunks, skipped, len(recipe_parts), reused)
 
 
 class _PartTable(Protocol):
@@ -307,7 +308,8 @@ class _DatasetRun:
         self._under_other_ids = {each.rpartition("-")[0]: each for each in files}
         """By the name of a part, that of the same part in which documents were given other ids."""
         self._made: set[str] = set()
-        self.reused = 0
+        self.reused: set[str] = set()
+        """Names of parts that are taken as they are."""
 
     def parts(self, at_once: int) -> Iterator[tuple[PartWork, PartRecord]]:
         """Every part with its record, in order, a few being made ahead."""
@@ -324,7 +326,7 @@ class _DatasetRun:
     def _begun(self, work: PartWork) -> Callable[[], PartRecord]:
         known = self._known(work.name)
         if known is not None and not known.problems:
-            self.reused += 1
+            self.reused.add(work.name)
             return lambda: known
         if known is not None and (again := _missing(work, known)):
             # A busy store, rights and memory may be others now: what is missing is tried, and nothing else.
@@ -342,7 +344,7 @@ class _DatasetRun:
         except WorkerDied:
             found = []
         if sorted(found) == sorted(known.problems):
-            self.reused += 1
+            self.reused.add(work.name)
             return known
         self._made.add(work.name)
         return self._result(work, self._workers.submit(work))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,6 @@ from chunkwise.records.fields import Fields, integer_in, kind, string_in
 from chunkwise.records.read import OnBadRow, Row, Shape, rows, shown_name
 from chunkwise.text.blank_heads import behind_blank_heads
 from chunkwise.text.folding import TOLERANCES, Occurrences, Tolerance, occurrences
-
-if TYPE_CHECKING:
-    pass
 
 _TEXTS = ("text", "page_content", "content", "chunk", "passage", "snippet", "cited_text")
 _STARTS = ("start", "start_index", "start_char_idx", "start_char_index", "start_char", "begin")

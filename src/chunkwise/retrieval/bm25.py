@@ -26,6 +26,8 @@ _BLOCK = 1 << 20
 """Terms that are numbered together: what is made on the way stays small."""
 _ENTRIES = 1 << 21
 """Of a part of a table, about: what is made on the way takes some fifty bytes each."""
+_PARTS = 64
+"""At most: all terms are looked through for each."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +61,7 @@ class TermTable:
     def in_parts(cls, counts: TermCounts) -> Iterator[TermTable]:
         """The same table, some terms after the other, so that a large one is never made at once."""
         length = _lengths(counts)
-        parts = -(-len(counts.term) // _ENTRIES)
+        parts = min(-(-len(counts.term) // _ENTRIES), _PARTS)
         if parts < 2:
             yield cls.of(counts, length)
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -200,6 +201,18 @@ def test_a_cluster_makes_the_same_rows(
     del seen[:]
     again = chunkwise.index(folder, into=tmp_path / "kb", jobs=cluster, **given)
     assert (again.changes.unchanged, seen) == (3, [])
+
+
+def test_what_is_told_here_need_not_travel(folder: Path, seen: list[int]) -> None:
+    held = threading.Lock()  # no process can be sent one
+
+    def note(*given: Any) -> None:
+        held.acquire(blocking=False)
+
+    cluster: Any = ClusterHere()
+    options = chunkwise.LoadOptions(on_passed_over=note, on_renamed=note)
+    made = chunkwise.index(folder, vectors="none", jobs=cluster, options=options)
+    assert (len(made.source.ids()), len(seen) > 4) == (3, True)
 
 
 def test_what_a_machine_of_a_cluster_loses_halfway_is_told(

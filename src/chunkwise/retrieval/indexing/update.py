@@ -248,6 +248,8 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
     unreadables = Unreadables(reading.on_unreadable)
     options = reading.options or LoadOptions()
     known = KnownFiles(target, options) if before else None
+    # What is told is told here, and a function of the user's may be unfit to travel.
+    sent = replace(options, on_passed_over=None, on_renamed=None)
     outcomes = chunk_changed(
         reading.source,
         strategy,
@@ -255,7 +257,7 @@ def update_documents(target: UpdateTarget, reading: Reading, resolved: ResolvedS
         options,
         reading.jobs,
         None if isinstance(reading.jobs, int) else row_builder(resolved),
-        partial(long_document, strategy, options) if _in_segments(resolved) else None,
+        partial(long_document, strategy, sent) if _in_segments(resolved) else None,
     )
     for outcome in outcomes:
         if isinstance(outcome, UnchangedSource):

@@ -123,3 +123,19 @@ def test_a_table_of_contents_below_a_date_stays_where_headings_have_permanent_li
         f"<div><h1>The lamp of the tower</h1><p>Version 2, 3 May 2021</p>{contents}</div>"
     )
     assert "Chapter 8 of the manual" in found
+
+
+@pytest.mark.parametrize("around", ["{}", "<main>{}</main>", "<main><article>{}</article></main>"])
+@pytest.mark.parametrize("listed", ["ul", "ol"])
+def test_a_dated_page_keeps_the_list_that_its_second_section_is(around: str, listed: str) -> None:
+    items = "".join(
+        f"<li>Number {n}: bring the form that the office of the harbour has signed for your boat.</li>"
+        for n in range(8)
+    )
+    head = "<h1>The lamp of the tower</h1><p>Updated 12 March 2024</p>"
+    body = (
+        f"<div>{PARAGRAPH * 4}</div><div><h2>What you need</h2><{listed}>{items}</{listed}></div>"
+    )
+    found = _text(around.format(head + body))
+    assert "What you need" in found
+    assert all(f"Number {n}: bring" in found for n in range(8))

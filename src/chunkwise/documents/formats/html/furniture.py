@@ -144,9 +144,9 @@ class Furniture:
         }
         self._frames: list[Part] = []
         self.says_article = False
+        """Whether the page says that it is one: news, a post."""
         self.permalinks = 0
         """Headings with a link to themselves: a page with sections to refer to is no news."""
-        """Whether the page says that it is one: news, a post."""
 
     # What goes by.
 
@@ -332,7 +332,7 @@ class Furniture:
         headings = sum(blocks[n].kind == "heading" and not self._is_linked(n) for n in rest)
         coded = any(blocks[n].kind == "code" for n in rest)
         if (
-            headings <= 1  # that of the comments
+            headings == 0
             and not coded
             and sums[body.end] - sums[start] < _NEARLY_ALL * (sums[end] - sums[first])
         ):
