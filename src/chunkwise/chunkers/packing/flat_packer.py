@@ -56,7 +56,10 @@ class FlatPacker(Packer):
     """The chunks a flat `Packer` makes, sooner; what takes a second try, or parts of a piece, is left to it."""
 
     def pack(self, start: int, end: int, floor: int | None = None) -> list[Piece]:
-        if end - start <= _LONG_STRETCH or not self._looks_ahead:
+        if end - start <= _LONG_STRETCH:
+            return super().pack(start, end, floor)
+        self._measure.before(end)  # tokens before cuts: to find them takes most, and the less else is held
+        if not self._looks_ahead:
             return super().pack(start, end, floor)
         pieces = self._pieces
         done, fresh = len(pieces), start
