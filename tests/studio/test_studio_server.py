@@ -5,7 +5,10 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -141,3 +144,23 @@ def test_the_first_page_of_a_folder_needs_nothing_heavy(tmp_path: Path) -> None:
         [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=HANG
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_rate_that_was_asked_for_is_that_of_a_studio_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("A lamp at the end of the mole.", "utf-8")
+    command = [sys.executable, "-m", "chunkwise", "studio", str(tmp_path / "a.txt"), "--rate", "1"]
+    command += ["--no-browser", "--quiet"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as studio:
+        try:
+            assert studio.stdout is not None
+            address = studio.stdout.readline().strip()
+            root, token = address.partition("/documents")[0], address.rpartition("token=")[2]
+            search = Request(f"{root}/api/search?q=lamp&retriever=bm25")
+            search.add_header("authorization", f"Bearer {token}")
+            with suppress(HTTPError):  # it may still be indexing
+                urlopen(search, timeout=HANG).close()
+            with pytest.raises(HTTPError, match="429") as refused:
+                urlopen(search, timeout=HANG)
+            assert "(1 units; this is 1)" in refused.value.read().decode()
+        finally:
+            studio.terminate()

@@ -157,8 +157,8 @@ class Server:
             )
         if wait := self.rate.take(caller.name, endpoint.units) if endpoint.units else 0:
             raise AskedTooOften(
-                f"{caller.name} has asked for as much as one may in a minute ({self.limits.units_a_minute:,.0f} units; "
-                f"this is {endpoint.units:g}); ask again in {counted(wait, 'second')}", wait
+                f"as much was asked for by {caller.name} as one may in a minute "
+                f"({self.limits.units_a_minute:,.0f} units; this is {endpoint.units:g}); ask again in {counted(wait, 'second')}", wait
             )  # fmt: skip
 
     def gauges(self) -> dict[str, tuple[str, float]]:

@@ -142,9 +142,8 @@ def serve(
     def app(project: Project, port: int) -> tuple[ASGIApp, str]:
         if listening.users is None:
             token = new_token()
-            return studio_app(
-                project, token=token, port=port
-            ), f"{page}?{urlencode({'token': token})}"
+            made = studio_app(project, token=token, port=port, limits=listening.limits)
+            return made, f"{page}?{urlencode({'token': token})}"
         accounts = Accounts(listening.users, accounts_in(os.environ))
         sessions = Sessions(accounts)
         access = UserAccess(

@@ -58,7 +58,9 @@ class FlatPacker(Packer):
     def pack(self, start: int, end: int, floor: int | None = None) -> list[Piece]:
         if end - start <= _LONG_STRETCH:
             return super().pack(start, end, floor)
-        self._measure.before(end)  # tokens before cuts: to find them takes most, and the less else is held
+        self._measure.before(
+            end
+        )  # tokens before cuts: to find them takes most, and the less else is held
         if not self._looks_ahead:
             return super().pack(start, end, floor)
         pieces = self._pieces
