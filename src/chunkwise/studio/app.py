@@ -158,8 +158,10 @@ class Server:
         if wait := self.rate.take(caller.name, endpoint.units) if endpoint.units else 0:
             raise AskedTooOften(
                 f"as much was asked for by {caller.name} as one may in a minute "
-                f"({self.limits.units_a_minute:,.0f} units; this is {endpoint.units:g}); ask again in {counted(wait, 'second')}", wait
-            )  # fmt: skip
+                f"({self.limits.units_a_minute:,.0f} units; this is {endpoint.units:g}); "
+                f"ask again in {counted(wait, 'second')}",
+                wait,
+            )
 
     def gauges(self) -> dict[str, tuple[str, float]]:
         project = self.project
