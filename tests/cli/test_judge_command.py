@@ -53,7 +53,7 @@ def test_a_model_that_knows_is_measured_shown_and_remembered(here: Run) -> None:
         assert ran.returncode == 0, ran.stderr
         assert len(server.requests) == 10
         for words in (
-            "Held against gold spans: 10 relevant passages and 10 irrelevant, of 10 questions",
+            "Compared with gold spans: 10 relevant passages and 10 irrelevant, of 10",
             "presumably irrelevant", "right (accuracy)", "beyond chance (κ)", "1.000",
             "called irrelevant", "1,000 verdicts take 500 calls",
         ):  # fmt: skip
