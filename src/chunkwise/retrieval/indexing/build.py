@@ -226,7 +226,7 @@ def with_summaries(
     return replace(
         part,
         paths=tuple(paths.numbers),
-        chunks=_together(part.chunks, added),
+        chunks=join_rows([part.chunks, added]),
         contexts=(*part.contexts, *(chunk.context for chunk in summaries)),
         parents=np.concatenate((part.parents, spans)),
         chunk_vectors=vectors,
@@ -251,12 +251,13 @@ def _terms(text: str, language: str) -> TermCounts:
     )
 
 
-def _together(chunks: SpanRows, summaries: SpanRows) -> SpanRows:
+def join_rows(rows: Sequence[SpanRows]) -> SpanRows:
+    """The rows of several, one after the other."""
     start, end, tokens, section = (
-        np.concatenate((getattr(chunks, name), getattr(summaries, name)))
+        np.concatenate([getattr(each, name) for each in rows])
         for name in ("start", "end", "tokens", "section")
     )
-    return SpanRows(start, end, tokens, section, join_counts([chunks.terms, summaries.terms]))
+    return SpanRows(start, end, tokens, section, join_counts([each.terms for each in rows]))
 
 
 class BuiltDocument(NamedTuple):

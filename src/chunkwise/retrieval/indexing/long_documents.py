@@ -32,10 +32,11 @@ from chunkwise.retrieval.indexing.build import (
     SectionPaths,
     SegmentEnds,
     build_segment,
+    join_rows,
 )
 from chunkwise.retrieval.indexing.fingerprint import OnlyNew, fingerprint_of_pieces
 from chunkwise.retrieval.settings import Settings
-from chunkwise.text.terms import TermCounts, join_counts
+from chunkwise.text.terms import TermCounts
 
 
 class LongDocument(Chunked):
@@ -88,7 +89,7 @@ class LongDocument(Chunked):
         paths, chunks = SectionPaths(), 0
         for found in in_segments(self.document, self._read(), strategy):
             last = max((chunk.end for chunk in found.chunks), default=0)
-            ends = SegmentEnds(found.until, max(last, found.until))
+            ends = SegmentEnds(found.until, last)
             cut = Chunked(found.analyzed.document, found.chunks, found.analyzed)
             built = build_segment(cut, ends, settings, embedder, on_done, token_encoder)
             # The language is told by the beginning.
@@ -159,23 +160,15 @@ def as_a_whole(segments: Iterator[BuiltDocument]) -> BuiltDocument:
         parts[0],
         document=replace(parts[0].document, text="".join(each.document.text for each in parts)),
         paths=tuple(path for each in parts for path in each.paths),
-        chunks=_joined([each.chunks for each in parts]),
+        chunks=join_rows([each.chunks for each in parts]),
         contexts=tuple(context for each in parts for context in each.contexts),
         parents=np.concatenate([each.parents for each in parts]),
         chunk_vectors=_rows([each.chunk_vectors for each in parts]),
-        atoms=_joined([each.atoms for each in parts]),
+        atoms=join_rows([each.atoms for each in parts]),
         atom_sums=_rows([each.atom_sums for each in parts]),
         token_codes=TokenCodes(*map(np.concatenate, zip(*codes, strict=True))) if codes else None,
     )
     return BuiltDocument(whole, built[0].language)
-
-
-def _joined(rows: Sequence[SpanRows]) -> SpanRows:
-    start, end, tokens, section = (
-        np.concatenate([getattr(each, name) for each in rows])
-        for name in ("start", "end", "tokens", "section")
-    )
-    return SpanRows(start, end, tokens, section, join_counts([each.terms for each in rows]))
 
 
 def _rows(vectors: Sequence[NDArray[np.float32] | None]) -> NDArray[np.float32] | None:
