@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.models.embed.token_codes import decode_rows
-from chunkwise.retrieval.multiscale import Multiscale, votes
+from chunkwise.retrieval.multiscale import Multiscale, window_votes
 from chunkwise.retrieval.multiscale import multiscale as search_module
-from chunkwise.retrieval.multiscale.votes import (
+from chunkwise.retrieval.multiscale.window_votes import (
     QueryTokens,
     atom_maxima,
     whole_documents,

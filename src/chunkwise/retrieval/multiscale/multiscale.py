@@ -21,7 +21,7 @@ from chunkwise.base.workers import cores
 from chunkwise.retrieval.graph import NameGraph
 from chunkwise.retrieval.graph_walk import Walk, Walked, with_walk
 from chunkwise.retrieval.multiscale.select import AtomCandidates, AtomTexts, ScoredSpan, assemble
-from chunkwise.retrieval.multiscale.votes import (
+from chunkwise.retrieval.multiscale.window_votes import (
     BestWindows,
     QueryTokens,
     SizeVotes,

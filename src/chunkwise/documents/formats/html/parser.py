@@ -17,7 +17,6 @@ from chunkwise.documents.formats.html.elements import (
     BLOCKS,
     DRAWING_TEXTS,
     HEADINGS,
-    LAYOUT_SIGNS,
     PREFORMATTED,
     ROW_GROUPS,
     SET_APART,
@@ -40,7 +39,7 @@ from chunkwise.documents.formats.html.linked_text import (
     parts_of_each,
     seen,
 )
-from chunkwise.documents.formats.html.open_table import OpenTable
+from chunkwise.documents.formats.html.table import OpenTable, only_arranges
 from chunkwise.documents.formats.html.styled_headings import BOLD, Styles
 
 
@@ -68,7 +67,6 @@ _KINDS = {
 }
 """Blocks that change what the text in them is."""
 _INDENTS = ["  " * level for level in range(14)]
-_LONG_CELL = 1000
 _FEW_PARTS = 8
 """Pieces of text in a link that may be only a sign."""
 
@@ -316,7 +314,7 @@ class HtmlText:
             self._start_container(tag, attributes)
             return
         if self._tables:
-            if tag in LAYOUT_SIGNS or (tag in ("p", "div") and self._cell_length > _LONG_CELL):
+            if only_arranges(tag, self._cell_length):
                 self._table_is_layout()
             self._boundary()
         elif self._inline:
