@@ -79,7 +79,7 @@ def test_how_much_is_looked_at_together_changes_no_bit(
     every = np.arange(len(sizes))
     whole = atom_maxima(tokens, every, asking)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(votes, "_TOKENS_AT_ONCE", at_once)
+        patch.setattr(window_votes, "_TOKENS_AT_ONCE", at_once)
         assert np.array_equal(atom_maxima(tokens, every, asking), whole)
     some = every[seed % 2 :: 2]
     assert np.array_equal(atom_maxima(tokens, some, asking), whole[some])

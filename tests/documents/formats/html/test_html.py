@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from chunkwise.documents import read
-from chunkwise.documents.formats.html.loader import flattened
-from chunkwise.documents.formats.html.loader import html_read, html_text
+from chunkwise.documents.formats.html.loader import flattened, html_read, html_text
 from chunkwise.documents.formats.html.parser import HtmlText
 from untimed import is_linear, lines_run
 

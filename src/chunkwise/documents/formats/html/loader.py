@@ -5,18 +5,20 @@ them, a page is read without its nesting (`flattened`), blocks are only told apa
 """
 
 from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator
 from typing import TypeVar
+
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.formats.code import LANGUAGES
+from chunkwise.documents.formats.html.elements import BLOCKS, DRAWING_TEXTS, SET_APART, SKIPPED
 from chunkwise.documents.formats.html.furniture import Furniture
 from chunkwise.documents.formats.html.parser import HtmlText
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 from chunkwise.records.encoding import charset, decode, marked_encoding
-from chunkwise.documents.formats.html.elements import BLOCKS, DRAWING_TEXTS, SET_APART, SKIPPED
 
 Page = TypeVar("Page", bound=HtmlText)
 _PART = 1 << 16

@@ -39,8 +39,8 @@ from chunkwise.documents.formats.html.linked_text import (
     parts_of_each,
     seen,
 )
-from chunkwise.documents.formats.html.table import OpenTable, only_arranges
 from chunkwise.documents.formats.html.styled_headings import BOLD, Styles
+from chunkwise.documents.formats.html.table import OpenTable, only_arranges
 
 
 @dataclass(slots=True)
