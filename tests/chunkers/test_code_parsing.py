@@ -10,8 +10,8 @@ from tree_sitter import Parser
 from chunkwise import Document
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import chunk_each
-from chunkwise.text import syntax_tree as syntax_tree_module
-from chunkwise.text.syntax_tree import grammar_for, syntax_tree
+from chunkwise.text import source_code
+from chunkwise.text.source_code import grammar_for, syntax_tree
 
 ROOT = Path(__file__).parents[2]
 JAVA = (
@@ -35,7 +35,7 @@ HOSTILE = [
 def read_of(text: str, language: str, monkeypatch: pytest.MonkeyPatch) -> tuple[bool, int]:
     """Whether there is a tree, and how many bytes the parser was given, some of them many times."""
     given = 0
-    read: Callable[..., bytes] = syntax_tree_module._Reader.read
+    read: Callable[..., bytes] = source_code._Reader.read
 
     def counted(*arguments: object) -> bytes:
         nonlocal given
@@ -43,7 +43,7 @@ def read_of(text: str, language: str, monkeypatch: pytest.MonkeyPatch) -> tuple[
         given += len(found)
         return found
 
-    monkeypatch.setattr(syntax_tree_module._Reader, "read", counted)
+    monkeypatch.setattr(source_code._Reader, "read", counted)
     grammar = grammar_for(language)
     assert grammar is not None
     found = syntax_tree(text.encode(), grammar)
@@ -85,14 +85,14 @@ def test_no_log_is_kept_of_what_is_looked_for_behind_the_end(
 ) -> None:
     """The text ends amid a sample; the parser then reads it from every place again."""
     noted = 0
-    note = syntax_tree_module._Reader._note
+    note = source_code._Reader._note
 
     def counted(*said: Any) -> None:
         nonlocal noted
         noted += 1
         note(*said)
 
-    monkeypatch.setattr(syntax_tree_module._Reader, "_note", counted)
+    monkeypatch.setattr(source_code._Reader, "_note", counted)
     grammar = grammar_for("java")
     assert grammar is not None
     ends_in_sample, ends_elsewhere = "/* " * 13_333, "/* " * 13_340
@@ -155,7 +155,7 @@ def test_what_is_so_large_that_its_tree_may_fill_the_memory_is_not_parsed(
     grammar = grammar_for("python")
     assert grammar is not None
     code = b"x = 1\n" * 20
-    monkeypatch.setattr(syntax_tree_module, "_LARGEST", len(code))
+    monkeypatch.setattr(source_code, "_LARGEST", len(code))
     assert syntax_tree(code, grammar) is not None
     assert syntax_tree(code + b" ", grammar) is None
     text = (code + b" ").decode()

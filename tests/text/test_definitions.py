@@ -5,7 +5,7 @@ import pytest
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.syntax_tree import LANGUAGES
+from chunkwise.text.source_code import LANGUAGES
 from untimed import is_linear
 
 SOURCES = {

@@ -9,9 +9,9 @@ from functools import cache
 from typing import Any, Protocol
 
 from chunkwise.base import parameters, spec
-from chunkwise.base.code_fingerprint import code_fingerprint
 from chunkwise.base.errors import BrokenContract
 from chunkwise.base.registry import Registry
+from chunkwise.base.user_code import code_fingerprint
 from chunkwise.chunkers.checked_pieces import check_summary, foreign_pieces
 from chunkwise.chunkers.packing.overlap import overlap_tokens
 from chunkwise.core import Chunk, Document, Piece, Span

@@ -35,7 +35,7 @@ from chunkwise.documents.formats.markdown import looks_like_markdown
 from chunkwise.documents.reading import SMALL
 from chunkwise.documents.source import Source
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.syntax_tree import ParsingBudget
+from chunkwise.text.source_code import ParsingBudget
 
 DEFAULT_STRATEGY = "structure"
 

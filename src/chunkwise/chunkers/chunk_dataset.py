@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from chunkwise.base.atomic import only_writer, replacing
-from chunkwise.base.code_fingerprint import stands_in_files
 from chunkwise.base.errors import UnreadableDocument
+from chunkwise.base.user_code import stands_in_files
 from chunkwise.base.version import __version__
 from chunkwise.base.workers import WorkerDied
 from chunkwise.chunkers import get_strategy

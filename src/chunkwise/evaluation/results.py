@@ -23,8 +23,7 @@ from chunkwise.chunkers.read_chunks import shown_label
 from chunkwise.core import Document, Passage
 from chunkwise.metrics.cut_counts import CutCounts
 from chunkwise.metrics.registry import remember
-from chunkwise.records.json import parse_json
-from chunkwise.records.typed import WrongType, json_text, read_as
+from chunkwise.records.json import WrongType, json_text, parse_json, read_as
 
 _COUNTED = ("numpy", "regex", "bpe-openai", "lxml", "onnxruntime", "tokenizers", "PyStemmer")
 """Packages whose versions can change a figure."""

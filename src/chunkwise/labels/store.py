@@ -12,7 +12,7 @@ from typing import Any
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.base.wording import counted
 from chunkwise.labels.event import LabelEvent, LabelProblem, check_event, standing
-from chunkwise.records.typed import WrongType, json_text, read_as
+from chunkwise.records.json import WrongType, json_text, read_as
 from chunkwise.tracking.database import FileKind, Migrations, SqliteDatabase, Statements
 from chunkwise.tracking.origin import utc_now
 

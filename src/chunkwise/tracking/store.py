@@ -22,7 +22,7 @@ from chunkwise.evaluation.comparison import Comparison
 from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import Results
 from chunkwise.profiling.results import Profile
-from chunkwise.records.typed import WrongType, json_text, read_as
+from chunkwise.records.json import WrongType, json_text, read_as
 from chunkwise.tracking.alerts import (
     Alert,
     WatchedRun,

@@ -16,7 +16,7 @@ import numpy as np
 
 from chunkwise.base.atomic import refuse_links, replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.own_files import INDEX_FILE
+from chunkwise.documents.walk import INDEX_FILE
 from chunkwise.retrieval.errors import REBUILD, REMEDY
 from chunkwise.retrieval.local.arrays import Array, Arrays, expected
 from chunkwise.retrieval.settings import Settings, read_settings

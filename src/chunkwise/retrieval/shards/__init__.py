@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from chunkwise.retrieval.shards.answers import answer_shard, stamp_of
-from chunkwise.retrieval.shards.index import ShardedIndex, ShardsEngine
-from chunkwise.retrieval.shards.served import (
+from chunkwise.retrieval.shards.index import (
     KEY_VARIABLE,
     ServedShard,
     Shard,
     ShardDown,
+    ShardedIndex,
+    ShardsEngine,
     shard_addresses,
 )
 
