@@ -11,9 +11,9 @@ from chunkwise.answering.check_claims import attribute_sentences, check_claims
 from chunkwise.answering.cited_answer import CitedAnswer
 from chunkwise.answering.passages import NumberedPassage, fitting_passages, passages_of
 from chunkwise.answering.quotes import BUDGET, quoted_answer
+from chunkwise.base.deprecation import renamed
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import takes
-from chunkwise.base.renamed import renamed
 from chunkwise.core import Hit, OnProgress, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
 from chunkwise.models import get_language_model, get_reranker
@@ -23,9 +23,9 @@ from chunkwise.models.llm.language_model import LanguageModel, Reply, Request
 from chunkwise.models.llm.local import LocalModel
 from chunkwise.models.llm.prompt import fenced, load_prompt
 from chunkwise.models.rerank.reranker import Reranker
-from chunkwise.retrieval.conditions import Where
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexes import Index, index, named_index
+from chunkwise.retrieval.metadata_conditions import Where
 from chunkwise.retrieval.retrievers import Retriever, graph_for
 from chunkwise.retrieval.settings import Vectors
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer

@@ -8,8 +8,8 @@ from itertools import accumulate
 from typing import Any, Literal
 
 from chunkwise.answering.passages import NumberedPassage
-from chunkwise.base.notebook import beginning, drawn
-from chunkwise.base.renamed import warn_renamed
+from chunkwise.base.deprecation import warn_renamed
+from chunkwise.base.repr_html import beginning, drawn
 from chunkwise.core import SECTION_SEPARATOR
 from chunkwise.models.llm.cost import LlmUsage
 

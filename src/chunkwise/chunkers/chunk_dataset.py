@@ -30,7 +30,7 @@ from chunkwise.chunkers.chunk import StrategyLike, batches, weight
 from chunkwise.chunkers.contextual import with_headings
 from chunkwise.chunkers.cut_in_segments import LostHalfwayError, cut_units
 from chunkwise.chunkers.dataset_folder import FORMAT, MANIFEST, RECORDS, STAGED, DatasetFolder
-from chunkwise.chunkers.lance_parts import LanceParts
+from chunkwise.chunkers.lance_dataset import LanceParts
 from chunkwise.chunkers.write_chunks import SegmentPlace, VectorRows, WriteChunks, chunk_file
 from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.documents import (

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from chunkwise.base.collector import uncollected
+from chunkwise.base.garbage_collection import uncollected
 from chunkwise.chunkers import Strategy
 from chunkwise.chunkers.write_chunks import SegmentPlace
 from chunkwise.core import Chunk, Document

@@ -12,10 +12,10 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.documents.fields import is_chunk
+from chunkwise.documents.glob_patterns import matches, names_a_kind
 from chunkwise.documents.loader import OnUnreadable, suffix_of
-from chunkwise.documents.patterns import matches, names_a_kind
 from chunkwise.documents.source import Source, os_reason, printable
+from chunkwise.documents.text_fields import is_chunk
 from chunkwise.records.json import parse_json
 
 INDEX_FILE = ".index.json"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, NotComparable
-from chunkwise.base.notebook import drawn
+from chunkwise.base.repr_html import drawn
 from chunkwise.base.wording import did_you_mean
 from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.metrics.registry import groups

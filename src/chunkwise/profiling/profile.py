@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from chunkwise.base.deprecation import grouped, renamed
 from chunkwise.base.parameters import takes
-from chunkwise.base.renamed import grouped, renamed
 from chunkwise.base.wording import counted, listed, percent, short_number
 from chunkwise.base.workers import Jobs, check_jobs
 from chunkwise.chunkers import Strategy, get_strategy

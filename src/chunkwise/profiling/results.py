@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.notebook import drawn
+from chunkwise.base.repr_html import drawn
 from chunkwise.core import BLOCK_KINDS, SECTION_SEPARATOR
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from chunkwise.base.deprecation import grouped, renamed, warn_renamed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import takes
-from chunkwise.base.renamed import grouped, renamed, warn_renamed
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import chunk_document
 from chunkwise.core import Document

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
-from chunkwise.base.notebook import drawn
+from chunkwise.base.repr_html import drawn
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.comparison import Comparison

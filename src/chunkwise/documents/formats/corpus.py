@@ -10,7 +10,17 @@ from typing import NamedTuple
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import AS_WRITTEN, Document
-from chunkwise.documents.fields import (
+from chunkwise.documents.formats.code import language_named, language_of
+from chunkwise.documents.formats.markdown import (
+    MarkdownLoader,
+    front_matter,
+    looks_like_markdown,
+    markdown_title,
+)
+from chunkwise.documents.formats.text import AsciidocLoader, OrgLoader, RstLoader, TextLoader
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of, with_blank_head
+from chunkwise.documents.source import Source
+from chunkwise.documents.text_fields import (
     ID_FIELDS,
     QUESTIONS,
     TEXT_FIELDS,
@@ -22,16 +32,6 @@ from chunkwise.documents.fields import (
     no_text,
     text_field_of,
 )
-from chunkwise.documents.formats.code import language_named, language_of
-from chunkwise.documents.formats.markdown import (
-    MarkdownLoader,
-    front_matter,
-    looks_like_markdown,
-    markdown_title,
-)
-from chunkwise.documents.formats.text import AsciidocLoader, OrgLoader, RstLoader, TextLoader
-from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of, with_blank_head
-from chunkwise.documents.source import Source
 from chunkwise.records.fields import field_of, listed
 from chunkwise.records.json import HUGE, without_half_characters
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chunkwise.chunkers.chunk_positions import KINDS, NO_TEXT
+from chunkwise.chunkers.locate_chunks import KINDS, NO_TEXT
 from chunkwise.core import Score
 from chunkwise.metrics.metric import NO_CHUNKS, KeyQuestion, Metric, Remedy, Targets, WholeScore
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, warn_user
-from chunkwise.chunkers.checked_pieces import check_order
+from chunkwise.chunkers.check_pieces import check_order
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.contextual import with_headings
 from chunkwise.core import Chunk, Document
@@ -23,7 +23,7 @@ from chunkwise.models.embed.embedder import (
     TokenEncoder,
     normalized,
 )
-from chunkwise.models.embed.late import atom_sums_of_many, span_vectors
+from chunkwise.models.embed.late_chunking import atom_sums_of_many, span_vectors
 from chunkwise.models.embed.token_codes import TokenCodes, token_codes_of_many
 from chunkwise.models.name_finder import NameFinder, names_in_stretches, naming_document
 from chunkwise.retrieval.indexed_document import (

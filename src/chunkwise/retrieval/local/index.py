@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from chunkwise.core import Document, Span
 from chunkwise.retrieval.bm25 import K1, B, Bm25
 from chunkwise.retrieval.communities import Communities
-from chunkwise.retrieval.conditions import MetadataTable
 from chunkwise.retrieval.errors import DamagedIndex, no_vectors_error, wrong_dimensions_error
 from chunkwise.retrieval.filters import Filter, RowKind
 from chunkwise.retrieval.indexed_document import (
@@ -38,6 +37,7 @@ from chunkwise.retrieval.local.columns import (
     section_mask,
     touching,
 )
+from chunkwise.retrieval.metadata_conditions import MetadataTable
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.ranking import NOTHING, Ranking, floors, leading
 from chunkwise.retrieval.searchable import (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from chunkwise.retrieval.shards.answers import answer_shard, stamp_of
 from chunkwise.retrieval.shards.index import (
     KEY_VARIABLE,
     ServedShard,
@@ -12,6 +11,7 @@ from chunkwise.retrieval.shards.index import (
     ShardsEngine,
     shard_addresses,
 )
+from chunkwise.retrieval.shards.server import answer_shard, stamp_of
 
 __all__ = [
     "KEY_VARIABLE",

@@ -34,7 +34,7 @@ from chunkwise.retrieval.indexing.update import BuiltIndex, Reading
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.searchable import AtomBounds, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import IndexStats, Settings, read_settings
-from chunkwise.retrieval.shards.answers import NUMBER_BITS, NUMBERS, described
+from chunkwise.retrieval.shards.server import NUMBER_BITS, NUMBERS, described
 from chunkwise.retrieval.stored.store import LOOPBACK
 from chunkwise.text.terms import query_terms
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from chunkwise.core import BlockKind, Link
-from chunkwise.documents.formats.block_text import Layout, small_integer
+from chunkwise.documents.formats.block_builder import Layout, small_integer
 from chunkwise.documents.formats.html.article import describes_article
 from chunkwise.documents.formats.html.elements import (
     BLOCKS,

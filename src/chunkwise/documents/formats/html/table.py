@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from chunkwise.documents.formats.block_text import small_integer
+from chunkwise.documents.formats.block_builder import small_integer
 from chunkwise.documents.formats.html.elements import HEADINGS, PREFORMATTED
 from chunkwise.documents.formats.html.linked_text import LinkedPart
 
