@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from chunkwise.answering.passages import passages_of
+from chunkwise.answering.cited_answer import passages_of
 from chunkwise.chunkers.write_chunks import hit_row
 from chunkwise.core import Document, Hit, HitPlace, Label, Passage, Query, Reference, Span
 from chunkwise.evaluation.missed_passages import missed

@@ -9,8 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from chunkwise.answering.cited_answer import NOT_FOUND, Citation, Claim, ClaimState
-from chunkwise.answering.passages import NumberedPassage
+from chunkwise.answering.cited_answer import NOT_FOUND, Citation, Claim, ClaimState, NumberedPassage
 from chunkwise.core import AS_WRITTEN, Document, Span
 from chunkwise.metrics.claims.amounts import counted, has_quantity
 from chunkwise.metrics.claims.claim_support import FEW, supports
