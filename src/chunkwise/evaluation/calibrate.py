@@ -42,7 +42,7 @@ from chunkwise.metrics.judges.llm_judge import LlmJudge
 from chunkwise.models.embed.embedder import Embedder, Kind
 from chunkwise.models.llm.cost import LlmUsage
 from chunkwise.retrieval.indexes import index
-from chunkwise.testsets.reading import hash_of
+from chunkwise.testsets.testset import hash_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 
 DEEP = 30

@@ -46,7 +46,7 @@ from chunkwise.metrics.scorer import ScoreColumn, Scorer
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.stats.intervals import Interval, intervals
 from chunkwise.stats.paired import detectable_by
-from chunkwise.testsets.reading import hash_of
+from chunkwise.testsets.testset import hash_of
 
 Columns = Mapping[str, ScoreColumn]
 

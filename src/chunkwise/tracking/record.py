@@ -30,7 +30,7 @@ from chunkwise.profiling.results import Profile
 from chunkwise.records.typed import json_text
 from chunkwise.stats.intervals import Interval, interval
 from chunkwise.stats.paired import detectable_by
-from chunkwise.testsets.reading import hash_of
+from chunkwise.testsets.testset import hash_of
 from chunkwise.tracking.drift import corpus_state
 from chunkwise.tracking.kept_run import (
     KeptFigure,

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from chunkwise.core import Document, Query, Reference
+    from chunkwise.testsets.check import Problem
     from chunkwise.testsets.formats.chunkwise import QuestionRow
     from chunkwise.testsets.review import Review
-    from chunkwise.testsets.testset import Problem
 
 _AROUND = 240
 """Characters of the document on either side of a quote."""
