@@ -226,8 +226,8 @@ def adjudicate(options: AdjudicateOptions) -> None:
     """List passages that people graded differently, and decide them one by one."""
     from chunkwise.base.errors import InvalidParameter
     from chunkwise.labels.annotator_agreement import disputed_passages
-    from chunkwise.labels.event import LabelEvent, new_key
-    from chunkwise.labels.judged import labels_of
+    from chunkwise.labels.question_labels import labels_of
+    from chunkwise.labels.store import LabelEvent, new_key
     from chunkwise.report.plain_text import one_line
     from chunkwise.tracking.origin import utc_now
 

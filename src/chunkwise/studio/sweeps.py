@@ -131,7 +131,7 @@ def _questions(project: Project, form: SweepForm) -> str:
     if form.questions == "file":
         own = project.questions_file()
         return str(own) if own.is_file() else project.sources.questions
-    from chunkwise.labels.judged import labels_of
+    from chunkwise.labels.question_labels import labels_of
     from chunkwise.labels.to_testset import questions_from_labels, write_questions
 
     store = project.labels()
