@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.gate import Gate
     from chunkwise.evaluation.results import Results
     from chunkwise.report.views.comparison import ComparisonView
-    from chunkwise.tracking.kept_run import KeptRun
+    from chunkwise.tracking.run import KeptRun
 
 _ZEROS_SAID = 10
 """Questions that are told on stderr; the files have more."""

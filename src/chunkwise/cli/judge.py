@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from chunkwise.metrics.judges.judge import Judge
     from chunkwise.models.embed.embedder import Embedder
     from chunkwise.models.llm.client import LlmClient
-    from chunkwise.tracking.kept_run import KeptRun
+    from chunkwise.tracking.run import KeptRun
 
 JUDGES = ("llm", "similarity", "spans", "labels")
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from chunkwise.core import OnProgress
     from chunkwise.records.read import OnBadRow
-    from chunkwise.tracking.kept_run import KeptRun
+    from chunkwise.tracking.run import KeptRun
     from chunkwise.tuning.plan.prepare import PreparedSweep, SweepSource
     from chunkwise.tuning.sweep_result import Outcome
     from chunkwise.tuning.tune import CompletedSweep, RunOptions

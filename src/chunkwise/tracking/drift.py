@@ -19,7 +19,7 @@ from chunkwise.metrics.cut_counts import CutCounts
 from chunkwise.profiling.profile import profile_documents
 from chunkwise.text.language import language_of_text
 from chunkwise.text.terms import folded, stemmer, stop_words
-from chunkwise.tracking.difference import RunChanges
+from chunkwise.tracking.explain_difference import RunChanges
 
 Embed = Callable[[Sequence[str]], NDArray[np.floating[Any]]]
 FAR = 0.6

@@ -39,8 +39,8 @@ from chunkwise.report.views.history import (
 )
 from chunkwise.report.views.metric_history import ChartPoint, MetricHistoryView
 from chunkwise.report.views.watch import WatchView, drift_lines
-from chunkwise.tracking.difference import SetChange
-from chunkwise.tracking.kept_run import KeptFigure
+from chunkwise.tracking.explain_difference import SetChange
+from chunkwise.tracking.run import KeptFigure
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,8 +11,8 @@ from chunkwise.report.views.history import shown_time
 from chunkwise.report.views.view import View
 from chunkwise.tracking.alerts import Alert, LostQuestion, RetrievedPassage, WatchedFigure
 from chunkwise.tracking.drift import DriftFigure, QuestionDrift
-from chunkwise.tracking.kept_run import KeptRun
-from chunkwise.tracking.watching import (
+from chunkwise.tracking.run import KeptRun
+from chunkwise.tracking.watch import (
     ChartState,
     WatchOutcome,
     learning_words,
