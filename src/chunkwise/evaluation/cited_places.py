@@ -19,8 +19,8 @@ from chunkwise.chunkers.chunk_positions import (
 )
 from chunkwise.core import Document, Hit, Passage, Query, Span
 from chunkwise.documents.document_names import DocumentNames
-from chunkwise.metrics.answer import AnswerCitation
 from chunkwise.metrics.answers.question_evidence import stands_in
+from chunkwise.metrics.evidence import AnswerCitation
 from chunkwise.metrics.tables import Chunking, Numbers
 from chunkwise.records.fields import string_in
 

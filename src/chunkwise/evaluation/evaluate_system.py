@@ -37,10 +37,9 @@ from chunkwise.evaluation.results import (
 )
 from chunkwise.evaluation.system import EvaluatedSystem, Hits, SearchRun, cost_of
 from chunkwise.evaluation.verdicts import advice, verdict
-from chunkwise.metrics.answer import Answer
-from chunkwise.metrics.cut_counts import CutCounts
-from chunkwise.metrics.evidence import Evidence
+from chunkwise.metrics.evidence import Answer, Evidence
 from chunkwise.metrics.judges.judge import LLM
+from chunkwise.metrics.metric import CutCounts
 from chunkwise.metrics.registry import MetricAt, described, lower_is_better
 from chunkwise.metrics.scorer import ScoreColumn, Scorer
 from chunkwise.models.llm.client import LlmClient

@@ -12,8 +12,8 @@ from chunkwise.core import Hit, OnProgress, Query, Score
 from chunkwise.evaluation.options import ScoringOptions
 from chunkwise.evaluation.results import Agreement, Figure, Json, Results, short_name
 from chunkwise.evaluation.system import Hits
-from chunkwise.metrics.answer import Answer
 from chunkwise.metrics.answers.question_evidence import CitedTexts, LlmMetric, QuestionEvidence
+from chunkwise.metrics.evidence import Answer
 from chunkwise.metrics.judges.calibration import (
     FEWEST_VERDICTS,
     Calibration,

@@ -25,7 +25,7 @@ from chunkwise.evaluation.results import (
     results_text,
     versions,
 )
-from chunkwise.metrics.cut_counts import CutCounts
+from chunkwise.metrics.metric import CutCounts
 from chunkwise.profiling.results import Profile
 from chunkwise.records.typed import json_text
 from chunkwise.stats.intervals import Interval, interval
