@@ -17,7 +17,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted, did_you_mean
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.registry import lower_is_better
-from chunkwise.stats.control import (
+from chunkwise.stats.control_chart import (
     ALARM,
     FEWEST_RUNS,
     ControlChart,
