@@ -11,7 +11,7 @@ from chunkwise.evaluation.verdicts import advice
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.report.terminal.evaluation import render_evaluation
-from chunkwise.report.terminal.parts import _drawn
+from chunkwise.report.terminal.widgets import _drawn
 from chunkwise.report.views.evaluation import evaluation_view
 from made_results import results
 

@@ -416,7 +416,7 @@ class Leaders:
 
     def _told_best(self) -> str:
         """For a line; on a terminal the leaders stand below."""
-        from chunkwise.report.plain_text import one_line
+        from chunkwise.report.sanitize import one_line
 
         if not self._means or sys.stderr.isatty():
             return ""
@@ -427,7 +427,7 @@ class Leaders:
         from rich.table import Table
         from rich.text import Text
 
-        from chunkwise.report.plain_text import one_line
+        from chunkwise.report.sanitize import one_line
 
         if not self._means:
             return None

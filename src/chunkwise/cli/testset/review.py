@@ -18,7 +18,7 @@ from chunkwise.cli.options import LoadingOptions
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import say_skipped
 from chunkwise.cli.testset import named_documents
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 
 if TYPE_CHECKING:
     from rich.padding import Padding

@@ -19,8 +19,8 @@ from chunkwise.base.wording import (
 from chunkwise.evaluation.results import Figure
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.report.charts import Scale, scale_of
-from chunkwise.report.plain_text import one_line
-from chunkwise.report.terminal.parts import (
+from chunkwise.report.sanitize import one_line
+from chunkwise.report.terminal.widgets import (
     LOWER,
     add_row,
     figure_table,

@@ -20,7 +20,7 @@ from chunkwise.report.charts import (
     above,
     chart,
 )
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.history import RunRow, RunRows, mean_words
 from chunkwise.report.views.view import Tile, View
 from chunkwise.tracking import RunKind
