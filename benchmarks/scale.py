@@ -5,6 +5,7 @@
     python -m benchmarks.scale nodes --megabytes 20     # processes, and a cluster of one and of two nodes
     python -m benchmarks.scale overhead --megabytes 1000  # both engines at once, each on half of the cores
     python -m benchmarks.scale embed --megabytes 0.3    # the same for an index with vectors
+    python -m benchmarks.scale raydata --megabytes 8    # Ray Data beside our tasks: benchmarks/ray_data.py
     python -m benchmarks.scale memory --megabytes 100 300 1000 --strategy words   # of the command as a whole
     python -m benchmarks.scale model                    # arithmetic on these figures, for larger ones
 
@@ -84,7 +85,7 @@ def names() -> None:
         )
 
 
-def _corpus(folder: Path, megabytes: float) -> int:
+def corpus(folder: Path, megabytes: float) -> int:
     texts = [
         path.read_text()
         for path in sorted((Path(chunkwise.__file__).parent / "corpus").rglob("*.md"))
@@ -106,7 +107,7 @@ def cut(megabytes: float, *, with_ray: bool) -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "docs"
         folder.mkdir()
-        print(f"{_corpus(folder, megabytes):,} documents, {megabytes:g} MB")
+        print(f"{corpus(folder, megabytes):,} documents, {megabytes:g} MB")
         ways = {
             "one file, -j 1": ["one.parquet", "-j", "1"],
             "data set, -j 1": ["j1", "-j", "1"],
@@ -180,7 +181,7 @@ def _warm() -> int:
     return os.getpid() if chunkwise else 0
 
 
-def _processor_seconds() -> float:
+def processor_seconds() -> float:
     """Of this process and all that it began, those of raylets among them."""
     ticks = os.sysconf("SC_CLK_TCK")
     parents, used = {}, {}
@@ -200,10 +201,10 @@ def _processor_seconds() -> float:
 
 
 def _timed(work: Callable[[], object]) -> str:
-    before, began = _processor_seconds(), time.monotonic()
+    before, began = processor_seconds(), time.monotonic()
     work()
     return (
-        f"{_processor_seconds() - before:.1f} s of the processor, {time.monotonic() - began:.0f} s"
+        f"{processor_seconds() - before:.1f} s of the processor, {time.monotonic() - began:.0f} s"
     )
 
 
@@ -222,7 +223,7 @@ def nodes(megabytes: float) -> None:
     with tempfile.TemporaryDirectory() as place:
         docs = Path(place) / "docs"
         docs.mkdir()
-        print(f"{_corpus(docs, megabytes):,} documents, {megabytes:g} MB", flush=True)
+        print(f"{corpus(docs, megabytes):,} documents, {megabytes:g} MB", flush=True)
         for jobs in (1, 2):
             print(f"-j {jobs}: {_timed(lambda j=jobs: _dataset(docs, Path(place) / f'j{j}', j))}", flush=True)  # type: ignore[misc]  # fmt: skip
         for count in (1, 2):
@@ -243,7 +244,7 @@ def overhead(megabytes: float, strategy: str) -> None:
     with tempfile.TemporaryDirectory() as place:
         docs = Path(place) / "docs"
         docs.mkdir()
-        print(f"{_corpus(docs, megabytes):,} documents, {megabytes:g} MB", flush=True)
+        print(f"{corpus(docs, megabytes):,} documents, {megabytes:g} MB", flush=True)
         every = sorted(os.sched_getaffinity(0))
         half = len(every) // 2
         began = [
@@ -294,7 +295,7 @@ def embed(megabytes: float) -> None:
     with tempfile.TemporaryDirectory() as place:
         docs = Path(place) / "docs"
         docs.mkdir()
-        print(f"{_corpus(docs, megabytes):,} documents, {megabytes:g} MB", flush=True)
+        print(f"{corpus(docs, megabytes):,} documents, {megabytes:g} MB", flush=True)
 
         def made(name: str, jobs: Jobs) -> None:
             chunkwise.index(str(docs), embedder="minilm", into=f"{place}/{name}", jobs=jobs)
@@ -322,7 +323,7 @@ def memory(sizes: list[float], strategy: str, engine: str) -> None:
         with tempfile.TemporaryDirectory() as place:
             docs = Path(place) / "docs"
             docs.mkdir()
-            count = _corpus(docs, megabytes)
+            count = corpus(docs, megabytes)
             command = [
                 sys.executable,
                 "-m",
@@ -366,6 +367,15 @@ def model() -> None:
         print(f"| {' | '.join(cells)} |")
 
 
+def _ray_data(given: argparse.Namespace) -> None:
+    from benchmarks import ray_data
+
+    if given.way:
+        ray_data.one(given.way, given.folder, given.strategy, embed=given.embed, fault=given.fault)
+    else:
+        ray_data.compare(given.megabytes[0], given.strategy, embed=given.embed, fault=given.fault)
+
+
 def main() -> None:
     reader = argparse.ArgumentParser()
     reader.add_argument(
@@ -377,6 +387,7 @@ def main() -> None:
             "overhead",
             "one",
             "embed",
+            "raydata",
             "memory",
             "model",
         ],
@@ -386,6 +397,9 @@ def main() -> None:
     reader.add_argument("--engine", default="local")
     reader.add_argument("--ray", action="store_true")
     reader.add_argument("--folder", type=Path)
+    reader.add_argument("--embed", action="store_true")
+    reader.add_argument("--fault", choices=["", "document", "node"], default="")
+    reader.add_argument("--way", default="")
     given = reader.parse_args()
     ways: dict[str, Callable[[], None]] = {
         "names": names,
@@ -394,6 +408,7 @@ def main() -> None:
         "overhead": lambda: overhead(given.megabytes[0], given.strategy),
         "one": lambda: one(given.engine, given.folder, given.strategy),
         "embed": lambda: embed(given.megabytes[0]),
+        "raydata": lambda: _ray_data(given),
         "memory": lambda: memory(given.megabytes, given.strategy, given.engine),
         "model": model,
     }
