@@ -88,6 +88,25 @@ def test_few_rows_are_left_in_question() -> None:
     assert 10 <= len(left) < 500
 
 
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="maps are not listed here")
+def test_codes_in_a_file_are_no_memory_of_the_process(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    vectors = rng.standard_normal((40_000, 101)).astype(np.float32)
+    codes = VectorCodes.of(vectors)
+    codes.numbers.tofile(tmp_path / "codes")
+    mapped = np.memmap(tmp_path / "codes", np.int8, "r", shape=codes.numbers.shape)
+    in_file = codes._replace(numbers=mapped.view(np.ndarray))
+    for _ in range(2):
+        found = nearest(vectors, vectors[:2], 20, None, in_file)
+        wanted = nearest(vectors, vectors[:2], 20)
+        assert [each.numbers.tolist() for each in found] == [
+            each.numbers.tolist() for each in wanted
+        ]
+        told = Path("/proc/self/smaps").read_text().split(f"{tmp_path}/codes")[1]
+        held = next(line for line in told.splitlines() if line.startswith("Rss:"))
+        assert int(held.split()[1]) * 1024 < mapped.nbytes / 10
+
+
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(nearest_vectors, "LARGE", 1)

@@ -6,9 +6,10 @@ the memory; their codes are a quarter.
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,6 +174,8 @@ def _near_by_codes(
             own = error * lengths[number]
             numbers = candidates[number].leading(scores[number], own)
             found.append((numbers, scores[number][numbers], own[numbers]))
+        if rows is None:
+            _let_go(codes.numbers, low, some.stop)
         return found
 
     # Threads compare different rows; which of them is first changes who is looked at, not who stays.
@@ -184,6 +187,24 @@ def _near_by_codes(
                 own = numbers + low if rows is None else rows[numbers + low]
                 candidates[number].add(own, scores, error)
     return [each.numbers() for each in candidates]
+
+
+def _let_go(rows: NDArray[np.int8], low: int, high: int) -> None:
+    """What was looked at in a mapped file is not needed before the next question: it is no memory of this process.
+
+    The system keeps as much of the file as it has room for.
+    """
+    mapped: Any = rows
+    while isinstance(mapped, np.ndarray):
+        mapped = mapped.base
+    # Not every system can be told.
+    if (
+        isinstance(mapped, mmap.mmap)
+        and hasattr(mmap, "MADV_DONTNEED")
+        and len(mapped) == rows.nbytes
+    ):
+        first = -(-low * rows.shape[1] // mmap.PAGESIZE) * mmap.PAGESIZE
+        mapped.madvise(mmap.MADV_DONTNEED, first, max(0, high * rows.shape[1] - first))
 
 
 def _ranked(
