@@ -61,6 +61,26 @@ def code_columns(arrays: Arrays) -> Iterator[dict[str, Array]]:
         return
     for low in range(0, len(vectors), _CODED_ROWS):
         yield dict(zip(CODES, VectorCodes.of(vectors[low : low + _CODED_ROWS]), strict=True))
+        _let_go(vectors, low, min(low + _CODED_ROWS, len(vectors)))
+
+
+def _let_go(rows: Array, low: int, high: int) -> None:
+    """What was looked at in a mapped file is not needed soon: it is no memory of this process.
+
+    The system keeps as much of the file as it has room for.
+    """
+    mapped: Any = rows
+    while isinstance(mapped, np.ndarray):
+        mapped = mapped.base
+    # Not every system can be told.
+    if (
+        isinstance(mapped, mmap.mmap)
+        and hasattr(mmap, "MADV_DONTNEED")
+        and len(mapped) == rows.nbytes
+    ):
+        width = rows.nbytes // len(rows)
+        first = -(-low * width // mmap.PAGESIZE) * mmap.PAGESIZE
+        mapped.madvise(mmap.MADV_DONTNEED, first, max(0, high * width - first))
 
 
 def nearest(
@@ -187,24 +207,6 @@ def _near_by_codes(
                 own = numbers + low if rows is None else rows[numbers + low]
                 candidates[number].add(own, scores, error)
     return [each.numbers() for each in candidates]
-
-
-def _let_go(rows: NDArray[np.int8], low: int, high: int) -> None:
-    """What was looked at in a mapped file is not needed before the next question: it is no memory of this process.
-
-    The system keeps as much of the file as it has room for.
-    """
-    mapped: Any = rows
-    while isinstance(mapped, np.ndarray):
-        mapped = mapped.base
-    # Not every system can be told.
-    if (
-        isinstance(mapped, mmap.mmap)
-        and hasattr(mmap, "MADV_DONTNEED")
-        and len(mapped) == rows.nbytes
-    ):
-        first = -(-low * rows.shape[1] // mmap.PAGESIZE) * mmap.PAGESIZE
-        mapped.madvise(mmap.MADV_DONTNEED, first, max(0, high * rows.shape[1] - first))
 
 
 def _ranked(
