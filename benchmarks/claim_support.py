@@ -17,8 +17,8 @@ from typing import NamedTuple
 from benchmarks import corpora
 from benchmarks.tables import table
 from chunkwise.core import Document, Query
-from chunkwise.metrics.answer import Answer
 from chunkwise.metrics.answers.correctness import answer_correctness
+from chunkwise.metrics.evidence import Answer
 from chunkwise.records.json import parse_json
 from chunkwise.text.analyzed import Analyzed
 

@@ -28,8 +28,8 @@ from chunkwise.tuning.choose.shrinkage import (
 )
 from chunkwise.tuning.run.race import Race
 from chunkwise.tuning.sweep import Sweep
-from chunkwise.tuning.sweep_inputs import VALIDATION
 from chunkwise.tuning.toml_file import toml_line
+from chunkwise.tuning.validation_split import VALIDATION
 
 COUNTS = (15, 30, 60, 120)
 DRAWS = 50

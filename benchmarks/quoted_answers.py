@@ -12,9 +12,8 @@ from collections.abc import Sequence
 
 from benchmarks.question_sets import SETS, Question, QuestionSet, recall
 from benchmarks.tables import table
-from chunkwise.answering.ask import RetrievedQuestion, quote_each
+from chunkwise.answering.ask import BUDGET, RetrievedQuestion, quote_each
 from chunkwise.answering.cited_answer import CitedAnswer
-from chunkwise.answering.quotes import BUDGET
 from chunkwise.core import Query
 from chunkwise.retrieval.indexes import Index, index
 

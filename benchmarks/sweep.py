@@ -25,10 +25,10 @@ from chunkwise.models import home as home_module
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.testsets.reading import read_testset
 from chunkwise.tuning.plan.plan import Plan
-from chunkwise.tuning.run import one_chunking
 from chunkwise.tuning.run import run as running
-from chunkwise.tuning.run.record import SweepRecord
+from chunkwise.tuning.run import score_configurations
 from chunkwise.tuning.run.shared_corpus import SharedCorpus
+from chunkwise.tuning.run.sweep_folder import SweepRecord
 from chunkwise.tuning.sweep import Configuration, Sweep, VectorKind
 
 CHROMA = SETS[0]
@@ -62,8 +62,8 @@ BAR_LOOP = 10.0
 _PARTS: tuple[tuple[str, Any, str], ...] = (
     ("cutting", SharedCorpus, "chunks_of"),
     ("indexing (terms, vectors)", SharedCorpus, "index_of"),
-    ("ranking", one_chunking, "ranked"),
-    ("scoring", one_chunking, "score_spans"),
+    ("ranking", score_configurations, "ranked"),
+    ("scoring", score_configurations, "score_spans"),
     ("boundary issues", SharedCorpus, "issues_of"),
     ("keeping on disk", SweepRecord, "keep"),
 )

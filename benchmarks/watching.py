@@ -16,7 +16,7 @@ if str(ROOT) not in sys.path:  # run as a file, not as a module
 
 from benchmarks.page import write_page  # noqa: E402
 from benchmarks.tables import table  # noqa: E402
-from chunkwise.stats.control import (  # noqa: E402
+from chunkwise.stats.control_chart import (  # noqa: E402
     ALARM,
     ControlChart,
     Fall,

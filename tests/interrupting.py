@@ -27,7 +27,7 @@ from chunkwise.__main__ import run as run_command
 from chunkwise.models.cache import ModelCache
 from chunkwise.retrieval.local.files import MANIFEST_NAME, current_generation
 from chunkwise.retrieval.local.folder import verify_folder
-from chunkwise.tuning.run.record import SweepFolder
+from chunkwise.tuning.run.sweep_folder import SweepFolder
 from untimed import HANG
 
 

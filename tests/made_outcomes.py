@@ -8,8 +8,8 @@ from chunkwise.core import Document, Query, Reference
 from chunkwise.tuning.choose.choose import choose
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.sweep import Configuration, Sweep, VectorKind
-from chunkwise.tuning.sweep_inputs import split
 from chunkwise.tuning.sweep_result import Outcome, SweepResult
+from chunkwise.tuning.validation_split import split
 
 OBJECTIVE = "recall@1000t"
 RECURSIVE, SENTENCES = "recursive 1000/200 characters", "sentences 1024/200"

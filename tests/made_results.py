@@ -14,7 +14,7 @@ from chunkwise.evaluation.results import (
     QuestionResult,
     Results,
 )
-from chunkwise.metrics.cut_counts import CutCounts, CutIssue
+from chunkwise.metrics.metric import CutCounts, CutIssue
 from chunkwise.stats.intervals import interval
 
 METRICS = ("recall@5", "precision@5", "mrr@5", "failure@5")

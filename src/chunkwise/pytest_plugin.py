@@ -206,7 +206,7 @@ def _write_baseline(run: object, base: Path, config: pytest.Config) -> None:
 def _words(found: Gate, test: str) -> list[str]:
     """One line a metric, and the questions that broke; texts made harmless, as on any terminal of ours."""
     from chunkwise.evaluation.gate import NO_SCORES, check_words
-    from chunkwise.report.plain_text import one_line
+    from chunkwise.report.sanitize import one_line
 
     lines = [f"{one_line(test, 200)}: {found.outcome}"]
     lines += [f"  not comparable: {one_line(reason, 300)}" for reason in found.not_comparable]

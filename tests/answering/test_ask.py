@@ -15,8 +15,7 @@ from chunkwise.answering.ask import (
     answer_question,
     estimate_answers,
 )
-from chunkwise.answering.cited_answer import answer_row
-from chunkwise.answering.passages import passages_of
+from chunkwise.answering.cited_answer import answer_row, passages_of
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Hit, Query, Span
 from chunkwise.models import get_language_model

@@ -9,9 +9,8 @@ from rich.console import Console
 from answering.rule_model import hit, hits_of
 from answering.shared_words import SharedWords
 from chunkwise import Document, ask, index
-from chunkwise.answering.cited_answer import NOT_FOUND, UNSHOWN
-from chunkwise.answering.passages import passages_of
-from chunkwise.answering.quotes import DOUBTFUL, NOTHING_NEAR, quoted_answer, sentences_of
+from chunkwise.answering.ask import DOUBTFUL, NOTHING_NEAR, quoted_answer, sentences_of
+from chunkwise.answering.cited_answer import NOT_FOUND, UNSHOWN, passages_of
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Query, Span
 from chunkwise.models.weights.catalogue import MS_MARCO_MINILM

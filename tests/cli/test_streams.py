@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.cli import progress
-from chunkwise.report.plain_text import harmless_json
+from chunkwise.report.sanitize import harmless_json
 from chunkwise.retrieval.local.folder import verify_folder
 from cli.in_process import Run, here, with_streams
 from untimed import HANG

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from chunkwise.answering.passages import passages_of
+from chunkwise.answering.cited_answer import passages_of
 from chunkwise.chunkers.write_chunks import hit_row
 from chunkwise.core import Document, Hit, HitPlace, Label, Passage, Query, Reference, Span
-from chunkwise.evaluation.missed_passages import missed
+from chunkwise.evaluation.evaluate_system import missed
 from chunkwise.evaluation.run_file import read_hits
 from chunkwise.integrations import hit_id, hit_metadata
 from chunkwise.labels.pool import pooled
 from chunkwise.mcp_server.retrieving import _described, _passages
-from chunkwise.metrics.judges.labels import LabelJudge, SpanJudge, says_something
+from chunkwise.metrics.judges.labels_and_gold_spans import LabelJudge, SpanJudge, says_something
 
 SEA = Document("sea.md", "The sea is wide. Nobody knows its end.", "Sea")
 HILL = Document("hill.md", "The hill is high. Its end is known.", "Hill")

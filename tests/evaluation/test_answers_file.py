@@ -6,8 +6,8 @@ import pytest
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.run_file import read_answers
-from chunkwise.metrics.answer import Answer, AnswerCitation
 from chunkwise.metrics.answers.citations import citation_support
+from chunkwise.metrics.evidence import Answer, AnswerCitation
 
 LAMP = Document("kb/lamp.md", "The lamp is lit at dusk. Write to us.")
 QUERIES = [Query("q1", "When is the lamp lit?"), Query("q2", "Whom does one write to?")]

@@ -18,7 +18,7 @@ from chunkwise.evaluation.options import Listeners, ScoringOptions, ScoringRules
 from chunkwise.evaluation.results import Results, read_results, results_text, write_results
 from chunkwise.evaluation.system import hits_system
 from chunkwise.evaluation.verdicts import four_questions
-from chunkwise.metrics.claims.readable import sentences
+from chunkwise.metrics.claims.normalized_text import sentences
 from chunkwise.metrics.judges.calibration import Verdict, calibration, keep_calibration
 from chunkwise.metrics.judges.llm_judge import LlmJudge
 from chunkwise.metrics.registry import chosen, known_metrics

@@ -1,7 +1,7 @@
 """What the hits do not hold, and how far down it stands."""
 
 from chunkwise.core import Document, Hit, Passage, Query, Reference
-from chunkwise.evaluation.missed_passages import missed
+from chunkwise.evaluation.evaluate_system import missed
 
 TEXT = Document("a", "x" * 2000)
 OTHER = Document("b", "y" * 2000)

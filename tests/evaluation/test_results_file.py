@@ -29,7 +29,7 @@ from chunkwise.evaluation.results import (
     results_text,
     write_results,
 )
-from chunkwise.metrics.cut_counts import CutCounts, CutIssue
+from chunkwise.metrics.metric import CutCounts, CutIssue
 from chunkwise.records.json import WrongType, json_text, read_as
 from how_many import examples
 

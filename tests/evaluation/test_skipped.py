@@ -12,7 +12,7 @@ from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.options import Listeners, ScoringRules, Unit
 from chunkwise.evaluation.results import Results, documents_hash
 from chunkwise.evaluation.sources import Skipped
-from chunkwise.testsets.testset import Problem
+from chunkwise.testsets.check import Problem
 
 LEAVE = Document(
     "leave.md", "Ask in writing. The head approves it. No note is needed for three days."

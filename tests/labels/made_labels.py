@@ -6,9 +6,8 @@ from itertools import count
 from typing import Any
 
 from chunkwise.core import Document, Hit, Query
-from chunkwise.labels.event import LabelEvent
 from chunkwise.labels.pool import pooled
-from chunkwise.labels.store import Pool
+from chunkwise.labels.store import LabelEvent, Pool
 
 _numbers = count(1)
 

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
-from chunkwise.labels.event import LabelProblem, standing
-from chunkwise.labels.judged import question_labels
-from chunkwise.labels.store import LabelStore
+from chunkwise.labels.question_labels import question_labels
+from chunkwise.labels.store import LabelProblem, LabelStore, standing
 from chunkwise.tracking.store import History
 from labels.made_labels import event, pool
 from untimed import HANG

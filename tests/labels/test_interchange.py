@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.labels.event import LabelProblem
 from chunkwise.labels.interchange import (
     FORMATS,
     LabelFormat,
@@ -15,8 +14,8 @@ from chunkwise.labels.interchange import (
     format_of,
     import_labels,
 )
-from chunkwise.labels.judged import labels_of
-from chunkwise.labels.store import LabelStore
+from chunkwise.labels.question_labels import labels_of
+from chunkwise.labels.store import LabelProblem, LabelStore
 from chunkwise.labels.to_testset import questions_from_labels, write_questions
 from chunkwise.testsets.reading import read_testset
 from labels.made_labels import document, event, pool

@@ -8,8 +8,8 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Passage, Query
 from chunkwise.labels.annotator_agreement import disputed_passages, label_agreement
 from chunkwise.labels.assign import next_questions, people_needed, tells_apart
-from chunkwise.labels.event import LabelEvent
-from chunkwise.labels.judged import question_labels
+from chunkwise.labels.question_labels import question_labels
+from chunkwise.labels.store import LabelEvent
 from chunkwise.stats.agreement import agreement
 from labels.made_labels import event, pool
 

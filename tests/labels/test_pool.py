@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Query
-from chunkwise.labels.pool import LONGEST, pool_of, pooled, shuffled
+from chunkwise.labels.assign import shuffled
+from chunkwise.labels.pool import LONGEST, pool_of, pooled
 from labels.made_labels import document, hit
 
 OWN = document(sentences=300)

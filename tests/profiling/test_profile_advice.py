@@ -9,7 +9,7 @@ import pytest
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document
 from chunkwise.profiling import Profile, profile
-from chunkwise.profiling.profile import MEASURE
+from chunkwise.profiling.advice import MEASURE
 
 SENTENCE = "The keeper of lamp {} wrote the height of the water into the green book before supper. "
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from chunkwise.core import Document
 from chunkwise.profiling import Profiler, profile
-from chunkwise.profiling.profile import MOST_FOLDERS, OTHER_FOLDERS, folder_of
-from chunkwise.profiling.results import SizeDistribution
+from chunkwise.profiling.profile import MOST_FOLDERS, OTHER_FOLDERS, SizeDistribution, folder_of
 from chunkwise.testkit.hostile import hostile_documents
 from how_many import examples
 

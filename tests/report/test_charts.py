@@ -25,7 +25,7 @@ from chunkwise.report.charts import (
     series_key,
 )
 from chunkwise.report.page import page as page_of
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.profile import profile_view
 from chunkwise.report.views.questions import counted_by_range
 from report.reading_pages import EVIL, Page

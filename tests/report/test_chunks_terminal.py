@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 from chunkwise.report.terminal.chunks import render_chunks
 from chunkwise.text.analyzed import Analyzed
 

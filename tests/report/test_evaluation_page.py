@@ -22,7 +22,7 @@ from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.metrics.registry import help_of, known_metrics
 from chunkwise.report.page import page as page_of
 from chunkwise.report.page import write_page
-from chunkwise.report.plain_text import few_lines
+from chunkwise.report.sanitize import few_lines
 from chunkwise.report.views.evaluation import evaluation_view
 from real_browser import needs_browser
 from report.evaluated_corpus import OBJECTIVE, corpus, evaluated

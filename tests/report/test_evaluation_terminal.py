@@ -8,10 +8,10 @@ from rich.console import Console
 
 from chunkwise.evaluation.results import Agreement, Figure, Results
 from chunkwise.evaluation.verdicts import advice
-from chunkwise.metrics.cut_counts import CutCounts
 from chunkwise.metrics.cuts.boundary_issues import KINDS
+from chunkwise.metrics.metric import CutCounts
 from chunkwise.report.terminal.evaluation import render_evaluation
-from chunkwise.report.terminal.parts import _drawn
+from chunkwise.report.terminal.widgets import _drawn
 from chunkwise.report.views.evaluation import evaluation_view
 from made_results import results
 

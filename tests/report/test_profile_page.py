@@ -15,9 +15,9 @@ from chunkwise.profiling import Profile, profile
 from chunkwise.profiling.results import SizeBin
 from chunkwise.report.charts import drawn
 from chunkwise.report.page import page as page_of
-from chunkwise.report.plain_text import one_line
-from chunkwise.report.terminal.parts import bar
+from chunkwise.report.sanitize import one_line
 from chunkwise.report.terminal.profile import render_profile
+from chunkwise.report.terminal.widgets import bar
 from chunkwise.report.views.profile import histogram, profile_view
 from chunkwise.testkit.hostile import hostile_documents
 

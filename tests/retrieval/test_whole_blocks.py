@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chunkwise
-from chunkwise.answering.passages import fitting_passages, passages_of
+from chunkwise.answering.cited_answer import fitting_passages, passages_of
 from chunkwise.core import Document, Hit
 from chunkwise.retrieval.whole_blocks import Frame, WholeBlocks
 from chunkwise.testkit.hostile import hostile_documents

@@ -17,8 +17,7 @@ from pathlib import Path
 import pytest
 
 from chunkwise.labels.assign import people_needed
-from chunkwise.labels.event import LabelEvent, LabelProblem
-from chunkwise.labels.store import LabelStore
+from chunkwise.labels.store import LabelEvent, LabelProblem, LabelStore
 from chunkwise.studio.project import ProjectSources
 from real_browser import Browser, needs_browser, opened_browser
 from studio.browsed_studio import BrowsedStudio

@@ -13,9 +13,8 @@ import pytest
 from numpy.typing import NDArray
 from starlette.testclient import TestClient
 
-from chunkwise.answering.ask import RetrievedQuestion
+from chunkwise.answering.ask import RetrievedQuestion, quoted_answer
 from chunkwise.answering.cited_answer import CitedAnswer
-from chunkwise.answering.quotes import quoted_answer
 from chunkwise.studio import asking
 from chunkwise.studio.project import Project, ProjectSources
 from chunkwise.text.tokens.tokenizers import get_tokenizer

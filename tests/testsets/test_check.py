@@ -7,8 +7,9 @@ import pytest
 
 from chunkwise.core import Document, Fact, Label, Passage, Query, Reference
 from chunkwise.testsets import Problem, TestSet, check_testset
-from chunkwise.testsets.reading import hash_of, read_with_places
-from chunkwise.testsets.testset import REMARKS
+from chunkwise.testsets.check import REMARKS
+from chunkwise.testsets.reading import read_with_places
+from chunkwise.testsets.testset import hash_of
 
 SENTENCE = "The head of the station approves all leave in writing."
 A = Document("a", f"Leave. {SENTENCE} {'x ' * 3000}End. 天地 {SENTENCE}")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from chunkwise.tracking.kept_run import KeptFigure, KeptHit, KeptQuestion, KeptRun
+from chunkwise.tracking.run import KeptFigure, KeptHit, KeptQuestion, KeptRun
 
 
 def kept_run(

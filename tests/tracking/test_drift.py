@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from chunkwise.core import Document, Hit, Query
-from chunkwise.metrics.cut_counts import CutCounts
-from chunkwise.tracking.difference import changes_between
+from chunkwise.metrics.metric import CutCounts
 from chunkwise.tracking.drift import corpus_drift, corpus_state, question_drift
+from chunkwise.tracking.explain_difference import changes_between
 from tracking.made_runs import kept_run
 
 TEAMS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda omega".split()

@@ -24,7 +24,7 @@ from chunkwise.tracking.export import (
     send_otel,
     write_prometheus,
 )
-from chunkwise.tracking.kept_run import KeptFigure, KeptRun, RunOrigin
+from chunkwise.tracking.run import KeptFigure, KeptRun, RunOrigin
 from tracking.made_runs import kept_run
 from untimed import HANG
 

@@ -13,7 +13,6 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.report.alerts import AlertTemplates, alert_message
 from chunkwise.report.views.watch import Excerpts, WatchView, watch_view
 from chunkwise.tracking import notify
-from chunkwise.tracking.kept_run import KeptHit, KeptRun
 from chunkwise.tracking.notify import (
     AlertMessage,
     Channel,
@@ -22,8 +21,9 @@ from chunkwise.tracking.notify import (
     check_channels,
     send,
 )
+from chunkwise.tracking.run import KeptHit, KeptRun
 from chunkwise.tracking.store import History
-from chunkwise.tracking.watching import watch_run
+from chunkwise.tracking.watch import watch_run
 from tracking.made_runs import kept_run
 from tracking.receivers import mail_receiver, web_receiver
 

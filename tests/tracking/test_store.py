@@ -32,10 +32,10 @@ from chunkwise.report.terminal.history import (
 )
 from chunkwise.report.views.history import history_view, run_difference_view, run_view
 from chunkwise.report.views.metric_history import metric_history_view
-from chunkwise.tracking import store
+from chunkwise.tracking import KINDS, store
 from chunkwise.tracking.database import HistoryProblem
 from chunkwise.tracking.export import export_rows
-from chunkwise.tracking.kept_run import KINDS, KeptHit, KeptRun
+from chunkwise.tracking.run import KeptHit, KeptRun
 from chunkwise.tracking.store import History, history_place
 from how_many import examples
 from retrieval.postgres_server import new_url

@@ -9,13 +9,12 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from chunkwise.answering.cited_answer import NOT_FOUND, Citation, Claim, ClaimState
-from chunkwise.answering.passages import NumberedPassage
+from chunkwise.answering.cited_answer import NOT_FOUND, Citation, Claim, ClaimState, NumberedPassage
 from chunkwise.core import AS_WRITTEN, Document, Span
 from chunkwise.metrics.claims.amounts import counted, has_quantity
 from chunkwise.metrics.claims.claim_support import FEW, supports
 from chunkwise.metrics.claims.hit_texts import whole_words
-from chunkwise.metrics.claims.readable import Readable, holds, plain_form, sentences
+from chunkwise.metrics.claims.normalized_text import Readable, holds, plain_form, sentences
 from chunkwise.retrieval.whole_blocks import whole_blocks
 from chunkwise.testsets.locate import Missing, SoughtPassage, elided_parts, locate, trimmed
 from chunkwise.text.analyzed import Analyzed

@@ -1,17 +1,146 @@
-"""An answer as a value and as a record: the passages a model was given, its claims, and the place of each."""
+"""A cited answer as a value and a record: passages a model is given, what it is asked, its claims with their places."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from chunkwise.answering.passages import NumberedPassage
 from chunkwise.base.deprecation import warn_renamed
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.repr_html import beginning, drawn
-from chunkwise.core import SECTION_SEPARATOR
+from chunkwise.core import SECTION_SEPARATOR, Document, Hit, HitPlace, Span
 from chunkwise.models.llm.cost import LlmUsage
+from chunkwise.models.llm.language_model import LanguageModel, Request
+from chunkwise.models.llm.local import LocalModel
+from chunkwise.models.llm.prompt import fenced, load_prompt
+from chunkwise.retrieval.whole_blocks import NO_FRAME, Frame, whole_blocks
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
+
+_SPARE = 1.3
+"""Tokens of other models' tokenizers for one of ours: a small vocabulary takes more."""
+_MARKS = 30
+"""Tokens of the marks around a passage."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedPassage:
+    """A place in a document with the number the model knows it by; `text` is always `document.text[start:end]`."""
+
+    number: int
+    id: str
+    """`doc_id::index` of the chunk; `doc_id@start-end` where it is none."""
+    document: Document = field(repr=False)
+    start: int
+    end: int
+    section: tuple[str, ...] = ()
+    opening: str = ""
+    """What the model reads before the text where that begins inside a block: a fence, a table's header."""
+    closing: str = ""
+    hidden: tuple[Span, ...] = ()
+    """Places inside it that the model does not read: comments of Markdown."""
+
+    @property
+    def doc_id(self) -> str:
+        return self.document.id
+
+    @property
+    def text(self) -> str:
+        return self.document.text[self.start : self.end]
+
+    @property
+    def shown(self) -> str:
+        """The text as the model gets it: no comment, no fence open, no row of a table without the header."""
+        text = self.document.text_without(Span(self.start, self.end), self.hidden)
+        return f"{self.opening}{text}{self.closing}"
+
+
+def passages_of(hits: Sequence[Hit]) -> list[NumberedPassage]:
+    """In the order of the hits; of a summary the places it stands for, as only they can be cited.
+
+    What lies inside a passage before it is not given twice, and what has neither letter nor digit not at all.
+    """
+    found: list[NumberedPassage] = []
+    for hit in hits:
+        for document, start, end, _ in _cited_places(hit):
+            is_known = any(
+                each.doc_id == document.id and each.start <= start and end <= each.end
+                for each in found
+            )
+            if is_known or not any(map(str.isalnum, document.text[start:end])):
+                continue
+            is_chunk = hit.chunk is not None and not hit.level
+            id = f"{document.id}::{hit.chunk}" if is_chunk else f"{document.id}@{start}-{end}"
+            around = NO_FRAME if hit.level else Frame(hit.opening, hit.closing)
+            section = hit.section if document is hit.document else ()
+            found.append(
+                NumberedPassage(
+                    len(found) + 1, id, document, start, end, section, *around,
+                    whole_blocks(document).hidden(start, end),
+                )
+            )  # fmt: skip
+    return found
+
+
+_SUMMARISED_TOKENS = 4_000
+"""Of what one summary over several documents stands for, what is read: it may be all there is."""
+
+
+def _cited_places(hit: Hit) -> Sequence[HitPlace]:
+    """What a hit stands for; of more than can be read, the beginnings in each of the documents in turn."""
+    every = hit.places
+    if not hit.elsewhere or sum(each.tokens for each in every) <= _SUMMARISED_TOKENS:
+        return every
+    turn: Counter[str] = Counter()
+    turns = []
+    for at, each in enumerate(every):
+        turns.append((turn[each.doc_id], at))
+        turn[each.doc_id] += 1
+    left = _SUMMARISED_TOKENS
+    kept: list[int] = []
+    for _, at in sorted(turns):
+        if every[at].tokens > left and kept:
+            break
+        left -= every[at].tokens
+        kept.append(at)
+    return [every[at] for at in sorted(kept)]
+
+
+def fitting_passages(
+    passages: Sequence[NumberedPassage], window: int | None, other_tokens: int
+) -> list[NumberedPassage]:
+    """The first ones, as many as the window has room for beside `other_tokens`; of the very first at least a part."""
+    if window is None:
+        return list(passages)
+    count = get_tokenizer(DEFAULT_TOKENIZER).count
+    room = window / _SPARE - other_tokens
+    kept: list[NumberedPassage] = []
+    for passage in passages:
+        room -= count(passage.shown) + _MARKS
+        if room < 0:
+            break
+        kept.append(passage)
+    if not kept and passages:
+        kept = _beginning(passages[0], room + count(passages[0].shown), count)
+    return kept
+
+
+def _beginning(
+    passage: NumberedPassage, room: float, count: Callable[[str], int]
+) -> list[NumberedPassage]:
+    """As much of a passage as there is room for; nothing where that is no more than a word or two."""
+    size = len(passage.text)
+    part = passage
+    while size and count(part.shown) > room:
+        size = size * 3 // 4
+        end = passage.start + size
+        _, closing = whole_blocks(passage.document).frame(passage.start, end)
+        hidden = whole_blocks(passage.document).hidden(passage.start, end)
+        part = replace(passage, end=end, closing=closing, hidden=hidden)
+    return [part] if size > _MARKS else []
+
 
 ClaimState = Literal["supported", "quoted", "unsupported"]
 """The quote stands there and the words of the claim do, too; the quote stands there, and whether it says the claim the
@@ -226,4 +355,75 @@ def _citation(claim: Claim) -> dict[str, Any]:
         "lines": citation.lines,
         "opening": citation.opening,
         "closing": citation.closing,
+    }
+
+
+Form = Literal["claims", "plain"]
+"""Claims with passage and quote, as JSON; or a few sentences, whose places in the passages are sought afterwards."""
+
+_PROMPTS: dict[Form, str] = {"claims": "answer", "plain": "answer_plain"}
+_MOST_TOKENS: dict[Form, int] = {"claims": 700, "plain": 100}
+_MOST_CLAIMS = 8
+_SMALL = 1_000_000_000
+"""Bytes of a model's file under which it writes sentences, but no claims with quotes as JSON."""
+
+
+class AnswerRequest(NamedTuple):
+    """A request with what was put into it."""
+
+    request: Request
+    passages: list[NumberedPassage]
+    left_out: int
+    form: Form
+
+
+def usual_form(model: LanguageModel) -> Form:
+    """Claims, but of small local models sentences."""
+    is_small = isinstance(model, LocalModel) and model.path.stat().st_size < _SMALL
+    return "plain" if is_small else "claims"
+
+
+def request_for(
+    question: str,
+    passages: Sequence[NumberedPassage],
+    model: LanguageModel,
+    form: Form | None = None,
+) -> AnswerRequest:
+    """With as many of the passages as the model can hold."""
+    form = form or usual_form(model)
+    if form not in _PROMPTS:
+        raise InvalidParameter(f"form is {form!r}; allowed are: {', '.join(_PROMPTS)}")
+    prompt = load_prompt(_PROMPTS[form])
+    most = _MOST_TOKENS[form]
+    other = (
+        get_tokenizer(DEFAULT_TOKENIZER).count(f"{prompt.system}\n{prompt.user}\n{question}") + most
+    )
+    kept = fitting_passages(passages, model.window, other)
+    system, user = prompt.filled(
+        question=question,
+        passages="\n\n".join(fenced(each.shown, "passage", each.number) for each in kept),
+        count=str(len(kept)),
+    )
+    schema = _schema(len(kept)) if form == "claims" else None
+    request = Request(system, user, schema, most, version=prompt.version)
+    return AnswerRequest(request, kept, len(passages) - len(kept), form)
+
+
+def _schema(passages: int) -> dict[str, Any]:
+    """A claim can name no passage that is not there; its quote is written before the claim itself."""
+    claim = _record(
+        passage={"type": "integer", "enum": list(range(1, passages + 1))},
+        quote={"type": "string"},
+        claim={"type": "string"},
+    )
+    claims = {"type": "array", "items": claim, "maxItems": _MOST_CLAIMS}
+    return _record(found={"type": "boolean"}, claims=claims)
+
+
+def _record(**fields: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
     }

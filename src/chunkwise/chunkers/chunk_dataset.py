@@ -153,7 +153,7 @@ class PartRecipe:
             for segment in cut.segments(id):
                 rows = segment.chunks
                 if self.context == "headings":
-                    rows = with_headings(rows, segment.analyzed)
+                    rows = with_headings(rows, segment.chunked.analyzed)
                 chunks += len(rows)
                 write(rows, place=segment.place)
                 del segment, rows  # before the next one is made

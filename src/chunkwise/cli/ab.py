@@ -189,7 +189,7 @@ def _answering(
 
 def _show(found: ABResult) -> None:
     from chunkwise.base.wording import counted, p_value, signed
-    from chunkwise.report.plain_text import one_line
+    from chunkwise.report.sanitize import one_line
 
     sequence = found.sequence
     count = len(sequence)

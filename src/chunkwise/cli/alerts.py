@@ -67,7 +67,7 @@ class AlertsOptions(HistoryOption):
 @dataclass_command("alerts", AlertsOptions, examples=_ALERTS_EXAMPLES)
 def alerts(options: AlertsOptions) -> None:
     """List the alerts that stand: what fell, since which run, acknowledged or not; or show one whole, by its number."""
-    from chunkwise.report.plain_text import one_line
+    from chunkwise.report.sanitize import one_line
     from chunkwise.report.views.watch import alert_lines, difference_words
 
     history: History = options.opened()

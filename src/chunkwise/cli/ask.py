@@ -236,7 +236,7 @@ def _answer_file(
 
 
 def _warn_of_small(client: LlmClient, options: AskOptions) -> None:
-    from chunkwise.answering.ask import usual_form
+    from chunkwise.answering.cited_answer import usual_form
 
     if client.spent.calls and usual_form(client.model) == "plain" and not options.quiet:
         say(

@@ -65,7 +65,7 @@ def command(context: click.Context, place: str | None, as_json: bool) -> None:
 def _words(baseline: Baseline, history: History) -> str:
     """ "default  evaluate  run 41  2026-01-31 08:00  recall@5 0.812 (0.790 to 0.834)  structure · hybrid"."""
     from chunkwise.base.wording import with_interval
-    from chunkwise.report.plain_text import one_line
+    from chunkwise.report.sanitize import one_line
 
     run = history.run(baseline.run)
     when = run.when[:16].replace("T", " ")

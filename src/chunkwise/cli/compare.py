@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.gate import Gate
     from chunkwise.evaluation.results import Results
     from chunkwise.report.views.comparison import ComparisonView
-    from chunkwise.tracking.kept_run import KeptRun
+    from chunkwise.tracking.run import KeptRun
 
 _ZEROS_SAID = 10
 """Questions that are told on stderr; the files have more."""
@@ -187,7 +187,7 @@ def _tell_gate(checked: Gate, options: CompareOptions) -> bool:
     """On stderr, in every file that was asked for, and to GitHub; whether all could be written."""
     from chunkwise.evaluation.gate import NO_SCORES, check_words
     from chunkwise.report.gate import github_annotations, junit_xml, markdown_comment
-    from chunkwise.report.plain_text import one_line
+    from chunkwise.report.sanitize import one_line
 
     is_written = True
     comment = markdown_comment(checked)

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from chunkwise.base.atomic import replacing
 from chunkwise.base.wording import counted
 from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
+from chunkwise.chunkers.long_text_segments import TextSegment
 from chunkwise.chunkers.packing.overlap import LargerOverlaps, MissingOverlaps
-from chunkwise.chunkers.streamed_chunks import CutSegment, SegmentOutcome
+from chunkwise.chunkers.streamed_chunks import SegmentOutcome
 from chunkwise.cli.streams import say, say_skipped
 from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.text.tokens.tokenizers import TokenizerLike
@@ -46,11 +47,10 @@ class ChunkSummary:
         self._chunks = 0
         self._began = time.monotonic()
         asked = getattr(strategy, "asks_for_overlap", False)
-        self._missing = MissingOverlaps(strategy.limit) if asked and strategy.limit else None
         amount = getattr(strategy, "overlap_asked", 0)
-        self._larger = (
-            LargerOverlaps(strategy.limit[0], amount) if amount and strategy.limit else None
-        )
+        limit = strategy.limit
+        self._missing = MissingOverlaps(limit, amount) if asked and limit else None
+        self._larger = LargerOverlaps(limit[0], amount) if amount and limit else None
 
     def add(self, chunked: Chunked, *, is_first: bool = True) -> None:
         """A document, or a segment of one of which others were added before."""
@@ -110,10 +110,10 @@ def readable(
 
 def readable_segments(
     outcomes: Iterator[SegmentOutcome], strict: bool, summary: ChunkSummary, advance: OnProgress
-) -> Iterator[CutSegment]:
+) -> Iterator[TextSegment]:
     """The same of what is cut in segments, each of which is let go of before the next is asked for."""
     for outcome in outcomes:
-        if isinstance(outcome, CutSegment):
+        if isinstance(outcome, TextSegment):
             chunked = outcome.chunked
             summary.add(chunked, is_first=outcome.is_first)
             size = chunked.chunks[-1].end if chunked.chunks else len(chunked.document.text)

@@ -112,7 +112,7 @@ def command(options: DoctorOptions) -> None:
 def _show(checks: list[Check], works: bool) -> None:
     from rich.text import Text
 
-    from chunkwise.report.plain_text import one_line
+    from chunkwise.report.sanitize import one_line
 
     console = stdout_console()
     for group, members in groupby(checks, key=lambda check: check.group):
@@ -131,7 +131,7 @@ def _table(checks: list[Check]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    from chunkwise.report.plain_text import one_line
+    from chunkwise.report.sanitize import one_line
 
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(width=3, justify="right")

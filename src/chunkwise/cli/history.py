@@ -23,10 +23,10 @@ from chunkwise.cli.options import (
     page_file,
 )
 from chunkwise.cli.streams import print_json, say, shown_place, stdout_console
-from chunkwise.tracking.names import KINDS
+from chunkwise.tracking import KINDS
 
 if TYPE_CHECKING:
-    from chunkwise.tracking.names import RunKind
+    from chunkwise.tracking import RunKind
     from chunkwise.tracking.store import History
 
 _KIND: dict[str, Any] = {
@@ -375,7 +375,7 @@ class ImportOptions(HistoryOption):
 def import_files(options: ImportOptions) -> None:
     """Take files of results into the history: what `evaluate --output` and `tune` wrote, with earlier versions, too."""
     from chunkwise.base.wording import counted
-    from chunkwise.tracking.results_files import import_results
+    from chunkwise.tracking.import_results import import_results
 
     bad: list[str] = []
 
@@ -430,7 +430,7 @@ def demo(options: HistoryDemoOptions) -> None:
     from chunkwise.report.terminal.history import render_metric_history, render_watch
     from chunkwise.report.views.metric_history import metric_history_view
     from chunkwise.report.views.watch import Excerpts, watch_view
-    from chunkwise.tracking import sample_weeks
+    from chunkwise.tracking import demo_history
     from chunkwise.tracking.store import History
 
     place = options.output / "history.db"
@@ -441,22 +441,22 @@ def demo(options: HistoryDemoOptions) -> None:
             place.with_name(place.name + end).unlink(missing_ok=True)
     history = History(place)
     with progress("running", options.weeks, options.quiet) as advance:
-        outcomes = sample_weeks.keep_sample_weeks(history, options.weeks, advance)
+        outcomes = demo_history.keep_sample_weeks(history, options.weeks, advance)
     page = options.output / "history.html"
-    view = metric_history_view(history, sample_weeks.METRICS[0])
+    view = metric_history_view(history, demo_history.METRICS[0])
     write_page(view, page)
     if options.quiet:
         return
     console = stdout_console()
     render_metric_history(view, console)
     click.echo()
-    for each in sample_weeks.CHANGES:
+    for each in demo_history.CHANGES:
         if each.week <= options.weeks:
             click.echo(f"week {each.week:>2}: {each.strategy} ({each.words})")
     raised = next((outcome for outcome in outcomes if outcome.alerts), None)
     if raised is not None:
         # One metric's alert is enough to see what alerts say.
-        texts = {each.id: each.text for each in sample_weeks.sample_documents()}
+        texts = {each.id: each.text for each in demo_history.sample_documents()}
         excerpts = Excerpts(texts, history.run(raised.watched.reference), raised.run)
         shown = watch_view(raised, excerpts=excerpts)
         render_watch(replace(shown, lines=shown.lines[:1]), console)

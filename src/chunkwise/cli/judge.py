@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from chunkwise.metrics.judges.judge import Judge
     from chunkwise.models.embed.embedder import Embedder
     from chunkwise.models.llm.client import LlmClient
-    from chunkwise.tracking.kept_run import KeptRun
+    from chunkwise.tracking.run import KeptRun
 
 JUDGES = ("llm", "similarity", "spans", "labels")
 
@@ -232,12 +232,12 @@ def _setup(name: str, client: LlmClient | None, options: CalibrateOptions) -> _J
     if name == "similarity":
         return _similarity(options)
     if name == "spans":
-        from chunkwise.metrics.judges.labels import SpanJudge
+        from chunkwise.metrics.judges.labels_and_gold_spans import SpanJudge
 
         threshold = options.relevance_threshold
         return _JudgeSetup(SpanJudge(threshold), spans_identity(threshold))
     if name == "labels":
-        from chunkwise.metrics.judges.labels import LabelJudge
+        from chunkwise.metrics.judges.labels_and_gold_spans import LabelJudge
 
         return _JudgeSetup(LabelJudge(), "labels")
     from chunkwise.metrics.judges.judge import get_judge, judge_identity

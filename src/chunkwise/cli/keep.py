@@ -19,11 +19,11 @@ from click.core import ParameterSource
 
 from chunkwise.cli.dataclass_options import is_typed, option
 from chunkwise.cli.streams import say, shown_place
-from chunkwise.tracking.names import HISTORY_VARIABLE
+from chunkwise.tracking import HISTORY_VARIABLE
 
 if TYPE_CHECKING:
     from chunkwise.core import Document
-    from chunkwise.tracking.kept_run import KeptRun
+    from chunkwise.tracking.run import KeptRun
     from chunkwise.tracking.store import History
 
 _HISTORY: dict[str, Any] = {

@@ -161,7 +161,7 @@ def agreement(options: AgreementOptions) -> None:
     """Say how far people agree (Krippendorff's alpha, Cohen's kappa), who did how much, what nobody judged."""
     from chunkwise.base.wording import counted
     from chunkwise.labels.assign import label_progress
-    from chunkwise.report.plain_text import one_line
+    from chunkwise.report.sanitize import one_line
 
     found = label_progress(options.opened())
     if options.as_json:
@@ -226,9 +226,9 @@ def adjudicate(options: AdjudicateOptions) -> None:
     """List passages that people graded differently, and decide them one by one."""
     from chunkwise.base.errors import InvalidParameter
     from chunkwise.labels.annotator_agreement import disputed_passages
-    from chunkwise.labels.event import LabelEvent, new_key
-    from chunkwise.labels.judged import labels_of
-    from chunkwise.report.plain_text import one_line
+    from chunkwise.labels.question_labels import labels_of
+    from chunkwise.labels.store import LabelEvent, new_key
+    from chunkwise.report.sanitize import one_line
     from chunkwise.tracking.origin import utc_now
 
     store = options.opened()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from chunkwise.cli.cut_documents import ChunkSummary, Cutter
     from chunkwise.metrics.cuts.boundary_issues import CutTally, LocatedIssue
     from chunkwise.report.views.lint import LintSample
-    from chunkwise.tracking.kept_run import KeptRun
+    from chunkwise.tracking.run import KeptRun
 
 Sink = Callable[["Chunked", "Sequence[LocatedIssue]"], None]
 

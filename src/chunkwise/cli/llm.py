@@ -124,7 +124,7 @@ def show_estimate(estimate: LlmEstimate, as_json: bool = False) -> None:
 def estimate_words(estimate: LlmEstimate) -> str:
     """One line: calls, tokens, money, time."""
     from chunkwise.base.wording import counted, long_time, rough_dollars
-    from chunkwise.report.plain_text import one_line
+    from chunkwise.report.sanitize import one_line
 
     if not estimate.calls:
         known = f"; every answer ({estimate.kept:,}) is kept from earlier runs"

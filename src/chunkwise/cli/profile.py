@@ -26,7 +26,7 @@ from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
 if TYPE_CHECKING:
     from chunkwise.base.errors import UnreadableDocument
     from chunkwise.profiling import Profile
-    from chunkwise.tracking.kept_run import KeptRun
+    from chunkwise.tracking.run import KeptRun
 
 _EXAMPLES = """
 \b

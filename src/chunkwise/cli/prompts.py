@@ -49,7 +49,7 @@ def command(context: click.Context, as_json: bool) -> None:
 def list_prompts(as_json: bool) -> None:
     """List every prompt with its version and the gaps that are filled in."""
     from chunkwise.models.llm.prompt import PROMPTS_VARIABLE, own_folder, prompt_names
-    from chunkwise.report.plain_text import one_line
+    from chunkwise.report.sanitize import one_line
 
     names = prompt_names()
     rows = [_row(name) for name in names]

@@ -207,7 +207,7 @@ def _show(
     options: ImportQueriesOptions,
 ) -> None:
     from chunkwise.base.wording import counted, percent
-    from chunkwise.report.plain_text import one_line
+    from chunkwise.report.sanitize import one_line
 
     if options.quiet:
         return

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.options import OnSearch
     from chunkwise.evaluation.results import Results
     from chunkwise.models.llm.cost import LlmEstimate
-    from chunkwise.tracking.kept_run import KeptRun
+    from chunkwise.tracking.run import KeptRun
 
 
 def _metrics_help() -> str:

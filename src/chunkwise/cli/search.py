@@ -190,7 +190,7 @@ def _passages_told(
 
 def _why_nothing(index: Index, query: Query, retriever: str | None) -> None:
     """Where words could have found nothing, whatever the documents say: why, and what could."""
-    from chunkwise.report.plain_text import one_line
+    from chunkwise.report.sanitize import one_line
     from chunkwise.retrieval.search.spelling import missing_told
     from chunkwise.text.terms import why_unfindable
 
@@ -301,7 +301,7 @@ def _writer() -> Written:
 def _shower(index: Index, several: bool, full: bool) -> Written:
     from rich.text import Text
 
-    from chunkwise.report.plain_text import one_line
+    from chunkwise.report.sanitize import one_line
     from chunkwise.report.terminal.hits import render_hits
     from chunkwise.report.views.hits import hits_view
 

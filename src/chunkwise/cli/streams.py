@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Generic, TextIO, TypeVar, cast
 import click
 
 from chunkwise.base.errors import ChunkwiseError, without_passwords
-from chunkwise.report.plain_text import harmless_json, one_line
+from chunkwise.report.sanitize import harmless_json, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console

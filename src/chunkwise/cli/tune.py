@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
     from chunkwise.core import OnProgress
     from chunkwise.records.read import OnBadRow
-    from chunkwise.tracking.kept_run import KeptRun
+    from chunkwise.tracking.run import KeptRun
     from chunkwise.tuning.plan.prepare import PreparedSweep, SweepSource
+    from chunkwise.tuning.run_sweep import CompletedSweep, RunOptions
     from chunkwise.tuning.sweep_result import Outcome
-    from chunkwise.tuning.tune import CompletedSweep, RunOptions
 
 FOLDER = "chunkwise-tune"
 _UNASKED = (
@@ -188,7 +188,7 @@ def tune_and_show(
 ) -> None:
     """Runs a sweep as its options say, shows what it found, and ends with the status that tells what was left out."""
     from chunkwise.evaluation.sources import Skipped
-    from chunkwise.tuning.tune import run_sweep
+    from chunkwise.tuning.run_sweep import run_sweep
 
     left_out = Skipped(*_listeners(options.strict), on_remark=say)
     if_interrupted = ""
@@ -255,7 +255,7 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
     from chunkwise.base.wording import counted, time_words
     from chunkwise.base.workers import count_of
     from chunkwise.tuning.plan.prepare import TOKENS_PER_SECOND
-    from chunkwise.tuning.run.record import SweepFolder
+    from chunkwise.tuning.run.sweep_folder import SweepFolder
 
     sweep, material = prepared.sweep, prepared.inputs
     for strategy in sorted({each.strategy for each in prepared.plan.configurations} - {""}):
@@ -320,7 +320,7 @@ def _left_out(prepared: PreparedSweep) -> list[str]:
 
 
 def _run_options(prepared: PreparedSweep, options: SweepOptions) -> RunOptions:
-    from chunkwise.tuning.tune import RunOptions
+    from chunkwise.tuning.run_sweep import RunOptions
 
     material = prepared.inputs
     for name in (prepared.sweep.embedder, *prepared.sweep.embedders):
@@ -416,7 +416,7 @@ class Leaders:
 
     def _told_best(self) -> str:
         """For a line; on a terminal the leaders stand below."""
-        from chunkwise.report.plain_text import one_line
+        from chunkwise.report.sanitize import one_line
 
         if not self._means or sys.stderr.isatty():
             return ""
@@ -427,7 +427,7 @@ class Leaders:
         from rich.table import Table
         from rich.text import Text
 
-        from chunkwise.report.plain_text import one_line
+        from chunkwise.report.sanitize import one_line
 
         if not self._means:
             return None

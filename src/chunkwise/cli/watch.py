@@ -52,9 +52,9 @@ if TYPE_CHECKING:
     from chunkwise.report.alerts import AlertTemplates
     from chunkwise.report.views.watch import WatchView
     from chunkwise.tracking.drift import DriftFigure, QuestionDrift
-    from chunkwise.tracking.kept_run import KeptRun
     from chunkwise.tracking.notify import Channel
-    from chunkwise.tracking.watching import WatchOutcome
+    from chunkwise.tracking.run import KeptRun
+    from chunkwise.tracking.watch import WatchOutcome
 
 _EXAMPLES = """
 \b
@@ -241,7 +241,7 @@ class _Watch:
         """When this watch last kept a run; None: never, or it cannot be told."""
         from chunkwise.base.errors import ChunkwiseError
         from chunkwise.tracking.origin import git_state
-        from chunkwise.tracking.watching import reference_of
+        from chunkwise.tracking.watch import reference_of
 
         try:
             name = reference_of(
@@ -359,7 +359,7 @@ class _Watch:
             )
 
     def _compare(self, number: int, found: Evaluated, live: _LiveQuestions) -> WatchOutcome:
-        from chunkwise.tracking.watching import watch_run
+        from chunkwise.tracking.watch import watch_run
 
         options = self._options
         live.compare(found.queries)
@@ -370,9 +370,9 @@ class _Watch:
 
     def _view(self, outcome: WatchOutcome, found: Evaluated, live: _LiveQuestions) -> WatchView:
         from chunkwise.report.views.watch import Excerpts, watch_view
-        from chunkwise.tracking.difference import changes_between
         from chunkwise.tracking.drift import corpus_drift
-        from chunkwise.tracking.watching import corpus_of
+        from chunkwise.tracking.explain_difference import changes_between
+        from chunkwise.tracking.watch import corpus_of
 
         first = self._first(outcome)
         texts = {document.id: document.text for document in found.documents}

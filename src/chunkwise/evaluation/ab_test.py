@@ -14,9 +14,10 @@ from chunkwise.metrics.registry import lower_is_better
 from chunkwise.records.fields import WrongField, items, record_of, shown, string
 from chunkwise.records.read import OnBadRow, Row, Shape, rows, shown_name
 from chunkwise.stats.sequential import SequentialMean, State, sequential_mean
+from chunkwise.testsets.check import Problem
 from chunkwise.testsets.question_record import LIST_FIELDS, TEXT, draft_of
 from chunkwise.testsets.reading import placed_drafts
-from chunkwise.testsets.testset import Draft, Problem, Unreadable
+from chunkwise.testsets.testset import Draft, Unreadable
 
 How = Literal["parallel", "interleaved"]
 LogKind = Literal["labels", "clicks", "teams"]

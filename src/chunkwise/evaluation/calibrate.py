@@ -25,7 +25,7 @@ from chunkwise.evaluation.sources import (
     no_documents,
     questions_read,
 )
-from chunkwise.metrics.claims.readable import holds, plain_form
+from chunkwise.metrics.claims.normalized_text import holds, plain_form
 from chunkwise.metrics.judges.calibration import (
     Against,
     Calibration,
@@ -37,12 +37,12 @@ from chunkwise.metrics.judges.calibration import (
     same_calibration,
 )
 from chunkwise.metrics.judges.judge import Judge, judge_identity
-from chunkwise.metrics.judges.labels import balance_by_place
+from chunkwise.metrics.judges.labels_and_gold_spans import balance_by_place
 from chunkwise.metrics.judges.llm_judge import LlmJudge
 from chunkwise.models.embed.embedder import Embedder, Kind
 from chunkwise.models.llm.cost import LlmUsage
 from chunkwise.retrieval.indexes import index
-from chunkwise.testsets.reading import hash_of
+from chunkwise.testsets.testset import hash_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 
 DEEP = 30

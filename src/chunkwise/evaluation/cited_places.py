@@ -19,8 +19,8 @@ from chunkwise.chunkers.locate_chunks import (
 )
 from chunkwise.core import Document, Hit, Passage, Query, Span
 from chunkwise.documents.document_ids import DocumentNames
-from chunkwise.metrics.answer import AnswerCitation
 from chunkwise.metrics.answers.question_evidence import stands_in
+from chunkwise.metrics.evidence import AnswerCitation
 from chunkwise.metrics.tables import Chunking, Numbers
 from chunkwise.records.fields import string_in
 

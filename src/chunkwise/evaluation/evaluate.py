@@ -57,8 +57,7 @@ from chunkwise.retrieval.metadata_conditions import Where, conditions_of
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.settings import Context, Vectors
 from chunkwise.testsets.question_record import draft_of
-from chunkwise.testsets.reading import hash_of
-from chunkwise.testsets.testset import Draft, TestSet, Unreadable
+from chunkwise.testsets.testset import Draft, TestSet, Unreadable, hash_of
 from chunkwise.text.tokens.tokenizers import (
     DEFAULT_TOKENIZER,
     TokenizerLike,

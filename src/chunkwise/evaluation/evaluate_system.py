@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.progress import Stages, Stopwatch, unwatched
-from chunkwise.core import Hit, Query, Score
+from chunkwise.core import Document, Hit, Passage, Query, Score
 from chunkwise.evaluation.judging import (
     JudgeVerdicts,
     LlmJudging,
@@ -24,12 +24,12 @@ from chunkwise.evaluation.judging import (
     judges_told,
     with_unjudged,
 )
-from chunkwise.evaluation.missed_passages import missed
 from chunkwise.evaluation.options import OnEstimate, ScoringOptions
 from chunkwise.evaluation.results import (
     Figure,
     FoundSpan,
     Json,
+    Missed,
     QuestionResult,
     Results,
     documents_hash,
@@ -37,16 +37,15 @@ from chunkwise.evaluation.results import (
 )
 from chunkwise.evaluation.system import EvaluatedSystem, Hits, SearchRun, cost_of
 from chunkwise.evaluation.verdicts import advice, verdict
-from chunkwise.metrics.answer import Answer
-from chunkwise.metrics.cut_counts import CutCounts
-from chunkwise.metrics.evidence import Evidence
+from chunkwise.metrics.evidence import Answer, Evidence
 from chunkwise.metrics.judges.judge import LLM
+from chunkwise.metrics.metric import CutCounts
 from chunkwise.metrics.registry import MetricAt, described, lower_is_better
 from chunkwise.metrics.scorer import ScoreColumn, Scorer
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.stats.intervals import Interval, intervals
 from chunkwise.stats.paired import detectable_by
-from chunkwise.testsets.reading import hash_of
+from chunkwise.testsets.testset import hash_of
 
 Columns = Mapping[str, ScoreColumn]
 
@@ -413,3 +412,56 @@ def _further(
 def _detectable(columns: Mapping[str, ScoreColumn]) -> dict[str, float]:
     least = {name: detectable_by(column.values) for name, column in columns.items()}
     return {name: value for name, value in least.items() if value is not None}
+
+
+Spans = list[tuple[int, int]]
+_SHOWN = 400
+"""Characters of a missed passage that are kept."""
+
+
+def missed(
+    query: Query, hits: Sequence[Hit], further: Sequence[Hit], documents: dict[str, Document]
+) -> tuple[Missed, ...]:
+    """The parts of the references that no hit covers; `further` are hits down to where was searched, best first."""
+    found: dict[Passage, Missed] = {}
+    for reference in query.references:
+        held = [_rest(place, hits) for place in reference.places]
+        least = min(range(len(held)), key=lambda at: _share(reference.places[at], held[at]))
+        for start, end in held[least]:
+            place = Passage(reference.places[least].doc_id, start, end)
+            document = documents.get(place.doc_id)
+            text = document.text[start : min(end, start + _SHOWN)] if document else ""
+            if document is None or text.strip():
+                found.setdefault(place, Missed(place, text, _rank(place, further)))
+    return tuple(found.values())
+
+
+def _rest(place: Passage, hits: Sequence[Hit]) -> Spans:
+    """The parts of a place outside the hits."""
+    own = sorted(
+        (each.start, each.end) for hit in hits for each in hit.places if each.doc_id == place.doc_id
+    )
+    left: Spans = []
+    at = place.start
+    for start, end in own:
+        if start > at:
+            left.append((at, min(start, place.end)))
+        at = max(at, end)
+        if at >= place.end:
+            return left
+    return [*left, (at, place.end)]
+
+
+def _share(place: Passage, left: Spans) -> float:
+    return sum(end - start for start, end in left) / max(place.end - place.start, 1)
+
+
+def _rank(place: Passage, further: Sequence[Hit]) -> int | None:
+    """The rank down to which the hits together hold half of the place."""
+    size, seen = place.end - place.start, []
+    for hit in further:
+        if any(each.touches(*place) for each in hit.places):
+            seen.append(hit)
+            if 2 * sum(end - start for start, end in _rest(place, seen)) <= size:
+                return hit.rank
+    return None

@@ -12,8 +12,8 @@ from chunkwise.core import Hit, OnProgress, Query, Score
 from chunkwise.evaluation.options import ScoringOptions
 from chunkwise.evaluation.results import Agreement, Figure, Json, Results, short_name
 from chunkwise.evaluation.system import Hits
-from chunkwise.metrics.answer import Answer
 from chunkwise.metrics.answers.question_evidence import CitedTexts, LlmMetric, QuestionEvidence
+from chunkwise.metrics.evidence import Answer
 from chunkwise.metrics.judges.calibration import (
     FEWEST_VERDICTS,
     Calibration,
@@ -21,7 +21,7 @@ from chunkwise.metrics.judges.calibration import (
     similarity_identity,
 )
 from chunkwise.metrics.judges.judge import LLM, Judge, judge_identity
-from chunkwise.metrics.judges.labels import LabelJudge, SpanJudge
+from chunkwise.metrics.judges.labels_and_gold_spans import LabelJudge, SpanJudge
 from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask, Unanswered, work_through
 from chunkwise.metrics.judges.llm_judge import LlmJudge
 from chunkwise.metrics.judges.retrieval_precision import agreements, unjudged_hits

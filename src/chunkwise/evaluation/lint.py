@@ -30,8 +30,8 @@ from chunkwise.chunkers.read_chunks import (
     read_chunks,
 )
 from chunkwise.documents import Inputs, LoadOptions, Unreadables, WhenUnreadable, leaving_out, read
-from chunkwise.metrics.cut_counts import CutCounts
 from chunkwise.metrics.cuts.boundary_issues import KINDS, CutTally, LocatedIssue, located
+from chunkwise.metrics.metric import CutCounts
 from chunkwise.retrieval.export import chunked_documents
 from chunkwise.retrieval.indexes import Index, named_index
 from chunkwise.text.analyzed import Analyzed

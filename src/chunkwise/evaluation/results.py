@@ -21,7 +21,7 @@ from chunkwise.base.wording import counted, did_you_mean
 from chunkwise.chunkers import label_with_size
 from chunkwise.chunkers.read_chunks import shown_label
 from chunkwise.core import Document, Passage
-from chunkwise.metrics.cut_counts import CutCounts
+from chunkwise.metrics.metric import CutCounts
 from chunkwise.metrics.registry import remember
 from chunkwise.records.json import WrongType, json_text, parse_json, read_as
 

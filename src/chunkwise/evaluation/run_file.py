@@ -29,9 +29,8 @@ from chunkwise.chunkers.locate_chunks import (
 )
 from chunkwise.core import AS_WRITTEN, Document, Hit, HitPlace, Passage, Query, Span
 from chunkwise.evaluation.cited_places import ChunkNames, CitedPlaces, nameless_quotes, shortened
-from chunkwise.metrics.answer import Answer, AnswerCitation
-from chunkwise.metrics.claims.readable import plain_form
-from chunkwise.metrics.evidence import NOWHERE
+from chunkwise.metrics.claims.normalized_text import plain_form
+from chunkwise.metrics.evidence import NOWHERE, Answer, AnswerCitation
 from chunkwise.records.encoding import marked_encoding
 from chunkwise.records.fields import Fields, integer_in, kind, number_in, string_in
 from chunkwise.records.json import parse_json, without_half_characters

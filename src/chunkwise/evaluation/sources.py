@@ -30,9 +30,10 @@ from chunkwise.records.read import OnBadRow
 from chunkwise.retrieval.indexes import Index, documents_in, index, named_index
 from chunkwise.retrieval.retrievers import graph_for
 from chunkwise.retrieval.settings import Context, Vectors
-from chunkwise.testsets.reading import carries_documents, hash_of, placed_drafts, read_testset
+from chunkwise.testsets.check import Problem
+from chunkwise.testsets.reading import carries_documents, placed_drafts, read_testset
 from chunkwise.testsets.references import KnownChunks
-from chunkwise.testsets.testset import Problem, TestSet
+from chunkwise.testsets.testset import TestSet, hash_of
 
 _SHOWN_NEAREST = 160
 """Characters of the nearest match."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -10,9 +11,8 @@ from statistics import median
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Hit, Passage, Query
 from chunkwise.labels.annotator_agreement import LabelAgreement, label_agreement
-from chunkwise.labels.event import standing
-from chunkwise.labels.judged import QuestionLabels, question_labels
-from chunkwise.labels.store import LabelStore
+from chunkwise.labels.question_labels import QuestionLabels, question_labels
+from chunkwise.labels.store import LabelStore, Pool, PooledPassage, standing
 
 SHARE = 0.2
 """Of the questions that go to two people: agreement is measured on them."""
@@ -157,3 +157,10 @@ def label_progress(
         sum(len(each.pool.passages) for each in labels if each.pool), sum(len(each.unjudged) for each in labels),
         tuple(people), label_agreement(labels),
     )  # fmt: skip
+
+
+def shuffled(pool: Pool, who: str) -> list[PooledPassage]:
+    """In an order of this person's own, the same each time: nothing is told by the place in the list."""
+    order = list(pool.passages)
+    random.Random(f"{pool.key}\n{who}").shuffle(order)
+    return order

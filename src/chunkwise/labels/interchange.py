@@ -15,9 +15,15 @@ from typing import Any, Literal, get_args
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import counted
-from chunkwise.labels.event import GRADES, LabelEvent, LabelProblem, check_event, standing
-from chunkwise.labels.judged import question_labels
-from chunkwise.labels.store import LabelStore
+from chunkwise.labels.question_labels import question_labels
+from chunkwise.labels.store import (
+    GRADES,
+    LabelEvent,
+    LabelProblem,
+    LabelStore,
+    check_event,
+    standing,
+)
 from chunkwise.records.json import WrongType, read_as
 from chunkwise.records.read import read_json, read_json_lines
 from chunkwise.records.write import text_file, write_json, write_json_lines

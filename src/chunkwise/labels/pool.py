@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -135,13 +134,6 @@ def _parted(document: Document, spans: Sequence[tuple[int, int]]) -> list[tuple[
         if left < right:
             trimmed.append((left, right))
     return trimmed
-
-
-def shuffled(pool: Pool, who: str) -> list[PooledPassage]:
-    """In an order of this person's own, the same each time: nothing is told by the place in the list."""
-    order = list(pool.passages)
-    random.Random(f"{pool.key}\n{who}").shuffle(order)
-    return order
 
 
 REACH = 400

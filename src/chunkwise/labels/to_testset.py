@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from chunkwise.core import Document, Label, Passage, Query, Reference
-from chunkwise.labels.event import RELEVANT
-from chunkwise.labels.judged import QuestionLabels
+from chunkwise.labels.question_labels import QuestionLabels
+from chunkwise.labels.store import RELEVANT
 from chunkwise.records.write import write_json
 from chunkwise.testsets.formats.chunkwise import row_of
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from chunkwise.models.llm.prompt import fenced, with_distinct_fences, without_special_tokens
-from chunkwise.report.plain_text import harmless_text, one_line
+from chunkwise.report.sanitize import harmless_text, one_line
 
 MOST_CHARACTERS = 60_000
 """Of documents' text in one answer."""

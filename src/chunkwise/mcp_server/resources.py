@@ -26,7 +26,7 @@ from chunkwise.models.llm.prompt import fenced, load_prompt
 from chunkwise.records.json import json_text
 from chunkwise.report.terminal.history import render_history
 from chunkwise.report.views.history import history_view
-from chunkwise.tracking.kept_run import RunSummary
+from chunkwise.tracking.run import RunSummary
 
 RUNS = "chunkwise://runs"
 _RUN = re.compile(r"chunkwise://runs/([0-9]{1,9})")

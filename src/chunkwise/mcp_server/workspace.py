@@ -16,7 +16,7 @@ from chunkwise.base.progress import OnProgress
 from chunkwise.documents.loader import LoadOptions, leaving_out
 from chunkwise.documents.walk import INDEX_FILE
 from chunkwise.mcp_server.quoted import shown_id
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 from chunkwise.retrieval.searchable import Snapshots
 
 if TYPE_CHECKING:

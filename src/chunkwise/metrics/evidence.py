@@ -4,17 +4,69 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from chunkwise.chunkers.locate_chunks import Position
 from chunkwise.core import Document, Hit, Query, Score, Span
-from chunkwise.metrics.answer import Answer
+from chunkwise.metrics.claims.normalized_text import without_citation_marks
 from chunkwise.metrics.tables import Chunking, Gold, HitTable
 from chunkwise.metrics.token_budget import in_tokens
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.retrieval.indexes import Index
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike
+
+NO_CITATIONS = "no citations"
+
+
+class AnswerCitation(NamedTuple):
+    """A place that is said to support a claim."""
+
+    claim: str
+    """A sentence of the answer, or a part of one; empty: the whole answer."""
+    doc_id: str
+    start: int | None = None
+    """None: the place is told by the quote, or is the whole document."""
+    end: int | None = None
+    """None beside a start: behind the quote, or, without one, the end of the sentence."""
+    quote: str = ""
+    """What is said to stand there; empty: it is not said."""
+    unresolved: str = ""
+    """Why nobody can say where it points: it is not scored. Empty: it can be said."""
+
+    @property
+    def said(self) -> str:
+        """The claim without citation marks."""
+        return without_citation_marks(self.claim).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What somebody answered to a question."""
+
+    text: str
+    citations: tuple[AnswerCitation, ...] = ()
+    is_refusal: bool = False
+    """Whether it says that the documents do not answer the question: it claims nothing of what they say."""
+
+    @property
+    def said(self) -> str:
+        """The text without citation marks: what is compared, as a mark is no part of what is claimed."""
+        return without_citation_marks(self.text)
+
+    @property
+    def scored(self) -> Answer:
+        """With the citations alone of which one can say where they point."""
+        known = tuple(each for each in self.citations if not each.unresolved)
+        return self if len(known) == len(self.citations) else replace(self, citations=known)
+
+    @property
+    def why_uncited(self) -> str:
+        """Why there is no citation to score; empty: there is one."""
+        if not self.citations:
+            return NO_CITATIONS
+        return "" if self.scored.citations else self.citations[0].unresolved
+
 
 Hits = Sequence[Sequence[Hit]]
 """By question, best first."""

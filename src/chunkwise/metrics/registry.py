@@ -30,7 +30,6 @@ _FILES = (
     "cuts.boundary_issues",
     "spans.split_references",
     "cuts.coherence",
-    "answers.position",
     "answers.citations",
     "spans.chroma",
 )

@@ -1,19 +1,22 @@
-"""A corpus looked at once, document by document, in bounded memory, and where to start with it."""
+"""A corpus looked at once, document by document, in bounded memory: sizes counted in histograms, by group."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from chunkwise.base.deprecation import grouped, renamed
 from chunkwise.base.parameters import takes
-from chunkwise.base.wording import counted, listed, percent, short_number
 from chunkwise.base.workers import Jobs, check_jobs
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.chunk import Chunked, chunk_changed
-from chunkwise.core import Chunk, Document, OnProgress
+from chunkwise.core import BLOCK_KINDS, SECTION_SEPARATOR, Chunk, Document, OnProgress
 from chunkwise.documents import (
     Inputs,
     LoadOptions,
@@ -22,6 +25,7 @@ from chunkwise.documents import (
     WhenUnreadable,
     read,
 )
+from chunkwise.profiling.advice import advise
 from chunkwise.profiling.repeats import (
     DocumentPassages,
     RepeatedPassages,
@@ -32,246 +36,16 @@ from chunkwise.profiling.results import (
     FITS,
     OVERSIZED,
     DocumentGroup,
-    GroupTally,
     Oversized,
+    PassagePlace,
     Profile,
-    ProfileAdvice,
+    SizeBin,
+    SizeSummary,
+    preview,
 )
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.language import UNKNOWN, WITHOUT_SPACES
+from chunkwise.text.language import language_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
-
-_MANY_OVERSIZED = 0.02
-_MANY_REPEATED = 0.01
-_MANY_FOREIGN = 0.05
-"""Of the documents whose language is known: those not in the most frequent one."""
-
-
-def notes(
-    total: DocumentGroup, *, mixed: bool, folders: Sequence[DocumentGroup]
-) -> tuple[ProfileAdvice, ...]:
-    """Notes on the whole corpus, the folder most concerned named."""
-    found = (
-        *_mixed(total, folders, mixed),
-        *_text(total, folders),
-        *_languages(total),
-        *_long_sections(total),
-    )
-    return tuple(ProfileAdvice("corpus", "note", "", why) for why in found)
-
-
-def _mixed(total: DocumentGroup, folders: Sequence[DocumentGroup], mixed: bool) -> Iterator[str]:
-    spread = total.lengths.p95 > 10 * max(total.lengths.median, 1)
-    if mixed:
-        yield "The corpus is mixed: one setting may not fit all of it. Measure the parts apart."
-    elif spread:
-        yield (
-            f"Document lengths differ widely (median {total.lengths.median:,}, 95 % have at most"
-            f" {total.lengths.p95:,} tokens): one setting may not fit all."
-        )
-    elif len(total.formats) > 1 and len(folders) == 1 and total.documents >= 5:
-        names = ", ".join(total.formats)
-        yield (
-            f"Documents of several formats ({names}) lie in one folder: one setting may not fit all;"
-            " folders by kind would let you measure each."
-        )
-
-
-def _text(total: DocumentGroup, folders: Sequence[DocumentGroup]) -> Iterator[str]:
-    oversized, repeats = total.oversized, total.repeats
-    if oversized.over_200 or oversized.share_over_100 >= _MANY_OVERSIZED:
-        where = max(folders, key=lambda group: group.oversized.share_over_100).name
-        where = "the folder itself" if where == "." else where
-        place = f", most often in {where}" if len(folders) > 1 else ""
-        is_are = "is" if oversized.over_100 == 1 else "are"
-        yield (
-            f"{counted(oversized.over_100, 'sentence')} ({percent(oversized.share_over_100)}) {is_are} longer"
-            f" than 100 tokens and {oversized.over_200:,} longer than 200{place}: chunks smaller than that"
-            " cut inside them. Look whether they are sentences or text without full stops."
-        )
-    if repeats.token_share >= _MANY_REPEATED:
-        yield (
-            f"{percent(repeats.token_share)} of the tokens are passages that occur more than once"
-            f" ({counted(repeats.passages, 'passage')}): duplicates compete with each other in retrieval."
-            " Remove them, or count any copy as right."
-        )
-
-
-def _languages(total: DocumentGroup) -> Iterator[str]:
-    prose = total.spoken
-    unspaced = {name: n for name, n in prose.items() if name in WITHOUT_SPACES}
-    if sum(unspaced.values()) * 5 >= max(sum(prose.values()), 1):
-        yield (
-            f"Words are not parted by spaces in {', '.join(unspaced)}: give sizes in tokens, not in words."
-        )
-    known = {name: n for name, n in prose.items() if name != UNKNOWN}
-    # Together: of twenty-five languages none may have many documents.
-    others = sum(known.values()) - max(known.values(), default=0)
-    if others and others >= _MANY_FOREIGN * sum(known.values()):
-        names = listed(list(known))
-        yield f"Several languages ({names}): the same text has more tokens in some than in others."
-
-
-def _long_sections(total: DocumentGroup) -> Iterator[str]:
-    longest = total.longest_section
-    if longest is None or longest.tokens <= 3200 or total.sections.count < 3 * total.documents:
-        return
-    where = f"“{longest.section}” in {longest.document}" if longest.section else longest.document
-    yield (
-        f"{percent(1 - total.fits[800])} of the sections are longer than 800 tokens, the longest has"
-        f" {longest.tokens:,} ({where}): they are cut inside, so give them overlap."
-    )
-
-
-MEASURE = "A starting point, to be measured."
-
-_MOST_FOLDERS = 12
-_LEAST_SHARE = 0.02
-"""Of the corpus's tokens: smaller folders follow the advice for all."""
-
-_MOSTLY = 0.75
-_SHORT_DOCUMENT = 300
-_LONG_DOCUMENT = 2000
-_SMALL_PARAGRAPH = 100
-_VERSE = 40
-_OWN_WAY = ("code", "table")
-_STRUCTURED = ("markdown", "html", "docx", "epub")
-
-
-def advise(
-    total: DocumentGroup, folders: Sequence[DocumentGroup], formats: Sequence[DocumentGroup]
-) -> tuple[ProfileAdvice, ...]:
-    """The start for the corpus, those of folders and formats that differ from it, then notes."""
-    if not total.tokens:
-        why = "every document is empty" if total.documents else "no document was read"
-        return (ProfileAdvice("corpus", "note", "", f"There is no text to look at: {why}."),)
-    main = start(total, "corpus")
-    others = [start(group, f"folder {group.name}") for group in _large(folders, total)]
-    if len({advice.strategy_spec for advice in others}) < 2:
-        # Folders agree; a format that wants to be cut in its own way may still be among them.
-        kinds = [group for group in _large(formats, total) if group.name in _OWN_WAY]
-        others = [start(group, f"format {group.name}") for group in kinds]
-    others = [advice for advice in others if advice.strategy_spec != main.strategy_spec]
-    return (main, *others, *notes(total, mixed=bool(others), folders=folders))
-
-
-def _large(groups: Sequence[DocumentGroup], total: DocumentGroup) -> list[DocumentGroup]:
-    return [group for group in groups if group.tokens >= _LEAST_SHARE * total.tokens][
-        :_MOST_FOLDERS
-    ]
-
-
-def start(group: DocumentGroup, scope: str) -> ProfileAdvice:
-    """A strategy and a size for one group; the first rule that applies."""
-    for rule in (_code, _tables, _short, _verses, _structure, _sections, _prose):
-        found = rule(group)
-        if found is not None:
-            spec, why = found
-            return ProfileAdvice(scope, "start", spec, f"Start with {spec}: {why} {MEASURE}")
-    raise AssertionError("the last rule always applies")
-
-
-SpecAndReason = tuple[str, str] | None
-
-
-def _code(group: DocumentGroup) -> SpecAndReason:
-    files = group.formats.get("code", 0)
-    if files < 0.6 * group.documents:
-        return None
-    return "code(max_tokens=400)", (
-        f"{files:,} of {counted(group.documents, 'document')} are source code, {short_number(group.lengths.median)}"
-        " tokens in the median; functions and classes stay whole while they fit."
-    )
-
-
-def _tables(group: DocumentGroup) -> SpecAndReason:
-    share = group.share(group.tables)
-    if share < 0.5:
-        return None
-    return "structure(max_tokens=400)", (
-        f"{percent(share)} of the tokens stand in tables; rows stay whole and carry their table's header."
-    )
-
-
-def _short(group: DocumentGroup) -> SpecAndReason:
-    lengths = group.lengths
-    if lengths.median > _SHORT_DOCUMENT or lengths.p95 > 4 * _SHORT_DOCUMENT:
-        return None
-    size = 150 if lengths.p95 <= 150 else 200 if lengths.p95 <= 200 else 250
-    structured = (
-        group.documents_with_headings * 2 > group.documents or group.lists.count >= group.documents
-    )
-    name = "structure" if structured else "sentences"
-    return f"{name}(max_tokens={size})", (
-        f"the documents are short ({short_number(lengths.median)} tokens in the median, 95 % have at most"
-        f" {short_number(lengths.p95)}), so most are one chunk; 150–250 tokens suit recipes, entries and notes."
-    )
-
-
-def _verses(group: DocumentGroup) -> SpecAndReason:
-    paragraphs = group.paragraphs
-    many = paragraphs.count >= 10 * (group.documents - group.empty_documents)
-    # Under headings a few small paragraphs are a section like any other, unless they are verses.
-    limit = _VERSE if group.sections.count >= 3 * group.documents else _SMALL_PARAGRAPH
-    small = paragraphs.median <= limit and paragraphs.p95 <= 1.5 * limit
-    # Documentation has small paragraphs too, but code and tables between them.
-    plain = group.share(group.code) + group.share(group.tables) < 0.02
-    if not (many and small and plain and group.share(paragraphs) >= 0.7):
-        return None
-    size = 100 if paragraphs.p95 <= 100 else 200 if paragraphs.p95 <= 200 else 300
-    return f"paragraphs(max_tokens={size})", (
-        f"{counted(paragraphs.count, 'paragraph')} of {short_number(paragraphs.median)} tokens in the median,"
-        f" 95 % have at most {short_number(paragraphs.p95)}: text in small units, such as verses, aphorisms or"
-        " entries, is found best a paragraph at a time."
-    )
-
-
-def _structure(group: DocumentGroup) -> SpecAndReason:
-    shares = {
-        "code": group.share(group.code), "lists": group.share(group.lists), "tables": group.share(group.tables)
-    }  # fmt: skip
-    structured = sum(group.formats.get(name, 0) for name in _STRUCTURED)
-    if sum(shares.values()) < 0.35 or structured * 2 < group.documents:
-        return None
-    told = ", ".join(f"{name} {percent(share)}" for name, share in shares.items() if share >= 0.01)
-    size = _fitting(group) or 400
-    return f"structure(max_tokens={size})", (
-        f"much of the text is no running prose ({told} of the tokens); lists, tables and code stay"
-        f" whole while they fit, and {percent(group.fits[size])} of the sections fit into {size} tokens."
-    )
-
-
-def _fitting(group: DocumentGroup) -> int | None:
-    """The smallest usual size that most sections fit into."""
-    return next((size for size in FITS[1:] if group.fits[size] >= _MOSTLY), None)
-
-
-def _sections(group: DocumentGroup) -> SpecAndReason:
-    filled = group.documents - group.empty_documents
-    if group.documents_with_headings * 2 < filled or group.sections.count < 3 * filled:
-        return None
-    size, count = _fitting(group), counted(group.sections.count, "section")
-    if size is not None:
-        return f"sections(max_tokens={size})", (
-            f"{percent(group.fits[size])} of the {count} fit whole into {size} tokens."
-        )
-    return "sections(max_tokens=400, overlap_sentences=2)", (
-        f"headings divide the text, {percent(group.fits[800])} of the {count} fit into 800 tokens (median"
-        f" {short_number(group.sections.median)}) and the others are cut inside; 300–500 tokens suit long text."
-    )
-
-
-def _prose(group: DocumentGroup) -> SpecAndReason:
-    median = group.lengths.median
-    size = 400 if median >= _LONG_DOCUMENT else 300
-    headed = group.documents_with_headings
-    kind = "PDFs" if group.formats.get("pdf", 0) * 2 > group.documents else "documents"
-    headings = "have no headings" if not headed else "have few headings to go by"
-    return f"sentences(max_tokens={size}, overlap=50)", (
-        f"the {kind} {headings} and are {short_number(median)} tokens long in the median; whole sentences in"
-        f" chunks of {'300–500' if size == 400 else '200–400'} tokens suit {'long ' if size == 400 else ''}prose."
-    )
-
 
 MOST_FOLDERS = 100
 """Told apart; documents of further ones are counted together."""
@@ -483,3 +257,200 @@ def profile_documents(
         if advance is not None:
             advance(len(document.text), f"{done:,} documents")
     return profiler.result()
+
+
+_EXACT = 4096
+_STEPS = 256
+"""Bins a doubling above the exact range: 0.3 % wide."""
+
+EDGES = (25, 50, 75, 100, 150, 200, 300, 400, 600, 800, 1200, 1600, 3200, 6400, 12800)
+"""Of the histogram shown; the sizes whose fit is told are among them."""
+
+
+class SizeDistribution:
+    """Counts of whole numbers from 0 up; grows with the largest value's magnitude, never with their number."""
+
+    def __init__(self) -> None:
+        self._counts: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self.total = 0
+        self.longest = 0
+
+    def add(self, values: NDArray[np.int64]) -> None:
+        if not len(values):
+            return
+        self.total += int(values.sum())
+        self.longest = max(self.longest, int(values.max()))
+        self._add_counts(np.bincount(_bins(values)))
+
+    def merge(self, other: SizeDistribution) -> None:
+        self.total += other.total
+        self.longest = max(self.longest, other.longest)
+        self._add_counts(other._counts)
+
+    def _add_counts(self, counts: NDArray[np.int64]) -> None:
+        if len(counts) > len(self._counts):
+            self._counts = np.pad(self._counts, (0, len(counts) - len(self._counts)))
+        self._counts[: len(counts)] += counts
+
+    @property
+    def count(self) -> int:
+        return int(self._counts.sum())
+
+    def at_most(self, limit: int) -> int:
+        """How many values are no larger; exact for limits below the exact range."""
+        return (
+            int(self._counts[: limit + 1].sum()) if limit < _EXACT else self._at_most_large(limit)
+        )
+
+    def _at_most_large(self, limit: int) -> int:
+        if limit >= self.longest:
+            return self.count
+        return int(self._counts[: int(_bins(np.array([limit]))[0]) + 1].sum())
+
+    def quantile(self, share: float) -> int:
+        """The smallest value that at least this share of all values do not exceed; 0 without values."""
+        count = self.count
+        if not count:
+            return 0
+        # Rounded first: 0.95 * 20 is a hair above 19 in binary.
+        rank = max(math.ceil(round(share * count, 6)), 1)
+        index = int(np.cumsum(self._counts).searchsorted(rank))
+        if rank == count:
+            return self.longest
+        return min(_value(index), self.longest)
+
+    def summary(self, *, histogram: bool = False) -> SizeSummary:
+        count = self.count
+        mean = self.total / count if count else 0.0
+        bins = self._histogram() if histogram and count else ()
+        return SizeSummary(
+            count, self.total, mean, self.quantile(0.5), self.quantile(0.95), self.longest, bins
+        )
+
+    def _histogram(self) -> tuple[SizeBin, ...]:
+        below = [self.at_most(edge) for edge in EDGES]
+        lows, highs = (0, *EDGES), (*EDGES, None)
+        counts = np.diff([0, *below, self.count]).tolist()
+        return tuple(SizeBin(*values) for values in zip(lows, highs, counts, strict=True))
+
+
+def _bins(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    if int(values.max()) < _EXACT:
+        return values
+    large = np.log2(np.maximum(values, _EXACT) / _EXACT) * _STEPS
+    return np.where(values < _EXACT, values, _EXACT + large.astype(np.int64))
+
+
+def _value(index: int) -> int:
+    """The smallest value of a bin."""
+    if index < _EXACT:
+        return index
+    return math.ceil(_EXACT * 2 ** ((index - _EXACT) / _STEPS))
+
+
+_EXAMPLES = 3
+
+
+class GroupTally:
+    """Counts and size distributions; holds no text but a few examples."""
+
+    def __init__(self) -> None:
+        self.documents = 0
+        self.empty = 0
+        self.headed = 0
+        self.characters = 0
+        self.languages: Counter[str] = Counter()
+        self.lengths = SizeDistribution()
+        self.sections = SizeDistribution()
+        self.sentences = SizeDistribution()
+        self.paragraphs = SizeDistribution()
+        self.lists = SizeDistribution()
+        self.tables = SizeDistribution()
+        self.code = SizeDistribution()
+        self.longest_section: PassagePlace | None = None
+        self.oversized: list[PassagePlace] = []
+
+    def add(self, document: Analyzed, tokens: NDArray[np.int64]) -> None:
+        """Count one document; `tokens` are the starts of its tokens."""
+        self.documents += 1
+        if not document.text or document.text.isspace():
+            self.empty += 1
+            return
+        self.characters += len(document.text)
+        self.languages[language_of(document.document)] += 1
+        self.lengths.add(np.array([len(tokens)]))
+        self.headed += document.has_headings
+        self._add_sections(document, tokens)
+        if document.document.format == "code":
+            self.code.add(np.array([len(tokens)]))
+            return
+        self._add_sentences(document, tokens)
+        blocks = document.blocks
+        # Most short documents have paragraphs only: looking for more would take longer than these.
+        kinds = {BLOCK_KINDS[kind] for kind in set(blocks.kind.tolist())}
+        self.paragraphs.add(_sizes(blocks.spans("paragraph"), tokens))
+        if "item" in kinds:
+            self.lists.add(_sizes(blocks.lists, tokens))
+        if kinds & {"header", "row"}:
+            self.tables.add(_sizes(blocks.tables, tokens))
+        if "code" in kinds:
+            self.code.add(_sizes(blocks.code, tokens))
+
+    def _add_sections(self, document: Analyzed, tokens: NDArray[np.int64]) -> None:
+        starts = document.regions
+        spans = np.stack([starts, np.append(starts[1:], len(document.text))], axis=1)
+        sizes = _sizes(spans, tokens)
+        self.sections.add(sizes)
+        longest = int(sizes.argmax())
+        if self.longest_section is None or sizes[longest] > self.longest_section.tokens:
+            self.longest_section = _place(document, spans[longest], sizes[longest])
+
+    def _add_sentences(self, document: Analyzed, tokens: NDArray[np.int64]) -> None:
+        prose = document.blocks.spans("paragraph", "item")
+        if not len(prose):
+            return
+        starts = document.sentences
+        inside = prose[:, 0].searchsorted(starts, "right") - 1
+        here = (inside >= 0) & (starts < prose[inside, 1])
+        # A sentence ends with its block: what follows is white space or markup.
+        ends = np.minimum(np.append(starts[1:], len(document.text)), prose[inside, 1])
+        spans = np.stack([starts[here], ends[here]], axis=1)
+        sizes = _sizes(spans, tokens)
+        self.sentences.add(sizes)
+        least = self.oversized[-1].tokens if len(self.oversized) == _EXAMPLES else OVERSIZED[0]
+        long = np.flatnonzero(sizes > least)
+        if len(long):
+            top = long[np.argsort(-sizes[long], kind="stable")][:_EXAMPLES]
+            self._keep([_place(document, spans[index], sizes[index]) for index in top.tolist()])
+
+    def _keep(self, places: list[PassagePlace]) -> None:
+        found = sorted([*self.oversized, *places], key=lambda place: -place.tokens)
+        self.oversized = found[:_EXAMPLES]
+
+    def merge(self, other: GroupTally) -> None:
+        """Count everything the other has counted."""
+        self.documents += other.documents
+        self.empty += other.empty
+        self.headed += other.headed
+        self.characters += other.characters
+        self.languages.update(other.languages)
+        for name in ("lengths", "sections", "sentences", "paragraphs", "lists", "tables", "code"):
+            getattr(self, name).merge(getattr(other, name))
+        mine, theirs = self.longest_section, other.longest_section
+        if mine is None or (theirs is not None and theirs.tokens > mine.tokens):
+            self.longest_section = theirs
+        self._keep(other.oversized)
+
+
+def _sizes(spans: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Tokens that start inside each span: sums of neighbours are exact, a count alone may differ by one."""
+    bounds = tokens.searchsorted(spans)
+    return bounds[:, 1] - bounds[:, 0]
+
+
+def _place(document: Analyzed, span: NDArray[np.int64], tokens: int) -> PassagePlace:
+    start, end = int(span[0]), int(span[1])
+    path = SECTION_SEPARATOR.join(document.section(start, end))
+    return PassagePlace(
+        document.document.id, start, int(tokens), path, preview(document.text, start, end)
+    )

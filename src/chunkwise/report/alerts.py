@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.records.json import json_text
 from chunkwise.report.page import alert_mail
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.watch import WatchView, drift_lines, subject
 from chunkwise.tracking.notify import AlertMessage
 

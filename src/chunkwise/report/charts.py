@@ -18,7 +18,7 @@ from xml.etree.ElementTree import Element
 
 from chunkwise.base.errors import MissingExtra
 from chunkwise.evaluation.results import Json
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 
 _STEPS = (1, 2, 2.5, 5, 10)
 

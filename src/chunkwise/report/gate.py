@@ -17,7 +17,7 @@ from chunkwise.base.wording import counted, number, p_value, plural, signed
 from chunkwise.base.wording import interval as interval_words
 from chunkwise.evaluation.comparison import Change
 from chunkwise.evaluation.gate import NO_SCORES, Gate, GateCheck, NewZero, check_words
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 
 _TEXT_MOST = 300
 """Characters of a question."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TextIO
 from chunkwise.base import wording
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.report.plain_text import clean_lines, few_lines, one_line
+from chunkwise.report.sanitize import clean_lines, few_lines, one_line
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -43,10 +43,10 @@ from chunkwise.tuning.recommendation import (
     snippets,
     write_recommendation,
 )
-from chunkwise.tuning.run.record import RECOMMENDATION, REPORT, RESULTS
+from chunkwise.tuning.run.sweep_folder import RECOMMENDATION, REPORT, RESULTS
+from chunkwise.tuning.run_sweep import CompletedSweep, OnOutcome, RunOptions, run_sweep
 from chunkwise.tuning.sweep import Configuration
 from chunkwise.tuning.sweep_result import SweepResult, write_sweep_result
-from chunkwise.tuning.tune import CompletedSweep, OnOutcome, RunOptions, run_sweep
 
 
 @dataclass(frozen=True, slots=True, repr=False)

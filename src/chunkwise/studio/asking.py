@@ -10,7 +10,7 @@ from chunkwise.answering.cited_answer import Citation, CitedAnswer
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.core import Query
-from chunkwise.report.plain_text import few_lines, one_line
+from chunkwise.report.sanitize import few_lines, one_line
 from chunkwise.report.views.answer import AnswerView, answer_view
 from chunkwise.report.views.view import View
 from chunkwise.retrieval.search.search import search as find

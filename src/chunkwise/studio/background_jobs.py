@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 
 if TYPE_CHECKING:
     from chunkwise.testsets.generate.candidate import GeneratedQuestions

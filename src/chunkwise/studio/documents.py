@@ -17,7 +17,7 @@ from chunkwise.base.untrusted_names import check_allowed
 from chunkwise.chunkers import Strategy, describe_all, get_strategy
 from chunkwise.core import SECTION_SEPARATOR
 from chunkwise.metrics.cuts.boundary_issues import KINDS
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.lint import kind_name
 from chunkwise.report.views.view import View
 from chunkwise.studio.corpus import Cuts, DocumentRow, StudioCorpus, needs_a_model

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import param
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import View
 from chunkwise.studio.background_jobs import DraftingStopped, DraftJob, DraftState
 from chunkwise.studio.documents import NoParameters

@@ -16,12 +16,20 @@ from chunkwise.labels.assign import (
     label_progress,
     next_questions,
     people_needed,
+    shuffled,
     tells_apart,
 )
-from chunkwise.labels.event import GRADES, KINDS, LabelEvent, LabelProblem, check_name
-from chunkwise.labels.judged import QuestionLabels, labels_of, question_labels
-from chunkwise.labels.pool import DEPTH, MOST_DEPTH, pool_of, shuffled
-from chunkwise.labels.store import LabelStore, Pool
+from chunkwise.labels.pool import DEPTH, MOST_DEPTH, pool_of
+from chunkwise.labels.question_labels import QuestionLabels, labels_of, question_labels
+from chunkwise.labels.store import (
+    GRADES,
+    KINDS,
+    LabelEvent,
+    LabelProblem,
+    LabelStore,
+    Pool,
+    check_name,
+)
 from chunkwise.report.views.view import View
 from chunkwise.studio.documents import NoParameters
 from chunkwise.studio.project import Project

@@ -280,7 +280,7 @@ class Project:
 
     def _add_run(self, name: str) -> None:
         from chunkwise.evaluation.results import read_results
-        from chunkwise.tracking.results_files import is_sweep_file, read_sweep
+        from chunkwise.tracking.import_results import is_sweep_file, read_sweep
 
         path, number = Path(name), len(self.runs)
         if is_sweep_file(path):

@@ -21,8 +21,8 @@ from chunkwise.report.views.watch import difference_words
 from chunkwise.studio.documents import NoParameters
 from chunkwise.studio.project import Project, StudioRun
 from chunkwise.studio.read_request import NotFound
+from chunkwise.tracking import RunKind
 from chunkwise.tracking.alerts import Alert
-from chunkwise.tracking.kept_run import RunKind
 from chunkwise.tracking.store import History
 
 _MOST_KEPT = 50

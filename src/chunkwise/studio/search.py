@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from chunkwise.answering.passages import passages_of
+from chunkwise.answering.cited_answer import passages_of
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.core import Hit
 from chunkwise.models.llm.prompt import fenced
-from chunkwise.report.plain_text import few_lines, one_line
+from chunkwise.report.sanitize import few_lines, one_line
 from chunkwise.report.views.hits import HitCard, HitsView, hits_view
 from chunkwise.report.views.view import View
 from chunkwise.retrieval import Index

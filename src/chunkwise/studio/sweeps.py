@@ -19,7 +19,7 @@ from chunkwise.studio.background_jobs import Job, started
 from chunkwise.studio.documents import NoParameters
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import NotFound, NotReady
-from chunkwise.tuning.run.record import RECOMMENDATION, RESULTS
+from chunkwise.tuning.run.sweep_folder import RECOMMENDATION, RESULTS
 
 USUAL_NAME = "chunkwise-tune"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
@@ -131,7 +131,7 @@ def _questions(project: Project, form: SweepForm) -> str:
     if form.questions == "file":
         own = project.questions_file()
         return str(own) if own.is_file() else project.sources.questions
-    from chunkwise.labels.judged import labels_of
+    from chunkwise.labels.question_labels import labels_of
     from chunkwise.labels.to_testset import questions_from_labels, write_questions
 
     store = project.labels()

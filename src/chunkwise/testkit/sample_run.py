@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document, Fact, Hit, Label, Query, Reference
-from chunkwise.metrics.answer import Answer, AnswerCitation
-from chunkwise.metrics.evidence import Evidence
+from chunkwise.metrics.evidence import Answer, AnswerCitation, Evidence
 from chunkwise.metrics.tables import Chunking
 from chunkwise.models.embed.embedder import Kind
 from chunkwise.retrieval.indexes import Index, index

@@ -6,15 +6,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from chunkwise.testsets.check import check_testset
+    from chunkwise.testsets.check import OnProblem, Problem, check_testset
     from chunkwise.testsets.reading import read_questions, read_testset
-    from chunkwise.testsets.testset import OnProblem, Problem, TestSet
+    from chunkwise.testsets.testset import TestSet
 
 __all__ = ["OnProblem", "Problem", "TestSet", "check_testset", "read_questions", "read_testset"]
 
 _MODULES = {
-    "OnProblem": "testset",
-    "Problem": "testset",
+    "OnProblem": "check",
+    "Problem": "check",
     "TestSet": "testset",
     "check_testset": "check",
     "read_questions": "reading",

@@ -1,19 +1,68 @@
-"""What can be said against a test set whose references stand where they should."""
+"""What may be wrong with a question, or only worth a look, and what a test set is checked for."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import regex
 
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, Passage, Query, Reference
 from chunkwise.testsets.locate import MANY_PLACES, Located, SoughtPassage, locate
-from chunkwise.testsets.reading import hash_of
-from chunkwise.testsets.references import shown_quote
-from chunkwise.testsets.testset import Problem, ProblemKind, TestSet
+from chunkwise.testsets.testset import TestSet, hash_of, shown_quote
+
+ProblemKind = Literal[
+    "unreadable",
+    "empty_question",
+    "duplicate_id",
+    "duplicate_question",
+    "unknown_document",
+    "outside",
+    "different_text",
+    "not_found",
+    "ambiguous",
+    "no_references",
+    "overlapping",
+    "same_text_elsewhere",
+    "long_reference",
+    "short_reference",
+    "similar_question",
+    "several_places",
+    "misspelled_field",
+    "unread_fields",
+]
+
+REMARKS: frozenset[ProblemKind] = frozenset(
+    (
+        "overlapping", "same_text_elsewhere", "long_reference", "short_reference", "similar_question",
+        "several_places", "unread_fields",
+    )
+)  # fmt: skip
+"""Worth a look, and not wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with one question, in one line."""
+
+    kind: ProblemKind
+    where: str
+    query_id: str
+    text: str
+    """What is wrong, the value, what to do."""
+    nearest: Passage | None = None
+    """The place that is most like the passage that was not found."""
+    repaired: bool = False
+    """It could be mended without a doubt, and was."""
+    dropped: bool = False
+    """The question cannot be used and was left out."""
+
+
+OnProblem = Callable[[Problem], None]
+
 
 LONG_REFERENCE = 4000
 """Characters; whatever covers so much is large itself, and finding it says little."""

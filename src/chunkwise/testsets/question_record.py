@@ -16,12 +16,12 @@ from chunkwise.core import Fact, Label, Passage, Query, Reference
 from chunkwise.records.fields import WrongField, label_of, listed, shown
 from chunkwise.records.json import without_half_characters
 from chunkwise.records.read import Row, Shape, json_rows, opened
+from chunkwise.testsets.check import Problem
 from chunkwise.testsets.testset import (
     AlternativeQuote,
     Draft,
     LabelledQuote,
     PassagePosition,
-    Problem,
     Quote,
     Unreadable,
     UnreadField,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,20 +12,13 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, OnProgress, Passage, Query, Reference
 from chunkwise.documents.document_ids import DocumentNames
 from chunkwise.records.read import OnBadRow, is_read_once, shown_name, wide_encoding, wide_problem
+from chunkwise.testsets.check import REMARKS, OnProblem, Problem
 from chunkwise.testsets.formats import FORMATS, WHOLE, CarriesDocuments, Format
 from chunkwise.testsets.formats.chunkwise import read_drafts
 from chunkwise.testsets.locate import MOST_PLACES
 from chunkwise.testsets.question_record import UnreadFields, draft_of, question_rows
 from chunkwise.testsets.references import KnownChunks, ReferenceLocator
-from chunkwise.testsets.testset import (
-    REMARKS,
-    Draft,
-    OnProblem,
-    Problem,
-    Quote,
-    TestSet,
-    Unreadable,
-)
+from chunkwise.testsets.testset import Draft, Quote, TestSet, Unreadable, hash_of
 from chunkwise.text.folding import Tolerance, occurrences
 
 _HEAD = 1 << 16
@@ -382,19 +373,6 @@ def _mended(draft: Draft) -> list[Problem]:
         Problem("different_text", draft.where, draft.query.id, said, repaired=True)
         for said in draft.mended
     ]
-
-
-def hash_of(queries: Iterable[Query]) -> str:
-    """SHA-256 of what is asked and where the answers are, however the file was written."""
-    digest = hashlib.sha256()
-    for query in queries:
-        said = [
-            query.id, query.text, query.answer, query.split, query.types, query.facts,
-            [reference.places for reference in query.references], query.labels,
-        ]  # fmt: skip
-        digest.update(json.dumps(said, ensure_ascii=True, separators=(",", ":")).encode())
-        digest.update(b"\n")
-    return digest.hexdigest()
 
 
 def read_questions(name: str, on_bad: OnBadRow) -> list[Query]:

@@ -10,6 +10,7 @@ from typing import Literal, Protocol, TypeVar
 
 from chunkwise.core import Document, Label, Passage, Query, Reference, Span
 from chunkwise.documents.document_ids import DocumentNames
+from chunkwise.testsets.check import REMARKS, Problem, ProblemKind
 from chunkwise.testsets.locate import (
     MANY_PLACES,
     MOST_PLACES,
@@ -20,14 +21,7 @@ from chunkwise.testsets.locate import (
     SoughtPassage,
     locate,
 )
-from chunkwise.testsets.testset import (
-    REMARKS,
-    Draft,
-    PassagePosition,
-    Problem,
-    ProblemKind,
-    Quote,
-)
+from chunkwise.testsets.testset import Draft, PassagePosition, Quote, shown_quote
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.folding import same_but_for_signs
 
@@ -146,7 +140,6 @@ def _spots(what: str, values: Sequence[object]) -> tuple[PassagePosition, ...]:
     )
 
 
-_SHOWN = 80
 _NAME_IT = "name its document, or quote more of it"
 _FEW_CHARACTERS, _FEW_WORDS = 25, 4
 _FEW_IDEOGRAPHS = 8
@@ -379,14 +372,6 @@ def _query(draft: Draft, slots: list[PassageSlot]) -> Query:
         for first, others in found
     )
     return replace(draft.query, references=references, labels=tuple(dict.fromkeys(labels)))
-
-
-def shown_quote(text: str, most: int = _SHOWN) -> str:
-    """A passage for a message: on one line, cut in the middle where it is long."""
-    line = " ".join(text.split())
-    if len(line) > most:
-        line = f"{line[: most - most // 3]} … {line[-(most // 3) :]}"
-    return f'"{line}"'
 
 
 def _distinct(texts: list[str]) -> list[str]:

@@ -1,41 +1,14 @@
-"""Questions as they are after reading, and what was wrong with those that are not."""
+"""Questions as a file has them and as they are after reading."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from chunkwise.core import Passage, Query
-
-ProblemKind = Literal[
-    "unreadable",
-    "empty_question",
-    "duplicate_id",
-    "duplicate_question",
-    "unknown_document",
-    "outside",
-    "different_text",
-    "not_found",
-    "ambiguous",
-    "no_references",
-    "overlapping",
-    "same_text_elsewhere",
-    "long_reference",
-    "short_reference",
-    "similar_question",
-    "several_places",
-    "misspelled_field",
-    "unread_fields",
-]
-
-REMARKS: frozenset[ProblemKind] = frozenset(
-    (
-        "overlapping", "same_text_elsewhere", "long_reference", "short_reference", "similar_question",
-        "several_places", "unread_fields",
-    )
-)  # fmt: skip
-"""Worth a look, and not wrong."""
 
 
 class Quote(NamedTuple):
@@ -137,26 +110,6 @@ class Unreadable(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """Something wrong with one question, in one line."""
-
-    kind: ProblemKind
-    where: str
-    query_id: str
-    text: str
-    """What is wrong, the value, what to do."""
-    nearest: Passage | None = None
-    """The place that is most like the passage that was not found."""
-    repaired: bool = False
-    """It could be mended without a doubt, and was."""
-    dropped: bool = False
-    """The question cannot be used and was left out."""
-
-
-OnProblem = Callable[[Problem], None]
-
-
-@dataclass(frozen=True, slots=True)
 class TestSet:
     """Questions whose references are places in known documents."""
 
@@ -171,3 +124,24 @@ class TestSet:
 
     def __len__(self) -> int:
         return len(self.queries)
+
+
+def hash_of(queries: Iterable[Query]) -> str:
+    """SHA-256 of what is asked and where the answers are, however the file was written."""
+    digest = hashlib.sha256()
+    for query in queries:
+        said = [
+            query.id, query.text, query.answer, query.split, query.types, query.facts,
+            [reference.places for reference in query.references], query.labels,
+        ]  # fmt: skip
+        digest.update(json.dumps(said, ensure_ascii=True, separators=(",", ":")).encode())
+        digest.update(b"\n")
+    return digest.hexdigest()
+
+
+def shown_quote(text: str, most: int = 80) -> str:
+    """A passage for a message: on one line, cut in the middle where it is long."""
+    line = " ".join(text.split())
+    if len(line) > most:
+        line = f"{line[: most - most // 3]} … {line[-(most // 3) :]}"
+    return f'"{line}"'

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from chunkwise.evaluation.results import Json
 from chunkwise.records.json import WrongType, json_text, read_as
-from chunkwise.stats.control import Alarm
+from chunkwise.stats.control_chart import Alarm
 from chunkwise.tracking.database import Statements
 
 AlertState = Literal["open", "acknowledged", "closed"]

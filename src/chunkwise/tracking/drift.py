@@ -15,11 +15,11 @@ from chunkwise.base.wording import percent, relative_change
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.options import SearchMore
 from chunkwise.evaluation.results import Json
-from chunkwise.metrics.cut_counts import CutCounts
+from chunkwise.metrics.metric import CutCounts
 from chunkwise.profiling.profile import profile_documents
 from chunkwise.text.language import language_of_text
 from chunkwise.text.terms import folded, stemmer, stop_words
-from chunkwise.tracking.difference import RunChanges
+from chunkwise.tracking.explain_difference import RunChanges
 
 Embed = Callable[[Sequence[str]], NDArray[np.floating[Any]]]
 FAR = 0.6

@@ -18,8 +18,8 @@ from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, MissingExtra
 from chunkwise.records.json import json_text
 from chunkwise.records.write import arrow, csv_file, json_lines_file, parquet_file, text_file
-from chunkwise.tracking.kept_run import RunSummary
-from chunkwise.tracking.names import RunKind
+from chunkwise.tracking import RunKind
+from chunkwise.tracking.run import RunSummary
 from chunkwise.tracking.store import History
 
 TableFormat = Literal["csv", "jsonl", "parquet"]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from chunkwise.tracking.kept_run import RunOrigin
+from chunkwise.tracking.run import RunOrigin
 
 WHO_VARIABLE = "CHUNKWISE_HISTORY_WHO"
 """no, 0, off or false: neither user nor host is kept."""

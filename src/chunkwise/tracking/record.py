@@ -25,14 +25,15 @@ from chunkwise.evaluation.results import (
     results_text,
     versions,
 )
-from chunkwise.metrics.cut_counts import CutCounts
+from chunkwise.metrics.metric import CutCounts
 from chunkwise.profiling.results import Profile
 from chunkwise.records.json import json_text
 from chunkwise.stats.intervals import Interval, interval
 from chunkwise.stats.paired import detectable_by
-from chunkwise.testsets.reading import hash_of
+from chunkwise.testsets.testset import hash_of
 from chunkwise.tracking.drift import corpus_state
-from chunkwise.tracking.kept_run import (
+from chunkwise.tracking.origin import run_origin, utc_now
+from chunkwise.tracking.run import (
     KeptFigure,
     KeptHit,
     KeptQuestion,
@@ -41,7 +42,6 @@ from chunkwise.tracking.kept_run import (
     kept_questions,
     question_fingerprint,
 )
-from chunkwise.tracking.origin import run_origin, utc_now
 from chunkwise.tuning.sweep_result import Outcome, SweepResult, sweep_text
 
 _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)

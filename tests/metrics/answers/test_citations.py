@@ -1,7 +1,6 @@
 import pytest
 
 from chunkwise.core import Passage, Query, Reference
-from chunkwise.metrics.answer import Answer, AnswerCitation
 from chunkwise.metrics.answers.citations import (
     citation_attribution,
     citation_precision,
@@ -9,6 +8,7 @@ from chunkwise.metrics.answers.citations import (
     citation_support,
 )
 from chunkwise.metrics.answers.question_evidence import CitedTexts
+from chunkwise.metrics.evidence import Answer, AnswerCitation
 
 MANAGER = "Requests are approved by the manager within 5 days."
 OFFICE = "The office opens at nine and closes at noon."

@@ -3,10 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Fact, Hit, Query, Reference
-from chunkwise.metrics.answer import Answer
 from chunkwise.metrics.answers.completeness import answer_completeness, coverage, facts, spans
 from chunkwise.metrics.claims.hit_texts import whole_words
-from chunkwise.metrics.claims.readable import holds, plain_form
+from chunkwise.metrics.claims.normalized_text import holds, plain_form
+from chunkwise.metrics.evidence import Answer
 from chunkwise.metrics.tables import Gold, HitTable
 
 TEXT = (

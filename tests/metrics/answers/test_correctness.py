@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Query, Score
-from chunkwise.metrics.answer import Answer
 from chunkwise.metrics.answers.completeness import answer_completeness
 from chunkwise.metrics.answers.correctness import answer_correctness, f1
+from chunkwise.metrics.evidence import Answer
 from how_many import examples
 from metrics.answers.facts_in_words import FACTS, sentence, text_of
 

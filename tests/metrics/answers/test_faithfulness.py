@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Hit, Query, Score
-from chunkwise.metrics.answer import Answer
 from chunkwise.metrics.answers.faithfulness import faithfulness
+from chunkwise.metrics.evidence import Answer
 from how_many import examples
 from metrics.answers.facts_in_words import FACTS, sentence, text_of
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from chunkwise.core import Query, Score
-from chunkwise.metrics.answer import Answer
 from chunkwise.metrics.answers.relevancy import NO_VECTOR, NO_WORDS, answer_relevancy
+from chunkwise.metrics.evidence import Answer
 
 WORDS = ("lamp", "rope", "hook", "door")
 

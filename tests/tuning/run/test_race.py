@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.evaluation.evaluate import evaluate
-from chunkwise.tuning.run import one_chunking
+from chunkwise.tuning.run import score_configurations
 from chunkwise.tuning.run.race import Race
-from chunkwise.tuning.run.record import SweepRecord
 from chunkwise.tuning.run.run import run_plan
+from chunkwise.tuning.run.sweep_folder import SweepRecord
 from chunkwise.tuning.sweep import Configuration
 from chunkwise.tuning.sweep_result import Outcome
 from tuning.run.small_sweep import inputs, plan_of, sweep
@@ -83,7 +83,7 @@ def test_of_equals_hardly_one_is_dropped() -> None:
 
 
 def run(folder: Path, race: Race | None, counting: Counting, monkeypatch) -> Outcome:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(one_chunking, "get_reranker", lambda name: counting)
+    monkeypatch.setattr(score_configurations, "get_reranker", lambda name: counting)
     return run_plan(
         plan_of(RERANKED), DOCUMENTS, QUERIES, sweep(model=""), SweepRecord(folder), race=race
     )[0]
@@ -113,7 +113,7 @@ def test_what_is_dropped_is_not_asked_everything_and_is_not_run_again(
     whole, early = Counting(-1.0), Counting(-1.0)
 
     def outcome(folder: str, race: Race | None, counting: Counting) -> Outcome:
-        monkeypatch.setattr(one_chunking, "get_reranker", lambda name: counting)
+        monkeypatch.setattr(score_configurations, "get_reranker", lambda name: counting)
         record = SweepRecord(tmp_path / folder)
         return run_plan(plan_of(RERANKED), DOCUMENTS, queries, sweep(model=""), record, race=race)[
             0

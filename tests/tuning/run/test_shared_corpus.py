@@ -14,7 +14,7 @@ from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.settings import Context
 from chunkwise.tuning.run import shared_corpus
-from chunkwise.tuning.run.one_chunking import outcomes_of
+from chunkwise.tuning.run.score_configurations import outcomes_of
 from chunkwise.tuning.run.shared_corpus import SharedCorpus
 from chunkwise.tuning.sweep import Configuration, VectorKind, metrics_to_score
 from hash_embedder import HashEmbedder

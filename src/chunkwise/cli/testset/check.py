@@ -26,7 +26,8 @@ from chunkwise.cli.testset import carried_documents, named_documents
 if TYPE_CHECKING:
     from chunkwise.cli.testset import Skip
     from chunkwise.core import Document, Passage
-    from chunkwise.testsets.testset import Problem, TestSet
+    from chunkwise.testsets.check import Problem
+    from chunkwise.testsets.testset import TestSet
 
 _EXAMPLES = """
 \b
@@ -79,9 +80,8 @@ def command(options: CheckOptions) -> None:
     also stand elsewhere.
     """
     from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.testsets.check import check_testset
+    from chunkwise.testsets.check import REMARKS, check_testset
     from chunkwise.testsets.reading import read_with_places
-    from chunkwise.testsets.testset import REMARKS
 
     file, output = options.file, options.output
     outputs = check_outputs([file, *options.source], output)

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chunkwise.core import Document
+    from chunkwise.testsets.check import Problem
     from chunkwise.testsets.formats import Format
-    from chunkwise.testsets.testset import Problem, TestSet
+    from chunkwise.testsets.testset import TestSet
 
 _EXAMPLES = """
 \b

@@ -51,7 +51,7 @@ def command(options: FromLabelsOptions) -> None:
     """
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.base.wording import counted
-    from chunkwise.labels.judged import labels_of
+    from chunkwise.labels.question_labels import labels_of
     from chunkwise.labels.store import LabelStore, labels_place
     from chunkwise.labels.to_testset import questions_from_labels, write_questions
     from chunkwise.testsets.reading import read_testset

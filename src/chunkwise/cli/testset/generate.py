@@ -181,7 +181,7 @@ def _show(
 ) -> None:
     """The table on stdout, what was spent on stderr."""
 
-    from chunkwise.report.plain_text import one_line
+    from chunkwise.report.sanitize import one_line
 
     if options.quiet:
         return
@@ -201,7 +201,7 @@ def _render(generated: GeneratedQuestions, console: Console) -> None:
     from rich.text import Text
 
     from chunkwise.base.wording import counted
-    from chunkwise.report.plain_text import one_line
+    from chunkwise.report.sanitize import one_line
     from chunkwise.testsets.generate.candidate import MEANING, REASONS
 
     types = Counter(each for query in generated.queries for each in query.types)

@@ -18,16 +18,16 @@ from chunkwise.cli.options import LoadingOptions
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import say_skipped
 from chunkwise.cli.testset import named_documents
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 
 if TYPE_CHECKING:
     from rich.padding import Padding
     from rich.text import Text
 
     from chunkwise.core import Document, Query, Reference
+    from chunkwise.testsets.check import Problem
     from chunkwise.testsets.formats.chunkwise import QuestionRow
     from chunkwise.testsets.review import Review
-    from chunkwise.testsets.testset import Problem
 
 _AROUND = 240
 """Characters of the document on either side of a quote."""

@@ -1,13 +1,14 @@
-"""Do citations lead to what they are cited for? The places they point at, the claims they are for, and the shares."""
+"""Can one point at the source? Chunks at their offsets; of citations the places they point at and what they are for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from chunkwise.chunkers.locate_chunks import KINDS, NO_TEXT
 from chunkwise.core import Passage, Query, Reference, Score
-from chunkwise.metrics.answer import Answer, AnswerCitation
-from chunkwise.metrics.answers.position import QUESTION
 from chunkwise.metrics.answers.question_evidence import (
     NO_ANSWER,
     BySupport,
@@ -20,9 +21,41 @@ from chunkwise.metrics.answers.question_evidence import (
     share,
 )
 from chunkwise.metrics.claims.claim_support import THRESHOLD, denied, supports
-from chunkwise.metrics.claims.readable import Readable, holds, plain_form, sentences
+from chunkwise.metrics.claims.normalized_text import Readable, holds, plain_form, sentences
+from chunkwise.metrics.evidence import Answer, AnswerCitation
 from chunkwise.metrics.judges.llm_calls import JudgeTask
-from chunkwise.metrics.metric import Metric, Remedy
+from chunkwise.metrics.metric import NO_CHUNKS, KeyQuestion, Metric, Remedy, Targets, WholeScore
+
+if TYPE_CHECKING:
+    from chunkwise.metrics.evidence import Evidence
+
+
+def _share_exact(evidence: Evidence) -> WholeScore:
+    """Of chunks from a file, how many stand where they say; those of an index are places, inside the text or not."""
+    if evidence.position is not None:
+        score, counts = evidence.position.score, dict(evidence.position.counts)
+        untold = counts.pop(NO_TEXT, 0)
+        return WholeScore(score, sum(counts.values()), {KINDS[NO_TEXT]: untold} if untold else {})
+    chunks = evidence.chunking and evidence.chunking.without_summaries
+    if chunks is None or not len(chunks.start):
+        return WholeScore(Score(None, NO_CHUNKS))
+    sizes = np.array([len(document.text) for document in evidence.documents], np.int64)
+    inside = (
+        (chunks.start >= 0) & (chunks.start < chunks.end) & (chunks.end <= sizes[chunks.document])
+    )
+    return WholeScore(Score(float(inside.mean())), len(inside))
+
+
+QUESTION = KeyQuestion(
+    "citation_accuracy",
+    "Can one point at the source?",
+    Targets(0.90, 0.95),
+    Remedy(
+        "offsets that are wrong or lost",
+        "cut again with exact spans, and never find text again by searching for it",
+    ),
+)
+
 
 NO_CLAIMS = "the answer has no words to look for"
 
@@ -237,6 +270,10 @@ def _claims(answer: Answer | None, citation: AnswerCitation) -> list[str]:
 
 
 METRICS = (
+    Metric(
+        "citation_accuracy.position", "Share of the chunks that are exactly the text at their offsets.",
+        score=_share_exact, group="citation_accuracy", question=QUESTION, needs=("chunks",), per="chunking",
+    ),
     Metric(
         "citation_accuracy.support", "Share of the citations whose place contains the claim.",
         score=lambda e: citation_support(e.queries, e.answers, e.texts),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from chunkwise.core import Query, Score
-from chunkwise.metrics.answer import Answer
 from chunkwise.metrics.answers.citations import NO_CLAIMS
 from chunkwise.metrics.answers.completeness import NO_REFERENCE_ANSWER, NOTHING_TO_SEEK
 from chunkwise.metrics.answers.question_evidence import (
@@ -17,7 +16,8 @@ from chunkwise.metrics.answers.question_evidence import (
     share,
 )
 from chunkwise.metrics.claims.claim_support import FEW, THRESHOLD, says_shortly, supports, yes_no
-from chunkwise.metrics.claims.readable import Readable, sentences, without_citation_marks
+from chunkwise.metrics.claims.normalized_text import Readable, sentences, without_citation_marks
+from chunkwise.metrics.evidence import Answer
 from chunkwise.metrics.judges.llm_calls import JudgeTask
 from chunkwise.metrics.metric import Metric
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from chunkwise.core import Hit, Query, Score
-from chunkwise.metrics.answer import Answer
 from chunkwise.metrics.answers.citations import NO_CLAIMS
 from chunkwise.metrics.answers.question_evidence import (
     NO_ANSWER,
@@ -19,7 +18,8 @@ from chunkwise.metrics.answers.question_evidence import (
 )
 from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.hit_texts import ReadableHits
-from chunkwise.metrics.claims.readable import sentences
+from chunkwise.metrics.claims.normalized_text import sentences
+from chunkwise.metrics.evidence import Answer
 from chunkwise.metrics.judges.llm_calls import JudgeTask
 from chunkwise.metrics.metric import Metric
 

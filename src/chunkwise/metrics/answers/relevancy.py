@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Query, Score
-from chunkwise.metrics.answer import Answer
 from chunkwise.metrics.answers.question_evidence import NO_ANSWER, LlmMetric, QuestionEvidence
+from chunkwise.metrics.evidence import Answer
 from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask
 from chunkwise.metrics.judges.llm_judge import AnswerRelevancy
 from chunkwise.metrics.metric import Metric

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
 from chunkwise.core import AS_WRITTEN, Document, Score
-from chunkwise.metrics.cut_counts import CutCounts, CutIssue
 from chunkwise.metrics.cuts.cut_places import CutPlaces, Flags
-from chunkwise.metrics.cuts.dangling_openings import LONGEST, dangling_in
-from chunkwise.metrics.metric import KeyQuestion, Metric, Remedy, Targets, WholeScore
+from chunkwise.metrics.metric import (
+    CutCounts,
+    CutIssue,
+    KeyQuestion,
+    Metric,
+    Remedy,
+    Targets,
+    WholeScore,
+)
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.blocks import are_marks
-from chunkwise.text.language import language_of
+from chunkwise.text.language import UNKNOWN, language_of
 from chunkwise.text.positions import merge_sorted
 
 if TYPE_CHECKING:
@@ -215,7 +223,9 @@ def _dangling(document: Analyzed, language: str, cuts: CutPlaces, opening: Flags
     for spans in (blocks.tables, blocks.code):
         outside &= ~cuts.within(spans)
     text, candidates = document.text, np.flatnonzero(outside)
-    found[candidates] = [dangles(text[p : p + LONGEST]) for p in cuts.right[candidates].tolist()]
+    found[candidates] = [
+        dangles(text[p : p + _LONGEST_OPENING]) for p in cuts.right[candidates].tolist()
+    ]
     return found
 
 
@@ -382,3 +392,70 @@ def _line_starts(analyzed: Analyzed) -> NDArray[np.int64]:
     feed, back = points == ord("\n"), points == ord("\r")
     back[:-1] &= ~feed[1:]
     return np.concatenate(([0], np.flatnonzero(feed | back) + 1))
+
+
+# Words that refer back wherever they open a sentence. Those that only sometimes do are left out, as are subjects that
+# stand for nothing: "It is forbidden", "Es ist verboten".
+_IS = r"is|was|(?:has|had)\s+been|(?:will|would|may|might|can|could|should|must)\s+(?:not\s+)?be"
+_ENGLISH = rf"""
+    this these those they them its he she his her their such
+    it(?!\s+(?:{_IS}|seems|appears|follows|takes|remains)\b)
+    however therefore thus hence moreover furthermore nevertheless nonetheless consequently
+    accordingly otherwise meanwhile instead similarly likewise conversely additionally also
+    afterwards thereafter then but so yet
+    as\s+(?:mentioned|noted|stated|described|discussed|shown|explained|seen)(?:\s+(?:above|before|earlier|previously))?
+    (?:mentioned|described|shown|listed)\s+above
+    (?:the\s+)?(?:former|latter|above|aforementioned|preceding)
+    for\s+this\s+reason in\s+(?:addition|contrast|other\s+words|that\s+case|this\s+case)
+    on\s+the\s+other\s+hand as\s+a\s+result
+    because\s+of\s+(?:this|that) after\s+(?:this|that)
+    that\s+(?:is|was|means|said|makes|made|would|will|has|had)
+"""
+# "Sie" and "Ihre" at the start of a sentence address the reader as often as not; "damit" refers back before a verb
+# ("Damit ist …") and opens a clause before anything else ("Damit Sie …").
+_IST = "|".join(
+    "ist sind war waren wird werden wurde wurden kann können muss müssen soll sollen sollte gilt geht".split()
+)
+_GERMAN = rf"""
+    dies diese dieser dieses diesem diesen jene jener jenes jenem jenen er ihm ihn
+    es(?!\s+(?:{_IST}|gibt|gab|darf|dürfen|sei|empfiehlt|handelt|besteht|bestehen|bleibt|lohnt|genügt|reicht)\b)
+    daher deshalb deswegen darum somit folglich demnach jedoch allerdings dennoch trotzdem
+    außerdem zudem ferner dabei dadurch dafür dagegen daran darauf daraus darin darüber danach
+    damit(?=\s+(?:{_IST}|lässt|lassen|hat|haben|beginnt|endet|entfällt|steht|stehen|verbunden)\b)
+    davon dazu hierbei hierdurch hierfür hierzu hingegen ebenso ansonsten andernfalls
+    aber denn
+    wie\s+(?:(?:bereits|schon)\s+)?(?:oben\s+)?(?:erwähnt|beschrieben|gezeigt|gesagt|dargestellt)
+    (?:der|die|das)\s+(?:obige|genannte|erstere|letztere)n?
+    das\s+(?:ist|war|hat|heißt|bedeutet|gilt|führt|macht|zeigt|wird|kann)
+    aus\s+diesem\s+grund(?:e)? im\s+gegensatz\s+dazu
+"""
+_FRENCH = r"""
+    cela ceci celui-ci celle-ci ceux-ci ces cette ils elles cependant toutefois néanmoins
+    ainsi donc comme\s+(?:indiqué|mentionné)\s+ci-dessus
+"""
+_SPANISH = r"""
+    esto esta este estos estas eso esos esas ellos ellas además sin\s+embargo por\s+lo\s+tanto
+"""
+_WORDS: Mapping[str, str] = MappingProxyType(
+    {"en": _ENGLISH, "de": _GERMAN, "fr": _FRENCH, "es": _SPANISH}
+)
+
+_LONGEST_OPENING = 80
+"""Characters of a chunk that have to be looked at."""
+
+
+@cache
+def dangling_in(language: str) -> Callable[[str], bool] | None:
+    """Says of the first characters of a chunk whether they refer to what came before; None: no words are known.
+
+    A text too short to tell its language is looked at as an English one.
+    """
+    words = _WORDS.get("en" if language == UNKNOWN else language)
+    if words is None:
+        return None
+    # Quotes, brackets and Markdown emphasis may stand before the word.
+    found = regex.compile(
+        rf"[\p{{Ps}}\p{{Pi}}\"'„>*_\s]*+(?:{'|'.join(words.split())})(?![\w\p{{M}}])(?!['’]\w)",
+        regex.IGNORECASE,
+    )
+    return lambda opening: found.match(opening) is not None

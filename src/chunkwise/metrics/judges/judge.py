@@ -17,8 +17,8 @@ registry = Registry(
     "judge",
     "chunkwise.judges",
     {
-        "labels": "chunkwise.metrics.judges.labels:LabelJudge",
-        "spans": "chunkwise.metrics.judges.labels:SpanJudge",
+        "labels": "chunkwise.metrics.judges.labels_and_gold_spans:LabelJudge",
+        "spans": "chunkwise.metrics.judges.labels_and_gold_spans:SpanJudge",
         "similarity": "chunkwise.metrics.judges.similarity:SimilarityJudge",
         LLM: "chunkwise.metrics.judges.llm_judge:LlmJudge",
     },

@@ -11,13 +11,15 @@ import numpy as np
 
 from chunkwise.metrics.metric import Scores
 from chunkwise.metrics.spans.coverage import iou as iou_of_unions
-from chunkwise.metrics.spans.covered_lengths import Sums, coverage, ratio
 from chunkwise.metrics.spans.overlaps import (
     Spans,
+    Sums,
     Union,
     best_places,
     by_document,
+    coverage,
     overlapping,
+    ratio,
     shares,
 )
 from chunkwise.metrics.spans.span_metric import SpanEvidence, SpanMetric

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chunkwise.metrics.metric import Scores
-from chunkwise.metrics.spans.covered_lengths import Coverage, ratio
+from chunkwise.metrics.spans.overlaps import Coverage, ratio
 from chunkwise.metrics.spans.span_metric import SpanMetric
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from chunkwise.metrics.metric import Scores
-from chunkwise.metrics.spans.covered_lengths import ratio
+from chunkwise.metrics.spans.overlaps import ratio
 from chunkwise.metrics.spans.relevance import JudgedRanking
 from chunkwise.metrics.spans.span_metric import SpanMetric
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.metrics.metric import Metric, Scores
-from chunkwise.metrics.spans.covered_lengths import Coverage, Sums, coverage, ratio, sums
-from chunkwise.metrics.spans.overlaps import SpanPairs
+from chunkwise.metrics.spans.overlaps import Coverage, SpanPairs, Sums, coverage, ratio, sums
 from chunkwise.metrics.spans.relevance import (
     ChunkRanking,
     JudgedRanking,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chunkwise.base.wording import counted
-from chunkwise.report.plain_text import harmless_text, one_line
-from chunkwise.report.terminal.parts import heading
+from chunkwise.report.sanitize import harmless_text, one_line
+from chunkwise.report.terminal.widgets import heading
 from chunkwise.report.views.answer import AnswerView, ClaimRow
 
 if TYPE_CHECKING:

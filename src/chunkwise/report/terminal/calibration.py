@@ -9,8 +9,8 @@ from chunkwise.base.wording import counted, dollars, mean_time, percent, short_n
 from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement
 from chunkwise.evaluation.results import Figure
 from chunkwise.metrics.judges.calibration import WEAK, Calibration, Cost
-from chunkwise.report.plain_text import one_line
-from chunkwise.report.terminal.parts import add_row, bar, figure_table, heading, line, plain_table
+from chunkwise.report.sanitize import one_line
+from chunkwise.report.terminal.widgets import add_row, bar, figure_table, heading, line, plain_table
 from chunkwise.report.views.calibration import CalibrationView, warning_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 from chunkwise.base.wording import counted
 from chunkwise.core import Chunk, Document
 from chunkwise.metrics.cuts.boundary_issues import find_issues
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.lint import cuts_words
 from chunkwise.text.analyzed import Analyzed
 

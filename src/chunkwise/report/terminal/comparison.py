@@ -23,8 +23,8 @@ from chunkwise.evaluation.comparison import (
     MetricDifference,
     Tested,
 )
-from chunkwise.report.plain_text import one_line
-from chunkwise.report.terminal.parts import LOWER
+from chunkwise.report.sanitize import one_line
+from chunkwise.report.terminal.widgets import LOWER
 from chunkwise.report.views.comparison import ComparisonView, behind, corrected_words
 from chunkwise.stats.intervals import Interval
 from chunkwise.stats.paired import FEWEST

@@ -19,8 +19,8 @@ from chunkwise.base.wording import (
 from chunkwise.evaluation.results import Figure
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.report.charts import Scale, scale_of
-from chunkwise.report.plain_text import one_line
-from chunkwise.report.terminal.parts import (
+from chunkwise.report.sanitize import one_line
+from chunkwise.report.terminal.widgets import (
     LOWER,
     add_row,
     figure_table,
@@ -39,8 +39,8 @@ from chunkwise.report.views.history import (
 )
 from chunkwise.report.views.metric_history import ChartPoint, MetricHistoryView
 from chunkwise.report.views.watch import WatchView, drift_lines
-from chunkwise.tracking.difference import SetChange
-from chunkwise.tracking.kept_run import KeptFigure
+from chunkwise.tracking.explain_difference import SetChange
+from chunkwise.tracking.run import KeptFigure
 
 if TYPE_CHECKING:
     from rich.console import Console

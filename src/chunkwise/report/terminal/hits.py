@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chunkwise.base.wording import counted, percent_and_rest
-from chunkwise.report.plain_text import one_line
-from chunkwise.report.terminal.parts import bar
+from chunkwise.report.sanitize import one_line
+from chunkwise.report.terminal.widgets import bar
 from chunkwise.report.views.hits import HitCard, HitsView
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from chunkwise.base.wording import counted
 from chunkwise.evaluation.verdicts import verdict
-from chunkwise.metrics.cut_counts import CutCounts
 from chunkwise.metrics.cuts.boundary_issues import AROUND, KINDS, QUESTION
-from chunkwise.report.plain_text import one_line
-from chunkwise.report.terminal.parts import BAR, bar, heading, line
+from chunkwise.metrics.metric import CutCounts
+from chunkwise.report.sanitize import one_line
+from chunkwise.report.terminal.widgets import BAR, bar, heading, line
 from chunkwise.report.views.lint import BY_KIND, Cut, LintedDocument, LintView, kind_name
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from chunkwise.base.wording import counted
-from chunkwise.report.plain_text import one_line
-from chunkwise.report.terminal.parts import bar, heading, line, plain_table
+from chunkwise.report.sanitize import one_line
+from chunkwise.report.terminal.widgets import bar, heading, line, plain_table
 from chunkwise.retrieval.name_lookup import NameDetails, NameMention, NameOverview
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from chunkwise.base.wording import counted, listed, percent, short_number
 from chunkwise.profiling.results import PassagePlace, SizeSummary
-from chunkwise.report.plain_text import one_line
-from chunkwise.report.terminal.parts import BAR, bar, heading, indented, line, plain_table
+from chunkwise.report.sanitize import one_line
+from chunkwise.report.terminal.widgets import BAR, bar, heading, indented, line, plain_table
 from chunkwise.report.views.profile import GroupRow, ProfileView
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from chunkwise.base.wording import counted
 from chunkwise.core import Passage
-from chunkwise.report.plain_text import one_line
-from chunkwise.testsets.testset import REMARKS, Problem, ProblemKind
+from chunkwise.report.sanitize import one_line
+from chunkwise.testsets.check import REMARKS, Problem, ProblemKind
 
 if TYPE_CHECKING:
     from rich.console import Console

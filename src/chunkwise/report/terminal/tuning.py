@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from chunkwise.report.plain_text import one_line
-from chunkwise.report.terminal.parts import bar, heading, line, plain_table
+from chunkwise.report.sanitize import one_line
+from chunkwise.report.terminal.widgets import bar, heading, line, plain_table
 from chunkwise.report.views.leaderboard import Leader
 from chunkwise.report.views.sweep_charts import interval_words, mean_words
 from chunkwise.report.views.tuning import TuningView

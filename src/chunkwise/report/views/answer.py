@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from chunkwise.answering.cited_answer import Citation, CitedAnswer, Claim, mark_of
 from chunkwise.core import SECTION_SEPARATOR
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import View
 
 _QUOTE = 600

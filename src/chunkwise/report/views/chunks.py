@@ -12,7 +12,7 @@ import numpy as np
 
 from chunkwise.core import SECTION_SEPARATOR, Chunk
 from chunkwise.metrics.cuts.boundary_issues import KINDS, find_issues
-from chunkwise.report.plain_text import clean_lines
+from chunkwise.report.sanitize import clean_lines
 from chunkwise.report.views.view import View
 from chunkwise.text.analyzed import Analyzed
 

@@ -12,7 +12,7 @@ from chunkwise.base.wording import counted, listed
 from chunkwise.evaluation.comparison import CONTEXT, NO_DIFFERENCE, Comparison, Contrast, Tested
 from chunkwise.evaluation.verdicts import question_of
 from chunkwise.report.charts import Scale, scale_of
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import View
 
 _FEW = 8

@@ -29,7 +29,7 @@ from chunkwise.evaluation.verdicts import (
     question_of,
     robustness,
 )
-from chunkwise.metrics.answers.position import QUESTION as OF_OFFSETS
+from chunkwise.metrics.answers.citations import QUESTION as OF_OFFSETS
 from chunkwise.metrics.metric import KeyQuestion
 from chunkwise.metrics.registry import (
     help_of,

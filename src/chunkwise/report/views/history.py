@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from chunkwise.base.wording import interval, number
 from chunkwise.metrics.registry import lower_is_better
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import ValueTable, View, value_tables
-from chunkwise.tracking.difference import RunDifference
-from chunkwise.tracking.kept_run import KeptFigure, KeptRun, RunSummary
-from chunkwise.tracking.names import RunKind
+from chunkwise.tracking import RunKind
+from chunkwise.tracking.explain_difference import RunDifference
+from chunkwise.tracking.run import KeptFigure, KeptRun, RunSummary
 from chunkwise.tracking.store import History
 
 TREND = 12

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.wording import counted
 from chunkwise.core import SECTION_SEPARATOR, Document, Hit
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import View
 from chunkwise.retrieval.search.chains import ChainHop, HitChain
 from chunkwise.text.analyzed import Analyzed

@@ -12,9 +12,9 @@ from chunkwise.core import Document
 from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import Figure, MetricAdvice
 from chunkwise.evaluation.verdicts import advice
-from chunkwise.metrics.cut_counts import CutCounts, CutIssue
 from chunkwise.metrics.cuts.boundary_issues import KINDS, QUESTION, LocatedIssue, is_file
-from chunkwise.report.plain_text import one_line
+from chunkwise.metrics.metric import CutCounts, CutIssue
+from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import View
 
 _RETURN = " ↵ "

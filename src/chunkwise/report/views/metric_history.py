@@ -20,14 +20,14 @@ from chunkwise.report.charts import (
     above,
     chart,
 )
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.history import RunRow, RunRows, mean_words
 from chunkwise.report.views.view import Tile, View
+from chunkwise.tracking import RunKind
 from chunkwise.tracking.alerts import Alert
-from chunkwise.tracking.kept_run import KeptFigure, RunSummary
-from chunkwise.tracking.names import RunKind
+from chunkwise.tracking.run import KeptFigure, RunSummary
 from chunkwise.tracking.store import History
-from chunkwise.tracking.watching import ChartState, known_chart
+from chunkwise.tracking.watch import ChartState, known_chart
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.wording import counted
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import Tile, View
 from chunkwise.retrieval.name_lookup import (
     CommunitySummary,

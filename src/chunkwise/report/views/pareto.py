@@ -22,7 +22,7 @@ from chunkwise.report.charts import (
     scale_of,
     series_key,
 )
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.sweep_charts import SweepFigures, cost_of
 from chunkwise.tuning.sweep_result import Outcome
 

@@ -11,7 +11,7 @@ from chunkwise.base.wording import score as score_of
 from chunkwise.core import Document
 from chunkwise.evaluation.results import FoundSpan, Missed, QuestionResult, Results
 from chunkwise.report.charts import BAR, Chart, ChartSize, Spec, chart
-from chunkwise.report.plain_text import few_lines
+from chunkwise.report.sanitize import few_lines
 
 _MOST_HITS = 10
 _HIT_CHARACTERS, _HIT_LINES = 360, 3

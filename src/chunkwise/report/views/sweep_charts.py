@@ -27,7 +27,7 @@ from chunkwise.report.charts import (
     rows_of,
     series_key,
 )
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 from chunkwise.stats.intervals import intervals
 from chunkwise.tuning.sweep import Configuration, budget_of
 from chunkwise.tuning.sweep_result import Lever, Outcome, SweepResult, WeightFit

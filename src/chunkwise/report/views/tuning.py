@@ -13,7 +13,7 @@ from chunkwise.evaluation.results import Figure, Json
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.records.json import WrongType, read_as
 from chunkwise.report.charts import Chart, Scale, scale_of
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.leaderboard import ChunkingRow, Leaderboard, chunkings, leaderboard
 from chunkwise.report.views.pareto import pareto_chart
 from chunkwise.report.views.side_by_side import (

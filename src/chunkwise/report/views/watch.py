@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chunkwise.base.wording import counted, listed, percent, points, score, with_interval
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.history import shown_time
 from chunkwise.report.views.view import View
 from chunkwise.tracking.alerts import Alert, LostQuestion, RetrievedPassage, WatchedFigure
 from chunkwise.tracking.drift import DriftFigure, QuestionDrift
-from chunkwise.tracking.kept_run import KeptRun
-from chunkwise.tracking.watching import (
+from chunkwise.tracking.run import KeptRun
+from chunkwise.tracking.watch import (
     ChartState,
     WatchOutcome,
     learning_words,

@@ -30,8 +30,7 @@ from chunkwise.records.read import read_json
 from chunkwise.records.write import write_json
 from chunkwise.testsets.formats import JsonKeys, Losses, several
 from chunkwise.testsets.question_record import TrackedRecord
-from chunkwise.testsets.references import shown_quote
-from chunkwise.testsets.testset import Draft, TestSet, Unreadable
+from chunkwise.testsets.testset import Draft, TestSet, Unreadable, shown_quote
 
 UNANSWERABLE = "unanswerable"
 

@@ -40,7 +40,6 @@ from chunkwise.tuning.choose.score_table import (
 from chunkwise.tuning.choose.shrinkage import Expectation, Means, expectation
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.sweep import Sweep
-from chunkwise.tuning.sweep_inputs import TEST, VALIDATION
 from chunkwise.tuning.sweep_result import (
     BaselineComparison,
     NestedJudgement,
@@ -50,6 +49,7 @@ from chunkwise.tuning.sweep_result import (
     cost_amount,
     running_cost,
 )
+from chunkwise.tuning.validation_split import TEST, VALIDATION
 
 
 def compare_with_baselines(

@@ -12,8 +12,8 @@ from chunkwise.metrics.registry import lower_is_better
 from chunkwise.stats.agreement import kendall
 from chunkwise.stats.intervals import ScoreMatrix, mean
 from chunkwise.tuning.sweep import Sweep, budget_of
-from chunkwise.tuning.sweep_inputs import TEST, VALIDATION
 from chunkwise.tuning.sweep_result import Outcome
+from chunkwise.tuning.validation_split import TEST, VALIDATION
 
 
 def late_twins(outcomes: Sequence[Outcome]) -> dict[int, int]:

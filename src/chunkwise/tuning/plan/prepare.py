@@ -1,4 +1,4 @@
-"""From what a user names (documents, a plan, the folder of a sweep to continue) to a sweep made ready."""
+"""From what a user names (documents, questions, a plan, the folder of a sweep to continue) to a sweep made ready."""
 
 from __future__ import annotations
 
@@ -8,19 +8,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from chunkwise.base import spec
-from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.object_store import address_of
 from chunkwise.core import Document
-from chunkwise.documents import Inputs, LoadOptions, each_input
+from chunkwise.documents import Input, Inputs, LoadOptions, each_input, leaving_out
 from chunkwise.documents.walk import SWEEP_FILES
 from chunkwise.evaluation.evaluate import TestQueries, testset_in_memory
 from chunkwise.evaluation.pipeline import parse_pipeline, pipeline_label
-from chunkwise.evaluation.sources import Skipped
+from chunkwise.evaluation.sources import (
+    ReadingOptions,
+    Skipped,
+    documents_of,
+    no_documents,
+    no_questions_file,
+    questions_read,
+    with_places,
+)
 from chunkwise.models import DEFAULT, get_embedder, get_reranker, get_token_encoder
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, suits_late
 from chunkwise.testsets.reading import carries_documents
 from chunkwise.testsets.testset import TestSet
-from chunkwise.text.tokens.tokenizers import canonical_name, get_tokenizer
+from chunkwise.text.analyzed import Analyzed
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, canonical_name, get_tokenizer
 from chunkwise.tuning.plan.grid import NotTried
 from chunkwise.tuning.plan.plan import (
     ONE_MODEL,
@@ -35,7 +44,7 @@ from chunkwise.tuning.plan.plan import (
 from chunkwise.tuning.plan.sweep_budget import SweepEstimate, estimate_sweep, parse_time
 from chunkwise.tuning.plan.sweep_file import NO_MODEL, read_sweep
 from chunkwise.tuning.sweep import Sweep, metrics_to_score, objective_of
-from chunkwise.tuning.sweep_inputs import SweepInputs, read_sweep_inputs
+from chunkwise.tuning.validation_split import split
 
 _SUFFIX = ".toml"
 
@@ -335,3 +344,73 @@ def _fitted(sweep: Sweep, inputs: SweepInputs) -> tuple[Sweep, tuple[NotTried, .
     if sweep.embedder and not sweep.rerankers and not sweep.embedders and not sweep.maxsim:
         untried = (*untried, ONE_MODEL)
     return replace(sweep, chunkers=default_chunkers(has_headings)), untried
+
+
+_COUNTED = 1_000_000
+"""Characters whose tokens are counted; those of the rest are reckoned from them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepInputs:
+    """Read once."""
+
+    documents: Sequence[Document]
+    questions: TestSet
+    splits: tuple[str, ...]
+    """validation or test, of each question."""
+
+    @property
+    def characters(self) -> int:
+        return sum(len(document.text) for document in self.documents)
+
+    @property
+    def has_headings(self) -> bool:
+        """Whether any document has a section to go by."""
+        return any(Analyzed(document).has_headings for document in self.documents)
+
+    def tokens(self, tokenizer: str = DEFAULT_TOKENIZER) -> int:
+        """Of all documents, about; of a small corpus exactly."""
+        count = get_tokenizer(tokenizer).count
+        counted = tokens = 0
+        for document in self.documents:
+            text = document.text[: _COUNTED - counted]
+            counted, tokens = counted + len(text), tokens + count(text)
+            if counted >= _COUNTED:
+                break
+        return round(tokens * self.characters / counted) if counted else 0
+
+
+def read_sweep_inputs(
+    sweep: Sweep,
+    left_out: Skipped,
+    *,
+    documents: Sequence[Document] = (),
+    questions: TestSet | None = None,
+    options: LoadOptions | None = None,
+) -> SweepInputs:
+    """What the sweep names, and what is there already."""
+    given: list[Input] = [*documents, *sweep.documents]
+    _check_there(sweep.test_queries)
+    file = no_documents(given, sweep.test_queries) if sweep.test_queries else []
+    if not given:
+        raise ChunkwiseError("there is no document to tune for; name files or folders")
+    found = documents_of(given, ReadingOptions(leaving_out(options, file)), left_out)
+    questions = TestSet(()) if questions is None else with_places(questions, found, left_out)
+    if sweep.test_queries:
+        questions = _read_questions(sweep.test_queries, found, left_out)
+    return SweepInputs(found, questions, split(questions.queries, sweep.test_share, sweep.seed))
+
+
+def _check_there(test_queries: str | None) -> None:
+    """What is missing is told before anything is read."""
+    if test_queries and not os.path.exists(test_queries):
+        raise no_questions_file(test_queries)
+
+
+def _read_questions(path: str, documents: Sequence[Document], left_out: Skipped) -> TestSet:
+    found = questions_read(path, documents, left_out)
+    if not found.queries:
+        raise ChunkwiseError(
+            f"no question is left in {path}: correct it, or leave it out to compare cuts and costs alone"
+        )
+    return found

@@ -31,7 +31,7 @@ from chunkwise.evaluation.system import hits_system
 from chunkwise.metrics.evidence import is_nowhere
 from chunkwise.records.read import OnBadRow
 from chunkwise.tuning.plan.plan import Plan
-from chunkwise.tuning.run.record import SweepRecord, sweep_fingerprint
+from chunkwise.tuning.run.sweep_folder import SweepRecord, sweep_fingerprint
 from chunkwise.tuning.sweep import Configuration, Sweep, metrics_to_score
 from chunkwise.tuning.sweep_result import NOT_RUN, Outcome
 

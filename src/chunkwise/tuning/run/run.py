@@ -39,10 +39,10 @@ from chunkwise.models.http.client import EndpointError
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from chunkwise.tuning.plan.plan import Plan
-from chunkwise.tuning.run.one_chunking import Group, groups_of, outcomes_of
 from chunkwise.tuning.run.race import Race
-from chunkwise.tuning.run.record import SweepRecord, sweep_fingerprint
+from chunkwise.tuning.run.score_configurations import Group, groups_of, outcomes_of
 from chunkwise.tuning.run.shared_corpus import SharedCorpus, Sums
+from chunkwise.tuning.run.sweep_folder import SweepRecord, sweep_fingerprint
 from chunkwise.tuning.sweep import Sweep, metrics_to_score
 from chunkwise.tuning.sweep_result import Outcome
 

@@ -21,14 +21,13 @@ from chunkwise.models.embed.embedder import Embedder
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.tuning.choose.choose import choose
 from chunkwise.tuning.plan.plan import Plan, variations
-from chunkwise.tuning.plan.prepare import PreparedSweep, SweepSource, prepare_sweep
+from chunkwise.tuning.plan.prepare import PreparedSweep, SweepInputs, SweepSource, prepare_sweep
 from chunkwise.tuning.recommendation import Recommendation, recommendation_of
 from chunkwise.tuning.run.pipeline_run import run_pipeline_plan
 from chunkwise.tuning.run.race import Race
-from chunkwise.tuning.run.record import SweepFolder, SweepRecord
 from chunkwise.tuning.run.run import run_plan, sweep_embedder
+from chunkwise.tuning.run.sweep_folder import SweepFolder, SweepRecord
 from chunkwise.tuning.sweep import Configuration, Sweep
-from chunkwise.tuning.sweep_inputs import SweepInputs
 from chunkwise.tuning.sweep_result import NOT_RUN, Outcome, SweepResult
 
 

@@ -12,10 +12,9 @@ from chunkwise.evaluation.sources import Skipped
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
-from chunkwise.tuning import sweep_inputs as module
+from chunkwise.tuning.plan import prepare as module
 from chunkwise.tuning.plan.plan import default_retrieval, default_sweep
-from chunkwise.tuning.plan.prepare import prepare_sweep, shortest_path
-from chunkwise.tuning.sweep_inputs import SweepInputs
+from chunkwise.tuning.plan.prepare import SweepInputs, prepare_sweep, shortest_path
 from hash_embedder import HashEmbedder, PlainHashEmbedder
 
 PLAIN = Document("a", "One lamp is lit. Two are not. " * 200)

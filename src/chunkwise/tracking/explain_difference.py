@@ -1,4 +1,4 @@
-"""What changed from one run to another, and how much of a figure's difference came from it.
+"""What changed from one run to another, how much of a figure's difference came from it, and what likely made it fall.
 
 The difference of a metric is that of its means over all scored questions. It is divided so, and the parts add up to it:
 
@@ -16,6 +16,7 @@ their part carries all the names.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -27,7 +28,7 @@ from chunkwise.metrics.registry import lower_is_better, metric_of
 from chunkwise.records.json import json_text
 from chunkwise.stats.intervals import Interval
 from chunkwise.stats.paired import paired_difference
-from chunkwise.tracking.kept_run import KeptQuestion, KeptRun
+from chunkwise.tracking.run import KeptQuestion, KeptRun
 
 QUESTIONS, DOCUMENTS, SETTINGS, VERSIONS = "questions", "documents", "settings", "versions"
 UNKNOWN = "not known"
@@ -449,3 +450,62 @@ def _looks_at_questions(metric: str) -> bool:
 
 def _seen(question: KeptQuestion) -> list[str]:
     return [*question.documents, *(hit.doc_id for hit in question.hits)]
+
+
+_NAMED = 160
+
+
+_FLAGS = {
+    "strategy": "-s", "retriever": "--retriever", "embedder": "--embedder", "vectors": "--vectors",
+    "context": "--context", "language": "--language", "neighbours": "--neighbours", "mmr": "--mmr",
+    "reranker": "--reranker", "k": "-k",
+    "budget": "--budget", "tokenizer": "--tokenizer", "seed": "--seed",
+}  # fmt: skip
+
+
+def likely_cause(
+    found: RunDifference, since: int, metric: str, is_lower_better: bool, command: str
+) -> tuple[str, str]:
+    """What made most of the fall that began in this run, and a command that shows whether it did, if there is one."""
+    divided = found.metrics.get(metric)
+    sign = 1 if is_lower_better else -1
+    parts = [part for part in divided.parts if sign * part.amount > 0] if divided else []
+    if not parts:
+        told = found.changes.words
+        what = ", ".join(told) if told else "nothing that is recorded changed"
+        return f"{what} in run {since}", ""
+    part = max(parts, key=lambda each: abs(each.amount))
+    return _cause_words(part, since, found), _checked_by(part, found, command)
+
+
+def _cause_words(part: DifferencePart, since: int, found: RunDifference) -> str:
+    documents = found.changes.documents
+    if part.cause == DOCUMENTS and documents:
+        return f"changed documents in run {since} ({documents.words})"
+    words = part.words if len(part.words) <= _NAMED else f"{part.words[: _NAMED - 1]}…"
+    return f"{words} in run {since}" if part.cause != QUESTIONS else f"{words}, in run {since}"
+
+
+def _checked_by(part: DifferencePart, found: RunDifference, command: str) -> str:
+    """Where one setting or one package changed, the same again with what it was."""
+    if part.cause == SETTINGS and len(found.changes.settings) == 1:
+        (only,) = found.changes.settings
+        flag = _FLAGS.get(only.name)
+        if flag and only.before not in (None, ""):
+            return with_option(command, flag, str(only.before))
+    if part.cause == VERSIONS and len(found.changes.versions) == 1:
+        (only,) = found.changes.versions
+        if only.before and only.name != "python":
+            return f"pip install {shlex.quote(f'{only.name}=={only.before}')} && {command}"
+    if part.cause not in (DOCUMENTS, QUESTIONS, SETTINGS, VERSIONS) and not found.changes.words:
+        return command  # again: what differs without a change is noise
+    return ""
+
+
+def with_option(command: str, flag: str, value: str) -> str:
+    """The command with this value in place of the one it names."""
+    words = shlex.split(command)
+    while flag in words:
+        at = words.index(flag)
+        del words[at : at + 2]
+    return shlex.join([*words, flag, value])

@@ -13,11 +13,11 @@ from chunkwise.core import Document, OnProgress, Query
 from chunkwise.documents import read
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.testsets.reading import read_testset
-from chunkwise.tracking.kept_run import KeptRun, RunOrigin
 from chunkwise.tracking.origin import time_text
 from chunkwise.tracking.record import run_of_results
+from chunkwise.tracking.run import KeptRun, RunOrigin
 from chunkwise.tracking.store import History
-from chunkwise.tracking.watching import WatchOutcome, watch_run
+from chunkwise.tracking.watch import WatchOutcome, watch_run
 
 WEEKS = 40
 FIRST = datetime(2026, 1, 5, 6, tzinfo=UTC)

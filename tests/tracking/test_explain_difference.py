@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkwise.tracking.difference import (
+from chunkwise.tracking.explain_difference import (
     DifferencePart,
     DividedDifference,
     changes_between,
     difference_of,
     divided_scores,
 )
-from chunkwise.tracking.kept_run import KeptFigure, KeptRun
+from chunkwise.tracking.run import KeptFigure, KeptRun
 from how_many import examples
 from tracking.made_runs import kept_run
 

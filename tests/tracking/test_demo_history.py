@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.tracking import sample_weeks
-from chunkwise.tracking.sample_weeks import CHANGES, METRICS, change_of, keep_sample_weeks
+from chunkwise.tracking import demo_history
+from chunkwise.tracking.demo_history import CHANGES, METRICS, change_of, keep_sample_weeks
 from chunkwise.tracking.store import History
 from cli.in_process import Run, here
 
@@ -16,10 +16,10 @@ __all__ = ["here"]
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same changes in three weeks."""
     soon = tuple(
-        sample_weeks.SampleChange(week, each.strategy, each.words)
+        demo_history.SampleChange(week, each.strategy, each.words)
         for week, each in enumerate(CHANGES, 1)
     )
-    monkeypatch.setattr(sample_weeks, "CHANGES", soon)
+    monkeypatch.setattr(demo_history, "CHANGES", soon)
 
 
 def test_a_change_is_in_force_until_the_next() -> None:

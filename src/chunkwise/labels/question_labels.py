@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from chunkwise.core import Passage
-from chunkwise.labels.event import RELEVANT, WITH_PLACE, LabelEvent, standing
-from chunkwise.labels.store import LabelStore, Pool
+from chunkwise.labels.store import RELEVANT, WITH_PLACE, LabelEvent, LabelStore, Pool, standing
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from chunkwise.core import Document, Query
 from chunkwise.documents.walk import SWEEP_FILES, SWEEP_RECORD
 from chunkwise.evaluation.results import Json, documents_hash
 from chunkwise.records.json import WrongType, json_text, read_as
-from chunkwise.testsets.reading import hash_of
+from chunkwise.testsets.testset import hash_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.plan.prepare import PreparedSweep
 from chunkwise.tuning.plan.sweep_file import sweep_text

@@ -3,16 +3,48 @@ markup."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Column, Table
+from rich.text import Text
 
 from chunkwise.base.wording import interval
 from chunkwise.evaluation.results import Figure
-from chunkwise.report.plain_text import one_line
+from chunkwise.report.sanitize import one_line
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from rich.console import Console, RenderableType
+
+
+class FittedTable(Table):
+    """Without lines; columns of words are narrowed where there is no room, each cell on one line."""
+
+    def __init__(self) -> None:
+        super().__init__(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+
+    def add_words(self, name: str, least: int | None = None) -> None:
+        """A column that is cut where the table is wider than the screen, to no less than `least` cells."""
+        self.add_column(name, no_wrap=False, overflow="ellipsis", min_width=least)
+
+    def add_figures(self, name: str) -> None:
+        """A column that is never cut as long as words can be."""
+        self.add_column(name, justify="right", no_wrap=True, overflow="ellipsis")
+
+    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
+        fitted = (
+            _on_one_line(cell, column) for cell, column in zip(cells, self.columns, strict=False)
+        )
+        super().add_row(*fitted, **options)
+
+
+def _on_one_line(cell: RenderableType | None, column: Column) -> RenderableType | None:
+    """Rich narrows those columns alone that may wrap: here the column may, and its cells do not."""
+    if column.no_wrap or column.overflow != "ellipsis" or not isinstance(cell, str | Text):
+        return cell
+    shown = Text(cell) if isinstance(cell, str) else cell.copy()
+    shown.no_wrap, shown.overflow = True, "ellipsis"
+    return shown
+
 
 _BLOCKS = "▏▎▍▌▋▊▉█"
 LOWER = "↓"
@@ -31,7 +63,6 @@ def bar(share: float, width: int = BAR) -> str:
 
 
 def heading(console: Console, text: str) -> None:
-    from rich.text import Text
 
     console.print()
     console.print(Text(text, style="bold"))
@@ -39,7 +70,6 @@ def heading(console: Console, text: str) -> None:
 
 def line(console: Console, text: str, style: str = "", *, wrap: bool = True) -> None:
     from rich.padding import Padding
-    from rich.text import Text
 
     # Text objects are shown as they are: no markup, no emoji codes, no highlighting.
     shown = Text(text, style=style, no_wrap=not wrap, overflow="fold" if wrap else "ellipsis")
@@ -48,8 +78,6 @@ def line(console: Console, text: str, style: str = "", *, wrap: bool = True) -> 
 
 def plain_table(*columns: str, left: int = 1) -> Table:
     """A table without lines; the first `left` columns hold words, which give way, the others figures."""
-    from chunkwise.report.terminal.fitted_table import FittedTable
-
     table = FittedTable()
     for index, name in enumerate(columns):
         if index < left:
@@ -62,7 +90,6 @@ def plain_table(*columns: str, left: int = 1) -> Table:
 def indented(console: Console, text: str, style: str = "", left: int = 8) -> None:
     """Text of several lines that all begin so far in."""
     from rich.padding import Padding
-    from rich.text import Text
 
     console.print(Padding(Text(text, style), (0, 0, 0, left), expand=False))
 
@@ -78,7 +105,6 @@ def figure_table(console: Console) -> Table:
 
 def add_row(table: Table, name: str, mean: str, figure: Figure, console: Console) -> None:
     """One figure, its name cut where there is no room."""
-    from rich.text import Text
 
     drawn = _drawn(figure, _scale(console))
     label = one_line(name, max(console.width - _scale(console) - 38, 12))
@@ -99,7 +125,6 @@ def _scale(console: Console) -> int:
 
 def _drawn(figure: Figure, width: int) -> Text:
     """The interval on a line from 0 to 1, the mean marked on it."""
-    from rich.text import Text
 
     if figure.mean is None or figure.low is None or figure.high is None:
         return Text("")

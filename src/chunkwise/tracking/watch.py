@@ -17,7 +17,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted, did_you_mean
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.registry import lower_is_better
-from chunkwise.stats.control import (
+from chunkwise.stats.control_chart import (
     ALARM,
     FEWEST_RUNS,
     ControlChart,
@@ -27,7 +27,6 @@ from chunkwise.stats.control import (
     paired_falls,
     unpaired_falls,
 )
-from chunkwise.tracking.alert_cause import likely_cause
 from chunkwise.tracking.alerts import (
     Alert,
     LostQuestion,
@@ -36,11 +35,12 @@ from chunkwise.tracking.alerts import (
     WatchedFigure,
     WatchedRun,
 )
-from chunkwise.tracking.difference import (
+from chunkwise.tracking.explain_difference import (
     changes_between,
     common_questions,
+    likely_cause,
 )
-from chunkwise.tracking.kept_run import KeptHit, KeptQuestion, KeptRun, RunSummary
+from chunkwise.tracking.run import KeptHit, KeptQuestion, KeptRun, RunSummary
 from chunkwise.tracking.store import USUAL_BASELINE, History
 
 WATCHED = 8
@@ -322,7 +322,9 @@ def _alert(
     types = [TypeFall(name, len(own), math.fsum(own) / len(own)) for name, own in by_type.items()]
     worst = sorted(moved, key=lambda each: -sign * (each[3] - each[2]))
     lost = [each for each in worst if sign * (each[3] - each[2]) > 0][:_LOST_MOST]
-    cause, check = likely_cause(history, before, since, metric, figure, command)
+    found = history.difference(before, since)
+    cause, check = likely_cause(found, since, metric, figure.is_lower_better, command)
+    check = check or f"chunkwise history diff {before} {since}{history.option}"
     return Alert(
         metric, watched.name, figure.alarm or "fall", figure, watched.reference, since, run.number, run.number,
         run.when,

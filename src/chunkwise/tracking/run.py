@@ -13,8 +13,7 @@ from chunkwise.core import Document, Query
 from chunkwise.evaluation.results import Json, document_hash
 from chunkwise.evaluation.verdicts import question_of
 from chunkwise.records.json import json_text
-from chunkwise.tracking.names import KINDS as KINDS
-from chunkwise.tracking.names import RunKind as RunKind
+from chunkwise.tracking import RunKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.stats.control import (
+from chunkwise.stats.control_chart import (
     ALARM,
     FEWEST_RUNS,
     MOST_RUNS,
