@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chunkwise.cli.ab import command as ab
-from chunkwise.cli.alerts import ack, alerts
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option, parsed_anew
 from chunkwise.cli.exit_status import settled
 from chunkwise.cli.keep import ExporterOptions, HistoryOption, exporters_of, hand_on
@@ -45,6 +43,8 @@ from chunkwise.cli.streams import (
     shown_place,
     stdout_console,
 )
+from chunkwise.cli.watch_ab import command as ab
+from chunkwise.cli.watch_alerts import ack, alerts
 
 if TYPE_CHECKING:
     from chunkwise.core import Query
