@@ -89,7 +89,7 @@ $(VENV)-exporters/.installed: pyproject.toml
 # Four frameworks with all they bring: nothing for the environment of every test. Where they do not install, a line says so.
 ADAPTERS := langchain llamaindex haystack dspy
 DATABASES := chroma milvus qdrant
-ADAPTER_TESTS := tests/integrations tests/chunkers/test_other_splitters.py
+ADAPTER_TESTS := tests/integrations tests/chunkers/test_third_party_splitters.py
 ADAPTER_TOOLS := langchain-tests pytest pytest-asyncio hypothesis
 # What our settings of pytest hold against warnings and unknown settings is not for packages of others.
 WITH_ADAPTERS = -m pytest -W default -o addopts=-q -o asyncio_mode=auto -o asyncio_default_fixture_loop_scope=function $(ADAPTER_TESTS)
@@ -122,7 +122,7 @@ $(VENV)-adapters-oldest/.tried: pyproject.toml | $(STAMP)
 
 # A server of S3, frames of other libraries and Ray: nothing for the environment of every test, either.
 SCALE_TESTS := tests/documents/test_s3.py tests/retrieval/test_lancedb_object_store.py tests/documents/test_tables_of_others.py \
-	tests/documents/test_sftp.py tests/chunkers/test_ray_engine.py tests/chunkers/test_ray_object_store.py tests/chunkers/test_lance_parts.py \
+	tests/documents/test_sftp.py tests/chunkers/test_ray_engine.py tests/chunkers/test_ray_object_store.py tests/chunkers/test_lance_dataset.py \
 	tests/chunkers/test_full_disk.py tests/test_kubernetes_example.py
 
 test-scale: $(VENV)-scale/.tried ## object stores, tables of other libraries, a Ray cluster of two nodes

@@ -31,7 +31,7 @@ from benchmarks.voices import PAGE, _cells, _difference
 from chunkwise.models import get_embedder, get_reranker, get_token_encoder
 from chunkwise.retrieval.multiscale import AtomCandidates, Multiscale, assemble, atom_votes
 from chunkwise.retrieval.multiscale.multiscale import _by_reading
-from chunkwise.retrieval.multiscale.votes import Windows, spread
+from chunkwise.retrieval.multiscale.window_votes import Windows, spread
 from chunkwise.retrieval.retrievers import MultiscaleRetriever
 from chunkwise.retrieval.retrievers import _Texts as AtomTexts
 from chunkwise.text.terms import query_terms

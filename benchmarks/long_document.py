@@ -59,16 +59,12 @@ def main() -> None:
             else:
                 command += ["chunk", str(file), "-o", str(output), "--engine", given.engine]
             command += ["-q", "-s", given.strategy]
-            together, largest, used, clock = watched(command)
+            took = watched(command)
             chunks = ""
             if (output / "_chunkwise.json").exists():
                 made = json.loads((output / "_chunkwise.json").read_text())
                 chunks = f", {made['chunks']:,} chunks"
-            print(
-                f"{megabytes:g} MB{chunks}: peak of all processes {together:.0f} MB, of the largest {largest:.0f} MB; "
-                f"{used:.0f} s of the processor, {clock:.0f} s; load {os.getloadavg()[0]:.0f}",
-                flush=True,
-            )
+            print(f"{megabytes:g} MB{chunks}: {took}; load {os.getloadavg()[0]:.0f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,8 @@
     python -m benchmarks.scale nodes --megabytes 20     # processes, and a cluster of one and of two nodes
     python -m benchmarks.scale overhead --megabytes 1000  # both engines at once, each on half of the cores
     python -m benchmarks.scale embed --megabytes 0.3    # the same for an index with vectors
+    python -m benchmarks.scale raydata --megabytes 8    # Ray Data beside our tasks: benchmarks/ray_data.py
     python -m benchmarks.scale memory --megabytes 100 300 1000 --strategy words   # of the command as a whole
-    python -m benchmarks.scale large --chunks 10000000  # what searching so many takes of memory
-    python -m benchmarks.scale built --chunks 10000000 --folder /somewhere/large   # so many indexed, and searched
     python -m benchmarks.scale model                    # arithmetic on these figures, for larger ones
 
 Documents are the sections of the sample corpus in a seeded order, no two alike. Work is counted in seconds of the
@@ -24,11 +23,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 import chunkwise
 from benchmarks.watched import memory_of, watched
@@ -88,7 +85,7 @@ def names() -> None:
         )
 
 
-def _corpus(folder: Path, megabytes: float) -> int:
+def corpus(folder: Path, megabytes: float) -> int:
     texts = [
         path.read_text()
         for path in sorted((Path(chunkwise.__file__).parent / "corpus").rglob("*.md"))
@@ -110,7 +107,7 @@ def cut(megabytes: float, *, with_ray: bool) -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "docs"
         folder.mkdir()
-        print(f"{_corpus(folder, megabytes):,} documents, {megabytes:g} MB")
+        print(f"{corpus(folder, megabytes):,} documents, {megabytes:g} MB")
         ways = {
             "one file, -j 1": ["one.parquet", "-j", "1"],
             "data set, -j 1": ["j1", "-j", "1"],
@@ -184,7 +181,7 @@ def _warm() -> int:
     return os.getpid() if chunkwise else 0
 
 
-def _processor_seconds() -> float:
+def processor_seconds() -> float:
     """Of this process and all that it began, those of raylets among them."""
     ticks = os.sysconf("SC_CLK_TCK")
     parents, used = {}, {}
@@ -204,10 +201,10 @@ def _processor_seconds() -> float:
 
 
 def _timed(work: Callable[[], object]) -> str:
-    before, began = _processor_seconds(), time.monotonic()
+    before, began = processor_seconds(), time.monotonic()
     work()
     return (
-        f"{_processor_seconds() - before:.1f} s of the processor, {time.monotonic() - began:.0f} s"
+        f"{processor_seconds() - before:.1f} s of the processor, {time.monotonic() - began:.0f} s"
     )
 
 
@@ -226,7 +223,7 @@ def nodes(megabytes: float) -> None:
     with tempfile.TemporaryDirectory() as place:
         docs = Path(place) / "docs"
         docs.mkdir()
-        print(f"{_corpus(docs, megabytes):,} documents, {megabytes:g} MB", flush=True)
+        print(f"{corpus(docs, megabytes):,} documents, {megabytes:g} MB", flush=True)
         for jobs in (1, 2):
             print(f"-j {jobs}: {_timed(lambda j=jobs: _dataset(docs, Path(place) / f'j{j}', j))}", flush=True)  # type: ignore[misc]  # fmt: skip
         for count in (1, 2):
@@ -247,7 +244,7 @@ def overhead(megabytes: float, strategy: str) -> None:
     with tempfile.TemporaryDirectory() as place:
         docs = Path(place) / "docs"
         docs.mkdir()
-        print(f"{_corpus(docs, megabytes):,} documents, {megabytes:g} MB", flush=True)
+        print(f"{corpus(docs, megabytes):,} documents, {megabytes:g} MB", flush=True)
         every = sorted(os.sched_getaffinity(0))
         half = len(every) // 2
         began = [
@@ -259,7 +256,7 @@ def overhead(megabytes: float, strategy: str) -> None:
         ]  # fmt: skip
         peaks = [0.0, 0.0]
         while any(process.poll() is None for process in began):
-            now = [memory_of(process.pid)[0] for process in began]
+            now = [memory_of(process.pid).together for process in began]
             peaks = [max(pair) for pair in zip(peaks, now, strict=True)]
             time.sleep(1.0)
         if any(process.returncode for process in began):
@@ -298,7 +295,7 @@ def embed(megabytes: float) -> None:
     with tempfile.TemporaryDirectory() as place:
         docs = Path(place) / "docs"
         docs.mkdir()
-        print(f"{_corpus(docs, megabytes):,} documents, {megabytes:g} MB", flush=True)
+        print(f"{corpus(docs, megabytes):,} documents, {megabytes:g} MB", flush=True)
 
         def made(name: str, jobs: Jobs) -> None:
             chunkwise.index(str(docs), embedder="minilm", into=f"{place}/{name}", jobs=jobs)
@@ -326,7 +323,7 @@ def memory(sizes: list[float], strategy: str, engine: str) -> None:
         with tempfile.TemporaryDirectory() as place:
             docs = Path(place) / "docs"
             docs.mkdir()
-            count = _corpus(docs, megabytes)
+            count = corpus(docs, megabytes)
             command = [
                 sys.executable,
                 "-m",
@@ -342,153 +339,7 @@ def memory(sizes: list[float], strategy: str, engine: str) -> None:
                 strategy,
                 *(["-j", "2"] if engine == "local" else ["--engine", engine]),
             ]
-            together, largest, used, clock = watched(command)
-            print(
-                f"{megabytes:g} MB, {count:,} documents: peak of all processes {together:.0f} MB, of the largest "
-                f"{largest:.0f} MB; {used:.0f} s of the processor, {clock:.0f} s",
-                flush=True,
-            )
-
-
-def _tiled(arrays: Mapping[str, Any], times: int, folder: Path) -> dict[str, Any]:
-    """An index as large as so many of these one behind the other, in files that are mapped."""
-    found = {}
-    for name, own in arrays.items():
-        if name.startswith("atom"):
-            found[name] = own  # not looked at by who asks for chunks
-            continue
-        if name.startswith("chunk_terms."):
-            continue
-        rows = (len(own) - 1) * times + 1 if name.endswith(".first") else len(own) * times
-        file = np.lib.format.open_memmap(folder / f"{name}.npy", "w+", own.dtype, (rows, *own.shape[1:]))  # fmt: skip
-        for turn in range(times):
-            if name.endswith(".first"):
-                file[turn * (len(own) - 1) : (turn + 1) * (len(own) - 1) + 1] = own + turn * own[-1]
-            else:
-                file[turn * len(own) : (turn + 1) * len(own)] = own
-        file.flush()
-        found[name] = np.load(folder / f"{name}.npy", mmap_mode="r")
-    first, row = arrays["chunk_terms.first"], arrays["chunk_terms.row"]
-    chunks = len(arrays["chunk_terms.length"])
-    postings = np.lib.format.open_memmap(folder / "row.npy", "w+", np.int32, (len(row) * times,))
-    counts = np.lib.format.open_memmap(folder / "times.npy", "w+", np.int32, (len(row) * times,))
-    shift = np.arange(times, dtype=np.int64)[:, None] * chunks
-    for term in range(len(first) - 1):
-        low, high = int(first[term]), int(first[term + 1])
-        postings[low * times : high * times] = (row[low:high][None] + shift).ravel()
-        counts[low * times : high * times] = np.tile(arrays["chunk_terms.times"][low:high], times)
-    np.save(folder / "length.npy", np.tile(arrays["chunk_terms.length"], times))
-    found["chunk_terms.hashes"] = arrays["chunk_terms.hashes"]
-    found["chunk_terms.first"] = first * times
-    for name in ("row", "times", "length"):
-        found[f"chunk_terms.{name}"] = np.load(folder / f"{name}.npy", mmap_mode="r")
-    return found
-
-
-def large(chunks: int) -> None:
-    """Hybrid search of an index whose vectors are chance and whose words are those of the sample corpus, many times."""
-    from chunkwise.core import Document
-    from chunkwise.retrieval.filters import EVERYTHING
-    from chunkwise.retrieval.local.index import LocalIndex
-
-    chance = random.Random(3)
-    words = sorted(
-        {
-            word
-            for path in (Path(chunkwise.__file__).parent / "corpus").rglob("*.md")
-            for word in path.read_text().split()
-            if word.isalpha()
-        }
-    )
-    texts = [" ".join(chance.choices(words, k=120)) for _ in range(2_000)]
-    documents = [Document(str(at), text) for at, text in enumerate(texts)]
-    made = chunkwise.index(documents, "tokens(max_tokens=1000)", vectors="none")
-    source = made.source
-    assert isinstance(source, LocalIndex)
-    arrays = dict(source.arrays)
-    own = len(arrays["chunk.start"])
-    rng = np.random.default_rng(1)
-    vectors = rng.normal(size=(own, 384)).astype(np.float32)
-    arrays["chunk.vector"] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    times = -(-chunks // own)
-    with tempfile.TemporaryDirectory() as place:
-        began = time.monotonic()
-        index = LocalIndex(_tiled(arrays, times, Path(place)), source.settings, source.languages)
-        size = sum(path.stat().st_size for path in Path(place).iterdir())
-        took = time.monotonic() - began
-        print(
-            f"{index.chunk_count:,} chunks, {size / 1e9:.1f} GB, made in {took:.0f} s", flush=True
-        )
-        del vectors, made, documents, texts
-        before = _status("RssAnon")
-        for turn in range(3):
-            asked = " ".join(chance.choices(words, k=6))
-            began = time.monotonic()
-            index.words([asked], 400, EVERYTHING)
-            lexical = time.monotonic() - began
-            query = rng.normal(size=(1, 384)).astype(np.float32)
-            index.nearest(query / np.linalg.norm(query), 400, EVERYTHING)
-            both = time.monotonic() - began
-            print(
-                f"question {turn + 1}: words {lexical:.1f} s, vectors {both - lexical:.1f} s; memory of its own "
-                f"{_status('RssAnon'):.0f} MB (before: {before:.0f}), peak with mapped files {_status('VmHWM'):.0f} MB",
-                flush=True,
-            )
-
-
-_CHUNK_WORDS, _CHUNKS_A_DOCUMENT = 12, 2_000
-
-
-def _short_chunks(folder: Path, chunks: int) -> None:
-    """Paragraphs of twelve words that stand side by side in the sample corpus, in another order."""
-    texts = sorted((Path(chunkwise.__file__).parent / "corpus").rglob("*.md"))
-    words = np.array(
-        [word for path in texts for word in path.read_text().split() if word.isalpha()]
-    )
-    rng = np.random.default_rng(7)
-    for number in range(-(-chunks // _CHUNKS_A_DOCUMENT)):
-        count = min(_CHUNKS_A_DOCUMENT, chunks - number * _CHUNKS_A_DOCUMENT)
-        first = rng.integers(0, len(words) - _CHUNK_WORDS, count)
-        places = first[:, None] + rng.permuted(np.tile(np.arange(_CHUNK_WORDS), (count, 1)), axis=1)
-        path = folder / f"{number // 500:03}" / f"{number:06}.txt"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("\n\n".join(map(" ".join, words[places].tolist())) + "\n")
-
-
-def built(chunks: int, folder: Path | None) -> None:
-    """By the commands themselves: an index of so many short chunks, and questions to it."""
-    with tempfile.TemporaryDirectory(dir=folder) as place:
-        docs, kb = Path(place) / "docs", Path(place) / "kb"
-        docs.mkdir()
-        _short_chunks(docs, chunks)
-        command = [sys.executable, "-m", "chunkwise", "index", str(docs), "--into", str(kb), "-q"]
-        command += ["-s", f"words(max_words={_CHUNK_WORDS})", "--vectors", "none", "-j", "1"]
-        together, largest, used, clock = watched(command)
-        size = sum(path.stat().st_size for path in kb.rglob("*") if path.is_file())
-        print(
-            f"{chunk_count(kb):,} chunks, {size / 1e9:.1f} GB: peak of all processes {together:.0f} MB, of the largest "
-            f"{largest:.0f} MB; {used:.0f} s of the processor, {clock:.0f} s",
-            flush=True,
-        )
-        for asked in ("who approves annual leave", "expense report of a journey", "password"):
-            command = [sys.executable, "-m", "chunkwise", "search", str(kb), asked, "--json"]
-            peak, _, used, clock = watched([*command, "--retriever", "bm25", "-k", "10"], 0.1)
-            print(
-                f"{asked!r}: peak {peak:.0f} MB, {used:.1f} s of the processor, {clock:.1f} s",
-                flush=True,
-            )
-
-
-def chunk_count(kb: Path) -> int:
-    """Of an index in a folder."""
-    found = chunkwise.open_index(kb)
-    return found.source.chunk_count
-
-
-def _status(name: str) -> float:
-    told = Path("/proc/self/status").read_text().splitlines()
-    line = next(each for each in told if each.startswith(name))
-    return int(line.split()[1]) / 1000
+            print(f"{megabytes:g} MB, {count:,} documents: {watched(command)}", flush=True)
 
 
 CUT = 0.5e6
@@ -516,6 +367,15 @@ def model() -> None:
         print(f"| {' | '.join(cells)} |")
 
 
+def _ray_data(given: argparse.Namespace) -> None:
+    from benchmarks import ray_data
+
+    if given.way:
+        ray_data.one(given.way, given.folder, given.strategy, embed=given.embed, fault=given.fault)
+    else:
+        ray_data.compare(given.megabytes[0], given.strategy, embed=given.embed, fault=given.fault)
+
+
 def main() -> None:
     reader = argparse.ArgumentParser()
     reader.add_argument(
@@ -527,9 +387,8 @@ def main() -> None:
             "overhead",
             "one",
             "embed",
+            "raydata",
             "memory",
-            "large",
-            "built",
             "model",
         ],
     )
@@ -538,7 +397,9 @@ def main() -> None:
     reader.add_argument("--engine", default="local")
     reader.add_argument("--ray", action="store_true")
     reader.add_argument("--folder", type=Path)
-    reader.add_argument("--chunks", type=int, default=10_000_000)
+    reader.add_argument("--embed", action="store_true")
+    reader.add_argument("--fault", choices=["", "document", "node"], default="")
+    reader.add_argument("--way", default="")
     given = reader.parse_args()
     ways: dict[str, Callable[[], None]] = {
         "names": names,
@@ -547,9 +408,8 @@ def main() -> None:
         "overhead": lambda: overhead(given.megabytes[0], given.strategy),
         "one": lambda: one(given.engine, given.folder, given.strategy),
         "embed": lambda: embed(given.megabytes[0]),
+        "raydata": lambda: _ray_data(given),
         "memory": lambda: memory(given.megabytes, given.strategy, given.engine),
-        "large": lambda: large(given.chunks),
-        "built": lambda: built(given.chunks, given.folder),
         "model": model,
     }
     ways[given.what]()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import chunkwise
-from chunkwise.base.renamed import renamed
+from chunkwise.base.deprecation import renamed
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.results import read_results, write_results
 from hash_embedder import HashEmbedder

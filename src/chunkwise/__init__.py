@@ -171,7 +171,7 @@ _OLD_NAMES = {"Tuned": "TuneResult"}
 
 def __getattr__(name: str) -> Any:
     if name in _OLD_NAMES:
-        from chunkwise.base.renamed import warn_renamed
+        from chunkwise.base.deprecation import warn_renamed
 
         new = _OLD_NAMES[name]
         warn_renamed(f"chunkwise.{name}", new)

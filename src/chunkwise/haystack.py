@@ -25,7 +25,7 @@ from chunkwise.integrations import (
     index_place,
     joined,
 )
-from chunkwise.retrieval.conditions import Clause
+from chunkwise.retrieval.metadata_conditions import Clause
 
 __all__ = ["ChunkwiseRetriever", "ChunkwiseSplitter"]
 

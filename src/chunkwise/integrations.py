@@ -18,9 +18,9 @@ from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Chunk, Hit
 from chunkwise.models import get_reranker
 from chunkwise.models.rerank.reranker import Reranker
-from chunkwise.retrieval.conditions import Clause, Where, conditions_of
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexes import Index, open_index
+from chunkwise.retrieval.metadata_conditions import Clause, Where, conditions_of
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.search.rerank import reranked_texts
 from chunkwise.text.tokens.tokenizers import TokenizerLike

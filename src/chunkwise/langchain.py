@@ -44,7 +44,7 @@ from chunkwise.integrations import (
 from chunkwise.models import DEFAULT, get_embedder, get_reranker
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.rerank.reranker import Reranker
-from chunkwise.text.syntax_tree import LANGUAGES
+from chunkwise.text.source_code import LANGUAGES
 from chunkwise.text.tokens.tokenizers import (
     DEFAULT_TOKENIZER,
     MODELS,

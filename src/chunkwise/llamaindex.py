@@ -50,7 +50,7 @@ from chunkwise.models import DEFAULT, get_embedder, get_reranker
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.embed.embedder import Kind as TextKind
 from chunkwise.models.rerank.reranker import Reranker
-from chunkwise.retrieval.conditions import Clause
+from chunkwise.retrieval.metadata_conditions import Clause
 
 __all__ = ["ChunkwiseEmbedding", "ChunkwiseNodeParser", "ChunkwiseReranker", "ChunkwiseRetriever"]
 

@@ -10,7 +10,7 @@ import pytest
 
 from chunkwise import chunk_text, get_strategy, strategies
 from chunkwise.base.errors import BrokenContract, ChunkwiseError, UnknownName
-from chunkwise.base.user_files import run_file
+from chunkwise.base.user_code import run_file
 from chunkwise.chunkers import registry
 from chunkwise.core import Document, Span
 from chunkwise.testkit import check_chunker

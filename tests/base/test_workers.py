@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.user_files import run_file
+from chunkwise.base.user_code import run_file
 from chunkwise.base.workers import WorkerDied, Workers, interrupts_held
 from untimed import HANG
 
@@ -223,7 +223,7 @@ def test_a_file_that_changed_meanwhile_is_run_as_it_was(tmp_path: Path) -> None:
 
 def test_a_worker_that_looks_a_file_up_finds_the_version_of_its_parent(tmp_path: Path) -> None:
     text = (
-        "from pathlib import Path\nfrom chunkwise.base.user_files import run_file\n"
+        "from pathlib import Path\nfrom chunkwise.base.user_code import run_file\n"
         "class Looking:\n    def __call__(self, given):\n"
         "        return run_file(Path(given), 99).Doubled()(21)\n"
     )

@@ -87,7 +87,7 @@ def _segments(document: Document, strategy: str, sizes: SegmentSizes) -> list[Te
 
 
 def _rows(segments: list[TextSegment]) -> list[ChunkRow]:
-    return [row_of(chunk, place) for _, chunks, place, _ in segments for chunk in chunks]
+    return [row_of(chunk, each.place) for each in segments for chunk in each.chunks]
 
 
 def test_every_strategy_that_says_so_is_among_those_tested() -> None:
@@ -137,7 +137,7 @@ def test_a_text_that_offers_no_place_to_part_it_is_parted_all_the_same() -> None
     document = Document("d", text, format="markdown")
     sizes = SegmentSizes(10_000, tail=1_000, most=2)
     made = _segments(document, "structure(max_tokens=50)", sizes)
-    assert max(len(each.analyzed.text) for each in made) <= 20_000
+    assert max(len(each.chunked.document.text) for each in made) <= 20_000
     found = _rows(made)
     assert [row["index"] for row in found] == list(range(len(found)))
     assert all(row["text"] == text[row["start"] : row["end"]] for row in found)

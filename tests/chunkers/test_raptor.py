@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from chunkwise import Document, get_strategy
 from chunkwise.base.errors import BrokenContract, ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.chunkers import Strategy
-from chunkwise.chunkers.checked_pieces import merged_spans
+from chunkwise.chunkers.check_pieces import merged_spans
 from chunkwise.chunkers.raptor import RaptorChunker, clusters, first_sentences, summary_requests
 from chunkwise.core import Chunk, Piece, Span
 from chunkwise.metrics.cuts.boundary_issues import find_issues

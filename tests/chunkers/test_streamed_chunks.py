@@ -17,8 +17,8 @@ import pytest
 import chunkwise
 from chunkwise import LoadOptions
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
-from chunkwise.chunkers.long_text_segments import SegmentSizes, in_segments
-from chunkwise.chunkers.streamed_chunks import CutSegment, chunk_segments
+from chunkwise.chunkers.long_text_segments import SegmentSizes, TextSegment, in_segments
+from chunkwise.chunkers.streamed_chunks import chunk_segments
 from chunkwise.chunkers.write_chunks import chunk_lines, row_of
 
 WORDS = "the keeper of lamp writes down hour and wind over water near old stone pier".split()
@@ -65,7 +65,7 @@ def _rows(found: Iterator[Any]) -> tuple[list[Any], list[str], int]:
         if isinstance(each, UnreadableDocument):
             problems.append(str(each))
         else:
-            assert isinstance(each, CutSegment)
+            assert isinstance(each, TextSegment)
             segments += 1
             rows += [row_of(chunk, each.place) for chunk in each.chunked.chunks]
     return rows, problems, segments
@@ -97,7 +97,7 @@ def test_lines_of_a_segment_count_from_the_beginning_of_the_text(docs: Path) -> 
     lines = [
         json.loads(line)
         for each in found
-        if isinstance(each, CutSegment)
+        if isinstance(each, TextSegment)
         for line in chunk_lines(each.chunked.chunks, each.place)
     ]
     text = (docs / "b.md").read_text()
@@ -112,7 +112,9 @@ def test_a_text_with_a_blank_beginning_is_one_document(docs: Path, jobs: int) ->
     (docs / "b.md").write_text("\n" * 300_000 + _text(300_000))
     found = chunk_segments(docs, "words(max_words=40)", options=LoadOptions(), jobs=jobs)
     begun = [
-        each.chunked.document.id for each in found if isinstance(each, CutSegment) and each.is_first
+        each.chunked.document.id
+        for each in found
+        if isinstance(each, TextSegment) and each.is_first
     ]
     assert begun == sorted(set(begun))
     assert "b.md" in begun

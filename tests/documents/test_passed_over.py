@@ -8,7 +8,7 @@ import pytest
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.documents import LoadOptions, read
-from chunkwise.documents.patterns import matches
+from chunkwise.documents.glob_patterns import matches
 from chunkwise.documents.walk import kind_of_name
 from documents.office_files import zipped
 from untimed import is_linear

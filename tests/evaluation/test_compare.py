@@ -11,7 +11,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.evaluation.compare import compare, run_name
 from chunkwise.evaluation.comparison import NO_DIFFERENCE, Change
 from chunkwise.evaluation.results import Figure, Results
-from chunkwise.records.typed import json_text
+from chunkwise.records.json import json_text
 from chunkwise.stats.paired import holm
 from chunkwise.stats.paired import paired_difference as paired
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER

@@ -30,7 +30,7 @@ from chunkwise.evaluation.results import (
     write_results,
 )
 from chunkwise.metrics.metric import CutCounts, CutIssue
-from chunkwise.records.typed import WrongType, json_text, read_as
+from chunkwise.records.json import WrongType, json_text, read_as
 from how_many import examples
 
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)

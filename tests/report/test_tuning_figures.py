@@ -5,7 +5,7 @@ import json
 
 from rich.console import Console
 
-from chunkwise.records.typed import json_text, read_as
+from chunkwise.records.json import json_text, read_as
 from chunkwise.report.page import page
 from chunkwise.report.terminal.tuning import render_tuning
 from chunkwise.report.views.tuning import tuning_view

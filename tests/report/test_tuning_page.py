@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from chunkwise.base.wording import points
 from chunkwise.core import Passage
 from chunkwise.metrics.cuts.boundary_issues import KINDS
-from chunkwise.records.typed import json_text
+from chunkwise.records.json import json_text
 from chunkwise.report.charts import drawn, scale_of
 from chunkwise.report.page import fragment, scoped_style, write_page
 from chunkwise.report.page import page as page_of

@@ -26,7 +26,7 @@ from chunkwise.evaluation.compare import compare
 from chunkwise.metrics.cuts.boundary_issues import CutTally, located
 from chunkwise.metrics.judges.calibration import Calibration, Confusion, Threshold
 from chunkwise.profiling import profile
-from chunkwise.records.typed import WrongType
+from chunkwise.records.json import WrongType
 from chunkwise.report import page as pages
 from chunkwise.report.page import fragment, page
 from chunkwise.report.views.answer import answer_view

@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as arrays
 import chunkwise
 from chunkwise import ChunkwiseError, Document, Index
 from chunkwise.retrieval.filters import Filter
-from chunkwise.retrieval.local.index import nearest
+from chunkwise.retrieval.local.nearest_vectors import nearest
 from chunkwise.retrieval.ranking import best
 from chunkwise.text.analyzed import Analyzed
 from retrieval.tiny_embedder import Tiny, WholeTexts

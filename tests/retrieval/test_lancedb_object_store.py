@@ -23,7 +23,7 @@ import chunkwise
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.retrieval.lancedb import LanceStore
 from chunkwise.retrieval.stored import StoredIndex
-from chunkwise.retrieval.stored.address import parse_store_address
+from chunkwise.retrieval.stored.store import parse_store_address
 from chunkwise.testkit import check_engine
 from chunkwise.testkit.sample_run import HashedWords
 from retrieval.test_lancedb import documents, found, made

@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
 from chunkwise.retrieval import Index, index, open_index
-from chunkwise.retrieval.conditions import (
+from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.metadata_conditions import (
     Combined,
     Condition,
     MetadataTable,
     conditions_of,
     parse_where,
 )
-from chunkwise.retrieval.filters import Filter
 from retrieval.postgres_server import new_url
 from untimed import is_linear
 

@@ -17,7 +17,7 @@ import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.http.client import JsonClient
 from chunkwise.retrieval.qdrant import QdrantStore
-from chunkwise.retrieval.stored.address import parse_store_address
+from chunkwise.retrieval.stored.store import parse_store_address
 from chunkwise.vector_databases.database import (
     COLLECTION,
     kept_fields,

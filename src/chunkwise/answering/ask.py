@@ -28,9 +28,9 @@ from chunkwise.answering.cited_answer import (
     passages_of,
     request_for,
 )
+from chunkwise.base.deprecation import renamed
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import takes
-from chunkwise.base.renamed import renamed
 from chunkwise.core import Document, Hit, OnProgress, Query, Span
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
 from chunkwise.models import get_language_model, get_reranker
@@ -38,9 +38,9 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.models.llm.language_model import LanguageModel, Reply
 from chunkwise.models.rerank.reranker import Reranker
-from chunkwise.retrieval.conditions import Where
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexes import Index, index, named_index
+from chunkwise.retrieval.metadata_conditions import Where
 from chunkwise.retrieval.retrievers import Retriever, graph_for
 from chunkwise.retrieval.settings import Vectors
 from chunkwise.retrieval.whole_blocks import whole_blocks

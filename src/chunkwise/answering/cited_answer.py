@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
+from chunkwise.base.deprecation import warn_renamed
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.notebook import beginning, drawn
-from chunkwise.base.renamed import warn_renamed
+from chunkwise.base.repr_html import beginning, drawn
 from chunkwise.core import SECTION_SEPARATOR, Document, Hit, HitPlace, Span
 from chunkwise.models.llm.cost import LlmUsage
 from chunkwise.models.llm.language_model import LanguageModel, Request

@@ -253,3 +253,14 @@ def _write_errors(path: Path, errors: frozenset[int]) -> Iterator[None]:
         if error.errno not in errors:
             raise
         raise ChunkwiseError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def bytes_in(folder: Path) -> int:
+    """What the files below a folder take; others may remove some of them meanwhile."""
+    total = 0
+    # Folders that are gone between the look and the question `os.walk` passes over.
+    for home, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += os.stat(os.path.join(home, name)).st_size
+    return total

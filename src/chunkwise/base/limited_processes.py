@@ -24,8 +24,8 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
-from chunkwise.base.collector import SELDOM, uncollected
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.garbage_collection import SELDOM, uncollected
 from chunkwise.base.limits import LimitExceeded, Limits
 
 _LOOK = 0.05

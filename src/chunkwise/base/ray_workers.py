@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, MissingExtra
-from chunkwise.base.user_files import modules_run
+from chunkwise.base.user_code import modules_run
 from chunkwise.base.workers import WorkerDied, use_cores
 
 _RETRIES = 3

@@ -18,7 +18,7 @@ from threading import RLock, current_thread, main_thread
 from typing import Any, Generic, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.user_files import UserFile, expect_files, files_run
+from chunkwise.base.user_code import UserFile, expect_files, files_run
 
 _given_cores: int | None = None
 

@@ -9,10 +9,10 @@ from functools import cache
 from typing import Any, Protocol
 
 from chunkwise.base import parameters, spec
-from chunkwise.base.code_fingerprint import code_fingerprint
 from chunkwise.base.errors import BrokenContract
 from chunkwise.base.registry import Registry
-from chunkwise.chunkers.checked_pieces import check_summary, foreign_pieces
+from chunkwise.base.user_code import code_fingerprint
+from chunkwise.chunkers.check_pieces import check_summary, foreign_pieces
 from chunkwise.chunkers.packing.overlap import overlap_tokens
 from chunkwise.core import Chunk, Document, Piece, Span
 from chunkwise.text.analyzed import Analyzed, SectionLookup
@@ -67,9 +67,9 @@ registry = Registry(
     needs=("split",),
     example="sentences(max_tokens=200, overlap=50)",
     libraries={
-        "langchain": "chunkwise.chunkers.other_splitters:langchain_splitter",
-        "llamaindex": "chunkwise.chunkers.other_splitters:llamaindex_splitter",
-        "haystack": "chunkwise.chunkers.other_splitters:haystack_splitter",
+        "langchain": "chunkwise.chunkers.third_party_splitters:langchain_splitter",
+        "llamaindex": "chunkwise.chunkers.third_party_splitters:llamaindex_splitter",
+        "haystack": "chunkwise.chunkers.third_party_splitters:haystack_splitter",
     },
 )
 

@@ -12,10 +12,10 @@ from functools import partial
 from itertools import chain, groupby, islice
 from typing import Protocol, TypeVar
 
-from chunkwise.base.collector import uncollected
+from chunkwise.base.deprecation import renamed
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument, warn_user
+from chunkwise.base.garbage_collection import uncollected
 from chunkwise.base.parameters import takes
-from chunkwise.base.renamed import renamed
 from chunkwise.base.wording import counted
 from chunkwise.base.workers import Jobs, WorkerDied, WorkerGroup, begin_workers, check_jobs
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
@@ -35,7 +35,7 @@ from chunkwise.documents.formats.markdown import looks_like_markdown
 from chunkwise.documents.reading import SMALL
 from chunkwise.documents.source import Source
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.syntax_tree import ParsingBudget
+from chunkwise.text.source_code import ParsingBudget
 
 DEFAULT_STRATEGY = "structure"
 

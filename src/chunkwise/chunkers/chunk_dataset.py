@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from chunkwise.base.atomic import only_writer, replacing
-from chunkwise.base.code_fingerprint import stands_in_files
 from chunkwise.base.errors import UnreadableDocument
+from chunkwise.base.user_code import stands_in_files
 from chunkwise.base.version import __version__
 from chunkwise.base.workers import WorkerDied
 from chunkwise.chunkers import get_strategy
@@ -30,7 +30,7 @@ from chunkwise.chunkers.chunk import StrategyLike, batches, weight
 from chunkwise.chunkers.contextual import with_headings
 from chunkwise.chunkers.cut_in_segments import LostHalfwayError, cut_units
 from chunkwise.chunkers.dataset_folder import FORMAT, MANIFEST, RECORDS, STAGED, DatasetFolder
-from chunkwise.chunkers.lance_parts import LanceParts
+from chunkwise.chunkers.lance_dataset import LanceParts
 from chunkwise.chunkers.write_chunks import SegmentPlace, VectorRows, WriteChunks, chunk_file
 from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.documents import (
@@ -153,7 +153,7 @@ class PartRecipe:
             for segment in cut.segments(id):
                 rows = segment.chunks
                 if self.context == "headings":
-                    rows = with_headings(rows, segment.analyzed)
+                    rows = with_headings(rows, segment.chunked.analyzed)
                 chunks += len(rows)
                 write(rows, place=segment.place)
                 del segment, rows  # before the next one is made

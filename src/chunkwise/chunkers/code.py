@@ -17,7 +17,7 @@ from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.lines import Lines
 from chunkwise.text.positions import merge_sorted, without
-from chunkwise.text.syntax_tree import LANGUAGES
+from chunkwise.text.source_code import LANGUAGES
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree, TreeCursor

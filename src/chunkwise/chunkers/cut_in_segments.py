@@ -12,7 +12,6 @@ from chunkwise.base.errors import UnreadableDocument
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.chunk import ChunkOutcome, StrategyLike, cut_batch, under_id
 from chunkwise.chunkers.long_text_segments import TextSegment, in_segments
-from chunkwise.chunkers.write_chunks import SegmentPlace
 from chunkwise.core import Document
 from chunkwise.documents import InputItem, LoadOptions
 from chunkwise.documents.reading import EMPTY, SMALL
@@ -65,9 +64,7 @@ def _at_once(outcome: ChunkOutcome) -> CutDocument | UnreadableDocument:
         return outcome
 
     def segments(id: str) -> Iterator[TextSegment]:
-        named = under_id(outcome, id)
-        text = named.document.text
-        yield TextSegment(named.analyzed, named.chunks, SegmentPlace(), len(text))
+        yield TextSegment.whole(under_id(outcome, id))
 
     return CutDocument(outcome.document, segments)
 

@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from chunkwise.base.collector import uncollected
+from chunkwise.base.garbage_collection import uncollected
 from chunkwise.chunkers import Strategy
+from chunkwise.chunkers.chunk import Chunked, under_id
 from chunkwise.chunkers.write_chunks import SegmentPlace
 from chunkwise.core import Chunk, Document
 from chunkwise.text.analyzed import Analyzed
@@ -45,14 +46,38 @@ _TAILS_TRIED = 4
 
 
 class TextSegment(NamedTuple):
-    """A part of a text, and those of the chunks that begin in it which begin in no later one."""
+    """A part of a text, or all of it, and those of the chunks that begin in it which begin in no later one.
 
-    analyzed: Analyzed
-    chunks: list[Chunk]
-    """Their positions are those of the segment, and so are their numbers."""
+    To be let go of before the next is asked for.
+    """
+
+    chunked: Chunked
+    """Positions and numbers of its chunks are those of the segment."""
     place: SegmentPlace
     until: int
     """Where the next segment begins, in positions of this one; the end of its text where there is none."""
+
+    @classmethod
+    def whole(cls, chunked: Chunked) -> TextSegment:
+        """A document in one piece."""
+        return cls(chunked, SegmentPlace(), len(chunked.document.text))
+
+    @property
+    def chunks(self) -> list[Chunk]:
+        return self.chunked.chunks
+
+    @property
+    def end(self) -> int:
+        """Where the last of its chunks ends, perhaps in the segment behind it."""
+        return max((chunk.end for chunk in self.chunks), default=0)
+
+    @property
+    def is_first(self) -> bool:
+        """Of its document, where those without chunks, a blank beginning, are passed over."""
+        return self.place.chunks == 0
+
+    def under_id(self, id: str) -> TextSegment:
+        return self._replace(chunked=under_id(self.chunked, id))
 
 
 def in_segments(
@@ -69,7 +94,7 @@ def in_segments(
         with uncollected():
             chunks = list(strategy.chunks(analyzed))
         if is_last:
-            yield TextSegment(analyzed, chunks, place, len(rest))
+            yield TextSegment(Chunked(analyzed.document, chunks, analyzed), place, len(rest))
             return
         longest = max((chunk.end - chunk.start for chunk in chunks), default=0)
         tail = max(sizes.tail, _CHUNKS_A_TAIL * longest)
@@ -84,8 +109,9 @@ def in_segments(
             found = _at_a_block(analyzed, chunks, len(rest) - 2 * tail)
         begin = chunks[found].start if found < len(chunks) else len(rest)
         above = analyzed.sections.above(begin)
-        segment = TextSegment(analyzed, chunks[:found], place, begin)
-        del analyzed, chunks  # whoever is given them lets go of them before the next are made
+        cut = Chunked(analyzed.document, chunks[:found], analyzed)
+        segment = TextSegment(cut, place, begin)
+        del analyzed, chunks, cut  # whoever is given them lets go of them before the next are made
         yield segment
         del segment
         place = SegmentPlace(place.characters + begin, place.chunks + found)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra, warn_user
 from chunkwise.base.parameters import param
-from chunkwise.chunkers.checked_pieces import merged_spans
+from chunkwise.chunkers.check_pieces import merged_spans
 from chunkwise.chunkers.packing.cuts import clause_levels, sentence_levels
 from chunkwise.chunkers.packing.packer import Packer
 from chunkwise.chunkers.packing.sized import LARGEST, SizedChunker

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, warn_user
 from chunkwise.base.wording import counted
-from chunkwise.chunkers.chunk_positions import (
+from chunkwise.chunkers.locate_chunks import (
     EXACT,
     NO_TEXT,
     FileRow,
@@ -31,7 +31,7 @@ from chunkwise.chunkers.chunk_positions import (
     stated_place,
 )
 from chunkwise.core import Chunk, Document, Passage, Piece, Span
-from chunkwise.documents.document_names import DocumentNames
+from chunkwise.documents.document_ids import DocumentNames
 from chunkwise.records.fields import integer_in, string_in
 from chunkwise.records.read import OnBadRow
 from chunkwise.text.analyzed import Analyzed

@@ -51,7 +51,7 @@ def unit_vectors(
     text = document.text
     bounds = np.append(starts, len(text))
     if late:
-        from chunkwise.models.embed.late import atom_sums, span_vectors
+        from chunkwise.models.embed.late_chunking import atom_sums, span_vectors
 
         # Not isinstance: that would ask for `dimensions`, and an endpoint would send a request.
         if not hasattr(type(embedder), "token_vectors"):

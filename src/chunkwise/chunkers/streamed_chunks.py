@@ -37,25 +37,12 @@ from chunkwise.chunkers.chunk import (
 )
 from chunkwise.chunkers.contextual import with_headings
 from chunkwise.chunkers.cut_in_segments import LostHalfwayError, cut_units, may_be_long
-from chunkwise.chunkers.write_chunks import SegmentPlace
+from chunkwise.chunkers.long_text_segments import TextSegment
 from chunkwise.core import Document
 from chunkwise.documents import InputItem, InputReader, Inputs, LoadOptions
 from chunkwise.documents.source import Source
 
 Context = Literal["none", "headings"]
-
-
-class CutSegment(NamedTuple):
-    """A document with its chunks, or a segment of a long one: to be let go of before the next is asked for."""
-
-    chunked: Chunked
-    """Positions and numbers are those of the segment."""
-    place: SegmentPlace
-
-    @property
-    def is_first(self) -> bool:
-        """Of its document: those without chunks, a blank beginning, are not handed out."""
-        return self.place.chunks == 0
 
 
 class _LaidDown(NamedTuple):
@@ -64,18 +51,17 @@ class _LaidDown(NamedTuple):
     document: Document
     path: Path
 
-    def segments(self, id: str) -> Iterator[CutSegment]:
+    def segments(self, id: str) -> Iterator[TextSegment]:
         with self.path.open("rb") as file:
             self.path.unlink()
             while (found := _next_of(file)) is not None:
-                chunked, place = found
-                yield CutSegment(under_id(chunked, id), place)
-                del found, chunked  # before the next one is read
+                yield found.under_id(id)
+                del found  # before the next one is read
 
 
-def _next_of(file: BinaryIO) -> tuple[Chunked, SegmentPlace] | None:
+def _next_of(file: BinaryIO) -> TextSegment | None:
     try:
-        found: tuple[Chunked, SegmentPlace] = pickle.load(file)  # what a process of ours wrote
+        found: TextSegment = pickle.load(file)  # what a process of ours wrote
     except EOFError:
         return None
     return found
@@ -116,11 +102,9 @@ class _Cutting:
                     for segment in cut.segments(cut.document.id):
                         if not segment.chunks:
                             continue
-                        chunked = Chunked(
-                            segment.analyzed.document, segment.chunks, segment.analyzed
-                        )
-                        pickle.dump((_headed(chunked, self.context), segment.place), file)
-                        del segment, chunked  # before the next one is made
+                        _headed(segment.chunked, self.context)
+                        pickle.dump(segment, file)
+                        del segment  # before the next one is made
             except LostHalfwayError as lost:
                 path.unlink()
                 yield _problem(lost, unit)
@@ -140,7 +124,7 @@ def _problem(lost: LostHalfwayError, unit: InputItem) -> UnreadableDocument:
     return problem
 
 
-SegmentOutcome = CutSegment | UnreadableDocument
+SegmentOutcome = TextSegment | UnreadableDocument
 
 
 def chunk_segments(
@@ -239,7 +223,7 @@ class _SegmentRun:
         elif isinstance(outcome, Chunked):
             self._unparsed += outcome.unparsed
             id = self._reader.own_id(outcome.document)
-            yield CutSegment(under_id(outcome, id), SegmentPlace())
+            yield TextSegment.whole(under_id(outcome, id))
         else:
             yield from outcome.segments(self._reader.own_id(outcome.document))
 
@@ -254,12 +238,10 @@ class _SegmentRun:
                 for segment in cut.segments(self._reader.own_id(cut.document)):
                     if not segment.chunks:
                         continue
-                    is_begun, place = True, segment.place
-                    chunked = Chunked(segment.analyzed.document, segment.chunks, segment.analyzed)
+                    is_begun = True
+                    _headed(segment.chunked, self._context)
+                    yield segment
                     del segment
-                    _headed(chunked, self._context)
-                    yield CutSegment(chunked, place)
-                    del chunked
             except LostHalfwayError as lost:
                 problem = _problem(lost, unit)
                 if is_begun:  # what was handed out cannot be taken back

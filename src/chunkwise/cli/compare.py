@@ -248,7 +248,7 @@ def _write_and_show(
     comparison: Comparison, options: CompareOptions, checked: Gate | None, *, is_whole: bool
 ) -> bool:
     """Writes and shows it; whether every file could be written. Where not, the comparison is shown instead."""
-    from chunkwise.records.typed import json_text
+    from chunkwise.records.json import json_text
     from chunkwise.report.page import write_page
     from chunkwise.report.views.comparison import comparison_view
 

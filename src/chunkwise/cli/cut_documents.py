@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from chunkwise.base.atomic import replacing
 from chunkwise.base.wording import counted
 from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
+from chunkwise.chunkers.long_text_segments import TextSegment
 from chunkwise.chunkers.packing.overlap import LargerOverlaps, MissingOverlaps
-from chunkwise.chunkers.streamed_chunks import CutSegment, SegmentOutcome
+from chunkwise.chunkers.streamed_chunks import SegmentOutcome
 from chunkwise.cli.streams import say, say_skipped
 from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.text.tokens.tokenizers import TokenizerLike
@@ -110,10 +111,10 @@ def readable(
 
 def readable_segments(
     outcomes: Iterator[SegmentOutcome], strict: bool, summary: ChunkSummary, advance: OnProgress
-) -> Iterator[CutSegment]:
+) -> Iterator[TextSegment]:
     """The same of what is cut in segments, each of which is let go of before the next is asked for."""
     for outcome in outcomes:
-        if isinstance(outcome, CutSegment):
+        if isinstance(outcome, TextSegment):
             chunked = outcome.chunked
             summary.add(chunked, is_first=outcome.is_first)
             size = chunked.chunks[-1].end if chunked.chunks else len(chunked.document.text)

@@ -246,7 +246,7 @@ def _estimate(
 
 def _say_recall(built: Index) -> None:
     """Where an engine looks for vectors in its own way: what it finds of those that are nearest."""
-    from chunkwise.retrieval.recall import MeasuredRecall
+    from chunkwise.retrieval.ann_recall import MeasuredRecall
 
     source = built.source
     if isinstance(source, MeasuredRecall) and not source.is_exact:

@@ -289,7 +289,7 @@ def _check_where(
 ) -> tuple[str, ...]:
     """Conditions that are none are told before anything is read."""
     if conditions:
-        from chunkwise.retrieval.conditions import conditions_of
+        from chunkwise.retrieval.metadata_conditions import conditions_of
 
         conditions_of(conditions)
     return conditions
@@ -537,7 +537,7 @@ def _refuse_if_read(path: Path, place: Path, inputs: Sequence[str]) -> None:
 def _is_read(path: Path, name: str) -> bool:
     """Whether a path lies in a folder that is read, or fits a pattern."""
     from chunkwise.base.object_store import address_of
-    from chunkwise.documents.patterns import is_pattern, split_pattern, to_regex
+    from chunkwise.documents.glob_patterns import is_pattern, split_pattern, to_regex
 
     if os.path.isdir(name) or (address_of(name) and not is_pattern(name)):
         return path.is_relative_to(_place(name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Protocol, Self, final
 
-from chunkwise.base.notebook import beginning, card
+from chunkwise.base.repr_html import beginning, card
 from chunkwise.core.document import Document, PlaceInDocument, Span, plain_value
 
 

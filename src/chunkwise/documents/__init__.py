@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chunkwise.documents.document_names import Ids, distinct_documents
+from chunkwise.documents.document_ids import Ids, distinct_documents
 from chunkwise.documents.inputs import (
     Input,
     Inputs,

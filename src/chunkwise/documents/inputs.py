@@ -15,14 +15,19 @@ from typing import Literal, NamedTuple, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.object_store import StoredFile, address_of, local_name, shown_address
-from chunkwise.base.own_files import is_index_folder, is_results_file, may_be_results
 from chunkwise.core import Document
 from chunkwise.documents.archive import is_archive, members
-from chunkwise.documents.document_names import Ids
+from chunkwise.documents.document_ids import Ids
 from chunkwise.documents.formats.arrow import Table, TableLike, is_table
 from chunkwise.documents.formats.lance import LanceTable
+from chunkwise.documents.glob_patterns import (
+    depth_of,
+    is_pattern,
+    names_a_kind,
+    split_pattern,
+    to_regex,
+)
 from chunkwise.documents.loader import LoadOptions, OnUnreadable
-from chunkwise.documents.patterns import depth_of, is_pattern, names_a_kind, split_pattern, to_regex
 from chunkwise.documents.remote_documents import StoreEntry, look_up, read_ahead, walk_store
 from chunkwise.documents.source import NO_SUCH_FILE, TOO_LONG_A_PATH, Source, os_reason, printable
 from chunkwise.documents.walk import (
@@ -30,7 +35,10 @@ from chunkwise.documents.walk import (
     Choice,
     file_head,
     in_words,
+    is_index_folder,
+    is_results_file,
     may_be_of_testset,
+    may_be_results,
     no_documents_among,
     no_documents_below,
     walk,

@@ -16,8 +16,8 @@ from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.limits import limits_of
 from chunkwise.base.registry import Registry
 from chunkwise.core import Document
+from chunkwise.documents.glob_patterns import matches
 from chunkwise.documents.ocr import Ocr, check_ocr
-from chunkwise.documents.patterns import matches
 from chunkwise.documents.source import Source
 from chunkwise.records.encoding import decode
 

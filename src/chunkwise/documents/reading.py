@@ -15,6 +15,7 @@ from socket import gethostname
 from typing import cast
 
 from chunkwise.base.atomic import FULL
+from chunkwise.base.deprecation import grouped, renamed
 from chunkwise.base.errors import UnreadableDocument, warn_user
 from chunkwise.base.limited_processes import (
     SUPPORTED,
@@ -26,11 +27,9 @@ from chunkwise.base.limited_processes import (
 )
 from chunkwise.base.limits import LimitExceeded, Limits, limits_of
 from chunkwise.base.parameters import takes
-from chunkwise.base.renamed import grouped, renamed
 from chunkwise.base.version import __version__
 from chunkwise.core import Document
-from chunkwise.documents.document_names import Ids
-from chunkwise.documents.fields import is_blank
+from chunkwise.documents.document_ids import Ids
 from chunkwise.documents.formats.arrow import Table
 from chunkwise.documents.formats.corpus import NoText
 from chunkwise.documents.inputs import (
@@ -52,6 +51,7 @@ from chunkwise.documents.loader import (
 )
 from chunkwise.documents.ocr import Ocr
 from chunkwise.documents.source import Source, os_reason
+from chunkwise.documents.text_fields import is_blank
 from chunkwise.documents.walk import NO_DOCUMENT, is_no_document
 
 InputItem = Source | Document | UnreadableDocument

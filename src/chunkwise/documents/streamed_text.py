@@ -16,7 +16,7 @@ from chunkwise.documents.loader import Loader, LoadOptions, choose_loader
 from chunkwise.documents.reading import SMALL, fetched, revision_of
 from chunkwise.documents.source import Source, os_reason
 from chunkwise.documents.walk import is_no_document
-from chunkwise.records.encoding import decoded, streamed_encoding
+from chunkwise.records.encoding import StreamedEncoding, TextSize, decoded, streamed_encoding
 
 _HEAD = 1 << 18
 """Characters among which a loader finds title and front matter; it looks at a hundred thousand at most."""
@@ -27,6 +27,8 @@ class LongText(NamedTuple):
 
     document: Document
     read: Callable[[], Iterator[str]]
+    size: TextSize
+    """Of the whole text, as it was when it was first read."""
 
 
 @contextmanager
@@ -62,9 +64,11 @@ def _loader(source: Source, options: LoadOptions) -> Loader | None:
     return loader if type(loader) in (MarkdownLoader, TextLoader) else None
 
 
-def _opened(source: Source, loader: Loader, options: LoadOptions, encoding: str) -> LongText | None:
+def _opened(
+    source: Source, loader: Loader, options: LoadOptions, encoding: StreamedEncoding
+) -> LongText | None:
     # What a loader says of a file it says by its beginning, which it may blank out: front matter.
-    head = next(_pieces(source, encoding), "")
+    head = next(_pieces(source, encoding.name), "")
     beginning = Source(source.id, source.origin, data=head.encode("utf-8"))
     try:
         (document,) = loader.load(beginning, replace(options, max_bytes=1 << 40), lambda _: None)
@@ -73,9 +77,10 @@ def _opened(source: Source, loader: Loader, options: LoadOptions, encoding: str)
 
     def read() -> Iterator[str]:
         yield document.text
-        yield from islice(_pieces(source, encoding), 1, None)
+        yield from islice(_pieces(source, encoding.name), 1, None)
 
-    return LongText(replace(document, text=""), read)
+    size = encoding.size.minus(TextSize.of(head)).plus(TextSize.of(document.text))
+    return LongText(replace(document, text=""), read, size)
 
 
 def _pieces(source: Source, encoding: str) -> Iterator[str]:

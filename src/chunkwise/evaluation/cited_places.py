@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from chunkwise.chunkers.chunk_positions import (
+from chunkwise.chunkers.locate_chunks import (
     StatedPlace,
     TextPlaces,
     document_of,
@@ -18,7 +18,7 @@ from chunkwise.chunkers.chunk_positions import (
     stated_place,
 )
 from chunkwise.core import Document, Hit, Passage, Query, Span
-from chunkwise.documents.document_names import DocumentNames
+from chunkwise.documents.document_ids import DocumentNames
 from chunkwise.metrics.answers.question_evidence import stands_in
 from chunkwise.metrics.evidence import AnswerCitation
 from chunkwise.metrics.tables import Chunking, Numbers

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, NotComparable
-from chunkwise.base.notebook import drawn
+from chunkwise.base.repr_html import drawn
 from chunkwise.base.wording import did_you_mean
 from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.metrics.registry import groups
-from chunkwise.records.typed import json_text
+from chunkwise.records.json import json_text
 from chunkwise.stats.intervals import Interval, ScoreMatrix
 
 NO_DIFFERENCE = "no difference shown"

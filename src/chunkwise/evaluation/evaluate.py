@@ -10,10 +10,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
+from chunkwise.base.deprecation import grouped, renamed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import takes
 from chunkwise.base.progress import Stages, Stopwatch
-from chunkwise.base.renamed import grouped, renamed
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource
@@ -52,8 +52,8 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import LanguageModel
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.records.read import OnBadRow
-from chunkwise.retrieval.conditions import Where, conditions_of
 from chunkwise.retrieval.indexes import Index, named_index
+from chunkwise.retrieval.metadata_conditions import Where, conditions_of
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.settings import Context, Vectors
 from chunkwise.testsets.question_record import draft_of

@@ -33,7 +33,7 @@ from chunkwise.evaluation.comparison import (
 )
 from chunkwise.evaluation.results import Results
 from chunkwise.metrics.registry import lower_is_better, metric_of
-from chunkwise.records.typed import json_text
+from chunkwise.records.json import json_text
 from chunkwise.stats.paired import SIGNIFICANCE, equivalence, holm
 
 ANY = "any"

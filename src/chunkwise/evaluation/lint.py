@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from chunkwise.base.deprecation import grouped
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
-from chunkwise.base.notebook import drawn
 from chunkwise.base.parameters import takes
-from chunkwise.base.renamed import grouped
+from chunkwise.base.repr_html import drawn
 from chunkwise.base.wording import percent
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers import Strategy, get_strategy

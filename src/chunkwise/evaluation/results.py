@@ -15,7 +15,7 @@ from typing import Any
 
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownMetric
-from chunkwise.base.notebook import drawn
+from chunkwise.base.repr_html import drawn
 from chunkwise.base.version import __version__
 from chunkwise.base.wording import counted, did_you_mean
 from chunkwise.chunkers import label_with_size
@@ -23,8 +23,7 @@ from chunkwise.chunkers.read_chunks import shown_label
 from chunkwise.core import Document, Passage
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.metrics.registry import remember
-from chunkwise.records.json import parse_json
-from chunkwise.records.typed import WrongType, json_text, read_as
+from chunkwise.records.json import WrongType, json_text, parse_json, read_as
 
 _COUNTED = ("numpy", "regex", "bpe-openai", "lxml", "onnxruntime", "tokenizers", "PyStemmer")
 """Packages whose versions can change a figure."""

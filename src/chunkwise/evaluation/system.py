@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base import spec
-from chunkwise.chunkers.chunk_positions import Position
+from chunkwise.chunkers.locate_chunks import Position
 from chunkwise.core import Document, Hit, OnProgress, Passage, Query
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.registry import MetricAt
 from chunkwise.metrics.tables import Chunking, HitTable
 from chunkwise.metrics.token_budget import TokenCut
 from chunkwise.models.rerank.reranker import Reranker
-from chunkwise.retrieval.conditions import Clause
 from chunkwise.retrieval.indexes import Index
+from chunkwise.retrieval.metadata_conditions import Clause
 from chunkwise.retrieval.retrievers import Retriever, get_retriever
 from chunkwise.retrieval.search.search import DEFAULT_BUDGET, SearchRequest, default_retriever
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer

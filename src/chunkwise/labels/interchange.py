@@ -24,8 +24,8 @@ from chunkwise.labels.store import (
     check_event,
     standing,
 )
+from chunkwise.records.json import WrongType, read_as
 from chunkwise.records.read import read_json, read_json_lines
-from chunkwise.records.typed import WrongType, read_as
 from chunkwise.records.write import text_file, write_json, write_json_lines
 from chunkwise.tracking.origin import utc_now
 

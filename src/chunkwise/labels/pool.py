@@ -14,7 +14,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Hit, Passage, Query
 from chunkwise.labels.store import Pool, PooledPassage
 from chunkwise.models.embed.embedder import Embedder
-from chunkwise.records.typed import json_text
+from chunkwise.records.json import json_text
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.retrievers import get_retriever
 from chunkwise.retrieval.search.search import search

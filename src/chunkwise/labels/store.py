@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.base.wording import counted, did_you_mean
 from chunkwise.core import Passage
-from chunkwise.records.typed import WrongType, json_text, read_as
+from chunkwise.records.json import WrongType, json_text, read_as
 from chunkwise.tracking.database import FileKind, Migrations, SqliteDatabase, Statements
 from chunkwise.tracking.origin import utc_now
 

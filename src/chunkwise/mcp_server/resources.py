@@ -23,7 +23,7 @@ from chunkwise.mcp_server.quoted import (
 from chunkwise.mcp_server.search_tools import DOCUMENTS, USUAL_BUDGET, document_address
 from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.models.llm.prompt import fenced, load_prompt
-from chunkwise.records.typed import json_text
+from chunkwise.records.json import json_text
 from chunkwise.report.terminal.history import render_history
 from chunkwise.report.views.history import history_view
 from chunkwise.tracking.run import RunSummary

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from chunkwise.base.parameters import param
 from chunkwise.mcp_server.workspace import ToolCall, Workspace
-from chunkwise.records.typed import json_text
+from chunkwise.records.json import json_text
 from chunkwise.studio.openapi import answer_schema, arguments_schema
 from chunkwise.studio.read_request import read_arguments
 

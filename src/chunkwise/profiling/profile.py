@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.deprecation import grouped, renamed
 from chunkwise.base.parameters import takes
-from chunkwise.base.renamed import grouped, renamed
 from chunkwise.base.workers import Jobs, check_jobs
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.chunk import Chunked, chunk_changed

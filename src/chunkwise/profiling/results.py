@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from chunkwise.base.notebook import drawn
+from chunkwise.base.repr_html import drawn
 
 VERSION = 1
 """Of the JSON: goes up when a key changes its meaning or disappears."""

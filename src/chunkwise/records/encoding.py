@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from chunkwise.base.errors import UnreadableDocument
 
@@ -92,28 +92,60 @@ def decode(data: bytes, origin: str, encoding: str | None = None) -> str:
 _PIECE = 1 << 20
 
 
-def streamed_encoding(open: Callable[[], BinaryIO], named: str | None = None) -> str | None:
+class TextSize(NamedTuple):
+    """How long a text is."""
+
+    characters: int = 0
+    bytes: int = 0
+    """In UTF-8."""
+
+    @classmethod
+    def of(cls, text: str) -> TextSize:
+        return cls(len(text), len(text.encode("utf-8", "surrogatepass")))
+
+    def plus(self, other: TextSize) -> TextSize:
+        return TextSize(self.characters + other.characters, self.bytes + other.bytes)
+
+    def minus(self, other: TextSize) -> TextSize:
+        return TextSize(self.characters - other.characters, self.bytes - other.bytes)
+
+
+class StreamedEncoding(NamedTuple):
+    """The encoding of a file that was read once for it, and what was seen on the way."""
+
+    name: str
+    size: TextSize
+
+
+def streamed_encoding(
+    open: Callable[[], BinaryIO], named: str | None = None
+) -> StreamedEncoding | None:
     """What `decode` would choose for a file, read piece by piece; None: that takes the whole, or it is no text."""
     with open() as file:
         marked = marked_encoding(file.read(4))
     if marked is not None:
-        return marked if marked != "utf-32-le" and _is_in(open, marked) else None
+        return _in(open, marked) if marked != "utf-32-le" else None
     # ASCII in 16 or 32 bits is valid UTF-8, too.
     if named is not None and (_is_wide(named) or _codec(named) in _SHIFTS):
         return None
-    if _is_in(open, "utf-8"):
-        return "utf-8"
+    if (found := _in(open, "utf-8")) is not None:
+        return found
     other = named is not None and not _is_utf8(named)
-    return named if named is not None and other and _is_in(open, named, without="\0") else None
+    return _in(open, named, without="\0") if named is not None and other else None
 
 
-def _is_in(open: Callable[[], BinaryIO], encoding: str, without: str = "") -> bool:
-    """Whether a file is valid in an encoding, and holds nothing of this."""
+def _in(open: Callable[[], BinaryIO], encoding: str, without: str = "") -> StreamedEncoding | None:
+    """The encoding, where a file is valid in it and holds nothing of `without`."""
+    size = TextSize()
     try:
         with open() as file:
-            return not any(without and without in text for text in decoded(file, encoding))
+            for text in decoded(file, encoding):
+                if without and without in text:
+                    return None
+                size = size.plus(TextSize.of(text))
     except UnicodeError:
-        return False
+        return None
+    return StreamedEncoding(encoding, size)
 
 
 def decoded(file: BinaryIO, encoding: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.records.typed import json_text
+from chunkwise.records.json import json_text
 from chunkwise.report.page import alert_mail
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.watch import WatchView, drift_lines, subject

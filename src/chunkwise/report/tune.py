@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from chunkwise.base.deprecation import grouped, renamed, warn_renamed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import takes
-from chunkwise.base.renamed import grouped, renamed, warn_renamed
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import chunk_document
 from chunkwise.core import Document
@@ -23,8 +23,8 @@ from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.evaluation.sources import Skipped, in_reading_order
 from chunkwise.metrics.cuts.boundary_issues import QUESTION as OF_CUTS
 from chunkwise.models.embed.embedder import Embedder
+from chunkwise.records.json import json_text
 from chunkwise.records.read import OnBadRow
-from chunkwise.records.typed import json_text
 from chunkwise.report.page import fragment, write_page
 from chunkwise.report.views.side_by_side import (
     ComparedDocument,

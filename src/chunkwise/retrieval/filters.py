@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import SECTION_SEPARATOR
-from chunkwise.retrieval.conditions import Clause, Where, conditions_of
+from chunkwise.retrieval.metadata_conditions import Clause, Where, conditions_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import overload
 
+from chunkwise.base.deprecation import grouped, renamed, warn_renamed
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.object_store import address_of
 from chunkwise.base.parameters import takes
-from chunkwise.base.renamed import grouped, renamed, warn_renamed
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.contextual import WrittenContext
@@ -31,7 +31,6 @@ from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.name_finder import NameFinder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.records.read import OnBadRow
-from chunkwise.retrieval.conditions import Where
 from chunkwise.retrieval.engine import EngineIndex, engine_at, index_place, shown_place
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.export import (
@@ -61,6 +60,7 @@ from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local import update as update_module
 from chunkwise.retrieval.local.folder import verify_folder
 from chunkwise.retrieval.local.index import LocalIndex
+from chunkwise.retrieval.metadata_conditions import Where
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.search.search import search
 from chunkwise.retrieval.settings import Context, Graph, IndexStats, Settings, Vectors

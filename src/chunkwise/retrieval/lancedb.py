@@ -15,20 +15,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.atomic import bytes_in
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.base.own_files import bytes_in
 from chunkwise.records.lance import lance_storage_options
 from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.stored import PARTS, PartName, StoredDocument, StoredEngine, StoreProblem
-from chunkwise.retrieval.stored.address import (
+from chunkwise.retrieval.stored.lease import Lease
+from chunkwise.retrieval.stored.store import (
     DEFAULT_NAME,
     StoreAddress,
     checked_name,
+    explained,
     parse_store_address,
 )
-from chunkwise.retrieval.stored.lease import Lease
-from chunkwise.retrieval.stored.store import explained
 
 MANY = 50_000
 """Chunks from which on LanceDB has an index of vectors; fewer are all compared."""

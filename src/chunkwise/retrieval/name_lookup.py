@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.retrieval.communities import CommunitySource
 from chunkwise.retrieval.errors import no_names_error, reporting_damage
-from chunkwise.retrieval.graph_chain import NamePlace, place_of
-from chunkwise.retrieval.graph_walk import Walk
+from chunkwise.retrieval.graph_walk import NamePlace, Walk, place_of
 from chunkwise.retrieval.retrievers import graph_of
 from chunkwise.retrieval.searchable import MentionTable, NamedSource, Searchable
 from chunkwise.text.names import (

@@ -15,12 +15,6 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.stored import PartName, StoredDocument, StoredEngine, StoreProblem
-from chunkwise.retrieval.stored.address import (
-    DEFAULT_NAME,
-    StoreAddress,
-    checked_name,
-    parse_store_address,
-)
 from chunkwise.retrieval.stored.revisions import (
     LISTED_PAGE,
     LIVE,
@@ -31,6 +25,12 @@ from chunkwise.retrieval.stored.revisions import (
     RevisionStore,
     fetched_together,
     joined_pieces,
+)
+from chunkwise.retrieval.stored.store import (
+    DEFAULT_NAME,
+    StoreAddress,
+    checked_name,
+    parse_store_address,
 )
 
 Kind = Literal["opensearch", "elasticsearch"]

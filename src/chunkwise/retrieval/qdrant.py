@@ -13,17 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.atomic import bytes_in
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.base.own_files import bytes_in
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.stored import PARTS, PartName, StoredDocument, StoredEngine
-from chunkwise.retrieval.stored.address import (
-    DEFAULT_NAME,
-    LOCAL,
-    StoreAddress,
-    checked_name,
-    parse_store_address,
-)
 from chunkwise.retrieval.stored.revisions import (
     LISTED_PAGE,
     LIVE,
@@ -35,7 +28,14 @@ from chunkwise.retrieval.stored.revisions import (
     fetched_together,
     joined_pieces,
 )
-from chunkwise.retrieval.stored.store import CHUNK_BITS
+from chunkwise.retrieval.stored.store import (
+    CHUNK_BITS,
+    DEFAULT_NAME,
+    LOCAL,
+    StoreAddress,
+    checked_name,
+    parse_store_address,
+)
 
 KEY = "QDRANT_API_KEY"
 PORT = 6333

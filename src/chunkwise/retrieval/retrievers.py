@@ -31,8 +31,7 @@ from chunkwise.retrieval.fusion import (
     weighted_fusion,
 )
 from chunkwise.retrieval.graph import NameGraph, name_graph
-from chunkwise.retrieval.graph_chain import Chain, chain_of
-from chunkwise.retrieval.graph_walk import AllowedEdges, Walk
+from chunkwise.retrieval.graph_walk import AllowedEdges, Chain, Walk, chain_of
 from chunkwise.retrieval.multiscale import (
     AskedNames,
     Multiscale,

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import did_you_mean
-from chunkwise.records.typed import WrongType, json_text, read_as
+from chunkwise.records.json import WrongType, json_text, read_as
 
 Role = Literal["reader", "labeller", "owner"]
 ROLES: tuple[Role, ...] = ("reader", "labeller", "owner")

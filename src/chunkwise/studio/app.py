@@ -23,7 +23,7 @@ from chunkwise.base.errors import (
 )
 from chunkwise.base.version import __version__
 from chunkwise.base.wording import counted
-from chunkwise.records.typed import json_text
+from chunkwise.records.json import json_text
 from chunkwise.report.page import OWN, rendered
 from chunkwise.studio.accounts import Accounts, Caller, Sessions
 from chunkwise.studio.api import ApiEndpoint

@@ -9,7 +9,7 @@ from pathlib import Path
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.labels.pool import find_evidence
-from chunkwise.records.typed import json_text
+from chunkwise.records.json import json_text
 from chunkwise.report.views.view import View
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import Conflict, NotFound

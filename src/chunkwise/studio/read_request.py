@@ -14,7 +14,7 @@ from chunkwise.base import parameters
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.untrusted_names import recorded
 from chunkwise.base.wording import did_you_mean
-from chunkwise.records.typed import WrongType, read_as
+from chunkwise.records.json import WrongType, read_as
 
 TEXTS = tuple[str, ...]
 _WHERE = "the address of a request"

@@ -20,8 +20,8 @@ from chunkwise.report.views.view import View
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.retrievers import MultiscaleRetriever, get_retriever
-from chunkwise.retrieval.search.missing_words import missing_told, missing_words
 from chunkwise.retrieval.search.search import search as find
+from chunkwise.retrieval.search.spelling import missing_told, missing_words
 from chunkwise.retrieval.searchable import AtomSource, QueryBatch
 from chunkwise.studio.project import Project
 from chunkwise.text.characters import CharacterArrays

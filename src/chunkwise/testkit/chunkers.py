@@ -10,7 +10,7 @@ import regex
 
 from chunkwise.base.errors import BrokenContract
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
-from chunkwise.chunkers.checked_pieces import check_summary, merged_spans
+from chunkwise.chunkers.check_pieces import check_summary, merged_spans
 from chunkwise.core import Chunk, Document, Piece, Span
 from chunkwise.testkit.hostile import hostile_documents
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer

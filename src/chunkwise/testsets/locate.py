@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document, Passage, Span
-from chunkwise.text.blank_heads import behind_blank_heads
+from chunkwise.text.blank_front_matter import behind_blank_heads
 from chunkwise.text.folding import (
     TOLERANCES,
     Folding,

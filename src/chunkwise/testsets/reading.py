@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, OnProgress, Passage, Query, Reference
-from chunkwise.documents.document_names import DocumentNames
+from chunkwise.documents.document_ids import DocumentNames
 from chunkwise.records.read import OnBadRow, is_read_once, shown_name, wide_encoding, wide_problem
 from chunkwise.testsets.check import REMARKS, OnProblem, Problem
 from chunkwise.testsets.formats import FORMATS, WHOLE, CarriesDocuments, Format

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Literal, Protocol, TypeVar
 
 from chunkwise.core import Document, Label, Passage, Query, Reference, Span
-from chunkwise.documents.document_names import DocumentNames
+from chunkwise.documents.document_ids import DocumentNames
 from chunkwise.testsets.check import REMARKS, Problem, ProblemKind
 from chunkwise.testsets.locate import (
     MANY_PLACES,

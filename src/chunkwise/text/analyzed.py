@@ -31,8 +31,7 @@ from chunkwise.text.positions import merge_sorted, without
 from chunkwise.text.sentences.boundaries import sentence_starts
 from chunkwise.text.sentences.enumerations import NO_ENUMERATIONS, Enumerations, enumerations
 from chunkwise.text.sentences.full_stops import starts_behind_stops
-from chunkwise.text.source_code import CodeSections
-from chunkwise.text.syntax_tree import ParsingBudget, grammar_for, syntax_tree
+from chunkwise.text.source_code import CodeSections, ParsingBudget, grammar_for, syntax_tree
 from chunkwise.text.tokens.measure import TokenMeasure, measure_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
 

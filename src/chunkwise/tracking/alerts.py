@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from chunkwise.evaluation.results import Json
-from chunkwise.records.typed import WrongType, json_text, read_as
+from chunkwise.records.json import WrongType, json_text, read_as
 from chunkwise.stats.control_chart import Alarm
 from chunkwise.tracking.database import Statements
 

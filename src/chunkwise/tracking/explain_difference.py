@@ -25,7 +25,7 @@ from typing import Any
 from chunkwise.base.wording import all_listed, counted, plural, points, signed
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.registry import lower_is_better, metric_of
-from chunkwise.records.typed import json_text
+from chunkwise.records.json import json_text
 from chunkwise.stats.intervals import Interval
 from chunkwise.stats.paired import paired_difference
 from chunkwise.tracking.run import KeptQuestion, KeptRun

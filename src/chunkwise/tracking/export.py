@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, MissingExtra
-from chunkwise.records.typed import json_text
+from chunkwise.records.json import json_text
 from chunkwise.records.write import arrow, csv_file, json_lines_file, parquet_file, text_file
 from chunkwise.tracking import RunKind
 from chunkwise.tracking.run import RunSummary

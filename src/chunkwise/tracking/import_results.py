@@ -11,8 +11,7 @@ from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.evaluation.results import read_results
-from chunkwise.records.json import parse_json
-from chunkwise.records.typed import WrongType, read_as
+from chunkwise.records.json import WrongType, parse_json, read_as
 from chunkwise.tracking.origin import time_text
 from chunkwise.tracking.record import run_of_results, run_of_sweep
 from chunkwise.tracking.run import KeptRun, RunOrigin

@@ -27,7 +27,7 @@ from chunkwise.evaluation.results import (
 )
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.profiling.results import Profile
-from chunkwise.records.typed import json_text
+from chunkwise.records.json import json_text
 from chunkwise.stats.intervals import Interval, interval
 from chunkwise.stats.paired import detectable_by
 from chunkwise.testsets.testset import hash_of

@@ -12,7 +12,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.results import Json, document_hash
 from chunkwise.evaluation.verdicts import question_of
-from chunkwise.records.typed import json_text
+from chunkwise.records.json import json_text
 from chunkwise.tracking import RunKind
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from chunkwise.records.typed import WrongType, json_text, read_as
+from chunkwise.records.json import WrongType, json_text, read_as
 from chunkwise.tracking.database import (
     Migrations,
     Statements,

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
-from chunkwise.base.notebook import drawn
+from chunkwise.base.repr_html import drawn
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.comparison import Comparison
 from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import Results
 from chunkwise.profiling.results import Profile
-from chunkwise.records.typed import WrongType, json_text, read_as
+from chunkwise.records.json import WrongType, json_text, read_as
 from chunkwise.tracking import HISTORY_VARIABLE, KINDS, RunKind
 from chunkwise.tracking.alerts import (
     Alert,

@@ -10,8 +10,8 @@ from pathlib import Path
 from textwrap import wrap
 
 from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.deprecation import warn_renamed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.renamed import warn_renamed
 from chunkwise.base.untrusted_names import allowing, recorded
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.documents.loader import OptionValue

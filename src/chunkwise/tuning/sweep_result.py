@@ -9,7 +9,7 @@ from pathlib import Path
 
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.evaluation.results import Figure, Json
-from chunkwise.records.typed import json_text
+from chunkwise.records.json import json_text
 from chunkwise.tuning.sweep import Configuration
 
 NOT_RUN = "not run"

@@ -9,7 +9,7 @@ import pytest
 from chunkwise import get_strategy
 from chunkwise.core import Document
 from chunkwise.documents.formats.html import loader as html_module
-from chunkwise.documents.formats.html.flattened import flattened
+from chunkwise.documents.formats.html.loader import flattened
 from untimed import is_linear
 
 CONTAINER = '<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>'

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from chunkwise.base.atomic import bytes_in
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.own_files import bytes_in
 from chunkwise.models.weights import registries
 from chunkwise.models.weights.catalogue import Package
 from chunkwise.models.weights.fetch import fetch

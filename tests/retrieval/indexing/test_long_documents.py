@@ -14,7 +14,9 @@ import pytest
 import chunkwise
 from chunkwise import ChunkwiseError
 from chunkwise.chunkers.long_text_segments import SegmentSizes, in_segments
+from chunkwise.records import encoding
 from chunkwise.retrieval.indexing import long_documents
+from chunkwise.retrieval.indexing.fingerprint import OnlyNew, document_fingerprint
 from chunkwise.retrieval.local.index import LocalIndex
 from cluster_here import ClusterHere
 from retrieval.postgres_server import new_url
@@ -201,6 +203,75 @@ def test_a_cluster_makes_the_same_rows(
     del seen[:]
     again = chunkwise.index(folder, into=tmp_path / "kb", jobs=cluster, **given)
     assert (again.changes.unchanged, seen) == (3, [])
+
+
+def test_a_cluster_sends_nothing_back_of_a_long_text_that_the_index_has(
+    folder: Path, tmp_path: Path, seen: list[int]
+) -> None:
+    cluster: Any = ClusterHere()
+    chunkwise.index(folder, into=tmp_path / "kb", vectors="none", jobs=cluster)
+    size = (folder / "b.md").stat().st_size
+    assert max(cluster.groups[-1].answers) > size
+    again = chunkwise.index(folder, into=tmp_path / "kb", vectors="none", jobs=cluster)
+    assert again.changes.unchanged == 3
+    assert max(cluster.groups[-1].answers) < size / 20
+    (folder / "b.md").rename(folder / "b2.md")
+    moved = chunkwise.index(folder, into=tmp_path / "kb", vectors="none", jobs=cluster)
+    assert moved.source.ids() == ["a.md", "b2.md", "c.md"]
+    assert max(cluster.groups[-1].answers) < size / 20
+
+
+def test_a_long_text_that_a_cluster_takes_for_another_is_read_again_here(
+    folder: Path, tmp_path: Path, seen: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers go by the first half of a fingerprint, which another document of the index may share."""
+    given: dict[str, Any] = {"vectors": "none", "into": tmp_path / "kb"}
+    chunkwise.index(folder, **given)
+    (folder / "b.md").write_text(_text(4, 700))
+    monkeypatch.setattr(OnlyNew, "knows", lambda self, fingerprint: True)
+    cluster: Any = ClusterHere()
+    made = chunkwise.index(folder, jobs=cluster, **given)
+    assert (made.changes.changed, made.changes.unchanged) == (1, 2)
+    fresh = chunkwise.index(folder, into=tmp_path / "fresh", vectors="none")
+    assert _rows(made) == _rows(fresh)
+
+
+def test_a_long_text_is_gone_through_three_times_and_twice_where_the_index_has_it(
+    folder: Path, tmp_path: Path, seen: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "a.md").unlink()
+    (folder / "c.md").unlink()
+    read: list[int] = []
+    decoded = encoding.decoded
+
+    def noted(*given: Any) -> Iterator[str]:
+        for piece in decoded(*given):
+            read.append(len(piece))
+            yield piece
+
+    size = len((folder / "b.md").read_text())
+    for module in ("documents.streamed_text", "records.encoding"):
+        monkeypatch.setattr(f"chunkwise.{module}.decoded", noted)
+    chunkwise.index(folder, into=tmp_path / "kb", vectors="none")
+    assert 3 * size <= sum(read) < 3.1 * size  # its encoding, its fingerprint, its chunks
+    del read[:]
+    chunkwise.index(folder, into=tmp_path / "kb", vectors="none")
+    assert 2 * size <= sum(read) < 2.1 * size
+
+
+def test_segments_have_no_fingerprints_of_their_own(
+    folder: Path, seen: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+
+    def noted(document: Any) -> str:
+        made.append(document.id)
+        return document_fingerprint(document)
+
+    monkeypatch.setattr("chunkwise.retrieval.indexing.build.document_fingerprint", noted)
+    chunkwise.index(folder, vectors="none")
+    assert len(seen) > 4
+    assert set(made) == {"a.md", "c.md"}
 
 
 def test_what_is_told_here_need_not_travel(folder: Path, seen: list[int]) -> None:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.models.embed.token_codes import decode_rows
-from chunkwise.retrieval.multiscale import Multiscale, votes
+from chunkwise.retrieval.multiscale import Multiscale, window_votes
 from chunkwise.retrieval.multiscale import multiscale as search_module
-from chunkwise.retrieval.multiscale.votes import (
+from chunkwise.retrieval.multiscale.window_votes import (
     QueryTokens,
     atom_maxima,
     whole_documents,
@@ -79,7 +79,7 @@ def test_how_much_is_looked_at_together_changes_no_bit(
     every = np.arange(len(sizes))
     whole = atom_maxima(tokens, every, asking)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(votes, "_TOKENS_AT_ONCE", at_once)
+        patch.setattr(window_votes, "_TOKENS_AT_ONCE", at_once)
         assert np.array_equal(atom_maxima(tokens, every, asking), whole)
     some = every[seed % 2 :: 2]
     assert np.array_equal(atom_maxima(tokens, some, asking), whole[some])

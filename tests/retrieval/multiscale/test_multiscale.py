@@ -27,7 +27,7 @@ from chunkwise.retrieval.multiscale import (
 )
 from chunkwise.retrieval.multiscale import assemble as assemble_candidates
 from chunkwise.retrieval.multiscale import multiscale as multiscale_module
-from chunkwise.retrieval.multiscale.votes import whole_documents, windows_of
+from chunkwise.retrieval.multiscale.window_votes import whole_documents, windows_of
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors, rotated
 from chunkwise.retrieval.searchable import AtomTable
 from chunkwise.text.terms import TermCounts

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Query
-from chunkwise.records.typed import json_text
+from chunkwise.records.json import json_text
 from chunkwise.stats.paired import paired_difference, ties
 from chunkwise.tuning.choose.choose import pareto_front
 from chunkwise.tuning.sweep import Configuration

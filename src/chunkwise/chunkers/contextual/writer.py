@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, overload
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted, main_reason
 from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS, WrittenContext, with_headings
-from chunkwise.chunkers.contextual.prompt_room import (
+from chunkwise.chunkers.contextual.context_window import (
     ANSWER_TOKENS,
     PromptRoom,
     TokenReach,

@@ -1,5 +1,5 @@
-"""A file of records as a corpus: one record a document, with its text, id, title, format and metadata; and when a file
-of records is no corpus."""
+"""A file of records as a corpus: one record a document, with its text, id, title, format and metadata; JSON in
+the usual shapes of a corpus (a list, `{"id": "text"}`); and when a file of records is no corpus."""
 
 from __future__ import annotations
 
@@ -10,17 +10,6 @@ from typing import NamedTuple
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import AS_WRITTEN, Document
-from chunkwise.documents.fields import (
-    ID_FIELDS,
-    QUESTIONS,
-    TEXT_FIELDS,
-    TITLE_FIELDS,
-    are_questions,
-    is_blank,
-    is_chunk,
-    no_text,
-    text_field_of,
-)
 from chunkwise.documents.formats.code import language_named, language_of
 from chunkwise.documents.formats.markdown import (
     MarkdownLoader,
@@ -31,6 +20,18 @@ from chunkwise.documents.formats.markdown import (
 from chunkwise.documents.formats.text import AsciidocLoader, OrgLoader, RstLoader, TextLoader
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of, with_blank_head
 from chunkwise.documents.source import Source
+from chunkwise.documents.text_fields import (
+    ID_FIELDS,
+    QUESTIONS,
+    TEXT_FIELDS,
+    TITLE_FIELDS,
+    are_questions,
+    has_text,
+    is_blank,
+    is_chunk,
+    no_text,
+    text_field_of,
+)
 from chunkwise.records.fields import field_of, listed
 from chunkwise.records.json import HUGE, without_half_characters
 
@@ -383,3 +384,67 @@ def _file_name(place: str) -> str:
     if is_address:
         place = rest.partition("/")[2]
     return place.partition("?")[0].partition("#")[0].rpartition("/")[2]
+
+
+Keyed = tuple[str | None, object]
+"""A record, and the key it stood under if that is its id."""
+
+
+def keyed_entries(found: list[Keyed], text_field: str) -> Iterator[CorpusEntry]:
+    for number, (key, record) in enumerate(found, 1):
+        where = f"record {number}"
+        if isinstance(record, str):
+            yield CorpusEntry(where, {text_field: record}, key)
+        elif isinstance(record, Mapping):
+            yield CorpusEntry(where, record, key)
+        else:
+            yield CorpusEntry(where, "neither a text nor an object")
+
+
+def corpus_records(value: object, text_field: str | None) -> list[Keyed] | None:
+    """The records of a corpus, or None when this is some other JSON."""
+    found = _records(value, text_field)
+    if found is not None or text_field is None:
+        return found
+    # No record has a text in the field the user named, which the user should hear.
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        return [(None, item) for item in value]
+    return _records(value, None)
+
+
+def _records(value: object, text_field: str | None) -> list[Keyed] | None:
+    if isinstance(value, list):
+        return _from_list(value, text_field)
+    if not isinstance(value, dict) or not value:
+        return None
+    if has_text(value, text_field):
+        return [(None, value)]
+    lists = [found for item in value.values() if (found := _from_list(item, text_field))]
+    if len(lists) == 1:
+        return lists[0]
+    values = list(value.values())
+    if all(has_text(item, text_field) for item in values):
+        return list(value.items())
+    # Settings are mappings of strings too: texts are told by the spaces in them.
+    texts = [item for item in values if isinstance(item, str)]
+    if len(texts) == len(values) and sum(" " in text.strip() for text in texts) * 2 > len(texts):
+        return list(value.items())
+    return None
+
+
+def _from_list(value: object, text_field: str | None) -> list[Keyed] | None:
+    if not isinstance(value, list) or not value:
+        return None
+    if any(has_text(item, text_field) for item in value):
+        return [(None, item) for item in value]
+    if all(isinstance(item, str) for item in value) and any(" " in item for item in value):
+        return [(None, item) for item in value]
+    return None
+
+
+def holds_questions(value: object) -> bool:
+    """A list of questions, or an object with one: a list, or questions by their ids."""
+    if not isinstance(value, dict):
+        return isinstance(value, list) and are_questions(value)
+    lists = [item for item in value.values() if isinstance(item, list) and item]
+    return any(map(are_questions, lists)) or are_questions(value.values()) or are_questions([value])

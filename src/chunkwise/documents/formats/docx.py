@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.archive import check_container
-from chunkwise.documents.formats.block_text import Layout, small_integer
-from chunkwise.documents.formats.xml_parts import broken_part, own_text
+from chunkwise.documents.formats.block_builder import Layout, small_integer
+from chunkwise.documents.formats.untrusted_xml import broken_part, own_text
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 

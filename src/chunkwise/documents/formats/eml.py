@@ -13,7 +13,7 @@ from email.policy import Compat32
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
-from chunkwise.documents.formats.block_text import Layout
+from chunkwise.documents.formats.block_builder import Layout
 from chunkwise.documents.formats.html.loader import html_text
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, SuffixLoader
 from chunkwise.documents.source import Source

@@ -15,9 +15,9 @@ from urllib.parse import unquote
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Block, Document
 from chunkwise.documents.archive import TooLargeError, UnpackBudget, open_container, read_zip_member
-from chunkwise.documents.formats.block_text import Layout
+from chunkwise.documents.formats.block_builder import Layout
 from chunkwise.documents.formats.html.loader import html_read
-from chunkwise.documents.formats.html.page import HtmlText
+from chunkwise.documents.formats.html.parser import HtmlText
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 from chunkwise.records.encoding import decode

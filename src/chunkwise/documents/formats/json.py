@@ -1,19 +1,27 @@
-"""JSON and JSON Lines: a corpus in one of its usual shapes, one record a line, or else plain text."""
+"""JSON and JSON Lines: a corpus, one record a line, or else plain text; the shapes of a corpus are in `corpus`."""
 
 from __future__ import annotations
 
 import codecs
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import BinaryIO
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
-from chunkwise.documents.fields import QUESTIONS, are_questions, has_text
-from chunkwise.documents.formats.corpus import PROBLEMS_NAMED, Corpus, CorpusEntry, NoText
+from chunkwise.documents.formats.corpus import (
+    PROBLEMS_NAMED,
+    Corpus,
+    CorpusEntry,
+    NoText,
+    corpus_records,
+    holds_questions,
+    keyed_entries,
+)
 from chunkwise.documents.formats.squad import squad_articles, squad_documents
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source, os_reason
+from chunkwise.documents.text_fields import QUESTIONS, has_text
 from chunkwise.documents.walk import is_results
 from chunkwise.records.encoding import decode, extends_ascii, marked_encoding
 from chunkwise.records.json import json_problem, parse_json
@@ -87,10 +95,6 @@ def _opened(source: Source, options: LoadOptions) -> BinaryIO:
     return io.BytesIO(text.encode("utf-8"))
 
 
-Keyed = tuple[str | None, object]
-"""A record, and the key it stood under if that is its id."""
-
-
 class JsonLoader:
     """A list of records, a dict with one such list, or a mapping from id to text or record."""
 
@@ -130,13 +134,13 @@ class JsonLoader:
             return
         # Bare texts have no fields, so none that the user named can be missing.
         bare = found is not None and all(isinstance(record, str) for _, record in found)
-        if options.text_field is None and (bare or found is None) and _holds_questions(value):
+        if options.text_field is None and (bare or found is None) and holds_questions(value):
             raise UnreadableDocument(source.origin, QUESTIONS)
         if found is None:
             yield Document(source.id, text, source=source.origin)
             return
         corpus = Corpus(source, options)
-        entries = _entries(found, options.text_field or "text")
+        entries = keyed_entries(found, options.text_field or "text")
         yield from corpus.documents(entries if bare else corpus.checked(entries), on_unreadable)
 
 
@@ -149,63 +153,3 @@ def _articles(
             yield each
         else:
             on_unreadable(UnreadableDocument(*each))
-
-
-def _entries(found: list[Keyed], text_field: str) -> Iterator[CorpusEntry]:
-    for number, (key, record) in enumerate(found, 1):
-        where = f"record {number}"
-        if isinstance(record, str):
-            yield CorpusEntry(where, {text_field: record}, key)
-        elif isinstance(record, Mapping):
-            yield CorpusEntry(where, record, key)
-        else:
-            yield CorpusEntry(where, "neither a text nor an object")
-
-
-def corpus_records(value: object, text_field: str | None) -> list[Keyed] | None:
-    """The records of a corpus, or None when this is some other JSON."""
-    found = _records(value, text_field)
-    if found is not None or text_field is None:
-        return found
-    # No record has a text in the field the user named, which the user should hear.
-    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-        return [(None, item) for item in value]
-    return _records(value, None)
-
-
-def _records(value: object, text_field: str | None) -> list[Keyed] | None:
-    if isinstance(value, list):
-        return _from_list(value, text_field)
-    if not isinstance(value, dict) or not value:
-        return None
-    if has_text(value, text_field):
-        return [(None, value)]
-    lists = [found for item in value.values() if (found := _from_list(item, text_field))]
-    if len(lists) == 1:
-        return lists[0]
-    values = list(value.values())
-    if all(has_text(item, text_field) for item in values):
-        return list(value.items())
-    # Settings are mappings of strings too: texts are told by the spaces in them.
-    texts = [item for item in values if isinstance(item, str)]
-    if len(texts) == len(values) and sum(" " in text.strip() for text in texts) * 2 > len(texts):
-        return list(value.items())
-    return None
-
-
-def _from_list(value: object, text_field: str | None) -> list[Keyed] | None:
-    if not isinstance(value, list) or not value:
-        return None
-    if any(has_text(item, text_field) for item in value):
-        return [(None, item) for item in value]
-    if all(isinstance(item, str) for item in value) and any(" " in item for item in value):
-        return [(None, item) for item in value]
-    return None
-
-
-def _holds_questions(value: object) -> bool:
-    """A list of questions, or an object with one: a list, or questions by their ids."""
-    if not isinstance(value, dict):
-        return isinstance(value, list) and are_questions(value)
-    lists = [item for item in value.values() if isinstance(item, list) and item]
-    return any(map(are_questions, lists)) or are_questions(value.values()) or are_questions([value])

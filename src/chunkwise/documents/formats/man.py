@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from unicodedata import normalize
 
 from chunkwise.core import Document
-from chunkwise.documents.formats.block_text import Layout, SheetRows
+from chunkwise.documents.formats.block_builder import Layout, SheetRows
 from chunkwise.documents.formats.roff import CONTROL, Roff
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, text_in
 from chunkwise.documents.source import Source

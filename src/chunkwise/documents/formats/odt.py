@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
-from chunkwise.documents.formats.block_text import Layout, SheetRows, small_integer
-from chunkwise.documents.formats.xml_parts import ZipParts, local_name, own_attribute
+from chunkwise.documents.formats.block_builder import Layout, SheetRows, small_integer
+from chunkwise.documents.formats.untrusted_xml import ZipParts, local_name, own_attribute
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from chunkwise.core import Document
-from chunkwise.documents.formats.block_text import Layout, small_integer
-from chunkwise.documents.formats.xml_parts import (
+from chunkwise.documents.formats.block_builder import Layout, small_integer
+from chunkwise.documents.formats.untrusted_xml import (
     PartLink,
     ZipParts,
     local_name,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
-from chunkwise.documents.formats.block_text import Layout
+from chunkwise.documents.formats.block_builder import Layout
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 from chunkwise.records.json import without_half_characters

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from chunkwise.core import Block, Document
-from chunkwise.documents.document_names import Ids
+from chunkwise.documents.document_ids import Ids
 from chunkwise.records.fields import WrongField, items, optional_string, record_of, string
 
 _BETWEEN = "\n\n"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
-from chunkwise.documents.formats.block_text import Layout
+from chunkwise.documents.formats.block_builder import Layout
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, SuffixLoader, text_in
 from chunkwise.documents.source import Source
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
-from chunkwise.documents.formats.block_text import Layout
-from chunkwise.documents.formats.xml_parts import local_name, xml_root, xml_words
+from chunkwise.documents.formats.block_builder import Layout
+from chunkwise.documents.formats.untrusted_xml import local_name, xml_root, xml_words
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 

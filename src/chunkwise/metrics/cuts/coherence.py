@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chunkwise.core import Score
 from chunkwise.metrics.metric import NO_CHUNKS, Metric, WholeScore
-from chunkwise.models.embed.late import span_vectors
+from chunkwise.models.embed.late_chunking import span_vectors
 from chunkwise.retrieval.indexes import Index
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.workers import cores
 from chunkwise.models.cache import ModelCache, key_of
 from chunkwise.models.embed.embedder import TokenEncoder, TokenVectors
-from chunkwise.models.embed.late import window_bounds
+from chunkwise.models.embed.late_chunking import window_bounds
 from chunkwise.text.analyzed import Analyzed
 
 _BITS = 2

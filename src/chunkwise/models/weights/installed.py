@@ -8,9 +8,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from chunkwise.base.atomic import says_what_it_writes
+from chunkwise.base.atomic import bytes_in, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.own_files import bytes_in
 from chunkwise.core import OnProgress
 from chunkwise.models.home import fetched_models, given_models
 from chunkwise.models.weights.catalogue import ALL, WeightFile, Weights, digest

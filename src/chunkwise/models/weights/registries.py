@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
-from chunkwise.base.atomic import says_what_it_writes
+from chunkwise.base.atomic import bytes_in, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.own_files import bytes_in
 from chunkwise.core import OnProgress
 
 _BLOCK = 1 << 20

@@ -18,7 +18,7 @@ from chunkwise.base.wording import (
     short_number,
 )
 from chunkwise.chunkers import label_with_size
-from chunkwise.chunkers.chunk_positions import EXACT, KINDS
+from chunkwise.chunkers.locate_chunks import EXACT, KINDS
 from chunkwise.core import Document
 from chunkwise.evaluation.judging import judged_by
 from chunkwise.evaluation.results import LATENCY, Agreement, Figure, Json, Results

@@ -11,7 +11,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import plural, points, short_number
 from chunkwise.evaluation.results import Figure, Json
 from chunkwise.metrics.registry import lower_is_better
-from chunkwise.records.typed import WrongType, read_as
+from chunkwise.records.json import WrongType, read_as
 from chunkwise.report.charts import Chart, Scale, scale_of
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.leaderboard import ChunkingRow, Leaderboard, chunkings, leaderboard

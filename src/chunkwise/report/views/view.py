@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from chunkwise.records.typed import json_text, read_as
+from chunkwise.records.json import json_text, read_as
 
 if TYPE_CHECKING:
     from chunkwise.evaluation.results import Json

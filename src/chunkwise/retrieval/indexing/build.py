@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, warn_user
-from chunkwise.chunkers.checked_pieces import check_order
+from chunkwise.chunkers.check_pieces import check_order
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.contextual import with_headings
+from chunkwise.chunkers.long_text_segments import TextSegment
 from chunkwise.core import Chunk, Document
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.embed.embedder import (
@@ -23,7 +24,7 @@ from chunkwise.models.embed.embedder import (
     TokenEncoder,
     normalized,
 )
-from chunkwise.models.embed.late import atom_sums_of_many, span_vectors
+from chunkwise.models.embed.late_chunking import atom_sums_of_many, span_vectors
 from chunkwise.models.embed.token_codes import TokenCodes, token_codes_of_many
 from chunkwise.models.name_finder import NameFinder, names_in_stretches, naming_document
 from chunkwise.retrieval.indexed_document import (
@@ -55,15 +56,6 @@ OnDone = Callable[[int], None]
 """Gets the number of characters read by the model since the last call."""
 
 
-class SegmentEnds(NamedTuple):
-    """Of a part of a longer text, with what was read beyond it."""
-
-    next: int
-    """Where the part behind it begins: an atom ends there."""
-    chunks: int
-    """Where the last of its chunks ends, perhaps in the part behind it: nothing further is needed."""
-
-
 class DocumentFeatures:
     """Its terms, its atoms, and what the model made of them; each is made when first asked for."""
 
@@ -72,10 +64,14 @@ class DocumentFeatures:
         analyzed: Analyzed,
         settings: Settings,
         sums: NDArray[np.float32] | None = None,
-        segment: SegmentEnds | None = None,
+        segment: TextSegment | None = None,
+        fingerprint: str = "",
     ) -> None:
         self.analyzed = analyzed
-        self._segment = segment
+        self._next = None if segment is None else segment.until
+        self.length = len(analyzed.text) if segment is None else max(segment.until, segment.end)
+        """Of the text as far as atoms are made of it."""
+        self._fingerprint = fingerprint
         self.tokenizer = settings.tokenizer
         self._language = settings.language
         self.sums = sums
@@ -87,9 +83,12 @@ class DocumentFeatures:
         self.relations: StatedRelations | None = None
         """What a language model read of names; None: it was not asked."""
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
-        return document_fingerprint(self.analyzed.document)
+        """A segment has that of the whole, which it is given."""
+        if not self._fingerprint:
+            self._fingerprint = document_fingerprint(self.analyzed.document)
+        return self._fingerprint
 
     @property
     def measure(self) -> TokenMeasure:
@@ -104,15 +103,10 @@ class DocumentFeatures:
     def starts(self) -> NDArray[np.int64]:
         """Where atoms begin."""
         found = self.analyzed.atoms(self.tokenizer)
-        if self._segment is None:
+        if self._next is None:
             return found
-        found = merge_sorted(found, np.array([self._segment.next], np.int64))
+        found = merge_sorted(found, np.array([self._next], np.int64))
         return found[found < self.length]
-
-    @property
-    def length(self) -> int:
-        """Of the text as far as atoms are made of it."""
-        return len(self.analyzed.text) if self._segment is None else max(self._segment)
 
     @property
     def own_text(self) -> Analyzed:
@@ -289,16 +283,16 @@ def build_documents(
 
 
 def build_segment(
-    chunked: Chunked,
-    segment: SegmentEnds,
+    segment: TextSegment,
+    fingerprint: str,
     settings: Settings,
     embedder: Embedder | None,
     on_done: OnDone | None = None,
     token_encoder: TokenEncoder | None = None,
 ) -> BuiltDocument:
-    """The rows of a part of a longer text; its atoms go as far as its chunks do."""
-    features = DocumentFeatures(chunked.analyzed, settings, segment=segment)
-    (built,) = _build([chunked.chunks], [features], settings, embedder, on_done, token_encoder)
+    """The rows of a part of a longer text, whose fingerprint is given; its atoms go as far as its chunks do."""
+    features = DocumentFeatures(segment.chunked.analyzed, settings, None, segment, fingerprint)
+    (built,) = _build([segment.chunks], [features], settings, embedder, on_done, token_encoder)
     return built
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
 import numpy as np
@@ -19,20 +19,38 @@ def document_fingerprint(document: Document) -> str:
     Of names one is missing, that of the file: see `text.names.own_file_key`.
     """
     data = _encoded(document.text)
-    return _fingerprint(document, len(data), (data,))
+    found = _begun(len(data))
+    found.update(data)
+    return _fingerprint(document, found)
 
 
-def fingerprint_of_pieces(document: Document, read: Callable[[], Iterator[str]]) -> str:
-    """The same for a document whose text is read piece by piece, twice."""
-    return _fingerprint(
-        document, sum(len(_encoded(piece)) for piece in read()), map(_encoded, read())
-    )
+class RunningFingerprint:
+    """The same for a text that comes piece by piece, and of which `size` bytes of UTF-8 are expected."""
+
+    def __init__(self, document: Document, size: int) -> None:
+        self._document = document
+        self._left = size
+        self._hash = _begun(size)
+
+    def over(self, text: Iterable[str]) -> Iterator[str]:
+        """The pieces, each handed on when it is counted in."""
+        for piece in text:
+            data = _encoded(piece)
+            self._left -= len(data)
+            self._hash.update(data)
+            yield piece
+
+    def found(self) -> str | None:
+        """At the end of the text; None: it is longer or shorter than was expected, so it is another one."""
+        return None if self._left else _fingerprint(self._document, self._hash)
 
 
-def _fingerprint(document: Document, length: int, text: Iterable[bytes]) -> str:
-    found = blake2b(length.to_bytes(8, "little"), digest_size=16)
-    for piece in text:
-        found.update(piece)
+def _begun(length: int) -> blake2b:
+    return blake2b(length.to_bytes(8, "little"), digest_size=16)
+
+
+def _fingerprint(document: Document, found: blake2b) -> str:
+    """With what is said of the text that was counted in."""
     layout = repr((document.blocks, document.pages))
     if document.links:
         layout += repr(document.links)

@@ -6,9 +6,10 @@ Its rows are those it has as a whole, but for an atom that is parted where a seg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,11 +19,10 @@ from chunkwise.base.errors import UnreadableDocument
 from chunkwise.chunkers import Strategy
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.long_text_segments import in_segments
-from chunkwise.core import Document
 from chunkwise.documents import LoadOptions
 from chunkwise.documents.reading import EMPTY
 from chunkwise.documents.source import Source
-from chunkwise.documents.streamed_text import long_text
+from chunkwise.documents.streamed_text import LongText, long_text
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.embed.token_codes import TokenCodes
 from chunkwise.retrieval.indexed_document import IndexedDocument, SpanRows
@@ -30,47 +30,61 @@ from chunkwise.retrieval.indexing.build import (
     BuiltDocument,
     OnDone,
     SectionPaths,
-    SegmentEnds,
     build_segment,
     join_rows,
 )
-from chunkwise.retrieval.indexing.fingerprint import OnlyNew, fingerprint_of_pieces
+from chunkwise.retrieval.indexing.fingerprint import OnlyNew, RunningFingerprint
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.terms import TermCounts
 
 
 class LongDocument(Chunked):
-    """A document without its text, which is read when it is needed, as often as it is."""
+    """A document without its text, which is read when it is needed: once for its fingerprint, once to be cut.
+
+    Another process is sent what is known of it; there, its file is opened again if it is to be read.
+    """
 
     is_read_later = True
 
-    def __init__(
-        self, document: Document, read: Callable[[], Iterator[str]], strategy: Strategy
-    ) -> None:
-        super().__init__(document, [])
-        self._read, self._strategy = read, strategy
+    def __init__(self, text: LongText, strategy: Strategy, again: _ReadAgain) -> None:
+        super().__init__(text.document, [])
+        self._text, self._strategy, self._again = text, strategy, again
+
+    def __reduce__(self) -> tuple[object, ...]:
+        text = self._text._replace(document=self.document, read=self._again)
+        return _sent, (text, _of_all(self._strategy), self._again, self.fingerprint)
 
     @cached_property
     def fingerprint(self) -> str:
         """What it is for the same document as a whole."""
-        return fingerprint_of_pieces(self.document, self._read)
+        running = self._running()
+        for _ in running.over(self._text.read()):
+            pass
+        found = running.found()
+        if found is None:
+            raise self._changed()
+        return found
+
+    def _running(self) -> RunningFingerprint:
+        return RunningFingerprint(self.document, self._text.size.bytes)
+
+    def _changed(self) -> UnreadableDocument:
+        return UnreadableDocument(self.document.source, "written to while it was read")
 
     @property
     def length(self) -> int:
         """In characters."""
-        return sum(map(len, self._read()))
+        return self._text.size.characters
 
     @property
     def is_known(self) -> bool:
         """Whether the strategy passes over it: an index may have it."""
         return isinstance(self._strategy, OnlyNew) and self._strategy.knows(self.fingerprint)
 
-    def whole(self) -> Document:
-        """With its text."""
-        return replace(self.document, text="".join(self._read()))
-
     def under_id(self, id: str) -> LongDocument:
-        return LongDocument(replace(self.document, id=id), self._read, self._strategy)
+        found = copy(self)  # with the fingerprint, in which no id is
+        found.document = replace(self.document, id=id)
+        return found
 
     def segments(
         self,
@@ -84,25 +98,47 @@ class LongDocument(Chunked):
         An `UnreadableDocument` where it is another text by now than the one whose fingerprint is known, or none.
         """
         # Whether the index has it is asked of the whole document, not of its segments.
-        strategy = self._strategy
-        strategy = strategy.of_all if isinstance(strategy, OnlyNew) else strategy
-        paths, chunks = SectionPaths(), 0
-        for found in in_segments(self.document, self._read(), strategy):
-            last = max((chunk.end for chunk in found.chunks), default=0)
-            ends = SegmentEnds(found.until, last)
-            cut = Chunked(found.analyzed.document, found.chunks, found.analyzed)
-            built = build_segment(cut, ends, settings, embedder, on_done, token_encoder)
+        paths, chunks, running = SectionPaths(), 0, self._running()
+        text = running.over(self._text.read())
+        for segment in in_segments(self.document, text, _of_all(self._strategy)):
+            built = build_segment(
+                segment, self.fingerprint, settings, embedder, on_done, token_encoder
+            )
             # The language is told by the beginning.
             settings = replace(settings, language=built.language)
-            chunks += len(found.chunks)
-            begin, until = found.place.characters, found.until
-            del found, cut  # the analysis, before the next one is made
-            part = _placed(built.part, begin, until, paths)
-            yield built._replace(part=replace(part, fingerprint=self.fingerprint))
+            chunks += len(segment.chunks)
+            begin, until = segment.place.characters, segment.until
+            del segment  # the analysis, before the next one is made
+            yield built._replace(part=_placed(built.part, begin, until, paths))
         if not chunks:
             raise UnreadableDocument(self.document.source, EMPTY)
-        if fingerprint_of_pieces(self.document, self._read) != self.fingerprint:
-            raise UnreadableDocument(self.document.source, "written to while it was read")
+        if running.found() != self.fingerprint:
+            raise self._changed()
+
+
+def _of_all(strategy: Strategy) -> Strategy:
+    """For any document, whether an index has it or not."""
+    return strategy.of_all if isinstance(strategy, OnlyNew) else strategy
+
+
+def _sent(text: LongText, strategy: Strategy, again: _ReadAgain, fingerprint: str) -> LongDocument:
+    found = LongDocument(text, strategy, again)
+    found.__dict__["fingerprint"] = fingerprint  # where a cached property keeps it
+    return found
+
+
+@dataclass(frozen=True)
+class _ReadAgain:
+    """Reads a file from its beginning to its end, wherever it is sent."""
+
+    options: LoadOptions
+    source: Source
+
+    def __call__(self) -> Iterator[str]:
+        with long_text(self.source, self.options) as found:
+            if found is None:
+                raise UnreadableDocument(self.source.origin, "written to while it was read")
+            yield from found.read()
 
 
 @contextmanager
@@ -114,7 +150,8 @@ def long_document(
         yield None
         return
     with long_text(source, options) as found:
-        yield LongDocument(found.document, found.read, strategy) if found is not None else None
+        again = _ReadAgain(options, source)
+        yield LongDocument(found, strategy, again) if found is not None else None
 
 
 def _placed(part: IndexedDocument, begin: int, until: int, paths: SectionPaths) -> IndexedDocument:

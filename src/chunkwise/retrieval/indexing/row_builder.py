@@ -74,9 +74,9 @@ class RowBuilder:
         ]
 
     def _long(self, long: LongDocument) -> Chunked:
-        """What goes to another process goes as a whole; nothing is made of one that the index has."""
+        """What goes to another process goes as a whole; of one that the index has, only what it is."""
         if long.is_known:
-            return Chunked(long.whole(), [])
+            return long
         embedder = self.model.embedder if self.model else None
         encoder = self.token_encoder() if self.token_encoder else None
         made = as_a_whole(long.segments(self.settings, embedder, None, encoder))

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -16,9 +16,9 @@ import numpy as np
 
 from chunkwise.base.atomic import refuse_links, replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.own_files import INDEX_FILE
+from chunkwise.documents.walk import INDEX_FILE
 from chunkwise.retrieval.errors import REBUILD, REMEDY
-from chunkwise.retrieval.local.arrays import Array, Arrays, expected
+from chunkwise.retrieval.local.arrays import CODES, Array, Arrays, expected, expected_codes
 from chunkwise.retrieval.settings import Settings, read_settings
 
 _PIECE = 1 << 17
@@ -142,11 +142,16 @@ class FileSink:
         self.stored = {name: each.finish(sync=True) for name, each in growing}
         return {name: map_column(self.folder / name, each) for name, each in self.stored.items()}
 
-    def finish_column(self, name: str, values: Array) -> Array:
-        """One more column, of what was found out of the others."""
-        self.append(name, values)
-        self.stored[name] = self._growing[name].finish(sync=True)
-        return map_column(self.folder / name, self.stored[name])
+    def finish_more(self, pieces: Iterable[Mapping[str, Array]]) -> Arrays:
+        """Further columns, of what was found out of the others."""
+        names = set[str]()
+        for piece in pieces:
+            names |= piece.keys()
+            for name, values in piece.items():
+                self.append(name, values)
+        more = {name: self._growing[name].finish(sync=True) for name in sorted(names)}
+        self.stored |= more
+        return {name: map_column(self.folder / name, each) for name, each in more.items()}
 
     def close(self) -> None:
         """Lets go of all files, whatever became of them."""
@@ -198,7 +203,10 @@ class Manifest:
 
     def write(self, folder: Path) -> None:
         values = {"kind": _KIND, "format": MANIFEST_FORMAT, **dataclasses.asdict(self)}
-        values["files"] = {name: stored._asdict() for name, stored in self.files.items()}
+        told = {name: stored._asdict() for name, stored in self.files.items()}
+        # Apart: whoever does not know them does without.
+        values["codes"] = {name: told.pop(name) for name in CODES if name in told}
+        values["files"] = told
         text = json.dumps(values, indent=1)
         with (
             replacing(folder / MANIFEST_NAME) as temporary,
@@ -301,18 +309,33 @@ def _where(folder: Path) -> str:
 def _manifest_of(values: dict[str, Any], where: str) -> Manifest:
     generation: str = _field(values, "generation", str)
     languages: list[str] = _field(values, "languages", list, str)
-    files = {
-        name: _column(name, _field(values["files"], name, dict))
-        for name in _field(values, "files", dict)
-    }
-    for name in (generation, *files):
-        if os.path.basename(name) != name or name in ("", ".", "..") or "\0" in name:
-            raise ValueError(f"{name!r} is no name of a file in the folder")
+    _check_name(generation)
+    files = _columns(values, "files")
     settings = read_settings(_field(values, "settings", dict), where)
-    wanted = expected(settings)
-    if {name: (each.dtype, each.shape[1:]) for name, each in files.items()} != wanted:
+    if _shapes(files) != expected(settings):
         raise ValueError("its arrays are not those of an index with its settings")
-    return Manifest(generation, settings, tuple(languages), files)
+    codes = _columns(values, "codes") if values.get("codes") else {}
+    rows = {each.shape[0] for each in (*codes.values(), files["chunk.vector"])} if codes else {0}
+    if codes and (_shapes(codes) != expected_codes(settings) or len(rows) > 1):
+        raise ValueError("its codes are not those of its vectors")
+    return Manifest(generation, settings, tuple(languages), files | codes)
+
+
+def _shapes(files: Mapping[str, StoredColumn]) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Of each array the type, and the shape of one row."""
+    return {name: (each.dtype, each.shape[1:]) for name, each in files.items()}
+
+
+def _columns(values: dict[str, Any], field: str) -> dict[str, StoredColumn]:
+    found: dict[str, Any] = _field(values, field, dict)
+    for name in found:
+        _check_name(name)
+    return {name: _column(name, _field(found, name, dict)) for name in found}
+
+
+def _check_name(name: str) -> None:
+    if os.path.basename(name) != name or name in ("", ".", "..") or "\0" in name:
+        raise ValueError(f"{name!r} is no name of a file in the folder")
 
 
 def _column(name: str, values: dict[str, Any]) -> StoredColumn:

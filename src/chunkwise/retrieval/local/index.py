@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from chunkwise.core import Document, Span
 from chunkwise.retrieval.bm25 import K1, B, Bm25
 from chunkwise.retrieval.communities import Communities
-from chunkwise.retrieval.conditions import MetadataTable
 from chunkwise.retrieval.errors import DamagedIndex, no_vectors_error, wrong_dimensions_error
 from chunkwise.retrieval.filters import Filter, RowKind
 from chunkwise.retrieval.indexed_document import (
@@ -25,6 +24,7 @@ from chunkwise.retrieval.indexed_document import (
     metadata_of,
 )
 from chunkwise.retrieval.local.arrays import (
+    CODES,
     COLUMNS,
     COMMUNITIES,
     Array,
@@ -38,8 +38,10 @@ from chunkwise.retrieval.local.columns import (
     section_mask,
     touching,
 )
+from chunkwise.retrieval.local.nearest_vectors import VectorCodes, nearest
+from chunkwise.retrieval.metadata_conditions import MetadataTable
 from chunkwise.retrieval.quantized_vectors import QuantizedVectors
-from chunkwise.retrieval.ranking import NOTHING, Ranking, floors, leading
+from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.searchable import (
     AtomBounds,
     AtomTable,
@@ -75,67 +77,6 @@ def check_sections(
         or (section >= np.diff(first)[owner]).any()
     ):
         raise DamagedIndex(f"{table}.section", "it names sections that its document does not have")
-
-
-_ROWS = 1 << 16
-_SCORES = 1 << 23
-"""Scores held at a time: 32 MB."""
-_MARGIN = 4e-6
-"""More than a product's rounding can be off: it differs with the shape of the matrices."""
-
-
-def nearest(
-    vectors: NDArray[np.float32],
-    queries: NDArray[np.float32],
-    depth: int,
-    allowed: NDArray[np.bool_] | None = None,
-) -> list[Ranking]:
-    """Rows by their product with each question, the same to the bit whatever else is asked with it."""
-    rows = None if allowed is None else np.flatnonzero(allowed)
-    size = len(vectors) if rows is None else len(rows)
-    if not size or depth < 1:
-        return [NOTHING] * len(queries)
-    queries = np.ascontiguousarray(queries, np.float32)
-    together = max(1, _SCORES // min(size, _ROWS))
-    found: list[Ranking] = []
-    for begin in range(0, len(queries), together):
-        some = queries[begin : begin + together]
-        near = _near(vectors, some, depth, rows, size)
-        found += [
-            _ranked(vectors, query, numbers, depth) if query.any() else NOTHING
-            for query, numbers in zip(some, near, strict=True)
-        ]
-    return found
-
-
-def _near(
-    vectors: NDArray[np.float32],
-    queries: NDArray[np.float32],
-    depth: int,
-    rows: NDArray[np.intp] | None,
-    size: int,
-) -> list[NDArray[np.intp]]:
-    """For each question the numbers of the leading rows of every block."""
-    near: list[list[NDArray[np.intp]]] = [[] for _ in queries]
-    asked = [number for number, query in enumerate(queries) if query.any()]
-    for low in range(0, size, _ROWS):
-        high = min(low + _ROWS, size)
-        block = vectors[low:high] if rows is None else vectors[rows[low:high]]
-        scores = queries @ block.T
-        floor = floors(scores, depth)
-        for number in asked:
-            numbers = leading(scores[number], depth, float(floor[number]), _MARGIN)
-            near[number].append(numbers + low if rows is None else rows[numbers + low])
-    return [np.concatenate(each) if each else np.empty(0, np.intp) for each in near]
-
-
-def _ranked(
-    vectors: NDArray[np.float32], query: NDArray[np.float32], numbers: NDArray[np.intp], depth: int
-) -> Ranking:
-    # One row after the other, so that equal vectors score the same and the lower number comes first.
-    scores = np.einsum("ij,j->i", vectors[numbers], query)
-    order = np.lexsort((numbers, -scores))[:depth]
-    return Ranking(numbers[order].astype(np.int64), scores[order])
 
 
 _FILTERS = 32
@@ -212,7 +153,7 @@ class LocalIndex:
         stored = self._vectors
         if vectors.ndim != 2 or vectors.shape[1] != stored.shape[1]:
             raise wrong_dimensions_error(vectors.shape, stored.shape[1])
-        return nearest(stored, vectors, depth, self.allowed("chunk", only))
+        return nearest(stored, vectors, depth, self.allowed("chunk", only), self._codes)
 
     @property
     def _vectors(self) -> NDArray[np.float32]:
@@ -220,6 +161,12 @@ class LocalIndex:
             raise no_vectors_error()
         found: NDArray[np.float32] = self._array("chunk.vector")
         return found
+
+    @property
+    def _codes(self) -> VectorCodes | None:
+        if CODES[0] not in self.arrays:
+            return None
+        return VectorCodes(*map(self._array, CODES))
 
     def chunks(self, numbers: Sequence[int]) -> list[FoundChunk]:
         index = np.asarray(numbers, np.int64)

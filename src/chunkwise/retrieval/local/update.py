@@ -41,6 +41,7 @@ from chunkwise.retrieval.local.folder import (
     verify_folder,
 )
 from chunkwise.retrieval.local.index import LocalIndex
+from chunkwise.retrieval.local.nearest_vectors import code_columns
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.names import own_file_key
 
@@ -264,12 +265,13 @@ def into_folder(
             assert before is not None
             return BuiltIndex(before, resolved, changes)
         arrays = collected.finish()
+        arrays = {**arrays, **made[0].sink.finish_more(code_columns(arrays))}
         languages = tuple(sorted(collected.languages))
         column, changes = _communities(
             LocalIndex(arrays, resolved.settings, languages), resolved, changes, reading.advance
         )
         if column is not None:
-            arrays = {**arrays, COMMUNITIES: made[0].sink.finish_column(COMMUNITIES, column)}
+            arrays = {**arrays, **made[0].sink.finish_more([{COMMUNITIES: column}])}
         made[0].publish(resolved.settings, languages)
         return BuiltIndex(LocalIndex(arrays, resolved.settings, languages), resolved, changes)
 

@@ -8,7 +8,7 @@ from chunkwise.retrieval.multiscale.select import (
     ScoredSpan,
     assemble,
 )
-from chunkwise.retrieval.multiscale.votes import BestWindows, Windows, atom_votes
+from chunkwise.retrieval.multiscale.window_votes import BestWindows, Windows, atom_votes
 
 __all__ = [
     "AskedNames",

@@ -5,23 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
-from threading import Lock
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base import parameters
-from chunkwise.base.errors import InvalidParameter, MissingExtra
+from chunkwise.base.blas_threads import one_blas_thread
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.base.workers import cores
 from chunkwise.retrieval.graph import NameGraph
 from chunkwise.retrieval.graph_walk import Walk, Walked, with_walk
 from chunkwise.retrieval.multiscale.select import AtomCandidates, AtomTexts, ScoredSpan, assemble
-from chunkwise.retrieval.multiscale.votes import (
+from chunkwise.retrieval.multiscale.window_votes import (
     BestWindows,
     QueryTokens,
     SizeVotes,
@@ -429,34 +428,5 @@ def _in_blocks(
     if len(low) < 2 or threads < 2:
         parts = map(answer, low, high)
         return [found for part in parts for found in part]
-    with _one_blas_thread(), ThreadPoolExecutor(min(threads, len(low))) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(min(threads, len(low))) as pool:
         return [found for part in pool.map(answer, low, high) for found in part]
-
-
-_limiting = Lock()
-
-
-@contextmanager
-def _one_blas_thread() -> Iterator[None]:
-    """Ours have a core each, and those of BLAS would only wait for them.
-
-    Their number is the process's: of two searches at once only the first changes it, and puts it back.
-    """
-    if not _limiting.acquire(blocking=False):
-        yield
-        return
-    try:
-        with _blas().limit(limits=1, user_api="blas"):
-            yield
-    finally:
-        _limiting.release()
-
-
-@cache
-def _blas() -> Any:
-    """Found once, which takes some milliseconds: numpy has loaded its library before."""
-    try:
-        from threadpoolctl import ThreadpoolController
-    except ImportError:
-        raise MissingExtra("search", "search") from None
-    return ThreadpoolController()

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
+from chunkwise.retrieval.ann_recall import Recall, recall_of
 from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.communities import Communities
-from chunkwise.retrieval.conditions import Clause, MetadataTable
 from chunkwise.retrieval.errors import no_vectors_error, wrong_dimensions_error
 from chunkwise.retrieval.filters import EVERYTHING, Filter, RowKind
 from chunkwise.retrieval.fusion import RRF_CONSTANT, Fusion
 from chunkwise.retrieval.indexed_document import DocumentsCache, StatedRelations, metadata_of
+from chunkwise.retrieval.metadata_conditions import Clause, MetadataTable
 from chunkwise.retrieval.postgres import search_sql
 from chunkwise.retrieval.postgres.connection import Address, has_index, parse_address
 from chunkwise.retrieval.postgres.loading import CHUNK_BITS, read_relations, text_of
@@ -44,7 +45,6 @@ from chunkwise.retrieval.postgres.session import (
     read_stats,
 )
 from chunkwise.retrieval.ranking import NOTHING, Ranking
-from chunkwise.retrieval.recall import Recall, recall_of
 from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import IndexStats, Settings
 from chunkwise.text.terms import query_terms

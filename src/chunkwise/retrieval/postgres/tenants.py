@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.retrieval.conditions import flat_metadata
 from chunkwise.retrieval.indexed_document import metadata_of, readable
+from chunkwise.retrieval.metadata_conditions import flat_metadata
 from chunkwise.retrieval.postgres.connection import LONGEST_NAME
 from chunkwise.retrieval.postgres.schema import TABLES, TableNames
 

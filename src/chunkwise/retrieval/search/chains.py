@@ -12,7 +12,7 @@ from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.errors import no_graph_error, reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.graph_chain import Chain, ChainLink, NamePlace
+from chunkwise.retrieval.graph_walk import Chain, ChainLink, NamePlace
 from chunkwise.retrieval.retrievers import (
     MultiscaleRetriever,
     Retriever,

@@ -13,9 +13,9 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Hit, Query
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.rerank.reranker import RememberingReranker, Reranker
-from chunkwise.retrieval.conditions import Where
 from chunkwise.retrieval.errors import ChangedMeanwhile, reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
+from chunkwise.retrieval.metadata_conditions import Where
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers import (
     ChunkRetriever,

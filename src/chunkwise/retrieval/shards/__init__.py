@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from chunkwise.retrieval.shards.answers import answer_shard, stamp_of
-from chunkwise.retrieval.shards.index import ShardedIndex, ShardsEngine
-from chunkwise.retrieval.shards.served import (
+from chunkwise.retrieval.shards.index import (
     KEY_VARIABLE,
     ServedShard,
     Shard,
     ShardDown,
+    ShardedIndex,
+    ShardsEngine,
     shard_addresses,
 )
+from chunkwise.retrieval.shards.server import answer_shard, stamp_of
 
 __all__ = [
     "KEY_VARIABLE",

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import base64
+import json
+import os
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, warn_user
 from chunkwise.core import Document, Span
+from chunkwise.models.http.client import Endpoint, EndpointError, JsonClient, NoAnswer
 from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.errors import (
     ChangedMeanwhile,
@@ -29,15 +34,83 @@ from chunkwise.retrieval.indexing.update import BuiltIndex, Reading
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.searchable import AtomBounds, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import IndexStats, Settings, read_settings
-from chunkwise.retrieval.shards.answers import NUMBER_BITS, NUMBERS, described
-from chunkwise.retrieval.shards.served import (
-    KEY_VARIABLE,
-    ServedShard,
-    Shard,
-    ShardDown,
-    shard_addresses,
-)
+from chunkwise.retrieval.shards.server import NUMBER_BITS, NUMBERS, described
+from chunkwise.retrieval.stored.store import LOOPBACK
 from chunkwise.text.terms import query_terms
+
+KEY_VARIABLE = "CHUNKWISE_SHARD_KEY"
+PATH = "/api/shard"
+_SECONDS = 30.0
+"""The longest that a shard is waited for."""
+_CONNECT_SECONDS = 3.0
+"""A machine that is on says at once whether somebody listens."""
+_ADDRESS = re.compile(r"shards(?:\+(https?))?://(.+)", re.IGNORECASE)
+
+
+class ShardDown(ChunkwiseError):
+    """Nobody is there, or nobody who can work: asked again later, it may be otherwise."""
+
+
+class Shard(Protocol):
+    """A part of an index, wherever it lies."""
+
+    @property
+    def name(self) -> str: ...
+
+    def ask(self, call: str, given: Mapping[str, Any]) -> Any:
+        """What `answer_shard` says there; `ShardDown` where nobody answers, another error where it refuses."""
+
+    def close(self) -> None: ...
+
+
+class ServedShard:
+    """What `chunkwise serve` answers for."""
+
+    def __init__(self, address: str) -> None:
+        self.name = address
+        found = urlsplit(address)
+        if (
+            os.environ.get(KEY_VARIABLE)
+            and found.scheme == "http"
+            and found.hostname not in LOOPBACK
+        ):
+            raise InvalidParameter(
+                f"{KEY_VARIABLE} would travel to {found.hostname} unencrypted; write shards+https://…, or unset it"
+            )
+        # Asked once: whoever searches waits.
+        self._client = JsonClient(
+            Endpoint(
+                f"{address.rstrip('/')}{PATH}", "", KEY_VARIABLE, timeout=_SECONDS, attempts=1,
+                connect_timeout=_CONNECT_SECONDS,
+            )
+        )  # fmt: skip
+
+    def ask(self, call: str, given: Mapping[str, Any]) -> Any:
+        payload = {"call": call, "given": json.dumps(given)}
+        try:
+            return self._client.ask(payload, lambda answer: json.loads(answer["answer"]))
+        except NoAnswer as error:
+            raise ShardDown(str(error)) from error
+        except EndpointError as error:
+            if error.status is not None and error.status >= 500:
+                raise ShardDown(str(error)) from error
+            raise
+
+    def close(self) -> None:
+        self._client.close()
+
+
+def shard_addresses(place: str) -> list[str]:
+    """The servers that an address names."""
+    found = _ADDRESS.fullmatch(place)
+    hosts = [each.strip().rstrip("/") for each in found[2].split(",")] if found else []
+    if not found or not all(hosts) or any("/" in each or "@" in each for each in hosts):
+        raise InvalidParameter(
+            "the place of the shards is written shards://host:8420,other:8420 (shards+https://…), and the key that "
+            f"they ask for stands in {KEY_VARIABLE}"
+        )
+    return [f"{(found[1] or 'http').lower()}://{each}" for each in hosts]
+
 
 _AT_ONCE = 4
 """Questions to one shard at the same time."""

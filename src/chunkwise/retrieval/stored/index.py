@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
+from chunkwise.retrieval.ann_recall import Recall, recall_of
 from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.errors import (
     ChangedMeanwhile,
@@ -25,7 +26,6 @@ from chunkwise.retrieval.filters import EVERYTHING, Filter, RowKind
 from chunkwise.retrieval.indexed_document import document_of
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.ranking import NOTHING, Ranking
-from chunkwise.retrieval.recall import Recall, recall_of
 from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import IndexStats
 from chunkwise.retrieval.stored.parts import FetchedArrays

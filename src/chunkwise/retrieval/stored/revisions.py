@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, warn_user
 from chunkwise.retrieval.errors import ChangedMeanwhile
-from chunkwise.retrieval.stored.address import StoreAddress
 from chunkwise.retrieval.stored.lease import Lease
-from chunkwise.retrieval.stored.store import StoreProblem, explained
+from chunkwise.retrieval.stored.store import StoreAddress, StoreProblem, explained
 
 LIVE = 1 << 52
 """Until when a row counts that nobody has removed."""

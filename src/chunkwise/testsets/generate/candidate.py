@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Literal, NamedTuple, get_args
 
-from chunkwise.chunkers.checked_pieces import merged_spans
+from chunkwise.chunkers.check_pieces import merged_spans
 from chunkwise.core import Document, Fact, Passage, Query, Reference, Span
 from chunkwise.testsets.generate.plan import QuestionType
 from chunkwise.testsets.generate.source_passages import SourcePassage

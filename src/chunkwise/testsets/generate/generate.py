@@ -9,9 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
+from chunkwise.base.deprecation import renamed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.parameters import takes
-from chunkwise.base.renamed import renamed
 from chunkwise.core import SECTION_SEPARATOR, Document, Fact, OnProgress, Passage, Query, Reference
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
 from chunkwise.models import get_language_model

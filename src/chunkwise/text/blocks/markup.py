@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from chunkwise.text.blocks.blocks import Blocks
-from chunkwise.text.blocks.markup_lines import LineBlocks, MarkupLine, markup_lines
+from chunkwise.text.blocks.lines import LineBlocks, MarkupLine, markup_lines
 from chunkwise.text.blocks.tex import tex_blocks, tex_title
 
 _ASCIIDOC_HEADING = re.compile(r"(={1,6}|#{1,6})\s+\S")

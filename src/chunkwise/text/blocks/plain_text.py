@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from chunkwise.text.blocks import lines as kinds
 from chunkwise.text.blocks.blocks import CODE_OF, Blocks
-from chunkwise.text.blocks.heading_words import (
+from chunkwise.text.blocks.lines import Lines
+from chunkwise.text.blocks.plain_text_headings import (
     BRACKETED,
     GOES_ON,
     LETTERED,
@@ -33,7 +34,6 @@ from chunkwise.text.blocks.heading_words import (
     shouts,
     stands_above,
 )
-from chunkwise.text.blocks.lines import Lines
 from chunkwise.text.characters import LETTER, LOWER, UPPER, one_of
 
 _RUNNING_PAGES = 3

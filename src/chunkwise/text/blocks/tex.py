@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 
 from chunkwise.text.blocks.blocks import Blocks
-from chunkwise.text.blocks.markup_lines import LineBlocks, MarkupLine, markup_lines
+from chunkwise.text.blocks.lines import LineBlocks, MarkupLine, markup_lines
 
 _LEVELS = {
     name: level

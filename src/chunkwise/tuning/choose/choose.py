@@ -16,7 +16,7 @@ from chunkwise.base.wording import counted
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.comparison import NO_DIFFERENCE
 from chunkwise.evaluation.results import Figure, Json
-from chunkwise.records.typed import json_text
+from chunkwise.records.json import json_text
 from chunkwise.stats.intervals import Interval, intervals, mean
 from chunkwise.stats.paired import (
     Ties,

@@ -11,14 +11,14 @@ from typing import Any
 
 from chunkwise.base import spec
 from chunkwise.base.atomic import check_writable, refuse_links, replacing, says_what_it_writes
-from chunkwise.base.code_fingerprint import file_fingerprint
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.user_code import file_fingerprint
 from chunkwise.base.version import __version__
 from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Document, Query
 from chunkwise.documents.walk import SWEEP_FILES, SWEEP_RECORD
 from chunkwise.evaluation.results import Json, documents_hash
-from chunkwise.records.typed import WrongType, json_text, read_as
+from chunkwise.records.json import WrongType, json_text, read_as
 from chunkwise.testsets.testset import hash_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.plan.prepare import PreparedSweep

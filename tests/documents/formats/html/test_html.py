@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from chunkwise.documents import read
-from chunkwise.documents.formats.html.flattened import flattened
-from chunkwise.documents.formats.html.loader import html_read, html_text
-from chunkwise.documents.formats.html.page import HtmlText
+from chunkwise.documents.formats.html.loader import flattened, html_read, html_text
+from chunkwise.documents.formats.html.parser import HtmlText
 from untimed import is_linear, lines_run
 
 

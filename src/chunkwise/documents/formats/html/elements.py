@@ -16,8 +16,6 @@ BLOCKS = frozenset({
     "noframes", "ol", "optgroup", "option", "p", "search", "section", "select", "summary",
     "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
 }) | set(HEADINGS) | PREFORMATTED  # fmt: skip
-# What a cell of data does not hold; a table with one of these in a cell only arranges the page.
-LAYOUT_SIGNS = frozenset({"table", "article", "section", "main"}) | set(HEADINGS) | PREFORMATTED
 # Their text is not part of the sentence they stand in.
 SET_APART = frozenset({"svg", "noscript"})
 DRAWING_TEXTS = frozenset({"text", "title", "desc"})

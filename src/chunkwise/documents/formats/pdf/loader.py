@@ -16,6 +16,7 @@ import numpy as np
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Block, Document, PageBoxes
+from chunkwise.documents.formats.pdf.headers_footers import furniture
 from chunkwise.documents.formats.pdf.headings import (
     Bookmark,
     StyledHeading,
@@ -35,7 +36,6 @@ from chunkwise.documents.formats.pdf.lines import (
     recognised_page,
     without_hyphens,
 )
-from chunkwise.documents.formats.pdf.running_heads import furniture
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.ocr import EXAMPLE, Ocr, recognised_pages
 from chunkwise.documents.source import Source

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document, Score, Span
-from chunkwise.documents.document_names import DocumentNames
+from chunkwise.documents.document_ids import DocumentNames
 from chunkwise.records.fields import Fields, integer_in, kind, string_in
 from chunkwise.records.read import OnBadRow, Row, Shape, rows, shown_name
-from chunkwise.text.blank_heads import behind_blank_heads
+from chunkwise.text.blank_front_matter import behind_blank_heads
 from chunkwise.text.folding import TOLERANCES, Occurrences, Tolerance, occurrences
 
 _TEXTS = ("text", "page_content", "content", "chunk", "passage", "snippet", "cited_text")

@@ -19,9 +19,14 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Block, Document
 from chunkwise.core.document import PageBoxes
 from chunkwise.retrieval import Index, index, open_index
-from chunkwise.retrieval.conditions import Condition, MetadataTable, conditions_of, parse_condition
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexed_document import metadata_of, record_of
+from chunkwise.retrieval.metadata_conditions import (
+    Condition,
+    MetadataTable,
+    conditions_of,
+    parse_condition,
+)
 from retrieval.postgres_server import STRATEGY, new_url
 from retrieval.tiny_embedder import Tiny
 from untimed import is_linear

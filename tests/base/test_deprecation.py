@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from chunkwise.base.renamed import grouped, renamed
+from chunkwise.base.deprecation import grouped, renamed
 
 
 @dataclass(frozen=True)

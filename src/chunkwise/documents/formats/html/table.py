@@ -1,17 +1,26 @@
-"""A table while it is being read: cells over several rows and columns at the places they cover."""
+"""A table while it is being read: cells at the places they cover, and whether it only arranges the page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from chunkwise.documents.formats.block_text import small_integer
+from chunkwise.documents.formats.block_builder import small_integer
+from chunkwise.documents.formats.html.elements import HEADINGS, PREFORMATTED
 from chunkwise.documents.formats.html.linked_text import LinkedPart
 
 _WIDEST = 100
 """Columns to which spans are kept: a page may claim a million, each a cell in every row below."""
 _TO_THE_END = 65_534
 _ONE = (1, 1)
+_LAYOUT_SIGNS = frozenset({"table", "article", "section", "main"}) | set(HEADINGS) | PREFORMATTED
+"""What a cell of data does not hold."""
+_LONG_CELL = 1000
+
+
+def only_arranges(tag: str, cell_length: int) -> bool:
+    """Whether a table is only layout: this block begins in a cell of so many characters, as in no table of data."""
+    return tag in _LAYOUT_SIGNS or (tag in ("p", "div") and cell_length > _LONG_CELL)
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 import chunkwise
-from chunkwise.base.collector import uncollected
+from chunkwise.base.garbage_collection import uncollected
 from chunkwise.core import Document
 
 

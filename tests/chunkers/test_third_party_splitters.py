@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, MissingExtra, NotAllowed, UnknownName
 from chunkwise.base.untrusted_names import recorded
-from chunkwise.chunkers.other_splitters import OtherSplitter
-from chunkwise.chunkers.other_splitters import _located as located
-from chunkwise.chunkers.other_splitters import _Overlap as Overlap
-from chunkwise.chunkers.other_splitters import _SplitText as SplitText
+from chunkwise.chunkers.third_party_splitters import OtherSplitter
+from chunkwise.chunkers.third_party_splitters import _located as located
+from chunkwise.chunkers.third_party_splitters import _Overlap as Overlap
+from chunkwise.chunkers.third_party_splitters import _SplitText as SplitText
 from chunkwise.cli.main import group as main_group
 from chunkwise.core import Document
 from chunkwise.testkit.hostile import hostile_documents

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from chunkwise.core import BlockKind, Link
-from chunkwise.documents.formats.block_text import Layout, small_integer
+from chunkwise.documents.formats.block_builder import Layout, small_integer
 from chunkwise.documents.formats.html.article import describes_article
 from chunkwise.documents.formats.html.elements import (
     BLOCKS,
     DRAWING_TEXTS,
     HEADINGS,
-    LAYOUT_SIGNS,
     PREFORMATTED,
     ROW_GROUPS,
     SET_APART,
@@ -40,8 +39,8 @@ from chunkwise.documents.formats.html.linked_text import (
     parts_of_each,
     seen,
 )
-from chunkwise.documents.formats.html.open_table import OpenTable
 from chunkwise.documents.formats.html.styled_headings import BOLD, Styles
+from chunkwise.documents.formats.html.table import OpenTable, only_arranges
 
 
 @dataclass(slots=True)
@@ -68,7 +67,6 @@ _KINDS = {
 }
 """Blocks that change what the text in them is."""
 _INDENTS = ["  " * level for level in range(14)]
-_LONG_CELL = 1000
 _FEW_PARTS = 8
 """Pieces of text in a link that may be only a sign."""
 
@@ -316,7 +314,7 @@ class HtmlText:
             self._start_container(tag, attributes)
             return
         if self._tables:
-            if tag in LAYOUT_SIGNS or (tag in ("p", "div") and self._cell_length > _LONG_CELL):
+            if only_arranges(tag, self._cell_length):
                 self._table_is_layout()
             self._boundary()
         elif self._inline:

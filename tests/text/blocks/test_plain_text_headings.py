@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkwise.text.blocks import heading_words
-from chunkwise.text.blocks.heading_words import in_capitals, is_date, is_day
+from chunkwise.text.blocks import plain_text_headings
 from chunkwise.text.blocks.lines import Lines
 from chunkwise.text.blocks.plain_text import _heading, _may_be_headings, plain_blocks
+from chunkwise.text.blocks.plain_text_headings import in_capitals, is_date, is_day
 from chunkwise.text.characters import CharacterArrays
 from how_many import examples
 from text.blocks.test_plain_text import headings, shown
 from untimed import lines_run
 
-WORDS = re.findall(r"(?:\w|§)+(?=[|)])", heading_words._DIVISION.pattern)
+WORDS = re.findall(r"(?:\w|§)+(?=[|)])", plain_text_headings._DIVISION.pattern)
 OPENINGS = [
     *WORDS, *(word.upper() for word in WORDS), *(word.title() for word in WORDS), "第三章", "第2节", "LİBRO", "lıvre",
     "1", "12.", "1.2.3)", "٣.", "²", "I.", "IV)", "XXL.", "C.", "MIX", "\ufeff1.", "\ufeffPART", "TITLE", "ÄÖÜ", "ﬁ",

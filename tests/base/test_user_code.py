@@ -5,8 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.base.code_fingerprint import code_fingerprint, file_fingerprint, stands_in_files
-from chunkwise.base.user_files import run_file, version_of
+from chunkwise.base.user_code import (
+    code_fingerprint,
+    file_fingerprint,
+    run_file,
+    stands_in_files,
+    version_of,
+)
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import chunk_text
 

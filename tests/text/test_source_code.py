@@ -1,4 +1,4 @@
-"""A syntax tree in linear time: the same as ever for code, given up for text that is none."""
+"""A syntax tree in linear time, given up for text that is no code; classes and functions as sections of source code."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,11 +7,135 @@ from typing import Any
 import pytest
 from tree_sitter import Parser
 
-from chunkwise import Document
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import chunk_each
-from chunkwise.text import syntax_tree as syntax_tree_module
-from chunkwise.text.syntax_tree import grammar_for, syntax_tree
+from chunkwise.core import Document
+from chunkwise.text import source_code
+from chunkwise.text.analyzed import Analyzed
+from chunkwise.text.source_code import LANGUAGES, grammar_for, syntax_tree
+from untimed import is_linear
+
+SOURCES = {
+    "python": (
+        "import os\n\n\nclass Parser:\n    limit = 3\n\n    @property\n    def parse_line(self, line):\n"
+        "        return line  # MARK\n\n\ndef other():\n    pass\n",
+        "Parser > parse_line",
+    ),
+    "javascript": (
+        "import x from 'y';\n\nexport class Parser {\n  parseLine(line) {\n    return line; // MARK\n  }\n}\n",
+        "Parser > parseLine",
+    ),
+    "typescript": (
+        "namespace Text {\n  export class Parser {\n    parseLine(line: string): string {\n"
+        "      return line; // MARK\n    }\n  }\n}\n",
+        "Text > Parser > parseLine",
+    ),
+    "tsx": ("export const View = (props: P) => {\n  return <b>MARK</b>;\n};\n\nlet z = 1;\n", "View"),
+    "java": (
+        "package a;\n\npublic class Parser<T> {\n    int n;\n\n    String parseLine(String line) {\n"
+        "        return line; // MARK\n    }\n}\n",
+        "Parser > parseLine",
+    ),
+    "go": (
+        "package a\n\ntype Parser struct {\n\tn int\n}\n\nfunc (p *Parser) ParseLine(line string) string {\n"
+        "\treturn line // MARK\n}\n",
+        "Parser > ParseLine",
+    ),
+    "rust": (
+        "use std::fmt;\n\nimpl<T> fmt::Display for Parser<T> {\n    fn parse_line(&self) -> u8 {\n"
+        "        1 // MARK\n    }\n}\n",
+        "Parser > parse_line",
+    ),
+    "c": ("#include <a.h>\n\nstatic char *parse_line(char *line)\n{\n    return line; /* MARK */\n}\n", "parse_line"),
+    "cpp": (
+        "namespace text {\n\nint Parser::parse_line(int line) {\n    return line; // MARK\n}\n\n}\n",
+        "text > Parser > parse_line",
+    ),
+    "csharp": (
+        "namespace Text\n{\n    class Parser\n    {\n        string ParseLine(string line)\n        {\n"
+        "            return line; // MARK\n        }\n    }\n}\n",
+        "Text > Parser > ParseLine",
+    ),
+    "ruby": (
+        "module Text\n  class Parser\n    def parse_line(line)\n      line # MARK\n    end\n  end\nend\n",
+        "Text > Parser > parse_line",
+    ),
+    "php": (
+        "<?php\nclass Parser\n{\n    function parseLine($line)\n    {\n        return $line; // MARK\n    }\n}\n",
+        "Parser > parseLine",
+    ),
+    "bash": ("set -e\n\nparse_line() {\n    echo \"$1\" # MARK\n}\n", "parse_line"),
+}  # fmt: skip
+
+
+def analyzed(text: str, language: str) -> Analyzed:
+    return Analyzed(Document("x", text, format="code", language=language))
+
+
+def test_every_language_has_a_case() -> None:
+    assert set(SOURCES) == set(LANGUAGES)
+
+
+@pytest.mark.parametrize("language", SOURCES)
+def test_the_path_of_a_line_is_the_classes_and_functions_around_it(language: str) -> None:
+    text, path = SOURCES[language]
+    document, at = analyzed(text, language), text.index("MARK")
+    line = text.rfind("\n", 0, at) + 1
+    assert " > ".join(document.section(line, at + 4)) == path
+    assert document.section(0, 3) in ((), (path.split(" > ")[0],))
+
+
+def test_a_chunk_of_two_methods_has_their_class_and_one_of_two_classes_nothing() -> None:
+    text = "class A:\n    def a(self):\n        pass\n\n    def b(self):\n        pass\n\n\nclass B:\n    x = 1\n"
+    document = analyzed(text, "python")
+    assert document.section(text.index("    def a"), text.index("\n\n\nclass B")) == ("A",)
+    assert document.section(text.index("    def b"), len(text)) == ()
+    assert document.section(text.index("    def b"), text.index("\n\n\nclass B")) == ("A", "b")
+
+
+def test_comments_decorators_and_indentation_belong_to_what_is_below() -> None:
+    above = "    # Says it.\n    # Twice.\n    @cache\n"
+    text = f"import os\n\nclass A:\n    x = 1\n\n{above}    def a(self):\n        pass\n"
+    document = analyzed(text, "python")
+    assert document.section(text.index("    # Says"), len(text)) == ("A", "a")
+
+
+def test_closing_brackets_are_in_no_section_of_their_own() -> None:
+    text = "class A {\n  f() {\n    return 1;\n  }\n}\n"
+    assert analyzed(text, "javascript").section(text.index("  f()"), len(text)) == ("A", "f")
+
+
+def test_characters_are_counted_and_not_bytes() -> None:
+    text = "# Grüße an alle, 你好 👋\nNAME = 'é'\n\n\ndef später():\n    return 'ß'\n"
+    at = text.index("    return")
+    assert analyzed(text, "python").section(at, len(text)) == ("später",)
+
+
+def test_chunks_of_code_have_their_path_as_section() -> None:
+    body = "".join(f"        total += line.count('{letter}')\n" for letter in "abcdefghij")
+    text = "".join(
+        f"class C{n}:\n    def f(self, line):\n        total = 0\n{body}\n\n" for n in range(3)
+    )
+    for strategy in ("code(max_tokens=60)", "recursive(max_tokens=60, overlap=0)"):
+        chunks = list(
+            get_strategy(strategy).chunks(Document("x", text, format="code", language="python"))
+        )
+        assert {chunk.section_path for chunk in chunks} >= {f"C{n} > f" for n in range(3)}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "}}}}", "def", "class", "class A", "\x00", "\ud800", "def f(:\n  x\n", "é" * 9]
+)
+@pytest.mark.parametrize("language", ["python", "cpp", "unknown"])
+def test_what_is_no_code_has_no_sections(text: str, language: str) -> None:
+    document = analyzed(text, language)
+    assert document.section(0, len(text)) in ((), ("f",), ("A",))
+    assert (document.sections.start < max(len(text), 1)).all()
+
+
+def test_sections_are_found_in_linear_time() -> None:
+    is_linear(lambda size: analyzed("def f():\n    pass\n\n" * size, "python").section(0, 1), 200)
+
 
 ROOT = Path(__file__).parents[2]
 JAVA = (
@@ -35,7 +159,7 @@ HOSTILE = [
 def read_of(text: str, language: str, monkeypatch: pytest.MonkeyPatch) -> tuple[bool, int]:
     """Whether there is a tree, and how many bytes the parser was given, some of them many times."""
     given = 0
-    read: Callable[..., bytes] = syntax_tree_module._Reader.read
+    read: Callable[..., bytes] = source_code._Reader.read
 
     def counted(*arguments: object) -> bytes:
         nonlocal given
@@ -43,7 +167,7 @@ def read_of(text: str, language: str, monkeypatch: pytest.MonkeyPatch) -> tuple[
         given += len(found)
         return found
 
-    monkeypatch.setattr(syntax_tree_module._Reader, "read", counted)
+    monkeypatch.setattr(source_code._Reader, "read", counted)
     grammar = grammar_for(language)
     assert grammar is not None
     found = syntax_tree(text.encode(), grammar)
@@ -85,14 +209,14 @@ def test_no_log_is_kept_of_what_is_looked_for_behind_the_end(
 ) -> None:
     """The text ends amid a sample; the parser then reads it from every place again."""
     noted = 0
-    note = syntax_tree_module._Reader._note
+    note = source_code._Reader._note
 
     def counted(*said: Any) -> None:
         nonlocal noted
         noted += 1
         note(*said)
 
-    monkeypatch.setattr(syntax_tree_module._Reader, "_note", counted)
+    monkeypatch.setattr(source_code._Reader, "_note", counted)
     grammar = grammar_for("java")
     assert grammar is not None
     ends_in_sample, ends_elsewhere = "/* " * 13_333, "/* " * 13_340
@@ -155,7 +279,7 @@ def test_what_is_so_large_that_its_tree_may_fill_the_memory_is_not_parsed(
     grammar = grammar_for("python")
     assert grammar is not None
     code = b"x = 1\n" * 20
-    monkeypatch.setattr(syntax_tree_module, "_LARGEST", len(code))
+    monkeypatch.setattr(source_code, "_LARGEST", len(code))
     assert syntax_tree(code, grammar) is not None
     assert syntax_tree(code + b" ", grammar) is None
     text = (code + b" ").decode()

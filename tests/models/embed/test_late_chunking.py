@@ -13,7 +13,7 @@ from chunkwise.core import Document
 from chunkwise.models.cache import CachedTokenEmbedder, ModelCache
 from chunkwise.models.embed import embedder as windows
 from chunkwise.models.embed.embedder import TokenVectors
-from chunkwise.models.embed.late import atom_sums, atom_sums_of_many, span_vectors
+from chunkwise.models.embed.late_chunking import atom_sums, atom_sums_of_many, span_vectors
 from chunkwise.models.embed.pretrained import MiniLM
 from chunkwise.text.analyzed import Analyzed
 from how_many import examples

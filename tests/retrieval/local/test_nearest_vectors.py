@@ -1,0 +1,160 @@
+"""Eight bits a number say which vectors may be the nearest; what is found is what a comparison of all finds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import chunkwise
+from chunkwise import ChunkwiseError, Document
+from chunkwise.retrieval.local import nearest_vectors
+from chunkwise.retrieval.local.arrays import CODES
+from chunkwise.retrieval.local.files import MANIFEST_NAME
+from chunkwise.retrieval.local.index import LocalIndex
+from chunkwise.retrieval.local.nearest_vectors import VectorCodes, nearest
+from retrieval.tiny_embedder import Tiny
+
+NUMBERS = st.floats(-1e6, 1e6, width=32) | st.sampled_from([0, 1, -1, 1e-30, -1e-42, 3e-39])
+MATRICES = st.tuples(st.integers(0, 40), st.integers(1, 9)).flatmap(
+    lambda shape: st.tuples(
+        arrays.arrays(np.float32, shape, elements=NUMBERS),
+        arrays.arrays(np.float32, (3, shape[1]), elements=NUMBERS),
+    )
+)
+
+
+@given(MATRICES)
+def test_codes_are_no_further_off_than_they_say(
+    given: tuple[np.ndarray, np.ndarray],
+) -> None:
+    vectors, queries = given
+    codes = VectorCodes.of(vectors)
+    about = codes.numbers.astype(np.float32) * codes.scale[:, None]
+    exact = vectors.astype(np.float64) @ queries.T.astype(np.float64)
+    off = np.abs(about.astype(np.float64) @ queries.T.astype(np.float64) - exact)
+    lengths = np.linalg.norm(queries.astype(np.float64), axis=1)
+    assert (off <= codes.error[:, None].astype(np.float64) * lengths).all()
+
+
+@given(MATRICES, st.integers(0, 50), st.booleans())
+def test_codes_change_no_result(
+    given: tuple[np.ndarray, np.ndarray], depth: int, some: bool
+) -> None:
+    vectors, queries = given
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+    vectors = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    lengths = np.linalg.norm(queries.astype(np.float64), axis=1, keepdims=True)
+    queries = (queries / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    allowed = np.arange(len(vectors)) % 3 != 1 if some else None
+    _assert_same(vectors, queries, depth, allowed)
+
+
+def _assert_same(
+    vectors: np.ndarray, queries: np.ndarray, depth: int, allowed: np.ndarray | None
+) -> None:
+    wanted = nearest(vectors, queries, depth, allowed)
+    found = nearest(vectors, queries, depth, allowed, VectorCodes.of(vectors))
+    assert [each.numbers.tolist() for each in found] == [each.numbers.tolist() for each in wanted]
+    assert [each.scores.tolist() for each in found] == [each.scores.tolist() for each in wanted]
+
+
+@pytest.mark.parametrize("depth", [1, 7, 400, 9_000])
+@pytest.mark.parametrize("share", [1.0, 0.3])
+def test_several_blocks_and_vectors_that_are_nearly_equal(depth: int, share: float) -> None:
+    rng = np.random.default_rng(depth)
+    centres = rng.standard_normal((20, 32))
+    vectors = centres[rng.integers(0, 20, 30_000)] + 0.003 * rng.standard_normal((30_000, 32))
+    vectors[::7, 3] = 9  # one number dwarfs the others, which eight bits then tell little of
+    vectors[20_000:21_000] = vectors[:1_000]
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    queries = np.vstack((vectors[[5, 700, 25_000]], np.zeros((1, 32)), -vectors[9:10]))
+    allowed = None if share == 1 else rng.random(len(vectors)) < share
+    _assert_same(vectors.astype(np.float32), queries.astype(np.float32), depth, allowed)
+
+
+def test_few_rows_are_left_in_question() -> None:
+    """The look at the codes is of use only where it leaves next to nothing to be read from the vectors."""
+    rng = np.random.default_rng(1)
+    vectors = rng.standard_normal((50_000, 384)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    codes = VectorCodes.of(vectors)
+    (left,) = nearest_vectors._near_by_codes(codes, vectors[7:8], 10, None, len(vectors))
+    assert 10 <= len(left) < 500
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setattr(nearest_vectors, "LARGE", 1)
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "home"))
+    return tmp_path / "kb"
+
+
+DOCUMENTS = [
+    Document(f"{word}.md", f"# {word}\n\n" + f"The {word} is here. " * 9, format="markdown")
+    for word in ("heron", "otter", "badger", "falcon", "crane", "stoat")
+]
+
+
+def _codes(index: chunkwise.Index) -> list[bytes]:
+    assert isinstance(index.source, LocalIndex)
+    return [index.source.arrays[name].tobytes() for name in CODES]
+
+
+def _make(folder: Path | None, documents: list[Document]) -> chunkwise.Index:
+    return chunkwise.index(documents, "sentences(max_tokens=20)", into=folder, embedder=Tiny())
+
+
+def _hits(index: chunkwise.Index) -> list[tuple[str, int, float]]:
+    hits = index.search("Where is the otter?", k=20, retriever="dense")
+    return [(hit.document.id, hit.start, hit.score) for hit in hits]
+
+
+def test_a_large_index_in_a_folder_has_codes_and_finds_what_one_in_memory_does(large: Path) -> None:
+    _make(large, DOCUMENTS)
+    opened = chunkwise.open_index(large, embedder=Tiny())
+    assert all(_codes(opened))
+    in_memory = _make(None, DOCUMENTS)
+    assert isinstance(in_memory.source, LocalIndex)
+    assert CODES[0] not in in_memory.source.arrays
+    assert _hits(opened) == _hits(in_memory) != []
+
+
+def test_codes_go_with_the_documents(large: Path, tmp_path: Path) -> None:
+    _make(large, DOCUMENTS)
+    updated = _make(large, [*DOCUMENTS[2:], Document("new.md", "A marten.")])
+    fresh = _make(tmp_path / "fresh", [*DOCUMENTS[2:], Document("new.md", "A marten.")])
+    assert _codes(updated) == _codes(fresh)
+
+
+def test_an_index_that_has_shrunk_has_none(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _make(large, DOCUMENTS)
+    monkeypatch.setattr(nearest_vectors, "LARGE", 1 << 30)
+    index = _make(large, DOCUMENTS[:3])
+    assert isinstance(index.source, LocalIndex)
+    assert CODES[0] not in index.source.arrays
+    assert not list(large.rglob("chunk.code*"))
+
+
+def test_codes_of_other_vectors_are_told(large: Path) -> None:
+    _make(large, DOCUMENTS)
+    manifest = json.loads((large / MANIFEST_NAME).read_text())
+    manifest["codes"][CODES[1]]["shape"] = [3]
+    (large / MANIFEST_NAME).write_text(json.dumps(manifest))
+    with pytest.raises(ChunkwiseError, match="its codes are not those of its vectors"):
+        chunkwise.open_index(large)
+
+
+def test_changed_codes_are_found_on_demand(large: Path) -> None:
+    index = _make(large, DOCUMENTS)
+    (path,) = large.rglob(CODES[0])
+    data = bytearray(path.read_bytes())
+    data[0] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(ChunkwiseError, match=r"chunk\.code has other bytes"):
+        index.verify()
