@@ -240,7 +240,7 @@ class _Watch:
     def last_time(self) -> datetime | None:
         """When this watch last kept a run; None: never, or it cannot be told."""
         from chunkwise.base.errors import ChunkwiseError
-        from chunkwise.tracking.origin import git_state
+        from chunkwise.tracking.run import git_state
         from chunkwise.tracking.watch import reference_of
 
         try:
@@ -444,7 +444,7 @@ class _Watch:
             return True
         from chunkwise.base.errors import ChunkwiseError
         from chunkwise.report.page import write_page
-        from chunkwise.report.views.metric_history import metric_history_view
+        from chunkwise.report.views.history import metric_history_view
 
         metric = view.alerts[0].metric if view.alerts else next((row.metric for row in view.rows), None)  # fmt: skip
         try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from chunkwise.report.views.comparison import ComparisonView
-from chunkwise.report.views.metric_history import MetricHistoryView
+from chunkwise.report.views.history import MetricHistoryView
 from chunkwise.studio import (
     asking,
     documents,
