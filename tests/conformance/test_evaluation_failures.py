@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from chunkwise.core import Document, Hit, Query, Reference
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.results import Results
-from chunkwise.metrics.judges.similarity import SimilarityJudge
+from chunkwise.metrics.judges.relevance_judges import SimilarityJudge
 from chunkwise.models.embed.embedder import Kind
 from hash_embedder import PlainHashEmbedder
 

@@ -12,8 +12,8 @@ from chunkwise.evaluation.evaluate_system import missed
 from chunkwise.evaluation.run_file import read_hits
 from chunkwise.integrations import hit_id, hit_metadata
 from chunkwise.labels.pool import pooled
-from chunkwise.mcp_server.retrieving import _described, _passages
-from chunkwise.metrics.judges.labels_and_gold_spans import LabelJudge, SpanJudge, says_something
+from chunkwise.mcp_server.search_tools import _described, _passages
+from chunkwise.metrics.judges.relevance_judges import LabelJudge, SpanJudge, says_something
 
 SEA = Document("sea.md", "The sea is wide. Nobody knows its end.", "Sea")
 HILL = Document("hill.md", "The hill is high. Its end is known.", "Hill")

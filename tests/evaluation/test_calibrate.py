@@ -13,7 +13,7 @@ from chunkwise.core import Document, Hit, Label, Passage, Query, Reference, Scor
 from chunkwise.evaluation.calibrate import KnownPairs, calibrate, known_pairs, steps
 from chunkwise.metrics.judges.calibration import keep_calibration
 from chunkwise.metrics.judges.llm_judge import LlmJudge
-from chunkwise.metrics.judges.similarity import SimilarityJudge
+from chunkwise.metrics.judges.relevance_judges import SimilarityJudge
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.home import HOME_VARIABLE
 from chunkwise.models.http.client import EndpointError

@@ -18,9 +18,9 @@ from chunkwise.retrieval import index
 from chunkwise.studio.api import ENDPOINTS, endpoints_at
 from chunkwise.studio.corpus import BAND, LONGEST_BAND, band_edges
 from chunkwise.studio.documents import MOST_BANDS
+from chunkwise.studio.lru_cache import RecentlyUsed
 from chunkwise.studio.project import Project, ProjectSources
 from chunkwise.studio.questions import layered
-from chunkwise.studio.recently_used import RecentlyUsed
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of
 from hash_embedder import HashEmbedder

@@ -13,7 +13,7 @@ from chunkwise import Evidence, Metric, Score
 from chunkwise.base.errors import BrokenContract, InvalidParameter
 from chunkwise.core import Hit, Query
 from chunkwise.metrics.answers.question_evidence import LlmMetric
-from chunkwise.metrics.judges.similarity import SimilarityJudge
+from chunkwise.metrics.judges.relevance_judges import SimilarityJudge
 from chunkwise.metrics.registry import known_metrics
 from chunkwise.testkit import check_judge, check_metric
 from chunkwise.testkit.sample_run import HashedWords, sample_runs

@@ -30,8 +30,12 @@ from chunkwise.report.terminal.history import (
     render_run,
     render_run_difference,
 )
-from chunkwise.report.views.history import history_view, run_difference_view, run_view
-from chunkwise.report.views.metric_history import metric_history_view
+from chunkwise.report.views.history import (
+    history_view,
+    metric_history_view,
+    run_difference_view,
+    run_view,
+)
 from chunkwise.tracking import KINDS, store
 from chunkwise.tracking.database import HistoryProblem
 from chunkwise.tracking.export import export_rows

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
-from chunkwise.report.views.metric_history import metric_history_view
+from chunkwise.report.views.history import metric_history_view
 from chunkwise.tracking import store
 from chunkwise.tracking.alerts import Alert, WatchedFigure, WatchedRun, merged
 from chunkwise.tracking.database import HistoryProblem

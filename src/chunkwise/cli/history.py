@@ -221,7 +221,7 @@ def chart(options: ChartOptions) -> None:
     METRIC is a name such as recall@1000t; without it, the main metric of the latest run is drawn.
     """
     from chunkwise.cli.options import check_outputs
-    from chunkwise.report.views.metric_history import metric_history_view
+    from chunkwise.report.views.history import metric_history_view
 
     check_outputs([], page=options.page)
     history = options.opened()
@@ -336,7 +336,7 @@ class PruneOptions(HistoryOption):
 @dataclass_command("prune", PruneOptions, examples=_PRUNE_EXAMPLES)
 def prune(options: PruneOptions) -> None:
     """Forget old runs with their scores; baselines are kept."""
-    from chunkwise.tracking.origin import time_text
+    from chunkwise.tracking.run import time_text
 
     since = time_text(datetime.now(UTC) - timedelta(seconds=options.older))
     history = options.opened()
@@ -428,7 +428,7 @@ def demo(options: HistoryDemoOptions) -> None:
     from chunkwise.cli.progress import progress
     from chunkwise.report.page import write_page
     from chunkwise.report.terminal.history import render_metric_history, render_watch
-    from chunkwise.report.views.metric_history import metric_history_view
+    from chunkwise.report.views.history import metric_history_view
     from chunkwise.report.views.watch import Excerpts, watch_view
     from chunkwise.tracking import demo_history
     from chunkwise.tracking.store import History

@@ -232,12 +232,12 @@ def _setup(name: str, client: LlmClient | None, options: CalibrateOptions) -> _J
     if name == "similarity":
         return _similarity(options)
     if name == "spans":
-        from chunkwise.metrics.judges.labels_and_gold_spans import SpanJudge
+        from chunkwise.metrics.judges.relevance_judges import SpanJudge
 
         threshold = options.relevance_threshold
         return _JudgeSetup(SpanJudge(threshold), spans_identity(threshold))
     if name == "labels":
-        from chunkwise.metrics.judges.labels_and_gold_spans import LabelJudge
+        from chunkwise.metrics.judges.relevance_judges import LabelJudge
 
         return _JudgeSetup(LabelJudge(), "labels")
     from chunkwise.metrics.judges.judge import get_judge, judge_identity
@@ -248,7 +248,7 @@ def _setup(name: str, client: LlmClient | None, options: CalibrateOptions) -> _J
 
 def _similarity(options: CalibrateOptions) -> _JudgeSetup:
     from chunkwise.metrics.judges.calibration import similarity_identity
-    from chunkwise.metrics.judges.similarity import SimilarityJudge
+    from chunkwise.metrics.judges.relevance_judges import SimilarityJudge
     from chunkwise.models import DEFAULT, get_embedder
 
     model, threshold = options.embedder or DEFAULT, options.similarity_threshold

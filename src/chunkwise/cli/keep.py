@@ -68,7 +68,7 @@ def run_number(history: History, word: str, *, beside: str | None = None) -> int
         runs = history.runs(last=1)
         return runs[-1].number if runs else history.run(0).number
     if word == "baseline":
-        from chunkwise.tracking.origin import git_state
+        from chunkwise.tracking.run import git_state
 
         other = "last" if beside in (None, "baseline") else beside
         kind = history.run(run_number(history, other)).kind

@@ -229,7 +229,7 @@ def adjudicate(options: AdjudicateOptions) -> None:
     from chunkwise.labels.question_labels import labels_of
     from chunkwise.labels.store import LabelEvent, new_key
     from chunkwise.report.sanitize import one_line
-    from chunkwise.tracking.origin import utc_now
+    from chunkwise.tracking.run import utc_now
 
     store = options.opened()
     found = disputed_passages(labels_of(store))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from chunkwise.cli.dataclass_options import argument, dataclass_command, is_typed, option
-from chunkwise.cli.listening import ServedSourceOptions, tell_address
 from chunkwise.cli.options import AllowOption, json_flag
+from chunkwise.cli.server_options import ServedSourceOptions, tell_address
 from chunkwise.cli.streams import print_json, say
 
 if TYPE_CHECKING:

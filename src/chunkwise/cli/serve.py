@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
-from chunkwise.cli.listening import ListeningOptions, ServedSourceOptions, tell_address
 from chunkwise.cli.llm import llm_client
 from chunkwise.cli.options import LlmOptions
+from chunkwise.cli.server_options import ListeningOptions, ServedSourceOptions, tell_address
 from chunkwise.cli.streams import say
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ import click
 
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.keep import HistoryOption
-from chunkwise.cli.listening import ListeningOptions, ServedSourceOptions
 from chunkwise.cli.llm import llm_client
 from chunkwise.cli.options import LlmOptions
+from chunkwise.cli.server_options import ListeningOptions, ServedSourceOptions
 from chunkwise.cli.streams import say
 
 if TYPE_CHECKING:

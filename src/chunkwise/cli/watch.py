@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chunkwise.cli.ab import command as ab
-from chunkwise.cli.alerts import ack, alerts
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option, parsed_anew
 from chunkwise.cli.exit_status import settled
 from chunkwise.cli.keep import ExporterOptions, HistoryOption, exporters_of, hand_on
@@ -45,6 +43,8 @@ from chunkwise.cli.streams import (
     shown_place,
     stdout_console,
 )
+from chunkwise.cli.watch_ab import command as ab
+from chunkwise.cli.watch_alerts import ack, alerts
 
 if TYPE_CHECKING:
     from chunkwise.core import Query
@@ -240,7 +240,7 @@ class _Watch:
     def last_time(self) -> datetime | None:
         """When this watch last kept a run; None: never, or it cannot be told."""
         from chunkwise.base.errors import ChunkwiseError
-        from chunkwise.tracking.origin import git_state
+        from chunkwise.tracking.run import git_state
         from chunkwise.tracking.watch import reference_of
 
         try:
@@ -444,7 +444,7 @@ class _Watch:
             return True
         from chunkwise.base.errors import ChunkwiseError
         from chunkwise.report.page import write_page
-        from chunkwise.report.views.metric_history import metric_history_view
+        from chunkwise.report.views.history import metric_history_view
 
         metric = view.alerts[0].metric if view.alerts else next((row.metric for row in view.rows), None)  # fmt: skip
         try:

@@ -30,7 +30,7 @@ from chunkwise.evaluation.comparison import (
 )
 from chunkwise.evaluation.results import Json, Results, read_results
 from chunkwise.metrics.judges.judge import LLM
-from chunkwise.metrics.judges.similarity import SimilarityJudge
+from chunkwise.metrics.judges.relevance_judges import SimilarityJudge
 from chunkwise.metrics.registry import lower_is_better, metric_of
 from chunkwise.models import DEFAULT as DEFAULT_MODEL
 from chunkwise.stats.intervals import OUTSIDE, Interval, ScoreMatrix, mean

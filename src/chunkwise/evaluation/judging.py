@@ -21,11 +21,10 @@ from chunkwise.metrics.judges.calibration import (
     similarity_identity,
 )
 from chunkwise.metrics.judges.judge import LLM, Judge, judge_identity
-from chunkwise.metrics.judges.labels_and_gold_spans import LabelJudge, SpanJudge
 from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask, Unanswered, work_through
 from chunkwise.metrics.judges.llm_judge import LlmJudge
+from chunkwise.metrics.judges.relevance_judges import LabelJudge, SimilarityJudge, SpanJudge
 from chunkwise.metrics.judges.retrieval_precision import agreements, unjudged_hits
-from chunkwise.metrics.judges.similarity import SimilarityJudge
 from chunkwise.metrics.metric import Metric
 from chunkwise.metrics.registry import MetricAt, metric_of
 from chunkwise.models import DEFAULT, get_embedder

@@ -27,7 +27,7 @@ from chunkwise.labels.store import (
 from chunkwise.records.json import WrongType, read_as
 from chunkwise.records.read import read_json, read_json_lines
 from chunkwise.records.write import text_file, write_json, write_json_lines
-from chunkwise.tracking.origin import utc_now
+from chunkwise.tracking.run import utc_now
 
 LabelFormat = Literal["jsonl", "beir", "argilla", "label-studio"]
 FORMATS: tuple[LabelFormat, ...] = get_args(LabelFormat)

@@ -16,7 +16,7 @@ from chunkwise.base.wording import counted, did_you_mean
 from chunkwise.core import Passage
 from chunkwise.records.json import WrongType, json_text, read_as
 from chunkwise.tracking.database import FileKind, Migrations, SqliteDatabase, Statements
-from chunkwise.tracking.origin import utc_now
+from chunkwise.tracking.run import utc_now
 
 EventKind = Literal["grade", "gold", "nothing", "skip", "undo", "adjudicate"]
 KINDS: tuple[EventKind, ...] = get_args(EventKind)

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.core import Hit
-from chunkwise.mcp_server.measuring import drawn
+from chunkwise.mcp_server.evaluation_tools import drawn
 from chunkwise.mcp_server.quoted import (
     MOST_CHARACTERS,
     Quotation,
@@ -20,7 +20,7 @@ from chunkwise.mcp_server.quoted import (
     quoted,
     shown_id,
 )
-from chunkwise.mcp_server.retrieving import DOCUMENTS, USUAL_BUDGET, document_address
+from chunkwise.mcp_server.search_tools import DOCUMENTS, USUAL_BUDGET, document_address
 from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.models.llm.prompt import fenced, load_prompt
 from chunkwise.records.json import json_text

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.version import __version__
-from chunkwise.mcp_server.measuring import MEASURING
+from chunkwise.mcp_server.evaluation_tools import MEASURING
 from chunkwise.mcp_server.quoted import NOTICE, as_data
 from chunkwise.mcp_server.resources import (
     PROMPTS,
@@ -23,7 +23,7 @@ from chunkwise.mcp_server.resources import (
     listed_resources,
     resource,
 )
-from chunkwise.mcp_server.retrieving import RETRIEVING
+from chunkwise.mcp_server.search_tools import RETRIEVING
 from chunkwise.mcp_server.tool import AssistantTool
 from chunkwise.mcp_server.workspace import Stopped, ToolCall, Workspace
 from chunkwise.studio.accounts import Account, Accounts, accounts_in, hashed_key, new_key

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from chunkwise.report.views.comparison import ComparisonView
-from chunkwise.report.views.metric_history import MetricHistoryView
+from chunkwise.report.views.history import MetricHistoryView
 from chunkwise.studio import (
     asking,
     documents,
     drafting,
     labelling,
-    page_pictures,
+    pdf_pages,
     question_review,
     questions,
     runs,
@@ -20,8 +22,51 @@ from chunkwise.studio import (
     sweeps,
 )
 from chunkwise.studio import search as searching
+from chunkwise.studio.accounts import Role
 from chunkwise.studio.documents import NoParameters
-from chunkwise.studio.endpoint import ApiEndpoint
+from chunkwise.studio.read_request import read_body, read_parameters
+
+if TYPE_CHECKING:
+    from chunkwise.report.views.view import View
+    from chunkwise.studio.project import Project
+
+
+_IN_PATH = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class ApiEndpoint:
+    """One address under /api: GET reads, POST has a body of JSON and may change something."""
+
+    path: str
+    """As OpenAPI writes it: /api/documents/{number}."""
+    summary: str
+    answer: Callable[[Project, Any], View]
+    takes: type
+    """A frozen dataclass: fields that the path names, and those of the query."""
+    gives: type[View]
+    method: Literal["GET", "POST"] = "GET"
+    role: Role | None = None
+    """Who may ask; None: readers for GET, labellers for POST."""
+    units: float = 0.0
+    """What it costs of the units that a caller has a minute; a search is 1."""
+
+    @property
+    def needs(self) -> Role:
+        return self.role or ("reader" if self.method == "GET" else "labeller")
+
+    @property
+    def in_path(self) -> tuple[str, ...]:
+        return tuple(_IN_PATH.findall(self.path))
+
+    def read(self, path: Mapping[str, str], query: Sequence[tuple[str, str]]) -> Any:
+        """The parameters of a request; what is unknown, no number, or out of bounds is an error that says so."""
+        return read_parameters(self.takes, path, query)
+
+    def read_body(self, path: Mapping[str, str], body: bytes) -> Any:
+        """The same from an object of JSON, beside what the path holds."""
+        return read_body(self.takes, path, body)
+
 
 ENDPOINTS = (
     ApiEndpoint(
@@ -44,12 +89,12 @@ ENDPOINTS = (
         documents.document_cuts, documents.CutsRequest, documents.DocumentCuts, units=0.1,
     ),
     ApiEndpoint(
-        "/api/documents/{number}/tokens", "Where the tokens of a stretch begin.", page_pictures.tokens,
-        page_pictures.TokensRequest, page_pictures.TokensView, units=0.1,
+        "/api/documents/{number}/tokens", "Where the tokens of a stretch begin.", documents.tokens,
+        documents.TokensRequest, documents.TokensView, units=0.1,
     ),
     ApiEndpoint(
-        "/api/documents/{number}/boxes", "Where a span stands on the pages of a PDF.", page_pictures.boxes,
-        page_pictures.BoxesRequest, page_pictures.BoxesView, units=0.5,
+        "/api/documents/{number}/boxes", "Where a span stands on the pages of a PDF.", pdf_pages.boxes,
+        pdf_pages.BoxesRequest, pdf_pages.BoxesView, units=0.5,
     ),
     ApiEndpoint(
         "/api/search", "A question to one or several retrievers, within a budget of tokens.",

@@ -26,7 +26,7 @@ from chunkwise.base.wording import counted
 from chunkwise.records.json import json_text
 from chunkwise.report.page import OWN, rendered
 from chunkwise.studio.accounts import Accounts, Caller, Sessions
-from chunkwise.studio.endpoint import ApiEndpoint
+from chunkwise.studio.api import ApiEndpoint
 from chunkwise.studio.guard import (
     CALLER,
     USUAL_LIMITS,
@@ -414,7 +414,7 @@ def _signed(asked: Any, caller: Caller) -> Any:
 def _picture(server: Server, request: Request, body: bytes) -> Response:
     from starlette.responses import Response
 
-    from chunkwise.studio.page_pictures import picture
+    from chunkwise.studio.pdf_pages import picture
 
     values = request.path_params
     drawn = picture(server.project, values["number"], values["page"])

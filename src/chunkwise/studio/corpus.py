@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.core import Document
+from chunkwise.studio.lru_cache import RecentlyUsed
 from chunkwise.studio.read_request import NotFound
-from chunkwise.studio.recently_used import RecentlyUsed
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of
 

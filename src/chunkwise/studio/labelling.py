@@ -34,7 +34,7 @@ from chunkwise.report.views.view import View
 from chunkwise.studio.documents import NoParameters
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import NotFound, NotReady
-from chunkwise.tracking.origin import time_text, utc_now
+from chunkwise.tracking.run import time_text, utc_now
 
 _AROUND = 280
 """Characters shown before and behind a passage, in grey."""

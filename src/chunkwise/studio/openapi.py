@@ -6,11 +6,14 @@ import dataclasses
 import inspect
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from chunkwise.base import parameters
-from chunkwise.studio.endpoint import ApiEndpoint
 from chunkwise.studio.read_request import TEXTS, field_kinds, without_none
+
+if TYPE_CHECKING:
+    # Schemas are made for assistants, too, who need none of the addresses.
+    from chunkwise.studio.api import ApiEndpoint
 
 _COMPONENTS = "#/components/schemas/"
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}

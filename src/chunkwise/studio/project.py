@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 from chunkwise.base.wording import counted
 from chunkwise.documents.walk import is_index_folder, is_results_file
+from chunkwise.studio.lru_cache import RecentlyUsed
 from chunkwise.studio.read_request import NotFound, NotReady
-from chunkwise.studio.recently_used import RecentlyUsed
 
 # What is not needed before the first page is imported by what needs it: a studio is there in a moment.
 if TYPE_CHECKING:

@@ -13,8 +13,12 @@ from chunkwise.evaluation.compare import compare
 from chunkwise.evaluation.results import Results
 from chunkwise.report.views.comparison import ComparisonView, comparison_view
 from chunkwise.report.views.evaluation import EvaluationView, evaluation_view
-from chunkwise.report.views.history import HistoryView, history_view
-from chunkwise.report.views.metric_history import MetricHistoryView, metric_history_view
+from chunkwise.report.views.history import (
+    HistoryView,
+    MetricHistoryView,
+    history_view,
+    metric_history_view,
+)
 from chunkwise.report.views.tuning import TuningView, tuning_view
 from chunkwise.report.views.view import View
 from chunkwise.report.views.watch import difference_words

@@ -32,7 +32,6 @@ from chunkwise.stats.intervals import Interval, interval
 from chunkwise.stats.paired import detectable_by
 from chunkwise.testsets.testset import hash_of
 from chunkwise.tracking.drift import corpus_state
-from chunkwise.tracking.origin import run_origin, utc_now
 from chunkwise.tracking.run import (
     KeptFigure,
     KeptHit,
@@ -41,6 +40,8 @@ from chunkwise.tracking.run import (
     document_fingerprints,
     kept_questions,
     question_fingerprint,
+    run_origin,
+    utc_now,
 )
 from chunkwise.tuning.sweep_result import Outcome, SweepResult, sweep_text
 

@@ -45,9 +45,8 @@ from chunkwise.tracking.explain_difference import (
     changes_between,
     difference_of,
 )
-from chunkwise.tracking.origin import time_text, utc_now
 from chunkwise.tracking.record import run_of, without_secrets
-from chunkwise.tracking.run import KeptRun, RunSummary
+from chunkwise.tracking.run import KeptRun, RunSummary, time_text, utc_now
 from chunkwise.tracking.schema import (
     MIGRATIONS,
     RUN_COLUMNS,

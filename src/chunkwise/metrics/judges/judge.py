@@ -17,9 +17,9 @@ registry = Registry(
     "judge",
     "chunkwise.judges",
     {
-        "labels": "chunkwise.metrics.judges.labels_and_gold_spans:LabelJudge",
-        "spans": "chunkwise.metrics.judges.labels_and_gold_spans:SpanJudge",
-        "similarity": "chunkwise.metrics.judges.similarity:SimilarityJudge",
+        "labels": "chunkwise.metrics.judges.relevance_judges:LabelJudge",
+        "spans": "chunkwise.metrics.judges.relevance_judges:SpanJudge",
+        "similarity": "chunkwise.metrics.judges.relevance_judges:SimilarityJudge",
         LLM: "chunkwise.metrics.judges.llm_judge:LlmJudge",
     },
     needs=("judge", "name"),

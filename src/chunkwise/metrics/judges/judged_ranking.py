@@ -12,7 +12,7 @@ from math import log2
 
 from chunkwise.core import Hit, Passage, Query, Score
 from chunkwise.metrics.evidence import Evidence
-from chunkwise.metrics.judges.labels_and_gold_spans import balance_by_place, says_something
+from chunkwise.metrics.judges.relevance_judges import balance_by_place, says_something
 from chunkwise.metrics.metric import Metric
 
 NO_LABELS = "nobody labelled passages of this question"

@@ -30,14 +30,15 @@ from chunkwise.report.terminal.widgets import (
     plain_table,
 )
 from chunkwise.report.views.history import (
+    ChartPoint,
     HistoryView,
+    MetricHistoryView,
     RunDifferenceView,
     RunFigure,
     RunRow,
     RunView,
     mean_words,
 )
-from chunkwise.report.views.metric_history import ChartPoint, MetricHistoryView
 from chunkwise.report.views.watch import WatchView, drift_lines
 from chunkwise.tracking.explain_difference import SetChange
 from chunkwise.tracking.run import KeptFigure

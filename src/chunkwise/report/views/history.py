@@ -1,19 +1,33 @@
-"""What is shown of a history: runs with figures, trends and what changed; one metric over all runs; two runs apart."""
+"""What is shown of a history: runs with figures and what changed, one metric over all of them, two runs apart."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
-from chunkwise.base.wording import interval, number
-from chunkwise.metrics.registry import lower_is_better
+from chunkwise.base.errors import UnknownMetric
+from chunkwise.base.wording import between, counted, did_you_mean, interval, number, points
+from chunkwise.metrics.registry import help_of, lower_is_better
+from chunkwise.report.charts import (
+    ACCENT,
+    CARD,
+    MARK,
+    SOFT,
+    Chart,
+    ChartSize,
+    Spec,
+    above,
+    chart,
+)
 from chunkwise.report.sanitize import one_line
-from chunkwise.report.views.view import ValueTable, View, value_tables
+from chunkwise.report.views.view import Tile, ValueTable, View, value_tables
 from chunkwise.tracking import RunKind
+from chunkwise.tracking.alerts import Alert
 from chunkwise.tracking.explain_difference import RunDifference
 from chunkwise.tracking.run import KeptFigure, KeptRun, RunSummary
 from chunkwise.tracking.store import History
+from chunkwise.tracking.watch import ChartState, known_chart
 
 TREND = 12
 """Runs that a small chart looks back."""
@@ -280,3 +294,289 @@ def _moved(before: KeptRun, after: KeptRun, metric: str) -> tuple[MovedQuestion,
         )  # fmt: skip
     sign = -1 if lower_is_better(metric) else 1
     return tuple(sorted(found, key=lambda each: sign * (each.after - each.before))[:_LOST_MOST])
+
+
+@dataclass(frozen=True, slots=True)
+class ChartPoint:
+    """One run in the chart of a metric."""
+
+    row: RunRow
+    figure: KeptFigure
+    average: float | None = None
+    """The moving average of the control chart; None: it is still learning, or the run was not watched."""
+    limit_low: float | None = None
+    limit_high: float | None = None
+    """What it stays within."""
+    alerts: tuple[int, ...] = ()
+    """Numbers of the alerts on this metric that were raised here."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricHistoryView(View):
+    """One metric over the runs of a kind."""
+
+    page_template: ClassVar[str] = "history.html.j2"
+
+    place: str
+    kind: str
+    metric: str
+    help: str
+    is_lower_better: bool
+    points: tuple[ChartPoint, ...]
+    """In the order of the runs."""
+    baseline: float | None
+    """Of the run that others are compared with."""
+    baseline_run: int | None
+    tiles: tuple[Tile, ...]
+    chart: Chart | None
+
+
+def metric_history_view(
+    history: History, metric: str | None = None, *, kind: RunKind | None = None, last: int | None = None
+) -> MetricHistoryView:  # fmt: skip
+    """The main metric of the latest run, where none is named; runs of the kind that has it."""
+    every = history.runs()
+    found = [run for run in every if kind is None or run.kind == kind]
+    if metric is None:
+        metric = next((run.main_metric for run in reversed(found) if run.main_metric), "")
+    kinds = [run.kind for run in found if _known(run, metric)]
+    if not kinds:
+        raise UnknownMetric(_no_metric(metric, found))
+    chosen = kinds[-1]
+    rows = RunRows(history, every)
+    own = [run for run in found if run.kind == chosen and _known(run, metric)]
+    own = own if last is None else own[-last:]
+    chart = known_chart(history, own, metric)
+    baseline = history.baseline(chosen, branch=own[-1].origin.git_branch)
+    # Where nobody set one, it is the first run that was watched.
+    reference = baseline.run if baseline else chart.runs[0] if chart else None
+    held = next((run for run in every if run.number == reference), None)
+    level = held.figures[metric].mean if held and _known(held, metric) else None
+    points = _watched(history, metric, chart, tuple(
+        ChartPoint(rows.row(run), run.figures[metric]) for run in own
+    ))  # fmt: skip
+    standing = [each for each in history.alerts() if each.metric == metric]
+    return MetricHistoryView(
+        history.place,
+        chosen,
+        metric,
+        help_of(metric),
+        lower_is_better(metric),
+        points,
+        level,
+        held.number if held and level is not None else None,
+        (*_alert_tiles(standing), *_tiles(metric, points, level)),
+        _chart(metric, points, level),
+    )
+
+
+def _alert_tiles(standing: Sequence[Alert]) -> list[Tile]:
+    """What fell and is not well again stands first."""
+    return [
+        Tile(
+            f"{points(each.figure.difference)} points",
+            f"alert {each.number}, {each.state}: since run {each.since}, against run {each.reference}",
+        )
+        for each in standing
+    ]
+
+
+def _watched(
+    history: History, metric: str, chart: ChartState | None, found: tuple[ChartPoint, ...]
+) -> tuple[ChartPoint, ...]:
+    """With the limits of the control chart and the alerts, up to the latest run that was watched."""
+    raised: dict[int, list[int]] = {}
+    for alert in history.alerts(over=True):
+        if alert.metric == metric:
+            raised.setdefault(alert.first_run, []).append(alert.number)
+    limits = dict(zip(chart.runs, chart.points, strict=True)) if chart else {}
+    first = next((run for run in history.runs() if chart and run.number == chart.runs[0]), None)
+    level = first.figures[metric].mean if first and _known(first, metric) else None
+    shown = []
+    for point in found:
+        own = replace(point, alerts=tuple(raised.get(point.row.number, ())))
+        limit = limits.get(point.row.number)
+        if limit is not None and level is not None:
+            # Of differences to the reference, drawn at its height.
+            own = replace(
+                own, average=level + limit.average, limit_low=level + limit.low, limit_high=level + limit.high
+            )  # fmt: skip
+        shown.append(own)
+    return tuple(shown)
+
+
+def _known(run: RunSummary, metric: str) -> bool:
+    figure = run.figures.get(metric)
+    return figure is not None and figure.mean is not None
+
+
+def _no_metric(metric: str, runs: Sequence[RunSummary]) -> str:
+    names = list(dict.fromkeys(name for run in reversed(runs) for name in run.figures))
+    if not names:
+        return "no run has a figure yet; `chunkwise evaluate … --keep` keeps one"
+    there = f"there are: {', '.join(names)}"
+    hint = did_you_mean(metric, names, there)
+    return f"no run has the metric {metric!r}; {hint if hint == there else f'{hint} {there}'}"
+
+
+def _apart(value: float, other: float) -> str:
+    if max(abs(value), abs(other)) <= 1:
+        return f"{points(value - other)} points"
+    return f"{value - other:+,.0f}"
+
+
+def _alert_words(point: ChartPoint) -> str:
+    return f"alert {', '.join(map(str, point.alerts))}; " if point.alerts else ""
+
+
+def _tiles(metric: str, found: Sequence[ChartPoint], baseline: float | None) -> tuple[Tile, ...]:
+    means = [point.figure.mean for point in found if point.figure.mean is not None]
+    first, latest = found[0], found[-1]
+    tiles = [
+        Tile(
+            mean_words(latest.figure), f"in run {latest.row.number}, {latest.row.when} UTC", metric
+        ),
+        Tile(counted(len(found), "run"), f"since {first.row.when[:10]}"),
+        Tile(between(number(min(means)), number(max(means))), "lowest and highest"),
+    ]
+    if len(means) > 1:
+        tiles.append(
+            Tile(_apart(means[-1], means[-2]), f"since run {found[-2].row.number}, the one before")
+        )
+    if baseline is not None:
+        tiles.append(Tile(_apart(means[-1], baseline), "against the baseline"))
+    return tuple(tiles)
+
+
+def _chart(metric: str, found: Sequence[ChartPoint], baseline: float | None) -> Chart | None:
+    if len(found) < 2:
+        return None
+    return chart(
+        lambda room: _over_runs(metric, found, baseline, room),
+        f"{one_line(metric, 60)} over {counted(len(found), 'run')}, with 95 % intervals",
+        [
+            "run",
+            "when (UTC)",
+            one_line(metric, 60),
+            "95 % interval",
+            "scored",
+            "control limits",
+            "alerts",
+            "what changed",
+        ],
+        [
+            [
+                str(point.row.number),
+                point.row.when,
+                mean_words(point.figure),
+                _ends(point.figure),
+                f"{point.figure.scored:,}" if point.figure.scored else "",
+                _limits(point),
+                ", ".join(map(str, point.alerts)),
+                one_line(point.row.changed, 300),
+            ]
+            for point in found
+        ],
+    )
+
+
+def _ends(figure: KeptFigure) -> str:
+    if figure.low is None or figure.high is None:
+        return "none"
+    return f"{figure.low:.3f} to {figure.high:.3f}"
+
+
+def _limits(point: ChartPoint) -> str:
+    if point.limit_low is None or point.limit_high is None:
+        return ""
+    return f"{point.limit_low:.3f} to {point.limit_high:.3f}"
+
+
+def _over_runs(
+    metric: str, found: Sequence[ChartPoint], baseline: float | None, room: ChartSize
+) -> Spec:
+    values: list[dict[str, Any]] = [
+        {
+            "run": point.row.number,
+            "mean": point.figure.mean,
+            "low": point.figure.low,
+            "high": point.figure.high,
+            "changed": bool(point.row.changes),
+            "average": point.average,
+            "limit_low": point.limit_low,
+            "limit_high": point.limit_high,
+            "alert": bool(point.alerts),
+            "description": one_line(
+                f"run {point.row.number}, {point.row.when}: {mean_words(point.figure)}"
+                f" ({_ends(point.figure)}); {_alert_words(point)}{point.row.changed}",
+                300,
+            ),
+        }
+        for point in found
+    ]
+    y = {"field": "mean", "type": "quantitative", "scale": {"zero": False},
+         "axis": {**above(one_line(metric, 40)), "tickCount": 6}}  # fmt: skip
+    first, last = values[0]["run"], values[-1]["run"]
+    most = 6 if room.narrow else 16
+    step = max(1, -(-(last - first) // most))
+    x = {
+        "field": "run", "type": "quantitative", "scale": {"zero": False, "nice": False, "padding": 14},
+        "axis": {"title": "run", "grid": False, "format": "d", "values": list(range(first, last + 1, step))},
+    }  # fmt: skip
+    layers: list[Spec] = [
+        {
+            "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
+            "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.55},
+            "encoding": {"y": {**y, "field": "low"}, "y2": {"field": "high"}, "stroke": {"value": SOFT}},
+        },
+        {"mark": "line", "encoding": {"y": y, "stroke": {"value": ACCENT}}},
+        {
+            "mark": "point",
+            "encoding": {
+                "y": y,
+                "size": {"condition": {"test": "datum.changed", "value": 120}, "value": 60 if len(found) > 30 else 95},
+                "fill": {"condition": {"test": "datum.changed", "value": MARK}, "value": ACCENT},
+                "shape": {"condition": {"test": "datum.changed", "value": "diamond"}, "value": "circle"},
+                "stroke": {"value": CARD},
+                "description": {"field": "description"},
+            },
+        },
+    ]  # fmt: skip
+    if any(point.limit_low is not None for point in found):
+        known = [{"filter": "isValid(datum.limit_low)"}]
+        layers[:0] = [
+            {
+                "transform": known,
+                "mark": {"type": "area", "opacity": 0.16, "interpolate": "step"},
+                "encoding": {
+                    "y": {**y, "field": "limit_low"}, "y2": {"field": "limit_high"}, "fill": {"value": ACCENT},
+                },
+            },
+            {
+                "transform": known,
+                "mark": {"type": "line", "strokeDash": [3, 3], "strokeWidth": 1.5},
+                "encoding": {"y": {**y, "field": "average"}, "stroke": {"value": SOFT}},
+            },
+        ]  # fmt: skip
+    if any(point.alerts for point in found):
+        layers.append({
+            "transform": [{"filter": "datum.alert"}],
+            "mark": {"type": "point", "shape": "triangle-down", "yOffset": -20},
+            "encoding": {"y": y, "size": {"value": 190}, "fill": {"value": MARK}, "stroke": {"value": CARD},
+                         "description": {"field": "description"}},
+        })  # fmt: skip
+    if baseline is not None:
+        layers.insert(0, {
+            "data": {"values": [{"level": baseline}]},
+            "mark": {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5},
+            "encoding": {"y": {"field": "level", "type": "quantitative"}, "x": {"value": 0}, "x2": {"value": "width"},
+                         "stroke": {"value": SOFT}},
+        })  # fmt: skip
+    return {
+        "width": room.width,
+        "height": 220 if room.narrow else 320,
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "data": {"values": values},
+        "encoding": {"x": x},
+        "layer": layers,
+    }

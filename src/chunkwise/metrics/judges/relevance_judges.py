@@ -1,13 +1,20 @@
-"""Relevance by what people know: their labels of places, and the references of a question."""
+"""Who says that a hit is relevant without a language model: people's labels, gold spans, an embedder's similarity."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Hit, HitPlace, Label, Passage, Query, Score
+from chunkwise.metrics.judges.calibration import NEAR
 from chunkwise.metrics.spans.relevance import relevant_hits
 from chunkwise.metrics.tables import Gold, HitTable
+from chunkwise.models import DEFAULT, get_embedder
+from chunkwise.models.embed.embedder import Embedder, Kind
 
 NOT_LABELLED = "not labelled"
 DISAGREE = "people disagree"
@@ -123,3 +130,55 @@ class SpanJudge:
             verdict = dict(zip(by_rank, relevant[first : first + len(own)], strict=True))
             scores.append([Score(float(verdict[at])) for at in range(len(own))])
         return scores
+
+
+NO_WORDS = "no words to compare"
+NO_VECTOR = "the model gave no vector"
+
+
+class SimilarityJudge:
+    """Relevant is a hit whose cosine with the question reaches the threshold; made for comparison, it is no truth."""
+
+    name = "similarity"
+
+    def __init__(self, embedder: str | Embedder = DEFAULT, threshold: float = 0.7) -> None:
+        if not -1 <= threshold <= 1:
+            raise InvalidParameter(
+                f"similarity_threshold is {threshold}; a cosine is between -1 and 1, 0.7 is usual"
+            )
+        self.threshold = threshold
+        self._embedder = embedder
+
+    def judge(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[list[Score]]:
+        """One score a hit, in the order of the hits; every text is embedded once, all together."""
+        questions = self._vectors([query.text for query in queries], "query")
+        passages = self._vectors([hit.text for own in hits for hit in own], "passage")
+        sizes = [len(own) for own in hits]
+        asked = questions[np.repeat(np.arange(len(sizes)), sizes)]
+        cosine = np.einsum("ij,ij->i", asked, passages)
+        known = (asked != 0).any(axis=1) & (passages != 0).any(axis=1)
+        near = cosine >= self.threshold - NEAR
+        flat = [
+            _near_score(*each)
+            for each in zip(near.tolist(), known.tolist(), np.isnan(cosine).tolist(), strict=True)
+        ]
+        first = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).tolist()
+        return [flat[low:high] for low, high in pairwise(first)]
+
+    def _vectors(self, texts: list[str], kind: Kind) -> NDArray[np.float32]:
+        """One row a text, of length 1; zeros for a text without words, NaN where the model failed."""
+        row = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+        embedder = get_embedder(self._embedder)
+        if not row:
+            return np.zeros((0, embedder.dimensions), np.float32)
+        vectors = embedder.embed(list(row), kind)
+        vectors = np.where(np.isfinite(vectors).all(axis=1, keepdims=True), vectors, np.nan)
+        length = np.linalg.norm(vectors, axis=1, keepdims=True)
+        unit = (vectors / np.where(length == 0, 1, length)).astype(np.float32)
+        return unit[[row[text] for text in texts]]
+
+
+def _near_score(near: bool, known: bool, failed: bool) -> Score:
+    if failed:
+        return Score(None, NO_VECTOR)
+    return Score(float(near)) if known else Score(None, NO_WORDS)

@@ -1,4 +1,4 @@
-"""Pages of PDFs as pictures, the boxes of a span on them, and the tokens of a stretch of text."""
+"""Pages of PDFs as pictures, and the boxes of a span on them."""
 
 from __future__ import annotations
 
@@ -11,47 +11,11 @@ from chunkwise.base.limits import limits_of
 from chunkwise.base.parameters import param
 from chunkwise.core import Document
 from chunkwise.report.views.view import View
-from chunkwise.studio.documents import TOKENIZERS
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import NotFound
 
-MOST_TOKENIZED = 30_000
-"""Characters whose tokens are told at a time; a band has fewer."""
 _MOST_BOXES = 500
 _LARGEST_FILE = 200_000_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class TokensRequest:
-    """Which stretch of which document, counted by what."""
-
-    number: int = param(0, "of the document, counted from 0", low=0, high=10**9)
-    start: int = param(0, "where it begins, in code points", low=0, high=10**9)
-    end: int = param(MOST_TOKENIZED, "where it ends", low=0, high=10**9)
-    tokenizer: str = param("o200k_base", "what counts", choices=TOKENIZERS)
-
-
-@dataclass(frozen=True, slots=True)
-class TokensView(View):
-    """Where the tokens that have a part in a stretch begin; the last number is where the last one ends."""
-
-    tokenizer: str
-    edges: tuple[int, ...]
-
-
-def tokens(project: Project, request: TokensRequest) -> TokensView:
-    text = project.corpus.document(request.number).text
-    start, end = min(request.start, len(text)), min(request.end, len(text))
-    if not 0 <= end - start <= MOST_TOKENIZED:
-        raise InvalidParameter(
-            f"the stretch from {start:,} to {end:,} cannot be told; it may have {MOST_TOKENIZED:,} characters"
-        )
-    # Of the whole document, where they are known already: a stretch by itself has others at its edges.
-    starts = project.corpus.analyzed(request.number).measure(str(request.tokenizer)).starts
-    low = max(int(starts.searchsorted(start, "right")) - 1, 0)
-    high = int(starts.searchsorted(end))
-    after = int(starts[high]) if high < len(starts) else len(text)
-    return TokensView(str(request.tokenizer), (*starts[low:high].tolist(), after))
 
 
 @dataclass(frozen=True, kw_only=True)
