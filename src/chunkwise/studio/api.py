@@ -12,7 +12,7 @@ from chunkwise.report.views.history import MetricHistoryView
 from chunkwise.studio import (
     asking,
     documents,
-    drafting,
+    draft_questions,
     labelling,
     pdf_pages,
     question_review,
@@ -191,20 +191,20 @@ ENDPOINTS = (
         question_review.save, question_review.SaveRequest, question_review.EditView, method="POST", role="owner",
     ),
     ApiEndpoint(
-        "/api/drafts", "How far drafting questions is, and what waits for a review.", drafting.drafts, NoParameters,
-        drafting.DraftsView,
+        "/api/drafts", "How far drafting questions is, and what waits for a review.", draft_questions.drafts,
+        NoParameters, draft_questions.DraftsView,
     ),
     ApiEndpoint(
-        "/api/drafts/estimate", "What drafting questions would take; nothing is sent.", drafting.estimate,
-        drafting.DraftForm, drafting.DraftEstimate, method="POST", role="owner", units=10,
+        "/api/drafts/estimate", "What drafting questions would take; nothing is sent.", draft_questions.estimate,
+        draft_questions.DraftForm, draft_questions.DraftEstimate, method="POST", role="owner", units=10,
     ),
     ApiEndpoint(
-        "/api/drafts/start", "Draft questions from the documents, by rules or the language model.", drafting.start,
-        drafting.DraftForm, drafting.DraftsView, method="POST", role="owner", units=30,
+        "/api/drafts/start", "Draft questions from the documents, by rules or the language model.",
+        draft_questions.start, draft_questions.DraftForm, draft_questions.DraftsView, method="POST", role="owner", units=30,
     ),
     ApiEndpoint(
-        "/api/drafts/stop", "Stop drafting; what was drafted is kept.", drafting.stop, NoParameters,
-        drafting.DraftsView, method="POST", role="owner",
+        "/api/drafts/stop", "Stop drafting; what was drafted is kept.", draft_questions.stop, NoParameters,
+        draft_questions.DraftsView, method="POST", role="owner",
     ),
     ApiEndpoint(
         "/api/evidence", "Places with words of a question near each other, found without any retriever.",

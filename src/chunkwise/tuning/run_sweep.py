@@ -25,7 +25,7 @@ from chunkwise.tuning.plan.prepare import PreparedSweep, SweepInputs, SweepSourc
 from chunkwise.tuning.recommendation import Recommendation, recommendation_of
 from chunkwise.tuning.run.pipeline_run import run_pipeline_plan
 from chunkwise.tuning.run.race import Race
-from chunkwise.tuning.run.run import run_plan, sweep_embedder
+from chunkwise.tuning.run.run_plan import run_plan, sweep_embedder
 from chunkwise.tuning.run.sweep_folder import SweepFolder, SweepRecord
 from chunkwise.tuning.sweep import Configuration, Sweep
 from chunkwise.tuning.sweep_result import NOT_RUN, Outcome, SweepResult
