@@ -200,7 +200,8 @@ ENDPOINTS = (
     ),
     ApiEndpoint(
         "/api/drafts/start", "Draft questions from the documents, by rules or the language model.",
-        draft_questions.start, draft_questions.DraftForm, draft_questions.DraftsView, method="POST", role="owner", units=30,
+        draft_questions.start, draft_questions.DraftForm, draft_questions.DraftsView,
+        method="POST", role="owner", units=30,
     ),
     ApiEndpoint(
         "/api/drafts/stop", "Stop drafting; what was drafted is kept.", draft_questions.stop, NoParameters,
