@@ -117,7 +117,7 @@ def test_the_same_command_goes_on_and_changed_code_is_run_again(here: Run, proje
 def test_what_stopped_amid_a_configuration_asks_no_question_twice(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from chunkwise.tuning.run import pipeline_run
+    from chunkwise.tuning.run import run_pipeline
 
     real, asked = pipeline_run.evaluate_system, []
 

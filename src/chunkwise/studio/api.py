@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from chunkwise.report.views.comparison import ComparisonView
 from chunkwise.report.views.history import MetricHistoryView
 from chunkwise.studio import (
-    asking,
+    ask,
     documents,
     draft_questions,
     labelling,
@@ -101,8 +101,8 @@ ENDPOINTS = (
         searching.search, searching.StudioSearch, searching.SearchView, units=1,
     ),
     ApiEndpoint(
-        "/api/ask", "A question answered from the documents, every claim with its place.", asking.ask,
-        asking.AskRequest, asking.AskView, units=5,
+        "/api/ask", "A question answered from the documents, every claim with its place.", ask.ask,
+        ask.AskRequest, ask.AskView, units=5,
     ),
     ApiEndpoint(
         "/api/chunk", "A text cut into chunks.", service.chunk, service.ChunkRequest, service.ChunksAnswer,

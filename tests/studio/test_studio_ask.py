@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from chunkwise.answering.ask import RetrievedQuestion, quoted_answer
 from chunkwise.answering.cited_answer import CitedAnswer
-from chunkwise.studio import asking
+from chunkwise.studio import ask
 from chunkwise.studio.project import Project, ProjectSources
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from documents.hostile_files import plain_pdf
