@@ -23,8 +23,8 @@ from chunkwise.tuning.choose.choose import choose
 from chunkwise.tuning.plan.plan import Plan, variations
 from chunkwise.tuning.plan.prepare import PreparedSweep, SweepInputs, SweepSource, prepare_sweep
 from chunkwise.tuning.recommendation import Recommendation, recommendation_of
-from chunkwise.tuning.run.run_pipeline import run_pipeline_plan
 from chunkwise.tuning.run.race import Race
+from chunkwise.tuning.run.run_pipeline import run_pipeline_plan
 from chunkwise.tuning.run.run_plan import run_plan, sweep_embedder
 from chunkwise.tuning.run.sweep_folder import SweepFolder, SweepRecord
 from chunkwise.tuning.sweep import Configuration, Sweep
