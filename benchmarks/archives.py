@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.models.weights.registries import index_url
+from chunkwise.models.weights.package_registries import index_url
 
 _ARCHIVES = {
     "docutils-0.23.tar.gz": "746f5060322511280a1e50eb76846ed6bf2342984b2ac04dc42caa1a8d78799e",

@@ -1,4 +1,4 @@
-"""Processes that work for threads."""
+"""Processes that work for threads, and how many cores are ours."""
 
 import os
 import pickle
@@ -15,7 +15,7 @@ import pytest
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.user_code import run_file
-from chunkwise.base.workers import WorkerDied, Workers, interrupts_held
+from chunkwise.base.workers import WorkerDied, Workers, cores, interrupts_held
 from untimed import HANG
 
 
@@ -272,3 +272,22 @@ def test_a_file_that_does_not_run_in_a_worker_is_told(tmp_path: Path) -> None:
         assert given.submit("pid").result() != os.getpid()
     finally:
         given.stop()
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system binds no process")
+def test_only_the_cores_we_are_allowed_are_counted() -> None:
+    allowed = os.sched_getaffinity(0)
+    assert cores() == len(allowed)
+    try:
+        os.sched_setaffinity(0, {min(allowed)})
+        assert cores() == 1
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+def test_without_such_a_call_all_cores_are_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("os.sched_getaffinity", raising=False)
+    monkeypatch.setattr("os.cpu_count", lambda: None)
+    assert cores() == 1
+    monkeypatch.setattr("os.cpu_count", lambda: 6)
+    assert cores() == 6

@@ -190,6 +190,23 @@ def test_a_busy_store_is_asked_again(store: Store, error: Exception) -> None:
     assert len(store.read) == object_store.ATTEMPTS
 
 
+def test_a_library_that_tried_for_minutes_is_not_asked_six_times(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+
+    def wait_in_vain(path: str, count: int) -> None:
+        nonlocal now
+        now += 86.0  # as long as that of Azure takes over a host that does not answer
+        raise ConnectionRefusedError(errno.ECONNREFUSED, "nobody there")
+
+    store.put({"d/a.md": b"A."})
+    store.fail = wait_in_vain
+    monkeypatch.setattr(object_store, "clock", lambda: now)
+    assert _read("memory://d/a.md") == ([], ["nobody there"])
+    assert store.read == ["/d/a.md"] * 2
+
+
 def test_one_bad_file_is_told_and_the_rest_goes_on(store: Store) -> None:
     store.put({f"d/{n:02}.md": b"Text %d." % n for n in range(50)})
 
@@ -339,6 +356,9 @@ def test_a_server_that_sends_without_end_is_left(
     class Web:
         kwargs: ClassVar[dict[str, Any]] = {}
 
+        def invalidate_cache(self) -> None:
+            pass
+
         def info(self, path: str) -> dict[str, Any]:
             return {"name": path, "type": "file", "size": size}
 
@@ -375,6 +395,28 @@ def test_an_update_reads_only_what_changed(store: Store, tmp_path: Path) -> None
     store.read.clear()
     assert _index("memory://d", tmp_path / "kb").changes.unchanged == 6
     assert store.read == []
+
+
+def test_a_library_that_remembers_listings_is_asked_anew(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known: dict[str, Any] = {}
+    real = type(store.files).ls
+
+    def ls(files: Any, path: str, detail: bool = True, **how: Any) -> Any:
+        return known.setdefault(path.strip("/"), real(files, path, detail=detail))
+
+    def invalidate_cache(files: Any, path: str | None = None) -> None:
+        # As that of Azure: by the name it uses itself, and no other spelling.
+        known.clear() if path is None else known.pop(path, None)
+
+    monkeypatch.setattr(type(store.files), "ls", ls)
+    monkeypatch.setattr(type(store.files), "invalidate_cache", invalidate_cache)
+    for text in (b"One.", b"Another."):
+        store.put({"d/a.md": text})
+        made = _index("memory://d/", tmp_path / "kb")
+    assert made.changes.changed == 1
+    assert not known
 
 
 def test_an_index_in_memory_is_brought_up_to_date_alike(store: Store) -> None:
@@ -432,6 +474,8 @@ def test_what_is_added_keeps_the_others(store: Store, tmp_path: Path) -> None:
         ({"size": 3, "ETag": '"abc"', "LastModified": "today"}, '3 "abc"'),
         ({"size": 3, "mtime": 17.5}, "3 17.5"),
         ({"size": 3, "generation": "9"}, "3 9"),
+        ({"size": 3, "modificationTime": 17, "accessTime": 18}, "3 17"),
+        ({"size": 3, "modification_time": 17, "access_time": 18}, "3 17"),
         ({"size": 3}, ""),
     ],
 )
@@ -479,7 +523,8 @@ def test_an_address_of_this_machine_is_a_path(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scheme", "package"), [("gs", "gcsfs"), ("az", "adlfs"), ("sftp", "paramiko")]
+    ("scheme", "package"),
+    [("gs", "gcsfs"), ("az", "adlfs"), ("sftp", "paramiko"), ("hdfs", "hdfs-native")],
 )
 def test_a_package_that_is_missing_is_named_with_the_command(scheme: str, package: str) -> None:
     if _is_installed(package):
@@ -491,7 +536,7 @@ def test_a_package_that_is_missing_is_named_with_the_command(scheme: str, packag
 def _is_installed(package: str) -> bool:
     from importlib.util import find_spec
 
-    return find_spec(package) is not None
+    return find_spec(package.replace("-", "_")) is not None
 
 
 def test_a_name_in_a_store_is_never_taken_for_an_address(store: Store, tmp_path: Path) -> None:

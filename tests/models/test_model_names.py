@@ -22,7 +22,7 @@ from chunkwise.models.embed.onnx import OnnxEmbedder
 from chunkwise.models.embed.pretrained import MiniLM
 from chunkwise.models.weights.catalogue import MINILM
 from chunkwise.models.weights.installed import ensure
-from chunkwise.retrieval.indexing.resolve import RequestedSettings, resolve_settings
+from chunkwise.retrieval.indexing.resolve_settings import RequestedSettings, resolve_settings
 from chunkwise.retrieval.settings import Settings
 from models.endpoint_server import Answer, serving
 

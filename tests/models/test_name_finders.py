@@ -23,7 +23,7 @@ from chunkwise.chunkers.chunk import Chunked
 from chunkwise.cli.main import group
 from chunkwise.models import get_name_finder
 from chunkwise.models.name_finder import _STRETCH, LacNames, SpacyNames, names_in_stretches
-from chunkwise.retrieval.indexing.resolve import RequestedSettings, resolve_settings
+from chunkwise.retrieval.indexing.resolve_settings import RequestedSettings, resolve_settings
 from chunkwise.retrieval.indexing.row_builder import BuiltChunked, row_builder
 from chunkwise.retrieval.name_lookup import NameLookup
 

@@ -12,7 +12,7 @@ import pytest
 
 from chunkwise.core import Document
 from chunkwise.retrieval.indexes import Index, index
-from chunkwise.retrieval.indexing.resolve import RequestedSettings
+from chunkwise.retrieval.indexing.resolve_settings import RequestedSettings
 from chunkwise.retrieval.indexing.update import Changes, Reading
 from chunkwise.retrieval.postgres import PostgresIndex, into_postgres
 from chunkwise.retrieval.settings import Vectors

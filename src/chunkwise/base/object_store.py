@@ -20,7 +20,7 @@ from chunkwise.base.errors import ChunkwiseError, MissingExtra, without_password
 PACKAGES = {
     "s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs",
     "abfss": "adlfs", "adl": "adlfs", "http": "aiohttp requests", "https": "aiohttp requests",
-    "ftp": "", "ftps": "", "sftp": "paramiko", "ssh": "paramiko", "hdfs": "pyarrow", "webhdfs": "requests",
+    "ftp": "", "ftps": "", "sftp": "paramiko", "ssh": "paramiko", "hdfs": "hdfs-native", "webhdfs": "requests",
     "memory": "", "hf": "huggingface_hub", "oss": "ossfs", "oci": "ocifs", "smb": "smbprotocol",
     "webdav": "webdav4", "github": "requests", "dbfs": "requests",
 }  # fmt: skip
@@ -45,6 +45,8 @@ _REFUSED = {
 }  # fmt: skip
 _FIRST_WAIT = 0.25
 """Seconds, doubled each time, and a random part of that."""
+_PATIENCE = 120.0
+"""Seconds after which nothing is asked again: some libraries try for minutes by themselves."""
 
 T = TypeVar("T")
 
@@ -103,6 +105,11 @@ def store(address: str) -> tuple[Any, str]:
         install = f"pip install 'chunkwise[remote]' {package}" if package else str(error)
         raise ChunkwiseError(f"{scheme}:// needs a package of its own: {install}") from error
     except Exception as error:  # credentials, a host that is no host: in each library's own words
+        if scheme == "hdfs" and re.search("libhdfs|libjvm", str(error)):
+            raise ChunkwiseError(
+                "hdfs:// by PyArrow needs Java and Hadoop's libhdfs on this machine, which are not here; without them: "
+                f"pip install 'chunkwise[remote]' {PACKAGES['hdfs']}"
+            ) from error
         raise as_os_error(error) from error
     return found
 
@@ -112,17 +119,19 @@ def asked(call: Callable[[], T]) -> T:
 
     Whatever a library raises comes out as an `OSError` that says why.
     """
+    begun = clock()
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return call()
         except Exception as error:
-            if attempt == ATTEMPTS or not may_pass(error):
-                raise as_os_error(error) from error
+            is_last = attempt == ATTEMPTS or clock() - begun > _PATIENCE
+            if is_last or not may_pass(error):
+                raise as_os_error(error, attempt) from error
             sleep(_FIRST_WAIT * 2 ** (attempt - 1) * (1 + random.random()))
     raise AssertionError  # the last attempt returns or raises
 
 
-sleep = time.sleep
+sleep, clock = time.sleep, time.monotonic
 
 
 def may_pass(error: BaseException) -> bool:
@@ -140,7 +149,7 @@ def may_pass(error: BaseException) -> bool:
     return False
 
 
-def as_os_error(error: BaseException) -> OSError:
+def as_os_error(error: BaseException, attempts: int = 1) -> OSError:
     """The same with a number where there is one for it, and in one line."""
     status = next(filter(None, map(_status, _causes(error))), None)
     number = error.errno if isinstance(error, OSError) else None
@@ -152,7 +161,8 @@ def as_os_error(error: BaseException) -> OSError:
     said = (isinstance(error, OSError) and error.strerror) or error
     words = " ".join(str(said).split())[:200] or type(error).__name__
     if status in _BUSY:
-        words = f"the server answered {status} {ATTEMPTS} times: {words}"
+        often = "once" if attempts == 1 else f"{attempts} times"
+        words = f"the server answered {status} {often}: {words}"
     elif not isinstance(error, OSError):
         words = f"{type(error).__name__}: {words}"
     return OSError(number or errno.EIO, without_passwords(words))
@@ -296,22 +306,43 @@ def is_there(address: str) -> bool:
         return True
 
 
-_RENAMES = ("sftp", "ssh", "ftp", "ftps", "hdfs", "webhdfs", "smb", "webdav")
+_RENAMES = ("sftp", "ssh", "ftp", "ftps", "hdfs", "viewfs", "webhdfs", "smb", "webdav")
 """Where a file can be seen while it is written; elsewhere an object is there once its last byte has come."""
+_REPLACES = {"hdfs": {"overwrite": True}, "viewfs": {"overwrite": True}}
+"""What must be said for a file to take a name that another one has."""
 
 
 def upload(local: str | os.PathLike[str], address: str) -> None:
     """A file under this address, whole or not at all."""
     files, path = store(address)
-    if address.partition(":")[0] not in _RENAMES:
+    scheme = address.partition(":")[0]
+    if scheme not in _RENAMES:
         asked(lambda: files.put_file(os.fspath(local), path))
         return
     folder, _, name = path.rpartition("/")
     staged = f"{folder}/.{name[:40]}.{secrets.token_hex(8)}"
     try:
         asked(lambda: files.put_file(os.fspath(local), staged))
-        asked(lambda: files.mv(staged, path))
+        move_file(files, scheme, staged, path)
     except OSError:
         with suppress(Exception):  # that it was not written is what is told
             files.rm_file(staged)
         raise
+
+
+def move_file(files: Any, scheme: str, path: str, target: str) -> None:
+    """Under another name, in the place of the file that has it."""
+    if scheme not in _RENAMES:
+        asked(lambda: files.mv(path, target))
+        return
+    how = _REPLACES.get(scheme, {})
+    try:
+        asked(lambda: files.mv(path, target, **how))
+    except OSError:
+        if not asked(lambda: files.exists(target)):
+            raise
+    # Not every server replaces a file, and not every library says so: then the older one goes first.
+    files.invalidate_cache()
+    if asked(lambda: files.exists(path)):
+        asked(lambda: files.rm(target))
+        asked(lambda: files.mv(path, target))

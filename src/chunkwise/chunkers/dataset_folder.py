@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, cast
 
 from chunkwise.base.atomic import shown_path
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.object_store import address_of, asked, store
+from chunkwise.base.object_store import address_of, asked, move_file, store
 from chunkwise.records.json import parse_json
 
 MANIFEST = "_chunkwise.json"
@@ -68,7 +68,8 @@ class DatasetFolder:
     def move(self, name: str, to: str) -> None:
         target = f"{self._root}/{to}"
         asked(lambda: self._files.makedirs(target.rpartition("/")[0], exist_ok=True))
-        asked(lambda: self._files.mv(f"{self._root}/{name}", target))
+        scheme = (self.address or "").partition(":")[0]
+        move_file(self._files, scheme, f"{self._root}/{name}", target)
 
     def remove(self, name: str) -> None:
         """A file."""

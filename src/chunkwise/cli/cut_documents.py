@@ -47,11 +47,10 @@ class ChunkSummary:
         self._chunks = 0
         self._began = time.monotonic()
         asked = getattr(strategy, "asks_for_overlap", False)
-        self._missing = MissingOverlaps(strategy.limit) if asked and strategy.limit else None
         amount = getattr(strategy, "overlap_asked", 0)
-        self._larger = (
-            LargerOverlaps(strategy.limit[0], amount) if amount and strategy.limit else None
-        )
+        limit = strategy.limit
+        self._missing = MissingOverlaps(limit, amount) if asked and limit else None
+        self._larger = LargerOverlaps(limit[0], amount) if amount and limit else None
 
     def add(self, chunked: Chunked, *, is_first: bool = True) -> None:
         """A document, or a segment of one of which others were added before."""

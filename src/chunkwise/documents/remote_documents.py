@@ -26,7 +26,9 @@ _SMALL = 1 << 20
 _TAGS = (
     "ETag", "etag", "generation", "VersionId", "version_id", "md5Hash", "content_md5", "checksum", "sha",
 )  # fmt: skip
-_TIMES = ("mtime", "LastModified", "last_modified", "modified", "updated", "created")
+_TIMES = (
+    "mtime", "LastModified", "last_modified", "modified", "modificationTime", "modification_time", "updated", "created",
+)  # fmt: skip
 """Where stores keep what tells one state of a file from the next; a tag says more than a time."""
 
 
@@ -48,6 +50,7 @@ class StoreEntry(NamedTuple):
 def look_up(address: str) -> tuple[StoredFile, bool]:
     """What is at an address, and whether it is a folder."""
     files, path = store(address)
+    files.invalidate_cache()  # what it knew when this process looked last may have changed
     found = asked(lambda: files.info(path))
     is_folder = found.get("type") == "directory"
     return StoredFile(address, path, found.get("size"), version_of(found)), is_folder
@@ -130,8 +133,8 @@ class _Listing:
 
     def _whole(self, folder: str, below: str) -> Pages:
         found = asked(lambda: self._files.ls(folder, detail=True))
-        # It would be held for as long as the program runs.
-        self._files.invalidate_cache(folder)
+        # It would be held for as long as the program runs; of a folder alone some libraries know another spelling.
+        self._files.invalidate_cache()
         entries = []
         for each in found:
             name = each["name"].rstrip("/").rpartition("/")[2]

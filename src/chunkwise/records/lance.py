@@ -24,11 +24,31 @@ def is_lance(address: str) -> bool:
 
 
 def lance_storage_options(uri: str) -> dict[str, str] | None:
-    """A server of one's own, as the tools of AWS are told of it; keys and region Lance finds by itself."""
-    own = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-    if not own or not uri.startswith("s3://"):
-        return None
-    return {"aws_endpoint": own, "allow_http": str(own.startswith("http://")).lower()}
+    """What Lance does not find by itself: a server of one's own of S3, a connection string of Azure."""
+    if uri.startswith("s3://"):
+        own = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+        return {"aws_endpoint": own, **_by_http(own)} if own else None
+    if uri.startswith("az://"):
+        return _of_azure(os.environ.get("AZURE_STORAGE_CONNECTION_STRING", "")) or None
+    return None
+
+
+def _by_http(endpoint: str) -> dict[str, str]:
+    return {"allow_http": str(endpoint.startswith("http://")).lower()}
+
+
+_OF_AZURE = {
+    "AccountName": "azure_storage_account_name", "AccountKey": "azure_storage_account_key",
+    "SharedAccessSignature": "azure_storage_sas_token", "BlobEndpoint": "azure_storage_endpoint",
+}  # fmt: skip
+
+
+def _of_azure(connection: str) -> dict[str, str]:
+    """`AccountName=…;AccountKey=…`, as the tools of Azure take it; a value may have `=` in it."""
+    parts = (each.partition("=") for each in connection.split(";"))
+    known = {_OF_AZURE[name]: value for name, _, value in parts if name in _OF_AZURE}
+    endpoint = known.get("azure_storage_endpoint")
+    return {**known, **_by_http(endpoint)} if endpoint else known
 
 
 class LanceFolder:

@@ -23,7 +23,7 @@ from chunkwise.models.llm.client import CacheOnlyClient, LlmClient, prompt_token
 from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.retrieval.graph import PASSAGE_TOKENS, NameGraph, name_graph, passages_of
 from chunkwise.retrieval.graph_walk import Walk
-from chunkwise.retrieval.indexing.resolve import ResolvedSettings
+from chunkwise.retrieval.indexing.resolve_settings import ResolvedSettings
 from chunkwise.retrieval.searchable import AtomTable
 from chunkwise.text.analyzed import Analyzed
 

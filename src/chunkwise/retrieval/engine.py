@@ -12,7 +12,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter, names_server
 from chunkwise.base.registry import Registry
 from chunkwise.base.wording import did_you_mean
 from chunkwise.retrieval.export import ListedIndex
-from chunkwise.retrieval.indexing.resolve import RequestedSettings
+from chunkwise.retrieval.indexing.resolve_settings import RequestedSettings
 from chunkwise.retrieval.indexing.update import BuiltIndex, Reading
 from chunkwise.retrieval.postgres.connection import masked
 from chunkwise.retrieval.searchable import AtomSource, ChunkTable

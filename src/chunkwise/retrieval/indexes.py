@@ -48,7 +48,7 @@ from chunkwise.retrieval.indexing.lazy_models import (
     QuestionEmbedder,
     UncachedEmbedder,
 )
-from chunkwise.retrieval.indexing.resolve import (
+from chunkwise.retrieval.indexing.resolve_settings import (
     RequestedSettings,
     ResolvedSettings,
     resolve_for_rebuild,

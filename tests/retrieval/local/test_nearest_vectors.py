@@ -88,6 +88,47 @@ def test_few_rows_are_left_in_question() -> None:
     assert 10 <= len(left) < 500
 
 
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="maps are not listed here")
+def test_codes_in_a_file_are_no_memory_of_the_process(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    vectors = rng.standard_normal((40_000, 101)).astype(np.float32)
+    codes = VectorCodes.of(vectors)
+    codes.numbers.tofile(tmp_path / "codes")
+    mapped = np.memmap(tmp_path / "codes", np.int8, "r", shape=codes.numbers.shape)
+    in_file = codes._replace(numbers=mapped.view(np.ndarray))
+    for _ in range(2):
+        found = nearest(vectors, vectors[:2], 20, None, in_file)
+        wanted = nearest(vectors, vectors[:2], 20)
+        assert [each.numbers.tolist() for each in found] == [
+            each.numbers.tolist() for each in wanted
+        ]
+        assert _held(tmp_path / "codes") < mapped.nbytes / 10
+
+
+def _held(file: Path) -> int:
+    """Bytes of a mapped file that this process has in memory."""
+    told = Path("/proc/self/smaps").read_text().split(str(file))[1]
+    return 1024 * int(
+        next(line for line in told.splitlines() if line.startswith("Rss:")).split()[1]
+    )
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="maps are not listed here")
+def test_vectors_that_codes_are_made_of_are_no_memory_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nearest_vectors, "LARGE", 1)
+    vectors = np.random.default_rng(3).standard_normal((120_000, 101), np.float32)
+    vectors.tofile(tmp_path / "vectors")
+    mapped = np.memmap(tmp_path / "vectors", np.float32, "r", shape=vectors.shape)
+    held, made = [], []
+    for each in nearest_vectors.code_columns({"chunk.vector": mapped.view(np.ndarray)}):
+        made.append(each[CODES[0]])
+        held.append(_held(tmp_path / "vectors"))
+    assert (np.concatenate(made) == VectorCodes.of(vectors).numbers).all()
+    assert max(held) < mapped.nbytes / 4
+
+
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(nearest_vectors, "LARGE", 1)

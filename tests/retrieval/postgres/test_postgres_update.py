@@ -332,7 +332,7 @@ def test_an_index_of_nothing_answers_nothing() -> None:
 def _built(document: Document) -> Any:
     from chunkwise.chunkers.chunk import Chunked
     from chunkwise.retrieval.indexing.build import build_documents
-    from chunkwise.retrieval.indexing.resolve import RequestedSettings, resolve_settings
+    from chunkwise.retrieval.indexing.resolve_settings import RequestedSettings, resolve_settings
     from chunkwise.text.analyzed import Analyzed
     from retrieval.postgres_server import STRATEGY
 

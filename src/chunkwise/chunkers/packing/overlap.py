@@ -121,6 +121,7 @@ def overlap_starts(levels: Sequence[CutLevel], low: int, end: int) -> Iterator[i
 SECTION, PARENT = "where a section begins", "where a parent begins"
 ROOM = "for want of room"
 WORD, ONE_WORD = "behind a word longer than it", "behind a chunk of one word"
+GAP = "behind white space longer than it"
 
 
 class _ChunkedDocument(Protocol):
@@ -133,8 +134,10 @@ class _ChunkedDocument(Protocol):
 class MissingOverlaps:
     """At how many boundaries nothing is repeated although an overlap is asked for, and why."""
 
-    def __init__(self, limit: tuple[TokenizerLike, int]) -> None:
+    def __init__(self, limit: tuple[TokenizerLike, int], asked: int) -> None:
         self._tokenizer, self._limit = limit
+        self._asked = asked
+        """In tokens; 0: in words or sentences, which white space is none of."""
         self.boundaries = 0
         self.reasons: Counter[str] = Counter()
 
@@ -152,13 +155,19 @@ class MissingOverlaps:
         headings = document.sections.start
         if headings.searchsorted(behind.start, "right") > headings.searchsorted(before.end):
             return SECTION
+        measure = document.measure(self._tokenizer)
         words = document.characters.word_starts
         last = int(words[words.searchsorted(before.end) - 1])
-        if last <= before.start:  # no chunk repeats all of another
-            return ONE_WORD
-        # The white space between the two takes room, too.
-        together = document.measure(self._tokenizer).count(last, behind.end)
-        return ROOM if together > self._limit else WORD
+        # An ideograph is a word by itself; a strategy of separators cuts in front of white space alone.
+        parts = before.text.rsplit(None, 1)
+        spaced = before.start + len(parts[0]) if len(parts) > 1 else before.start
+        for start in (last, spaced):
+            if start <= before.start:  # no chunk repeats all of another
+                return ONE_WORD
+            # The white space between the two takes room, too.
+            if measure.count(start, behind.end) > self._limit:
+                return ROOM
+        return GAP if measure.count(spaced, before.end) <= self._asked else WORD
 
     def in_words(self) -> str:
         """A few words for a summary; none where every boundary has its overlap."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice, repeat
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.chunkers.packing.cell_cuts import cells_of_like_size
-from chunkwise.chunkers.packing.cuts import NONE, ArrayCuts, CellCuts, CutLevel, GraphemeCuts
+from chunkwise.chunkers.packing.cuts import NONE, CellCuts, CutLevel, GraphemeCuts
 from chunkwise.chunkers.packing.overlap import OverlapFrom, overlap_starts
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
@@ -22,12 +21,6 @@ from chunkwise.text.tokens.measure import TokenMeasure
 
 _SOLID = re.compile(r"\S")
 _DEEPEST_INDENT = 200
-_LONG_STRETCH = 1 << 12
-"""Characters from which on it may be worth the while to look at many cuts together."""
-_CUTS_AHEAD = 1 << 13
-"""Cuts that are looked at together."""
-_PIECES_A_CHUNK = 2
-"""Where chunks hold more pieces than this, most cuts would be looked at for nothing."""
 _SHORT_GAP = 4
 """White space behind most paragraphs; longer gaps are looked at one by one."""
 
@@ -277,121 +270,3 @@ class Packer:
         if text[end - 1].isspace():  # more of it, and who knows how much
             end = start + len(text[start:end].rstrip())
         return self._graphemes.ceil(end)
-
-
-class _Ahead(NamedTuple):
-    """What a chunk takes from each of many cuts of a level on, found for all of them together."""
-
-    low: int
-    high: int
-    """It was found from `low` to before `high`, in a stretch that ends at `stop`."""
-    stop: int
-    starts: list[int]
-    """The cuts; none where chunks hold so many pieces that few of them are ever asked about."""
-    ends: list[int]
-    following: list[int]
-    """The number of the cut that a chunk ends at."""
-    spans: NDArray[np.int64]
-    """Start, end and size of the chunk from each cut on."""
-    fits: list[bool]
-    """Whether it is what `pack` makes there; the others are looked at closely."""
-
-
-class NestedPacker(Packer):
-    """The chunks a nested `Packer` makes, sooner; what takes a second try is left to it."""
-
-    def pack(self, start: int, end: int, floor: int | None = None) -> list[Piece]:
-        if self._overlap_from is not None or self._keeps_indent or self._apart:
-            return super().pack(start, end, floor)
-        text, levels, limit, pieces = self._text, self._levels, self._limit, self._pieces
-        reach_from, count, last = self._measure.reach, self._measure.count, levels[0].last
-        done, fresh, stop, level = len(pieces), start, end, 0
-        frames: list[tuple[int, int]] = []
-        ahead: dict[int, _Ahead] = {}
-        while True:
-            if stop - fresh > _LONG_STRETCH:
-                known = ahead.get(level)
-                if known is None or known.stop != stop or not known.low <= fresh < known.high:
-                    known = ahead[level] = self._look_ahead(level, fresh, stop)
-                if known.starts:
-                    fresh = self._take(known, fresh)
-            if fresh < end and text[fresh].isspace():
-                fresh = self._solid(fresh, end)
-            if fresh >= stop:
-                if not frames:
-                    return pieces[done:]
-                stop, level = frames.pop()
-                last = levels[level].last
-                continue
-            reach = reach_from(fresh, limit)
-            if reach < stop and text[reach].isspace():  # which is trimmed and takes no room
-                reach = self._behind_gap(reach)
-            cut = stop if reach >= stop else last(fresh, reach)
-            if cut != NONE:
-                trimmed = cut if not text[cut - 1].isspace() else self._trimmed(fresh, cut)
-                size = count(fresh, trimmed)
-                if size <= limit:
-                    pieces.append(Piece(fresh, trimmed, "", size))
-                else:
-                    cut = self._fill(level, fresh, fresh, stop)
-            if cut != NONE:
-                fresh = cut
-            elif level + 1 == len(levels):
-                fresh = self._force(fresh, stop)
-            else:  # the next piece of this level is too large by itself
-                frames.append((stop, level))
-                first = levels[level].first(fresh, stop)
-                stop = stop if first == NONE else first
-                level = self._next_level(level, fresh, stop)
-                last = levels[level].last
-
-    def _look_ahead(self, level: int, fresh: int, stop: int) -> _Ahead:
-        """The chunks from here on where most of them hold few pieces of the level."""
-        cuts = self._levels[level]
-        # What fits whole needs no cuts, and they are found only where they are asked about; and a tokenizer that
-        # reads every span anew is not to read more of them than there are chunks.
-        is_whole = self._measure.reach(fresh, self._limit) >= stop
-        reads_anew = self._measure.tokenizer.restart is None
-        if is_whole or reads_anew or not isinstance(cuts, ArrayCuts):
-            return _nothing_ahead(fresh, stop, stop)
-        positions = cuts.positions
-        low, behind = (int(positions.searchsorted(at)) for at in (fresh, stop))
-        high = min(low + _CUTS_AHEAD, behind)
-        starts = positions[low:high]
-        reached = stop if high == behind else int(positions[high])
-        tokens = self._measure.before(reached) - self._measure.before(fresh)
-        if not len(starts) or tokens * _PIECES_A_CHUNK < self._limit * len(starts):
-            return _nothing_ahead(fresh, reached, stop)
-        # White space behind the last token is trimmed and takes no room.
-        reach = self._characters.next_solid(self._measure.reaches(starts, self._limit))
-        following = positions.searchsorted(reach, "right") - 1
-        ends = np.where(reach >= stop, stop, positions[following])
-        following = np.where(reach >= stop, behind, following) - low
-        stops, fits = self._whole(starts, ends, starts)
-        fits &= ends > starts
-        sizes = np.zeros(len(starts), dtype=np.int64)
-        sizes[fits] = self._measure.counts(starts[fits], stops[fits])
-        fits &= sizes <= self._limit
-        spans = np.stack((starts, stops, sizes))
-        return _Ahead(
-            fresh, reached, stop, starts.tolist(), ends.tolist(), following.tolist(), spans, fits.tolist()
-        )  # fmt: skip
-
-    def _take(self, known: _Ahead, fresh: int) -> int:
-        """Takes chunks as long as it is known what they hold; where the text goes on."""
-        starts, ends, following, fits = known.starts, known.ends, known.following, known.fits
-        at, count = bisect_left(starts, fresh), len(starts)
-        if at == count or starts[at] != fresh:
-            return fresh
-        taken = []
-        while at < count and fits[at]:
-            taken.append(at)
-            at = following[at]
-        if taken:
-            fresh = ends[taken[-1]]
-            self._pieces.extend(plain_pieces(*known.spans[:, taken]))
-        return fresh
-
-
-def _nothing_ahead(low: int, high: int, stop: int) -> _Ahead:
-    return _Ahead(low, max(high, low + 1), stop, [], [], [], np.zeros((3, 0), dtype=np.int64), [])

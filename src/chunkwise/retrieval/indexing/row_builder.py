@@ -11,7 +11,7 @@ from chunkwise.models.embed.embedder import accelerator_of
 from chunkwise.retrieval.indexing.build import BuiltDocument, build_documents
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, LazyNameFinder, LazyTokenEncoder
 from chunkwise.retrieval.indexing.long_documents import LongDocument, as_a_whole
-from chunkwise.retrieval.indexing.resolve import ResolvedSettings
+from chunkwise.retrieval.indexing.resolve_settings import ResolvedSettings
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.names import own_file_key
 

@@ -31,7 +31,7 @@ from chunkwise.retrieval.indexing.fingerprint import (
 )
 from chunkwise.retrieval.indexing.index_warnings import ForeignDocuments, LongTexts, LostSummaries
 from chunkwise.retrieval.indexing.long_documents import LongDocument, long_document
-from chunkwise.retrieval.indexing.resolve import ResolvedSettings
+from chunkwise.retrieval.indexing.resolve_settings import ResolvedSettings
 from chunkwise.retrieval.indexing.row_builder import BuiltChunked, row_builder
 from chunkwise.retrieval.indexing.unreadable import UnreadableSources, whole
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.models.embed.token_codes import code_width
+from chunkwise.models.embed.quantized_token_vectors import code_width
 from chunkwise.retrieval.bm25 import TermTable
 from chunkwise.retrieval.errors import DamagedIndex
 from chunkwise.retrieval.quantized_vectors import packed_width

@@ -6,9 +6,10 @@ the memory; their codes are a quarter.
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +61,26 @@ def code_columns(arrays: Arrays) -> Iterator[dict[str, Array]]:
         return
     for low in range(0, len(vectors), _CODED_ROWS):
         yield dict(zip(CODES, VectorCodes.of(vectors[low : low + _CODED_ROWS]), strict=True))
+        _let_go(vectors, low, min(low + _CODED_ROWS, len(vectors)))
+
+
+def _let_go(rows: Array, low: int, high: int) -> None:
+    """What was looked at in a mapped file is not needed soon: it is no memory of this process.
+
+    The system keeps as much of the file as it has room for.
+    """
+    mapped: Any = rows
+    while isinstance(mapped, np.ndarray):
+        mapped = mapped.base
+    # Not every system can be told.
+    if (
+        isinstance(mapped, mmap.mmap)
+        and hasattr(mmap, "MADV_DONTNEED")
+        and len(mapped) == rows.nbytes
+    ):
+        width = rows.nbytes // len(rows)
+        first = -(-low * width // mmap.PAGESIZE) * mmap.PAGESIZE
+        mapped.madvise(mmap.MADV_DONTNEED, first, max(0, high * width - first))
 
 
 def nearest(
@@ -173,6 +194,8 @@ def _near_by_codes(
             own = error * lengths[number]
             numbers = candidates[number].leading(scores[number], own)
             found.append((numbers, scores[number][numbers], own[numbers]))
+        if rows is None:
+            _let_go(codes.numbers, low, some.stop)
         return found
 
     # Threads compare different rows; which of them is first changes who is looked at, not who stays.

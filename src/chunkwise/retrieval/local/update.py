@@ -14,7 +14,7 @@ from chunkwise.retrieval.communities import community_writer
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.indexed_document import record_of
 from chunkwise.retrieval.indexing.build import BuiltDocument
-from chunkwise.retrieval.indexing.resolve import (
+from chunkwise.retrieval.indexing.resolve_settings import (
     RequestedSettings,
     ResolvedSettings,
     resolve_for_rebuild,

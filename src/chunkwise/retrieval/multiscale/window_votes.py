@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.models.embed.token_codes import decode_rows
+from chunkwise.models.embed.quantized_token_vectors import decode_rows
 from chunkwise.retrieval.bm25 import TermTable, half_worth, inverse_document_frequency
 from chunkwise.retrieval.fusion import scaled
 from chunkwise.retrieval.quantized_vectors import rotated

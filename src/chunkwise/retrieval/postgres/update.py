@@ -15,7 +15,7 @@ from chunkwise.core import Document, OnProgress
 from chunkwise.retrieval.communities import CommunityWriter, community_writer
 from chunkwise.retrieval.indexed_document import DocumentsCache, readable, record_of
 from chunkwise.retrieval.indexing.long_documents import as_a_whole
-from chunkwise.retrieval.indexing.resolve import (
+from chunkwise.retrieval.indexing.resolve_settings import (
     RequestedSettings,
     resolve_for_rebuild,
     resolve_settings,

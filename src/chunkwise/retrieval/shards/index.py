@@ -29,7 +29,7 @@ from chunkwise.retrieval.errors import (
 )
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexed_document import DocumentsCache, document_of
-from chunkwise.retrieval.indexing.resolve import RequestedSettings
+from chunkwise.retrieval.indexing.resolve_settings import RequestedSettings
 from chunkwise.retrieval.indexing.update import BuiltIndex, Reading
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.searchable import AtomBounds, ChunkTable, FoundChunk

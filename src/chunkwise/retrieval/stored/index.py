@@ -28,7 +28,7 @@ from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import IndexStats
-from chunkwise.retrieval.stored.parts import FetchedArrays
+from chunkwise.retrieval.stored.serialization import FetchedArrays
 from chunkwise.retrieval.stored.store import CHUNK_BITS, Store, StoredState, read_state
 
 _POSITION = (1 << CHUNK_BITS) - 1

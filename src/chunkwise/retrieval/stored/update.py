@@ -12,7 +12,7 @@ from chunkwise.core import Document
 from chunkwise.retrieval.indexed_document import record_of
 from chunkwise.retrieval.indexing.build import BuiltDocument
 from chunkwise.retrieval.indexing.long_documents import as_a_whole
-from chunkwise.retrieval.indexing.resolve import (
+from chunkwise.retrieval.indexing.resolve_settings import (
     RequestedSettings,
     resolve_for_rebuild,
     resolve_settings,
@@ -20,7 +20,7 @@ from chunkwise.retrieval.indexing.resolve import (
 from chunkwise.retrieval.indexing.update import BuiltIndex, Reading, update_documents
 from chunkwise.retrieval.settings import Settings
 from chunkwise.retrieval.stored.index import StoredIndex
-from chunkwise.retrieval.stored.parts import (
+from chunkwise.retrieval.stored.serialization import (
     AboutDocument,
     read_about,
     recorded_anew,

@@ -1,4 +1,4 @@
-"""Chunks of whole pieces with an overlap, found for many cuts together instead of one after the other."""
+"""Packers that find the chunks behind many cuts together instead of one after the other."""
 
 from __future__ import annotations
 
@@ -52,64 +52,35 @@ class _ChunksAhead:
     """Tokens of those that were counted; NONE: not yet."""
 
 
-class FlatPacker(Packer):
-    """The chunks a flat `Packer` makes, sooner; what takes a second try, or parts of a piece, is left to it."""
-
-    def pack(self, start: int, end: int, floor: int | None = None) -> list[Piece]:
-        if end - start <= _LONG_STRETCH:
-            return super().pack(start, end, floor)
-        self._measure.before(
-            end
-        )  # tokens before cuts: to find them takes most, and the less else is held
-        if not self._looks_ahead:
-            return super().pack(start, end, floor)
-        pieces = self._pieces
-        done, fresh = len(pieces), start
-        frame = PackedStretch(end, 0, start if floor is None else floor)
-        known: _ChunksAhead | None = None
-        while True:
-            fresh = self._solid(fresh, end)
-            if fresh >= end:
-                return pieces[done:]
-            if known is None or not known.low <= fresh < known.high:
-                known = self._look_ahead(frame, fresh)
-            taken = self._take(known, frame, fresh) if known.fresh else fresh
-            fresh = self._next_chunk(frame, fresh) if taken == fresh else taken
-
-    @property
-    def _looks_ahead(self) -> bool:
-        # A tokenizer that reads every span anew is not to read more of them than there are chunks.
-        reads_anew = self._measure.tokenizer.restart is None
-        levels = [*self._levels[:-1], *([self._overlap_cuts] if self._overlap_cuts else [])]
-        plain = isinstance(levels[0], ArrayCuts) and all(
-            isinstance(level, ArrayCuts | PagedCuts) for level in levels
-        )
-        return plain and not (self._nested or self._apart or self._keeps_indent or reads_anew)
+class _LookAheadPacker(Packer):
+    """The chunk behind each of many cuts, as the first try makes it; what takes a second one is left to `Packer`."""
 
     def _look_ahead(self, frame: PackedStretch, fresh: int) -> _ChunksAhead:
         measure, limit, end = self._measure, self._limit, frame.end
-        first_level = self._levels[0]
-        assert isinstance(first_level, ArrayCuts)
-        positions = first_level.positions
+        level = self._levels[frame.level]
+        # What fits whole needs no cuts, and they are found only where they are asked about.
+        if (
+            self._reads_anew
+            or not isinstance(level, ArrayCuts)
+            or measure.reach(fresh, limit) >= end
+        ):
+            return _nothing_ahead(fresh, end)
+        positions = level.positions
         low, behind = (int(positions.searchsorted(at)) for at in (fresh, end))
         high = min(low + _CUTS_AHEAD, behind)
         cuts = positions[low:high]
         reached = end if high == behind else int(positions[high])
         tokens = measure.before(reached) - measure.before(fresh)
-        # What fits whole needs no cuts.
-        is_whole = measure.reach(fresh, limit) >= end
-        if is_whole or not len(cuts) or tokens * _PIECES_A_CHUNK < limit * len(cuts):
-            return _ChunksAhead(
-                fresh, max(reached, fresh + 1), [], [], [], cuts, cuts, [], [], [], cuts
-            )
-        after = np.append(cuts[1:], reached)
-        before = np.append(positions[low - 1] if low else frame.floor, cuts[:-1])
+        if not len(cuts) or tokens * _PIECES_A_CHUNK < limit * len(cuts):
+            return _nothing_ahead(fresh, reached)
         fits = ~self._spaced(cuts)
-        every = np.arange(len(cuts))
-        ends_before = self._trimmed_each(before, cuts, every)
-        fits &= ends_before > before
-        starts, earliest = cuts, cuts
+        starts = earliest = ends_before = cuts
         if self._overlap_from is not None:
+            after = np.append(cuts[1:], reached)
+            before = np.append(positions[low - 1] if low else frame.floor, cuts[:-1])
+            every = np.arange(len(cuts))
+            ends_before = self._trimmed_each(before, cuts, every)
+            fits &= ends_before > before
             room = measure.backs(self._trimmed_each(cuts, after, every), limit)
             earliest = np.maximum(np.maximum(self._overlap_from.each(cuts), frame.floor), room)
             starts = self._repeated_from(earliest, ends_before, cuts, after)
@@ -128,6 +99,11 @@ class FlatPacker(Packer):
             fresh, max(reached, fresh + 1), cuts.tolist(), earliest.tolist(), ends_before.tolist(),
             starts, stops, ends.tolist(), following.tolist(), fits.tolist(), np.full(len(cuts), NONE),
         )  # fmt: skip
+
+    @property
+    def _reads_anew(self) -> bool:
+        """A tokenizer that reads every span anew is not to read more of them than there are chunks."""
+        return self._measure.tokenizer.restart is None
 
     def _repeated_from(self, lows: Places, highs: Places, fresh: Places, after: Places) -> Places:
         """The first of `overlap_starts` that leaves room for the next piece; the fresh text where none does."""
@@ -193,3 +169,95 @@ class FlatPacker(Packer):
                 known.sizes[number] = self._measure.count(start, stop)
         else:
             known.sizes[left] = self._measure.counts(starts, stops)
+
+
+class FlatPacker(_LookAheadPacker):
+    """The chunks a flat `Packer` makes, sooner."""
+
+    def pack(self, start: int, end: int, floor: int | None = None) -> list[Piece]:
+        if end - start <= _LONG_STRETCH:
+            return super().pack(start, end, floor)
+        # Tokens before cuts: to find them takes most, and the less else is held.
+        self._measure.before(end)
+        if not self._looks_ahead:
+            return super().pack(start, end, floor)
+        pieces = self._pieces
+        done, fresh = len(pieces), start
+        frame = PackedStretch(end, 0, start if floor is None else floor)
+        known: _ChunksAhead | None = None
+        while True:
+            fresh = self._solid(fresh, end)
+            if fresh >= end:
+                return pieces[done:]
+            if known is None or not known.low <= fresh < known.high:
+                known = self._look_ahead(frame, fresh)
+            taken = self._take(known, frame, fresh) if known.fresh else fresh
+            fresh = self._next_chunk(frame, fresh) if taken == fresh else taken
+
+    @property
+    def _looks_ahead(self) -> bool:
+        levels = [*self._levels[:-1], *([self._overlap_cuts] if self._overlap_cuts else [])]
+        plain = isinstance(levels[0], ArrayCuts) and all(
+            isinstance(level, ArrayCuts | PagedCuts) for level in levels
+        )
+        return plain and not (self._nested or self._apart or self._keeps_indent or self._reads_anew)
+
+
+class NestedPacker(_LookAheadPacker):
+    """The chunks a nested `Packer` makes, sooner."""
+
+    def pack(self, start: int, end: int, floor: int | None = None) -> list[Piece]:
+        if self._overlap_from is not None or self._keeps_indent or self._apart:
+            return super().pack(start, end, floor)
+        text, levels, limit, pieces = self._text, self._levels, self._limit, self._pieces
+        reach_from, count, last = self._measure.reach, self._measure.count, levels[0].last
+        done, fresh, stop, level = len(pieces), start, end, 0
+        frames: list[tuple[int, int]] = []
+        ahead: dict[int, tuple[PackedStretch, _ChunksAhead]] = {}
+        while True:
+            if stop - fresh > _LONG_STRETCH:
+                found = ahead.get(level)
+                if (
+                    found is None
+                    or found[0].end != stop
+                    or not found[1].low <= fresh < found[1].high
+                ):
+                    frame = PackedStretch(stop, level, fresh)
+                    found = ahead[level] = frame, self._look_ahead(frame, fresh)
+                frame, known = found
+                if known.fresh:
+                    fresh = self._take(known, frame, fresh)
+            if fresh < end and text[fresh].isspace():
+                fresh = self._solid(fresh, end)
+            if fresh >= stop:
+                if not frames:
+                    return pieces[done:]
+                stop, level = frames.pop()
+                last = levels[level].last
+                continue
+            reach = reach_from(fresh, limit)
+            if reach < stop and text[reach].isspace():  # which is trimmed and takes no room
+                reach = self._behind_gap(reach)
+            cut = stop if reach >= stop else last(fresh, reach)
+            if cut != NONE:
+                trimmed = cut if not text[cut - 1].isspace() else self._trimmed(fresh, cut)
+                size = count(fresh, trimmed)
+                if size <= limit:
+                    pieces.append(Piece(fresh, trimmed, "", size))
+                else:
+                    cut = self._fill(level, fresh, fresh, stop)
+            if cut != NONE:
+                fresh = cut
+            elif level + 1 == len(levels):
+                fresh = self._force(fresh, stop)
+            else:  # the next piece of this level is too large by itself
+                frames.append((stop, level))
+                first = levels[level].first(fresh, stop)
+                stop = stop if first == NONE else first
+                level = self._next_level(level, fresh, stop)
+                last = levels[level].last
+
+
+def _nothing_ahead(low: int, high: int) -> _ChunksAhead:
+    none = np.zeros(0, dtype=np.int64)
+    return _ChunksAhead(low, max(high, low + 1), [], [], [], none, none, [], [], [], none)

