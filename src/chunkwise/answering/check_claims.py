@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from chunkwise.answering.cited_answer import NOT_FOUND, Citation, Claim, ClaimState, NumberedPassage
 from chunkwise.core import AS_WRITTEN, Document, Span
-from chunkwise.metrics.claims.amounts import counted, has_quantity
+from chunkwise.metrics.claims.amount_support import counted, has_quantity
 from chunkwise.metrics.claims.claim_support import FEW, supports
 from chunkwise.metrics.claims.hit_texts import whole_words
 from chunkwise.metrics.claims.normalized_text import Readable, holds, plain_form, sentences
