@@ -188,6 +188,22 @@ def test_the_code_runs_and_does_the_same(
         assert max(map(len, each.splitlines())) <= 120
 
 
+@pytest.mark.parametrize("choice", CHOICES.values(), ids=CHOICES)
+def test_a_choice_is_what_index_and_search_take(choice: Recommendation, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(
+        "# Ferry\n\nThe ferry sails at dawn. The mate sleeps.\n", "utf-8"
+    )
+    made = chunkwise.index(tmp_path / "a.md", **choice.index_options())
+    assert made.search("When does the ferry sail?", **choice.search_options())
+
+
+def test_a_pipeline_of_ones_own_is_neither_indexed_nor_searched_here() -> None:
+    own = Recommendation("", retriever="./mine.py:build")
+    for options in (own.index_options, own.search_options):
+        with pytest.raises(InvalidParameter, match="a pipeline of your own"):
+            options()
+
+
 def test_chunks_alone_are_offered_only_where_they_are_all_there_is() -> None:
     offered = {
         name: any("store" in each for each in snippets(own)) for name, own in CHOICES.items()

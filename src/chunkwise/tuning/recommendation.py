@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from textwrap import wrap
+from typing import Any
 
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.deprecation import warn_renamed
@@ -77,6 +78,39 @@ class Recommendation:
         if not self.maxsim:
             found.pop("maxsim", None)
         return found
+
+    def index_options(self) -> dict[str, Any]:
+        """For `chunkwise.index(source, **recommendation.index_options())`."""
+        self._check_searched_here()
+        said: dict[str, Any] = {"strategy": self.strategy, "context": self.context}
+        said["vectors"] = self.vectors
+        if self.vectors != "none" and self.embedder != DEFAULT:
+            said["embedder"] = self.embedder
+        if self.tokenizer != DEFAULT_TOKENIZER:
+            said["tokenizer"] = self.tokenizer
+        if self.maxsim:
+            said["maxsim"] = self.maxsim
+        if follows_names(self.retriever):
+            said["graph"] = True
+        return said
+
+    def search_options(self, count: str = "k") -> dict[str, Any]:
+        """For `index.search(question, **recommendation.search_options())`; `count` is the name of `k`."""
+        self._check_searched_here()
+        said: dict[str, Any] = {"retriever": self.retriever}
+        said |= {count: self.k} if self.budget is None else {"budget": self.budget}
+        if self.neighbours:
+            said["neighbours"] = self.neighbours
+        if self.reranker:
+            said["reranker"] = self.reranker
+        return said
+
+    def _check_searched_here(self) -> None:
+        if self.is_pipeline:
+            raise InvalidParameter(
+                f"the choice is {self.retriever}, a pipeline of your own, which does its own indexing and searching; "
+                "build it with these parameters"
+            )
 
     def options(self) -> dict[str, str | int]:
         """As the commands name them: a budget takes the place of a number of hits."""
@@ -174,17 +208,8 @@ def _index(
     documents: Sequence[str],
     reading: Mapping[str, OptionValue] | None,
 ) -> str:
-    said = {"strategy": recommendation.strategy, "context": recommendation.context}
-    said["vectors"] = recommendation.vectors
-    if recommendation.vectors != "none" and recommendation.embedder != DEFAULT:
-        said["embedder"] = recommendation.embedder
-    if recommendation.tokenizer != DEFAULT_TOKENIZER:
-        said["tokenizer"] = recommendation.tokenizer
-    told = "".join(f"    {name}={_text(value)},\n" for name, value in said.items())
-    if recommendation.maxsim:
-        told += f"    maxsim={_text(recommendation.maxsim)},\n"
-    if follows_names(recommendation.retriever):
-        told += "    graph=True,\n"
+    said = recommendation.index_options()
+    told = "".join(f"    {name}={_value(value)},\n" for name, value in said.items())
     if options := _reading_code(reading):
         told += f"    {options},\n"
     return f"index = chunkwise.index(\n    {_paths_in_code(documents)},\n{told})"
@@ -240,17 +265,8 @@ def _paths_in_code(documents: Sequence[str]) -> str:
 
 def _search(recommendation: Recommendation, count: str = "k") -> str:
     """The parameters of a search; `count` is what a framework calls the number of hits."""
-    asked = f"retriever={_text(recommendation.retriever)}, "
-    asked += (
-        f"{count}={recommendation.k}"
-        if recommendation.budget is None
-        else f"budget={recommendation.budget}"
-    )
-    if recommendation.neighbours:
-        asked += f", neighbours={recommendation.neighbours}"
-    return asked + (
-        f", reranker={_text(recommendation.reranker)}" if recommendation.reranker else ""
-    )
+    said = recommendation.search_options(count)
+    return ", ".join(f"{name}={_value(value)}" for name, value in said.items())
 
 
 _OF_SPANS = ("multiscale", "graph", "communities")
@@ -281,6 +297,10 @@ def _chunks(
             f"documents = documents_of(chunkwise.chunk({asked}))\n"
         )
     }
+
+
+def _value(value: str | int) -> str:
+    return _text(value) if isinstance(value, str) else repr(value)
 
 
 def _text(value: str) -> str:
