@@ -19,8 +19,8 @@ from benchmarks.corpora import SHARED
 from benchmarks.tables import table
 from benchmarks.vocabulary import encoding
 from chunkwise.core import Query, Reference
+from chunkwise.metrics.span_tables import Chunking, Gold
 from chunkwise.metrics.spans.chroma import precision_omega
-from chunkwise.metrics.tables import Chunking, Gold
 
 REPORT = SHARED.parent / "yardsticks" / "chroma_chunking_report.csv"
 DATA = SHARED / "chroma_eval"

@@ -17,7 +17,8 @@ from chunkwise.metrics.registry import parse
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.testsets.reading import read_testset
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.tuning.plan.plan import default_sweep, plan_sweep
+from chunkwise.tuning.plan.grid import default_sweep
+from chunkwise.tuning.plan.plan import plan_sweep
 from chunkwise.tuning.run.score_configurations import groups_of, outcomes_of
 from chunkwise.tuning.run.shared_corpus import SharedCorpus
 from chunkwise.tuning.run.sweep_folder import SweepRecord

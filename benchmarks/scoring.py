@@ -11,8 +11,8 @@ from benchmarks.tables import table
 from chunkwise.core import Document
 from chunkwise.metrics.registry import MetricAt, known_metrics, parse
 from chunkwise.metrics.scorer import span_scores
+from chunkwise.metrics.span_tables import Chunking, Gold, HitTable
 from chunkwise.metrics.spans.span_metric import SpanMetric
-from chunkwise.metrics.tables import Chunking, Gold, HitTable
 from chunkwise.metrics.token_budget import TokenCut
 
 BAR = 10.0

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     )
     from chunkwise.documents import LoadOptions, read
     from chunkwise.evaluation.compare import compare
-    from chunkwise.evaluation.comparison import Comparison
+    from chunkwise.evaluation.comparison_result import Comparison
     from chunkwise.evaluation.evaluate import evaluate
     from chunkwise.evaluation.gate import Gate, gate
     from chunkwise.evaluation.lint import LintResult, lint
@@ -57,7 +57,7 @@ _HOMES = {
     "Block": "chunkwise.core",
     "Chunk": "chunkwise.core",
     "ChunkwiseError": "chunkwise.base.errors",
-    "Comparison": "chunkwise.evaluation.comparison",
+    "Comparison": "chunkwise.evaluation.comparison_result",
     "Document": "chunkwise.core",
     "Evidence": "chunkwise.metrics.evidence",
     "Fact": "chunkwise.core",

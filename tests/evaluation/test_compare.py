@@ -9,7 +9,7 @@ import pytest
 import made_results
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.evaluation.compare import compare, run_name
-from chunkwise.evaluation.comparison import NO_DIFFERENCE, Change
+from chunkwise.evaluation.comparison_result import NO_DIFFERENCE, Change
 from chunkwise.evaluation.results import Figure, Results
 from chunkwise.records.json import json_text
 from chunkwise.stats.paired import holm

@@ -8,8 +8,8 @@ import pytest
 import scipy
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
+from chunkwise.evaluation.assessment import robustness
 from chunkwise.evaluation.results import QuestionResult, Results
-from chunkwise.evaluation.verdicts import robustness
 from made_results import of_questions, question
 
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp import Client, MCPError
 
-from chunkwise.mcp_server.quoted import MOST_CHARACTERS, NOTICE
+from chunkwise.mcp_server.fenced_text import MOST_CHARACTERS, NOTICE
 from chunkwise.mcp_server.server import CallsAtWork, assistant_server, tools_of
 from chunkwise.mcp_server.tool import AssistantTool
 from chunkwise.mcp_server.workspace import ToolCall, Workspace, WorkspaceSources

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, NotAllowed
 from chunkwise.core import Document, Hit, HitPlace, Span
-from chunkwise.mcp_server.resources import _standing
+from chunkwise.mcp_server.resources_and_prompts import _standing
 from chunkwise.mcp_server.workspace import Stopped, ToolCall, Workspace, WorkspaceSources
 from chunkwise.retrieval import index
 

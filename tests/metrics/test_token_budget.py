@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from chunkwise.core import Document, Query, Reference
 from chunkwise.metrics.registry import parse
 from chunkwise.metrics.scorer import span_scores
-from chunkwise.metrics.tables import Gold, HitTable
+from chunkwise.metrics.span_tables import Gold, HitTable
 from chunkwise.metrics.token_budget import TokenCut, first_hits, in_tokens, within
 from chunkwise.text.tokens.openai import OpenAITokenizer
 from how_many import examples

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from chunkwise.evaluation.compare import compare
-from chunkwise.evaluation.comparison import Comparison
+from chunkwise.evaluation.comparison_result import Comparison
 from chunkwise.report.page import page
 from chunkwise.report.views.comparison import comparison_view
 from made_results import of_questions, question, results

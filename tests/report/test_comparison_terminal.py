@@ -10,7 +10,7 @@ from rich.console import Console
 
 from chunkwise.base.wording import number, signed
 from chunkwise.evaluation.compare import compare
-from chunkwise.evaluation.comparison import Best, Comparison, MetricDifference
+from chunkwise.evaluation.comparison_result import Best, Comparison, MetricDifference
 from chunkwise.evaluation.results import Results
 from chunkwise.report.terminal.comparison import (
     DifferenceRow,

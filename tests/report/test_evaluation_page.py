@@ -16,8 +16,8 @@ import pytest
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
+from chunkwise.evaluation.assessment import robustness
 from chunkwise.evaluation.results import Figure, FoundSpan, Results
-from chunkwise.evaluation.verdicts import robustness
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.metrics.registry import help_of, known_metrics
 from chunkwise.report.page import page as page_of

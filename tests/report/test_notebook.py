@@ -6,7 +6,7 @@ import pytest
 
 import chunkwise
 from chunkwise import CitedAnswer, Document
-from chunkwise.evaluation.comparison import Comparison
+from chunkwise.evaluation.comparison_result import Comparison
 from chunkwise.evaluation.results import Results
 from made_results import results
 from report.reading_pages import Page

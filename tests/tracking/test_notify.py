@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.report.alerts import AlertTemplates, alert_message
+from chunkwise.report.alert_messages import AlertTemplates, alert_message
 from chunkwise.report.views.watch import Excerpts, WatchView, watch_view
 from chunkwise.tracking import notify
 from chunkwise.tracking.notify import (

@@ -117,19 +117,19 @@ def test_the_same_command_goes_on_and_changed_code_is_run_again(here: Run, proje
 def test_what_stopped_amid_a_configuration_asks_no_question_twice(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from chunkwise.tuning.run import pipeline_run
+    from chunkwise.tuning.run import run_pipeline
 
-    real, asked = pipeline_run.evaluate_system, []
+    real, asked = run_pipeline.evaluate_system, []
 
     def stops(*given: Any, **named: Any) -> Any:
         asked.append(1)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pipeline_run, "evaluate_system", stops)
+    monkeypatch.setattr(run_pipeline, "evaluate_system", stops)
     tune = {"pipeline": "./mine.py:build(weight=0.0)", "output": "out", "objective": "recall@40t"}
     with pytest.raises(KeyboardInterrupt):
         chunkwise.tune("docs", "queries.json", **tune)
-    monkeypatch.setattr(pipeline_run, "evaluate_system", real)
+    monkeypatch.setattr(run_pipeline, "evaluate_system", real)
     found = chunkwise.tune("docs", "queries.json", **tune)
     assert len(lines(project / "asked.log")) == 2 * 40
     assert found.recommendation is not None

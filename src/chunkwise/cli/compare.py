@@ -24,7 +24,7 @@ from chunkwise.cli.options import (
 from chunkwise.cli.streams import json_stdout, readers_may_leave, say, stdout_console, utf8_stdout
 
 if TYPE_CHECKING:
-    from chunkwise.evaluation.comparison import Comparison
+    from chunkwise.evaluation.comparison_result import Comparison
     from chunkwise.evaluation.gate import Gate
     from chunkwise.evaluation.results import Results
     from chunkwise.report.views.comparison import ComparisonView
@@ -239,7 +239,7 @@ def _add(text: str, path: Path) -> None:
 
 
 def _kept(comparison: Comparison) -> KeptRun:
-    from chunkwise.tracking.record import run_of_comparison
+    from chunkwise.tracking.record_run import run_of_comparison
 
     return run_of_comparison(comparison)
 

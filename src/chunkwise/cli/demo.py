@@ -40,7 +40,7 @@ def command(options: DemoOptions) -> None:
     """Tune for the corpus inside the package: 13 small documents, 132 questions, under a minute."""
     import chunkwise
     from chunkwise.cli.tune import SweepOptions, tune_and_show
-    from chunkwise.tuning.plan.plan import default_retrieval
+    from chunkwise.tuning.plan.grid import default_retrieval
     from chunkwise.tuning.plan.prepare import SweepSource
     from chunkwise.tuning.sweep import Grid, Sweep
 

@@ -100,7 +100,7 @@ def command(options: EvaluateOptions) -> None:
 def _types_there(results: Results, types: tuple[str, str] | None) -> tuple[str, str] | None:
     """None where those of a type have no score: the figures, which may have cost much, are shown all the same."""
     from chunkwise.base.errors import InvalidParameter
-    from chunkwise.evaluation.verdicts import robustness
+    from chunkwise.evaluation.assessment import robustness
 
     try:
         return types if types and robustness(results, types) else None

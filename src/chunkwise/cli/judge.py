@@ -156,7 +156,7 @@ def _kept(
     documents: list[Document],
     options: CalibrateOptions,
 ) -> KeptRun:
-    from chunkwise.tracking.record import run_of_calibrations
+    from chunkwise.tracking.record_run import run_of_calibrations
 
     return run_of_calibrations(measured, pairs, documents=documents, seed=options.seed)
 

@@ -181,7 +181,7 @@ def hand_on(
     """Figures to other services; one that does not take them is told, and the others get them."""
     if not exporters:
         return
-    from chunkwise.tracking.record import without_secrets
+    from chunkwise.tracking.record_run import without_secrets
 
     # Only histories clear away what nobody else should see.
     run = without_secrets(run)

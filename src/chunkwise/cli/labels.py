@@ -106,7 +106,7 @@ class LabelsExportOptions(LabelsPlace):
 def export(options: LabelsExportOptions) -> None:
     """Write labels to FILE: every event as JSON lines, or what stands now for another tool."""
     from chunkwise.base.wording import counted
-    from chunkwise.labels.interchange import export_labels, format_of
+    from chunkwise.labels.formats import export_labels, format_of
 
     store = options.opened()
     count, lost = export_labels(store, options.file, format_of(options.file, options.format))
@@ -136,7 +136,7 @@ class LabelsImportOptions(LabelsPlace):
 def import_(options: LabelsImportOptions) -> None:
     """Take labels of FILE in, beside those that are there: nothing is overwritten."""
     from chunkwise.base.wording import counted
-    from chunkwise.labels.interchange import format_of, import_labels
+    from chunkwise.labels.formats import format_of, import_labels
 
     store = options.opened(must_exist=False)
     new, all_of_them = import_labels(store, options.file, format_of(options.file, options.format))

@@ -130,7 +130,7 @@ def command(options: LintOptions) -> None:
 
 
 def _kept(cutter: Cutter, tally: CutTally, keeper: RunKeeper, options: LintOptions) -> KeptRun:
-    from chunkwise.tracking.record import run_of_lint
+    from chunkwise.tracking.record_run import run_of_lint
 
     return run_of_lint(cutter.label, tally.cuts(), keeper.fingerprints, options.kinds)
 

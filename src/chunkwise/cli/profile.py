@@ -72,7 +72,7 @@ def command(options: ProfileOptions) -> None:
 
 
 def _kept(profile: Profile, keeper: RunKeeper) -> KeptRun:
-    from chunkwise.tracking.record import run_of_profile
+    from chunkwise.tracking.record_run import run_of_profile
 
     return run_of_profile(profile, keeper.fingerprints)
 

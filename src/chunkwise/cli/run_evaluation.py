@@ -255,7 +255,7 @@ def _check_live(options: EvaluationOptions) -> None:
 
 def kept_run(found: Evaluated, keep_text: bool) -> KeptRun:
     """As a history keeps it."""
-    from chunkwise.tracking.record import run_of_results
+    from chunkwise.tracking.record_run import run_of_results
 
     return run_of_results(
         found.results, documents=found.documents, queries=found.queries, keep_text=keep_text

@@ -230,7 +230,7 @@ def tune_and_show(
 
 
 def _kept(completed: CompletedSweep) -> KeptRun:
-    from chunkwise.tracking.record import run_of_sweep
+    from chunkwise.tracking.record_run import run_of_sweep
 
     inputs = completed.prepared.inputs
     return run_of_sweep(

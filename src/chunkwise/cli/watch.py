@@ -49,7 +49,7 @@ from chunkwise.cli.watch_alerts import ack, alerts
 if TYPE_CHECKING:
     from chunkwise.core import Query
     from chunkwise.evaluation.options import SearchMore
-    from chunkwise.report.alerts import AlertTemplates
+    from chunkwise.report.alert_messages import AlertTemplates
     from chunkwise.report.views.watch import WatchView
     from chunkwise.tracking.drift import DriftFigure, QuestionDrift
     from chunkwise.tracking.notify import Channel
@@ -149,7 +149,7 @@ def run(options: WatchOptions) -> None:
     SOURCE and most options are those of `chunkwise evaluate`. The first run is what later ones are compared with, until
     `chunkwise baseline set RUN` chooses another.
     """
-    from chunkwise.report.alerts import AlertTemplates
+    from chunkwise.report.alert_messages import AlertTemplates
     from chunkwise.tracking.notify import channels_of, check_channels
 
     channels = channels_of(options.alert)
@@ -421,7 +421,7 @@ class _Watch:
         if not view.alerts:
             return True
         from chunkwise.base.errors import ChunkwiseError
-        from chunkwise.report.alerts import alert_message
+        from chunkwise.report.alert_messages import alert_message
         from chunkwise.tracking.notify import NotTold, send
 
         message = alert_message(view, label)

@@ -12,7 +12,7 @@ import numpy as np
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted
-from chunkwise.evaluation.comparison import (
+from chunkwise.evaluation.comparison_result import (
     NO_DIFFERENCE,
     Best,
     Change,

@@ -19,10 +19,10 @@ from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource
 from chunkwise.core import Document, Hit, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input, leaving_out
-from chunkwise.evaluation.cited_places import ChunkNames
 from chunkwise.evaluation.evaluate_system import QuestionSet, depths, evaluate_system
 from chunkwise.evaluation.live_answers import LiveOptions, ask_live, latency
 from chunkwise.evaluation.live_retriever import LiveRetriever, is_live, live_retriever
+from chunkwise.evaluation.locate_citations import ChunkNames
 from chunkwise.evaluation.options import Listeners, ScoringOptions, ScoringRules
 from chunkwise.evaluation.results import Json, Results, documents_hash
 from chunkwise.evaluation.run_file import locate_records, read_answers, read_hits

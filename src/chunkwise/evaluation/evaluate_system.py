@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.progress import Stages, Stopwatch, unwatched
 from chunkwise.core import Document, Hit, Passage, Query, Score
+from chunkwise.evaluation.assessment import advice, verdict
 from chunkwise.evaluation.judging import (
     JudgeVerdicts,
     LlmJudging,
@@ -36,7 +37,6 @@ from chunkwise.evaluation.results import (
     versions,
 )
 from chunkwise.evaluation.system import EvaluatedSystem, Hits, SearchRun, cost_of
-from chunkwise.evaluation.verdicts import advice, verdict
 from chunkwise.metrics.evidence import Answer, Evidence
 from chunkwise.metrics.judges.judge import LLM
 from chunkwise.metrics.metric import CutCounts

@@ -23,7 +23,7 @@ from chunkwise.evaluation.compare import (
     read_runs,
     run_name,
 )
-from chunkwise.evaluation.comparison import (
+from chunkwise.evaluation.comparison_result import (
     NO_DIFFERENCE,
     Change,
     Comparison,

@@ -28,7 +28,12 @@ from chunkwise.chunkers.locate_chunks import (
     wrong_offset,
 )
 from chunkwise.core import AS_WRITTEN, Document, Hit, HitPlace, Passage, Query, Span
-from chunkwise.evaluation.cited_places import ChunkNames, CitedPlaces, nameless_quotes, shortened
+from chunkwise.evaluation.locate_citations import (
+    ChunkNames,
+    CitedPlaces,
+    nameless_quotes,
+    shortened,
+)
 from chunkwise.metrics.claims.normalized_text import plain_form
 from chunkwise.metrics.evidence import NOWHERE, Answer, AnswerCitation
 from chunkwise.records.encoding import marked_encoding

@@ -14,7 +14,7 @@ from chunkwise.chunkers.locate_chunks import Position
 from chunkwise.core import Document, Hit, OnProgress, Passage, Query
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.registry import MetricAt
-from chunkwise.metrics.tables import Chunking, HitTable
+from chunkwise.metrics.span_tables import Chunking, HitTable
 from chunkwise.metrics.token_budget import TokenCut
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.indexes import Index

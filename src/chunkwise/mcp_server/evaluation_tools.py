@@ -16,7 +16,7 @@ from chunkwise.evaluation.evaluate import evaluate as evaluated
 from chunkwise.evaluation.lint import Linter, lint_subject
 from chunkwise.evaluation.options import Listeners
 from chunkwise.evaluation.results import Figure, Json, QuestionResult, Results, read_results
-from chunkwise.mcp_server.quoted import (
+from chunkwise.mcp_server.fenced_text import (
     NOTICE,
     Quotation,
     Room,

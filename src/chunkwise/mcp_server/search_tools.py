@@ -16,7 +16,7 @@ from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, chunk_document
 from chunkwise.core import Document, Hit
 from chunkwise.documents import InputReader
 from chunkwise.documents.formats.markdown import looks_like_markdown
-from chunkwise.mcp_server.quoted import (
+from chunkwise.mcp_server.fenced_text import (
     MOST_CHARACTERS,
     NOTICE,
     Quotation,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.version import __version__
 from chunkwise.mcp_server.evaluation_tools import MEASURING
-from chunkwise.mcp_server.quoted import NOTICE, as_data
-from chunkwise.mcp_server.resources import (
+from chunkwise.mcp_server.fenced_text import NOTICE, as_data
+from chunkwise.mcp_server.resources_and_prompts import (
     PROMPTS,
     TEMPLATES,
     ResourceEntry,

@@ -15,7 +15,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter, NotAllowed
 from chunkwise.base.progress import OnProgress
 from chunkwise.documents.loader import LoadOptions, leaving_out
 from chunkwise.documents.walk import INDEX_FILE
-from chunkwise.mcp_server.quoted import shown_id
+from chunkwise.mcp_server.fenced_text import shown_id
 from chunkwise.report.sanitize import one_line
 from chunkwise.retrieval.searchable import Snapshots
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeVar
 from chunkwise.chunkers.locate_chunks import Position
 from chunkwise.core import Document, Hit, Query, Score, Span
 from chunkwise.metrics.claims.normalized_text import without_citation_marks
-from chunkwise.metrics.tables import Chunking, Gold, HitTable
+from chunkwise.metrics.span_tables import Chunking, Gold, HitTable
 from chunkwise.metrics.token_budget import in_tokens
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.retrieval.indexes import Index

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document
-from chunkwise.metrics.tables import Chunking, Gold, HitTable, Numbers
+from chunkwise.metrics.span_tables import Chunking, Gold, HitTable, Numbers
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
 
 

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 from chunkwise.base.wording import counted, number, p_value, plural, signed
 from chunkwise.base.wording import interval as interval_words
-from chunkwise.evaluation.comparison import Change
+from chunkwise.evaluation.comparison_result import Change
 from chunkwise.evaluation.gate import NO_SCORES, Gate, GateCheck, NewZero, check_words
 from chunkwise.report.sanitize import one_line
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from chunkwise.answering.cited_answer import CitedAnswer
-from chunkwise.evaluation.comparison import Comparison
+from chunkwise.evaluation.comparison_result import Comparison
 from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import Results
 from chunkwise.profiling.results import Profile

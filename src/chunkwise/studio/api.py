@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from chunkwise.report.views.comparison import ComparisonView
 from chunkwise.report.views.history import MetricHistoryView
 from chunkwise.studio import (
-    asking,
+    ask,
     documents,
-    drafting,
+    draft_questions,
     labelling,
     pdf_pages,
     question_review,
@@ -101,8 +101,8 @@ ENDPOINTS = (
         searching.search, searching.StudioSearch, searching.SearchView, units=1,
     ),
     ApiEndpoint(
-        "/api/ask", "A question answered from the documents, every claim with its place.", asking.ask,
-        asking.AskRequest, asking.AskView, units=5,
+        "/api/ask", "A question answered from the documents, every claim with its place.", ask.ask,
+        ask.AskRequest, ask.AskView, units=5,
     ),
     ApiEndpoint(
         "/api/chunk", "A text cut into chunks.", service.chunk, service.ChunkRequest, service.ChunksAnswer,
@@ -191,20 +191,21 @@ ENDPOINTS = (
         question_review.save, question_review.SaveRequest, question_review.EditView, method="POST", role="owner",
     ),
     ApiEndpoint(
-        "/api/drafts", "How far drafting questions is, and what waits for a review.", drafting.drafts, NoParameters,
-        drafting.DraftsView,
+        "/api/drafts", "How far drafting questions is, and what waits for a review.", draft_questions.drafts,
+        NoParameters, draft_questions.DraftsView,
     ),
     ApiEndpoint(
-        "/api/drafts/estimate", "What drafting questions would take; nothing is sent.", drafting.estimate,
-        drafting.DraftForm, drafting.DraftEstimate, method="POST", role="owner", units=10,
+        "/api/drafts/estimate", "What drafting questions would take; nothing is sent.", draft_questions.estimate,
+        draft_questions.DraftForm, draft_questions.DraftEstimate, method="POST", role="owner", units=10,
     ),
     ApiEndpoint(
-        "/api/drafts/start", "Draft questions from the documents, by rules or the language model.", drafting.start,
-        drafting.DraftForm, drafting.DraftsView, method="POST", role="owner", units=30,
+        "/api/drafts/start", "Draft questions from the documents, by rules or the language model.",
+        draft_questions.start, draft_questions.DraftForm, draft_questions.DraftsView,
+        method="POST", role="owner", units=30,
     ),
     ApiEndpoint(
-        "/api/drafts/stop", "Stop drafting; what was drafted is kept.", drafting.stop, NoParameters,
-        drafting.DraftsView, method="POST", role="owner",
+        "/api/drafts/stop", "Stop drafting; what was drafted is kept.", draft_questions.stop, NoParameters,
+        draft_questions.DraftsView, method="POST", role="owner",
     ),
     ApiEndpoint(
         "/api/evidence", "Places with words of a question near each other, found without any retriever.",

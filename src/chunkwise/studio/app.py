@@ -479,7 +479,7 @@ def _sweeps_of(project: Project) -> Told:
 
 def _drafts_of(project: Project) -> Told:
     from chunkwise.studio.documents import NoParameters
-    from chunkwise.studio.drafting import drafts, is_running
+    from chunkwise.studio.draft_questions import drafts, is_running
 
     def told() -> tuple[str, bool]:
         running = is_running(project)

@@ -13,8 +13,8 @@ from chunkwise.metrics.judges.judge import Judge, get_judge
 from chunkwise.metrics.metric import Metric, Value, WholeScore
 from chunkwise.metrics.registry import MetricAt, parse
 from chunkwise.metrics.scorer import ScoreColumn, Scorer
+from chunkwise.metrics.span_tables import HitTable
 from chunkwise.metrics.spans.span_metric import SpanMetric
-from chunkwise.metrics.tables import HitTable
 from chunkwise.testkit.sample_run import sample_runs
 
 ExpectedValue = float | str

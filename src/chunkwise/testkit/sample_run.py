@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from chunkwise.core import Document, Fact, Hit, Label, Query, Reference
 from chunkwise.metrics.evidence import Answer, AnswerCitation, Evidence
-from chunkwise.metrics.tables import Chunking
+from chunkwise.metrics.span_tables import Chunking
 from chunkwise.models.embed.embedder import Kind
 from chunkwise.retrieval.indexes import Index, index
 from chunkwise.testkit.hostile import HOSTILE_TEXTS

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.metrics.claims.amounts import brings_number
+from chunkwise.metrics.claims.amount_support import brings_number
 from chunkwise.metrics.claims.hit_texts import is_named
 from chunkwise.metrics.claims.normalized_text import Readable, plain_form
 from chunkwise.records.fields import WrongField

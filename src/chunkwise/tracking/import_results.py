@@ -12,7 +12,7 @@ from pathlib import Path
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.evaluation.results import read_results
 from chunkwise.records.json import WrongType, parse_json, read_as
-from chunkwise.tracking.record import run_of_results, run_of_sweep
+from chunkwise.tracking.record_run import run_of_results, run_of_sweep
 from chunkwise.tracking.run import KeptRun, RunOrigin, time_text
 from chunkwise.tracking.store import History
 from chunkwise.tuning.sweep_result import FORMAT as SWEEP_FORMAT

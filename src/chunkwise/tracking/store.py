@@ -18,7 +18,7 @@ from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.base.repr_html import drawn
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, Query
-from chunkwise.evaluation.comparison import Comparison
+from chunkwise.evaluation.comparison_result import Comparison
 from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import Results
 from chunkwise.profiling.results import Profile
@@ -45,7 +45,7 @@ from chunkwise.tracking.explain_difference import (
     changes_between,
     difference_of,
 )
-from chunkwise.tracking.record import run_of, without_secrets
+from chunkwise.tracking.record_run import run_of, without_secrets
 from chunkwise.tracking.run import KeptRun, RunSummary, time_text, utc_now
 from chunkwise.tracking.schema import (
     MIGRATIONS,

@@ -7,7 +7,7 @@ from chunkwise.metrics.answers.completeness import answer_completeness, coverage
 from chunkwise.metrics.claims.hit_texts import whole_words
 from chunkwise.metrics.claims.normalized_text import holds, plain_form
 from chunkwise.metrics.evidence import Answer
-from chunkwise.metrics.tables import Gold, HitTable
+from chunkwise.metrics.span_tables import Gold, HitTable
 
 TEXT = (
     "Requests are approved by the manager within 5 days. Parental leave lasts fourteen weeks and begins at birth. "

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.metrics.claims.amounts import counted
+from chunkwise.metrics.claims.amount_support import counted
 from chunkwise.metrics.claims.claim_support import denied, supports
 from chunkwise.metrics.claims.normalized_text import Readable, sentences
 from untimed import is_linear

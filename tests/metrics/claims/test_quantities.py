@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chunkwise.core import Document, Hit, Query
 from chunkwise.metrics.answers.completeness import coverage
-from chunkwise.metrics.claims.amounts import counted
+from chunkwise.metrics.claims.amount_support import counted
 from chunkwise.metrics.claims.claim_support import supports
 from chunkwise.metrics.claims.normalized_text import Readable, plain_form
 from chunkwise.metrics.claims.quantities import Reading, are_same, quantities_of, units

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from chunkwise.core import Passage, Query, Reference
-from chunkwise.metrics.tables import Chunking, Gold, HitTable
+from chunkwise.metrics.span_tables import Chunking, Gold, HitTable
 from metrics.spans.naive_spans import Place
 
 LENGTH = 40

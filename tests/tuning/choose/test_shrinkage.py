@@ -13,7 +13,8 @@ from chunkwise.tuning.choose.shrinkage import (
     public_priors,
     shared_levers,
 )
-from chunkwise.tuning.plan.plan import default_sweep, plan_sweep
+from chunkwise.tuning.plan.grid import default_sweep
+from chunkwise.tuning.plan.plan import plan_sweep
 from how_many import examples
 
 SIZES, KINDS = ("100", "200", "400"), ("bm25", "dense")

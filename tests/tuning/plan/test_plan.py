@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.retrieval.retrievers import get_retriever
-from chunkwise.tuning.plan.plan import default_sweep, not_tried_by_default, plan_sweep
+from chunkwise.tuning.plan.grid import default_sweep, not_tried_by_default
+from chunkwise.tuning.plan.plan import plan_sweep
 from chunkwise.tuning.plan.sweep_file import read_sweep
 from chunkwise.tuning.sweep import Grid, Sweep
 from tuning.plan.example_sweeps import ISSUE, sweeps

@@ -6,7 +6,7 @@ import pytest
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Query
-from chunkwise.tuning.plan.plan import default_retrieval, default_sweep
+from chunkwise.tuning.plan.grid import default_retrieval, default_sweep
 from chunkwise.tuning.plan.prepare import sweep_from_source
 from chunkwise.tuning.plan.sweep_file import read_sweep
 from chunkwise.tuning.sweep import Grid

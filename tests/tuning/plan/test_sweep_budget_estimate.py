@@ -6,7 +6,8 @@ from chunkwise.base.wording import money_words, time_words
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document
 from chunkwise.text.tokens.tokenizers import get_tokenizer
-from chunkwise.tuning.plan.plan import Plan, default_sweep, plan_sweep
+from chunkwise.tuning.plan.grid import default_sweep
+from chunkwise.tuning.plan.plan import Plan, plan_sweep
 from chunkwise.tuning.plan.sweep_budget import estimate_sweep, expected_chunks
 from chunkwise.tuning.sweep import Grid, Sweep
 from tuning.plan.example_sweeps import sweeps

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.documents import LoadOptions, options_given
-from chunkwise.tuning.plan.plan import default_chunkers, default_retrieval
+from chunkwise.tuning.plan.grid import default_chunkers, default_retrieval
 from chunkwise.tuning.plan.sweep_budget import SweepBudget, budget_text, parse_budget
 from chunkwise.tuning.plan.sweep_file import read_sweep, sweep_text
 from chunkwise.tuning.sweep import Grid, Sweep

@@ -13,7 +13,7 @@ from chunkwise.models.embed.embedder import Embedder
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from chunkwise.tuning.plan import prepare as module
-from chunkwise.tuning.plan.plan import default_retrieval, default_sweep
+from chunkwise.tuning.plan.grid import default_retrieval, default_sweep
 from chunkwise.tuning.plan.prepare import SweepInputs, prepare_sweep, shortest_path
 from hash_embedder import HashEmbedder, PlainHashEmbedder
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from chunkwise.tuning.plan import plan as module
-from chunkwise.tuning.plan.plan import WORD_VARIATIONS, default_retrieval, variations
+from chunkwise.tuning.plan.grid import default_retrieval
+from chunkwise.tuning.plan.plan import WORD_VARIATIONS, variations
 from chunkwise.tuning.sweep import Configuration, Sweep
 
 WORDS = Configuration(

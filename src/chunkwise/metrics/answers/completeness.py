@@ -22,8 +22,8 @@ from chunkwise.metrics.evidence import Answer
 from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask
 from chunkwise.metrics.judges.llm_judge import Attribution, Completeness
 from chunkwise.metrics.metric import KeyQuestion, Metric, Remedy, Targets
+from chunkwise.metrics.span_tables import Gold, HitTable
 from chunkwise.metrics.spans.relevance import covered_references
-from chunkwise.metrics.tables import Gold, HitTable
 
 NO_FACTS = "no expected facts"
 YES_OR_NO = "what is expected is yes or no: words do not tell"

@@ -11,7 +11,13 @@ from math import ceil
 from operator import itemgetter
 from typing import NamedTuple
 
-from chunkwise.metrics.claims.amounts import Counted, counted, has_amounts, has_quantity, is_unit
+from chunkwise.metrics.claims.amount_support import (
+    Counted,
+    counted,
+    has_amounts,
+    has_quantity,
+    is_unit,
+)
 from chunkwise.metrics.claims.normalized_text import Readable, holds, plain_form
 from chunkwise.metrics.claims.quantities import are_same, is_day, quantities_of
 from chunkwise.text.terms import NONE, stemmer, stop_words, text_terms

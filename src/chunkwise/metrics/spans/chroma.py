@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from chunkwise.metrics.metric import Scores
+from chunkwise.metrics.span_tables import Chunking, Gold, HitTable
 from chunkwise.metrics.spans.coverage import iou as iou_of_unions
 from chunkwise.metrics.spans.overlaps import (
     Spans,
@@ -23,7 +24,6 @@ from chunkwise.metrics.spans.overlaps import (
     shares,
 )
 from chunkwise.metrics.spans.span_metric import SpanEvidence, SpanMetric
-from chunkwise.metrics.tables import Chunking, Gold, HitTable
 
 
 def recall(lengths: Sums) -> Scores:

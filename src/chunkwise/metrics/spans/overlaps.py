@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.metrics.metric import Scores
-from chunkwise.metrics.tables import Chunking, Gold, HitTable, Numbers
+from chunkwise.metrics.span_tables import Chunking, Gold, HitTable, Numbers
 
 
 class Spans(NamedTuple):

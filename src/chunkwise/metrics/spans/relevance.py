@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.metrics.span_tables import Chunking, ChunkPlaces, Gold, HitTable, Numbers
 from chunkwise.metrics.spans.overlaps import (
     Grouped,
     SpanPairs,
@@ -21,7 +22,6 @@ from chunkwise.metrics.spans.overlaps import (
     shared,
     shares,
 )
-from chunkwise.metrics.tables import Chunking, ChunkPlaces, Gold, HitTable, Numbers
 
 RELEVANCE_THRESHOLD = 0.5
 """Share of a place that makes a chunk relevant."""

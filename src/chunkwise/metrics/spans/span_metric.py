@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.metrics.metric import Metric, Scores
+from chunkwise.metrics.span_tables import Chunking, Gold, HitTable
 from chunkwise.metrics.spans.overlaps import Coverage, SpanPairs, Sums, coverage, ratio, sums
 from chunkwise.metrics.spans.relevance import (
     ChunkRanking,
@@ -23,7 +24,6 @@ from chunkwise.metrics.spans.relevance import (
     repeated,
     seen_before,
 )
-from chunkwise.metrics.tables import Chunking, Gold, HitTable
 from chunkwise.metrics.token_budget import first_hits
 
 

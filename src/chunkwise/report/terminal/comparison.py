@@ -14,7 +14,7 @@ from chunkwise.base.wording import (
     relative_change,
     signed,
 )
-from chunkwise.evaluation.comparison import (
+from chunkwise.evaluation.comparison_result import (
     NO_DIFFERENCE,
     Best,
     Change,

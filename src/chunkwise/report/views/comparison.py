@@ -9,8 +9,14 @@ from pathlib import PurePath
 from typing import ClassVar
 
 from chunkwise.base.wording import counted, listed
-from chunkwise.evaluation.comparison import CONTEXT, NO_DIFFERENCE, Comparison, Contrast, Tested
-from chunkwise.evaluation.verdicts import question_of
+from chunkwise.evaluation.assessment import question_of
+from chunkwise.evaluation.comparison_result import (
+    CONTEXT,
+    NO_DIFFERENCE,
+    Comparison,
+    Contrast,
+    Tested,
+)
 from chunkwise.report.charts import Scale, scale_of
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import View

@@ -20,15 +20,15 @@ from chunkwise.base.wording import (
 from chunkwise.chunkers import label_with_size
 from chunkwise.chunkers.locate_chunks import EXACT, KINDS
 from chunkwise.core import Document
-from chunkwise.evaluation.judging import judged_by
-from chunkwise.evaluation.results import LATENCY, Agreement, Figure, Json, Results
-from chunkwise.evaluation.verdicts import (
+from chunkwise.evaluation.assessment import (
     AnsweredQuestion,
     four_questions,
     most_reachable,
     question_of,
     robustness,
 )
+from chunkwise.evaluation.judging import judged_by
+from chunkwise.evaluation.results import LATENCY, Agreement, Figure, Json, Results
 from chunkwise.metrics.answers.citations import QUESTION as OF_OFFSETS
 from chunkwise.metrics.metric import KeyQuestion
 from chunkwise.metrics.registry import (

@@ -17,7 +17,7 @@ from chunkwise.core import (
     Query,
     Reference,
 )
-from chunkwise.metrics.claims.amounts import brings_number, counted
+from chunkwise.metrics.claims.amount_support import brings_number, counted
 from chunkwise.metrics.claims.claim_support import FEW, supports
 from chunkwise.metrics.claims.hit_texts import is_named
 from chunkwise.metrics.claims.normalized_text import Readable, numbers_of, plain_form, sentences

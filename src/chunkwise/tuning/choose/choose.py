@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, Query
-from chunkwise.evaluation.comparison import NO_DIFFERENCE
+from chunkwise.evaluation.comparison_result import NO_DIFFERENCE
 from chunkwise.evaluation.results import Figure, Json
 from chunkwise.records.json import json_text
 from chunkwise.stats.intervals import Interval, intervals, mean

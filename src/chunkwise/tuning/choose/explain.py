@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from chunkwise.base.wording import all_listed, counted, points_between, with_interval
 from chunkwise.core import Query
-from chunkwise.evaluation.comparison import NO_DIFFERENCE
+from chunkwise.evaluation.comparison_result import NO_DIFFERENCE
 from chunkwise.stats.paired import Ties
 from chunkwise.tuning.choose.score_table import ScoreTable
 from chunkwise.tuning.plan.plan import Plan

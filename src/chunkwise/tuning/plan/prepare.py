@@ -30,17 +30,15 @@ from chunkwise.testsets.reading import carries_documents
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, canonical_name, get_tokenizer
-from chunkwise.tuning.plan.grid import NotTried
-from chunkwise.tuning.plan.plan import (
+from chunkwise.tuning.plan.grid import (
     ONE_MODEL,
-    Plan,
+    NotTried,
     default_chunkers,
     default_retrieval,
     default_sweep,
     not_tried_by_default,
-    plan_pipeline,
-    plan_sweep,
 )
+from chunkwise.tuning.plan.plan import Plan, plan_pipeline, plan_sweep
 from chunkwise.tuning.plan.sweep_budget import SweepEstimate, estimate_sweep, parse_time
 from chunkwise.tuning.plan.sweep_file import NO_MODEL, read_sweep
 from chunkwise.tuning.sweep import Sweep, metrics_to_score, objective_of

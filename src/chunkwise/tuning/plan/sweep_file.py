@@ -28,8 +28,7 @@ from chunkwise.models import DEFAULT
 from chunkwise.retrieval import retrievers
 from chunkwise.retrieval.settings import Context
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
-from chunkwise.tuning.plan.grid import parameter_names
-from chunkwise.tuning.plan.plan import default_chunkers, default_retrieval
+from chunkwise.tuning.plan.grid import default_chunkers, default_retrieval, parameter_names
 from chunkwise.tuning.plan.sweep_budget import SweepBudget, budget_text, parse_amount, parse_budget
 from chunkwise.tuning.sweep import Grid, Sweep, SweepValue, objective_of
 from chunkwise.tuning.toml_file import TomlTable, read_toml, toml_line

@@ -28,8 +28,8 @@ from chunkwise.evaluation.system import (
 from chunkwise.metrics.metric import Scores
 from chunkwise.metrics.registry import MetricAt
 from chunkwise.metrics.scorer import SpanRules, score_spans
+from chunkwise.metrics.span_tables import Chunking, HitTable
 from chunkwise.metrics.spans.span_metric import SpanMetric
-from chunkwise.metrics.tables import Chunking, HitTable
 from chunkwise.metrics.token_budget import first_hits
 from chunkwise.models import get_reranker
 from chunkwise.models.rerank.reranker import Reranker

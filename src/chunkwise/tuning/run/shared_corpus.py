@@ -15,7 +15,7 @@ from chunkwise.core import Chunk, Document, OnProgress, Query
 from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.system import chunk_cost
 from chunkwise.metrics.cuts.boundary_issues import KINDS, count_issues
-from chunkwise.metrics.tables import Gold, Numbers
+from chunkwise.metrics.span_tables import Gold, Numbers
 from chunkwise.metrics.token_budget import containing
 from chunkwise.models import get_token_encoder
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from chunkwise.answering.ask import RetrievedQuestion, quoted_answer
 from chunkwise.answering.cited_answer import CitedAnswer
-from chunkwise.studio import asking
+from chunkwise.studio import ask
 from chunkwise.studio.project import Project, ProjectSources
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from documents.hostile_files import plain_pdf
@@ -42,7 +42,7 @@ def quoting(monkeypatch: pytest.MonkeyPatch) -> None:
         for query, hits in questions:
             yield quoted_answer(query, hits, SharedWords())
 
-    monkeypatch.setattr(asking, "quote_each", quote_each)
+    monkeypatch.setattr(ask, "quote_each", quote_each)
 
 
 @pytest.mark.usefixtures("quoting")
@@ -84,7 +84,7 @@ def test_a_slow_answer_keeps_its_own_askers_waiting_and_nobody_else(
         for query, hits in questions:
             yield quoted_answer(query, hits, SharedWords())
 
-    monkeypatch.setattr(asking, "quote_each", slow)
+    monkeypatch.setattr(ask, "quote_each", slow)
     asked = "/api/ask?q=who decides within five days?"
     with client_of(project) as client, ThreadPoolExecutor(6) as together:
         answers = [together.submit(client.get, asked) for _ in range(6)]

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, unquote
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.core import Hit
 from chunkwise.mcp_server.evaluation_tools import drawn
-from chunkwise.mcp_server.quoted import (
+from chunkwise.mcp_server.fenced_text import (
     MOST_CHARACTERS,
     Quotation,
     answer_text,

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from chunkwise.base.errors import InvalidParameter, without_passwords
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.calibrate import CalibrationRun, KnownPairs
-from chunkwise.evaluation.comparison import Comparison
+from chunkwise.evaluation.comparison_result import Comparison
 from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import (
     LATENCY,

@@ -1,4 +1,4 @@
-"""Numbers with what they count: 5 days are neither 5 weeks nor 7 days."""
+"""Whether a text has the numbers of a claim with what they count: 5 days are neither 5 weeks nor 7 days."""
 
 from __future__ import annotations
 

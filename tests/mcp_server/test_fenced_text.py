@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.mcp_server.quoted import Quotation, Room, as_data, as_line, quoted
+from chunkwise.mcp_server.fenced_text import Quotation, Room, as_data, as_line, quoted
 
 _MARK = re.compile(r"</?([a-z]+(?: \d+)?) ([0-9a-f]{8})>")
 _NASTY = st.sampled_from(

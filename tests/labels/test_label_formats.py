@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.labels.interchange import (
+from chunkwise.labels.formats import (
     FORMATS,
     LabelFormat,
     export_labels,

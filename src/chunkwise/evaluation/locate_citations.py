@@ -21,7 +21,7 @@ from chunkwise.core import Document, Hit, Passage, Query, Span
 from chunkwise.documents.document_ids import DocumentNames
 from chunkwise.metrics.answers.question_evidence import stands_in
 from chunkwise.metrics.evidence import AnswerCitation
-from chunkwise.metrics.tables import Chunking, Numbers
+from chunkwise.metrics.span_tables import Chunking, Numbers
 from chunkwise.records.fields import string_in
 
 _NUMBERED = re.compile(r"(.+)::([0-9]{1,12})", re.DOTALL)
