@@ -23,16 +23,7 @@ from chunkwise.retrieval.metadata_conditions import Clause, MetadataTable
 from chunkwise.retrieval.postgres import search_sql
 from chunkwise.retrieval.postgres.connection import Address, has_index, parse_address
 from chunkwise.retrieval.postgres.loading import CHUNK_BITS, read_relations, text_of
-from chunkwise.retrieval.postgres.schema import IndexState, TableNames
-from chunkwise.retrieval.postgres.search_sql import (
-    FEW,
-    FilterCondition,
-    FusionSettings,
-    filter_condition,
-    query_values,
-    words_statement,
-)
-from chunkwise.retrieval.postgres.session import (
+from chunkwise.retrieval.postgres.reading import (
     KnownAtoms,
     Session,
     allowed_atoms,
@@ -43,6 +34,15 @@ from chunkwise.retrieval.postgres.session import (
     read_communities,
     read_document,
     read_stats,
+)
+from chunkwise.retrieval.postgres.schema import IndexState, TableNames
+from chunkwise.retrieval.postgres.search_sql import (
+    FEW,
+    FilterCondition,
+    FusionSettings,
+    filter_condition,
+    query_values,
+    words_statement,
 )
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk

@@ -38,6 +38,7 @@ from chunkwise.retrieval.postgres.loading import (
     remove,
     text_of,
 )
+from chunkwise.retrieval.postgres.reading import read_atoms, read_communities, read_document
 from chunkwise.retrieval.postgres.schema import (
     FORMAT,
     IndexState,
@@ -49,7 +50,6 @@ from chunkwise.retrieval.postgres.schema import (
     read_state,
     write_about,
 )
-from chunkwise.retrieval.postgres.session import read_atoms, read_communities, read_document
 from chunkwise.retrieval.postgres.tenants import drop_policies, remembered_key, separate_tenants
 from chunkwise.retrieval.settings import Settings
 
