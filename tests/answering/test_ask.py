@@ -1,6 +1,7 @@
 """Questions and hits to answers: what the model is given, what it may say, when it is not asked."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -213,3 +214,31 @@ def test_the_real_local_model_answers_in_a_form_that_can_be_checked(
     for claim in answered.claims:
         assert (claim.citation is None) == (claim.state == "unsupported")
         assert claim.citation is None or claim.citation.quote in text
+
+
+@pytest.mark.parametrize("name", ["ferry.md", "ferry.html"])
+def test_a_quote_has_the_section_it_stands_in_and_not_the_one_of_its_passage(
+    name: str, tmp_path: Path
+) -> None:
+    fares = {"Dogs": "two", "Bicycles": "four", "Cars": "nine", "Horses": "six"}
+    if name.endswith(".md"):
+        parts = [
+            f"## {what}\n\nA ticket for {what.lower()} costs {fare} crowns.\n"
+            for what, fare in fares.items()
+        ]
+        text = "\n".join(["# Ferry\n", *parts])
+    else:
+        parts = [
+            f"<h2>{what}</h2><p>A ticket for {what.lower()} costs {fare} crowns.</p>"
+            for what, fare in fares.items()
+        ]
+        text = f"<html><body><h1>Ferry</h1>{''.join(parts)}</body></html>"
+    (tmp_path / name).write_text(text, "utf-8")
+    made = chunkwise.index(tmp_path / name, into=tmp_path / "kb")
+    for what in fares:
+        citations = chunkwise.ask(
+            made, f"What does a ticket for {what.lower()} cost?", budget=300
+        ).citations
+        assert citations
+        for each in citations:
+            assert each.section[-1].lower() in each.quote

@@ -46,6 +46,15 @@ def check(answered) -> None:  # type: ignore[no-untyped-def]
     assert len(set(spans)) == len(spans) <= 3
 
 
+def test_what_stands_in_two_places_is_quoted_once_and_leaves_room_for_others() -> None:
+    again = "The ferry carries cars at dawn."
+    texts = [again, again, again, again.replace("cars", "dogs"), again.replace("cars", "mail")]
+    answered = asked("What carries the ferry at dawn?", *texts)
+    quotes = [claim.citation.quote for claim in answered.claims]
+    assert len(quotes) == len(set(quotes)) == 3
+    assert again in quotes
+
+
 @settings(max_examples=examples(60), deadline=None)
 @given(text=TEXTS, question=TEXTS)
 def test_no_word_is_invented(text: str, question: str) -> None:

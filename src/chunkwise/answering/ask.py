@@ -299,6 +299,18 @@ def _is_in(spans: NDArray[np.int64], place: int) -> bool:
     return at >= 0 and place < int(spans[at, 1])
 
 
+def _first_of_equals(sentences: Sequence[Sentence], numbers: Sequence[int]) -> list[int]:
+    """The best few; what stands word for word in several places is quoted from the first."""
+    chosen: dict[str, int] = {}
+    for number in numbers:
+        passage, span, _ = sentences[number]
+        words = " ".join(passage.document.text[span.start : span.end].split())
+        chosen.setdefault(words, number)
+        if len(chosen) == _MOST:
+            break
+    return list(chosen.values())
+
+
 def _claims(sentences: Sequence[Sentence], scores: NDArray[np.float32]) -> Iterator[Claim]:
     order = np.argsort(-scores, kind="stable")
     best = float(scores[order[0]])
@@ -309,7 +321,7 @@ def _claims(sentences: Sequence[Sentence], scores: NDArray[np.float32]) -> Itera
         yield _claim(passage, _with_led_in(passage, span), DOUBTFUL)
         return
     least = max(best - _NEAR, _SURE)
-    chosen = sorted(int(each) for each in order[:_MOST] if scores[each] >= least)
+    chosen = sorted(_first_of_equals(sentences, order[scores[order] >= least].tolist()))
     quotes: list[tuple[NumberedPassage, Span]] = []
     for number in chosen:
         passage, span, _ = sentences[number]

@@ -140,11 +140,13 @@ def citation_at(found: FoundQuote) -> Citation:
 
 
 def _section(found: FoundQuote) -> tuple[str, ...]:
-    """Of the quote, where that is below the passage's: a passage may go over several."""
+    """Of the quote: a passage may go over several, and has the path of one of them."""
     passage, (start, end) = found
     own = analyzed_once(passage.document).section(start, end)
-    # The layout a format declared may not be in the index: the passage's path was found while it was there.
-    return own if own[: len(passage.section)] == passage.section else passage.section
+    # Where an index has lost the layout that a format declared, the path was found while it was there.
+    has_layout = passage.document.format in AS_WRITTEN or passage.document.blocks is not None
+    is_below = own[: len(passage.section)] == passage.section
+    return own if has_layout or is_below else passage.section
 
 
 @lru_cache(maxsize=16)

@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 import shutil
+import socket
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -19,6 +20,32 @@ from chunkwise.base.object_store import address_of, shown_address, store, upload
 
 FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 """Errors that nothing but writing meets: a full disk, or a full share of it."""
+
+
+class NoRoomHere(ChunkwiseError):
+    """The disk for temporary files of this machine is full; another one may have room."""
+
+    node = ""
+    """Which machine of a cluster this is."""
+
+
+_has_others = False
+
+
+def expect_others(has_others: bool) -> None:
+    """From now on: whether another machine would do the work for which this one has no room."""
+    global _has_others
+    _has_others = has_others
+
+
+def has_others() -> bool:
+    """Whether work is better handed back than done without what there is no room for."""
+    return _has_others
+
+
+def own_disk() -> str:
+    """Where temporary files lie, in words: which of many machines is asked by name."""
+    return f"{tempfile.gettempdir()} of {socket.gethostname()} (TMPDIR)"
 
 
 @contextmanager
@@ -46,9 +73,9 @@ def replacing(path: Path) -> Iterator[Path]:
     itself: it has no place to move into. What has an address is written here, and sent there when it is whole.
     """
     if (address := address_of(path)) is not None:
-        with scratch_folder() as folder:
-            temporary = folder / path.name
-            with _write_errors(temporary, FULL):
+        with ExitStack() as stack:
+            with _needs_room_for(path):
+                temporary = stack.enter_context(scratch_folder()) / path.name
                 yield temporary
             with says_what_it_writes(path):
                 upload(temporary, address)
@@ -79,6 +106,21 @@ def replacing(path: Path) -> Iterator[Path]:
                 temporary.chmod(stat.S_IMODE(mode))
             temporary.replace(target)
             sync_folder(target.parent)
+
+
+@contextmanager
+def _needs_room_for(path: Path) -> Iterator[None]:
+    """A full disk of this machine is told as such, whoever met it first, and not as one of the store."""
+    try:
+        yield
+    except (OSError, ChunkwiseError) as error:
+        full = error.__cause__ if type(error) is ChunkwiseError else error
+        if not isinstance(full, OSError) or full.errno not in FULL:
+            raise
+        reason = os.strerror(full.errno)
+        raise NoRoomHere(
+            f"cannot write {shown_path(path)}, which is made in {own_disk()}: {reason}"
+        ) from error
 
 
 def sync_folder(folder: Path) -> None:

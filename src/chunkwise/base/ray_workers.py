@@ -6,11 +6,12 @@ import os
 import socket
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
-from chunkwise.base.errors import ChunkwiseError, MissingExtra
+from chunkwise.base.atomic import NoRoomHere, expect_others
+from chunkwise.base.errors import ChunkwiseError, MissingExtra, warn_user
 from chunkwise.base.user_code import modules_run
 from chunkwise.base.workers import WorkerDied, use_cores
 
@@ -96,10 +97,15 @@ class RayWorkers(Generic[Given, Found]):
             self._ray.cloudpickle.register_pickle_by_value(module)
         # In a list it is not fetched anew for every task.
         self._work = [self._ray.put(work)]
-        self._task = self._ray.remote(_done).options(
-            name=name, max_retries=_RETRIES, num_cpus=1, num_gpus=share
-        )
+        self._remote = self._ray.remote(_done)
+        self._how = {"name": name, "max_retries": _RETRIES, "num_cpus": 1, "num_gpus": share}
+        self._task = self._remote.options(**self._how)
         self._running: set[Any] = set()
+        self._full: frozenset[str] = frozenset()
+        """Machines whose disk for temporary files has no room: they get no more of this work."""
+        self._waiting = ThreadPoolExecutor(1)
+        """Asks the cluster anew: who is told of a result may ask nothing."""
+        self._is_over = False
 
     @property
     def at_once(self) -> int:
@@ -108,24 +114,62 @@ class RayWorkers(Generic[Given, Found]):
 
     def submit(self, given: Given) -> Future[Found]:
         """What `work` makes of it, once it is there; a process that is lost for good is a `WorkerDied`."""
-        reference = self._task.remote(self._work, given)
-        self._running.add(reference)
         found: Future[Found] = Future()
-        reference.future().add_done_callback(lambda done: self._hand_over(reference, done, found))
+        self._begin(given, found)
         return found
 
-    def _hand_over(self, reference: Any, done: Future[Found], found: Future[Found]) -> None:
-        self._running.discard(reference)
-        error = done.exception()
-        if error is None:
-            found.set_result(done.result())
+    def _begin(self, given: Given, found: Future[Found], *, has_others: bool = True) -> None:
+        task = self._task
+        if self._full and has_others:
+            others = f"!in({','.join(sorted(self._full))})"
+            task = self._remote.options(**self._how, label_selector={"ray.io/node-id": others})
+        try:
+            reference = task.remote(self._work, given, has_others)
+        except self._ray.exceptions.RayError as error:  # what is given has no room here
+            raise _in_our_words(error) from error
+        self._running.add(reference)
+
+        def hand_over(done: Future[Found]) -> None:
+            self._running.discard(reference)
+            error = done.exception()
+            if error is None:
+                found.set_result(done.result())
+                return
+            error = _in_our_words(error)
+            if isinstance(error, NoRoomHere) and has_others and not self._is_over:
+                again = self._waiting.submit(self._begin_elsewhere, given, found, error)
+                again.add_done_callback(lambda tried: _hand_on(tried.exception(), found))
+            else:
+                found.set_exception(error)
+
+        reference.future().add_done_callback(hand_over)
+
+    def _begin_elsewhere(self, given: Given, found: Future[Found], error: NoRoomHere) -> None:
+        """On a machine that has room; where none has, what there is no room for is left out, or ends the run."""
+        alive = [each for each in self._ray.nodes() if each["Resources"].get("CPU")]
+        full = {error.node}
+        if isinstance(error, _NoRoomForResult):
+            full = {each["NodeID"] for each in alive if each["NodeManagerAddress"] == error.address}
+        if {each["NodeID"] for each in alive} - self._full - full:
+            if full - self._full:
+                warn_user(f"{error}; other machines do its work")
+            self._full |= full
+            self._begin(given, found)
         else:
-            found.set_exception(_in_our_words(error))
+            self._full = frozenset()  # nobody is better off than another
+            self._begin(given, found, has_others=False)
 
     def stop(self) -> None:
         """End what is under way."""
+        self._is_over = True
+        self._waiting.shutdown(cancel_futures=True)
         for reference in list(self._running):
             self._ray.cancel(reference, force=True)
+
+
+def _hand_on(error: BaseException | None, found: Future[Any]) -> None:
+    if error is not None:
+        found.set_exception(error)
 
 
 def _connect(ray: Any, address: str | None) -> None:
@@ -152,7 +196,7 @@ _works: OrderedDict[str, Callable[[Any], Any]] = OrderedDict()
 """What this process does, by the name the cluster has for it."""
 
 
-def _done(work: list[Any], given: Any) -> Any:
+def _done(work: list[Any], given: Any, has_others: bool) -> Any:
     import ray
 
     (reference,) = work
@@ -163,7 +207,12 @@ def _done(work: list[Any], given: Any) -> Any:
         while len(_works) > _KEPT:
             _works.popitem(last=False)
     _works.move_to_end(name)
-    return _works[name](given)
+    expect_others(has_others)
+    try:
+        return _works[name](given)
+    except NoRoomHere as error:
+        error.node = ray.get_runtime_context().get_node_id()
+        raise
 
 
 def _in_our_words(error: BaseException) -> BaseException:
@@ -171,8 +220,30 @@ def _in_our_words(error: BaseException) -> BaseException:
 
     if isinstance(error, exceptions.RayTaskError):
         cause = getattr(error, "cause", None)
-        return cause if isinstance(cause, Exception) else ChunkwiseError(str(error))
+        if isinstance(
+            cause, exceptions.OutOfDiskError
+        ):  # of what it has found, behind its last line
+            return _NoRoomForResult(_NO_ROOM.format(error.ip), error.ip)
+        if isinstance(cause, Exception) and not isinstance(cause, exceptions.RayError):
+            return cause
+        error = cause or error
     lost = (exceptions.WorkerCrashedError, exceptions.NodeDiedError, exceptions.OutOfMemoryError)
     if isinstance(error, lost):
         return WorkerDied(f"a worker process died {_RETRIES + 1} times")
+    if isinstance(error, exceptions.OutOfDiskError):
+        return ChunkwiseError(_NO_ROOM.format(socket.gethostname()))
     return ChunkwiseError(f"Ray: {' '.join(str(error).split())[:300]}")
+
+
+_NO_ROOM = (
+    "Ray has no room on {} for what is sent from task to task: its memory for objects and the disk behind it are full "
+    "(ray start --object-store-memory, --object-spilling-directory)"
+)
+
+
+class _NoRoomForResult(NoRoomHere):
+    """Nobody but Ray knows of it, and Ray no more than the address of the machine."""
+
+    def __init__(self, words: str, address: str) -> None:
+        super().__init__(words)
+        self.address = address

@@ -326,7 +326,7 @@ def _answering() -> Check:
 
 def _keys() -> Iterator[Check]:
     """Names only; a value is never read further than whether it is empty."""
-    from chunkwise.models.http.address import ANY_OTHER, BY_HOST
+    from chunkwise.models.http.client import ANY_OTHER, BY_HOST
 
     for host, variable in (*BY_HOST.items(), ("other endpoints", ANY_OTHER)):
         there = bool(os.environ.get(variable, "").strip())

@@ -11,10 +11,9 @@ from dataclasses import replace
 from functools import cache, partial
 from hashlib import blake2b
 from itertools import islice
-from socket import gethostname
 from typing import cast
 
-from chunkwise.base.atomic import FULL
+from chunkwise.base.atomic import FULL, NoRoomHere, has_others, own_disk
 from chunkwise.base.deprecation import grouped, renamed
 from chunkwise.base.errors import UnreadableDocument, warn_user
 from chunkwise.base.limited_processes import (
@@ -137,7 +136,9 @@ def _copied(source: Source) -> Iterator[str]:
         except OSError as error:
             reason = os_reason(error)
             if error.errno in FULL:  # of the machine that reads, which may be one of many
-                reason = f"no room for a copy in {tempfile.gettempdir()} of {gethostname()} (TMPDIR): {reason}"
+                reason = f"no room for a copy in {own_disk()}: {reason}"
+                if has_others():
+                    raise NoRoomHere(f"{source.origin}: {reason}") from error
             raise UnreadableDocument(source.origin, reason) from error
         yield file.name
 

@@ -13,9 +13,16 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.embed.embedder import Kind
-from chunkwise.models.http.address import embeddings_url, key_variable_for, place_and_query
 from chunkwise.models.http.batches import Batches, as_done, ask_in_halves
-from chunkwise.models.http.client import Endpoint, EndpointError, JsonClient, excerpt
+from chunkwise.models.http.client import (
+    Endpoint,
+    EndpointError,
+    JsonClient,
+    embeddings_url,
+    excerpt,
+    key_variable_for,
+    place_and_query,
+)
 
 _ADVICE = "is it an /v1/embeddings endpoint, and is the model one for embeddings?"
 

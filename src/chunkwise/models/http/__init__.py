@@ -1,1 +1,1 @@
-"""JSON over HTTP to the endpoints of models: addresses, keys, retries, batches."""
+"""JSON over HTTP to the endpoints of models: the client (addresses, keys, retries) and batches."""

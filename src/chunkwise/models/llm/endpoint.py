@@ -8,8 +8,15 @@ from threading import Event
 from typing import Any
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.models.http.address import key_variable_for, place_and_query, with_path
-from chunkwise.models.http.client import Endpoint, EndpointError, JsonClient, without_key
+from chunkwise.models.http.client import (
+    Endpoint,
+    EndpointError,
+    JsonClient,
+    key_variable_for,
+    place_and_query,
+    with_path,
+    without_key,
+)
 from chunkwise.models.llm.cost import FREE_NAME
 from chunkwise.models.llm.language_model import (
     Completion,

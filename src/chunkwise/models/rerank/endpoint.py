@@ -10,9 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.models.http.address import key_variable_for, place_and_query, rerank_url
 from chunkwise.models.http.batches import REFUSED, Batches, ask_all_in_halves, in_order
-from chunkwise.models.http.client import Endpoint, EndpointError, JsonClient, excerpt
+from chunkwise.models.http.client import (
+    Endpoint,
+    EndpointError,
+    JsonClient,
+    excerpt,
+    key_variable_for,
+    place_and_query,
+    rerank_url,
+)
 
 _ADVICE = "is it a /rerank endpoint, and is the model a reranker?"
 _LARGEST = float(np.finfo(np.float32).max)
