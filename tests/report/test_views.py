@@ -34,6 +34,7 @@ from chunkwise.report.views.calibration import CalibrationView
 from chunkwise.report.views.chunks import chunk_card, chunks_view
 from chunkwise.report.views.comparison import comparison_view
 from chunkwise.report.views.evaluation import EvaluationView, evaluation_view
+from chunkwise.report.views.graph import overview_view
 from chunkwise.report.views.history import (
     history_view,
     metric_history_view,
@@ -42,7 +43,6 @@ from chunkwise.report.views.history import (
 )
 from chunkwise.report.views.hits import hits_view
 from chunkwise.report.views.lint import LintSample, lint_view
-from chunkwise.report.views.names import overview_view
 from chunkwise.report.views.profile import profile_view
 from chunkwise.report.views.tuning import TuningView, tuning_view
 from chunkwise.report.views.view import View

@@ -15,7 +15,7 @@ from chunkwise.cli.options import AllowOption, QuietOption, check_outputs, json_
 from chunkwise.cli.streams import print_json, shown_place, stdout_console
 
 if TYPE_CHECKING:
-    from chunkwise.report.views.names import NamesView
+    from chunkwise.report.views.graph import NamesView
     from chunkwise.retrieval.name_lookup import NameLookup
 
 _EXAMPLES = """
@@ -73,7 +73,7 @@ def command(options: GraphOptions) -> None:
         if not options.quiet:
             click.echo(f"written: {shown_path(options.page)}", err=True)
     if not (options.as_json or options.page):
-        from chunkwise.report.terminal.names import render_name, render_overview
+        from chunkwise.report.terminal.graph import render_name, render_overview
         from chunkwise.retrieval.name_lookup import NameDetails
 
         console = stdout_console()
@@ -84,7 +84,7 @@ def command(options: GraphOptions) -> None:
 
 
 def _view(lookup: NameLookup, options: GraphOptions, name: str) -> NamesView:
-    from chunkwise.report.views.names import name_view, overview_view
+    from chunkwise.report.views.graph import name_view, overview_view
 
     title = shown_place(options.source)
     if name:

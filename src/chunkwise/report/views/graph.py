@@ -1,4 +1,4 @@
-"""What is shown of the names of an index: a picture of how they hang together, and what speaks of each."""
+"""What is shown of the graph of names of an index: a picture of how they hang together, and what speaks of each."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class NamesPicture:
 class NamesView(View):
     """The names of an index, or one of them."""
 
-    page_template: ClassVar[str] = "names.html.j2"
+    page_template: ClassVar[str] = "graph.html.j2"
 
     title: str
     tiles: tuple[Tile, ...]

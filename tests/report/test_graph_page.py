@@ -10,7 +10,7 @@ import pytest
 import chunkwise
 from chunkwise import Document
 from chunkwise.report.page import page
-from chunkwise.report.views.names import NamesPicture, NamesView, name_view, overview_view
+from chunkwise.report.views.graph import NamesPicture, NamesView, name_view, overview_view
 from chunkwise.retrieval.name_lookup import NameLookup
 from real_browser import needs_browser, opened_browser
 from report.reading_pages import Page

@@ -1,4 +1,4 @@
-"""Names of an index in a terminal: those that link most, or one with its mentions, neighbours and passages."""
+"""The graph of names in a terminal: those that link most, or one with its mentions, neighbours and passages."""
 
 from __future__ import annotations
 
