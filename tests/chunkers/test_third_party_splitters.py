@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, MissingExtra, NotAllowed, UnknownName
-from chunkwise.base.untrusted_names import recorded
+from chunkwise.base.untrusted import recorded
 from chunkwise.chunkers.third_party_splitters import OtherSplitter
 from chunkwise.chunkers.third_party_splitters import _located as located
 from chunkwise.chunkers.third_party_splitters import _Overlap as Overlap

@@ -14,7 +14,7 @@ import pytest
 import chunkwise
 from chunkwise import ChunkwiseError
 from chunkwise.base.errors import NotAllowed
-from chunkwise.base.untrusted_names import ALLOW
+from chunkwise.base.untrusted import ALLOW
 from models.endpoint_server import Answer, Seen, Server, serving, vector
 
 CODE = """

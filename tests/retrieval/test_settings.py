@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 
-from chunkwise.base.untrusted_names import Recorded
+from chunkwise.base.untrusted import Recorded
 from chunkwise.retrieval.settings import Settings, read_settings
 
 

@@ -37,7 +37,6 @@ from chunkwise.text.terms import (
     stemmer,
     stop_words,
     text_terms,
-    why_unfindable,
 )
 from text.nasty_text import NASTY
 
@@ -371,26 +370,3 @@ def test_without_the_stemmer_only_stemmed_languages_fail(tmp_path: Path) -> None
         check=True,
     )
     assert done.stdout.splitlines() == ["3", str(MissingExtra("stemming", "search"))]
-
-
-@pytest.mark.parametrize(
-    ("question", "languages", "word"),
-    [
-        ("to be or not to be", ["en"], "stop words"),
-        ("was ist das?", ["de", "en"], "stop words"),
-        ("to be or not to be", ["none"], ""),
-        ("猫", ["zh"], "single characters"),
-        ("猫 犬", ["none"], "single characters"),
-        ("猫 a lamp", ["en"], ""),
-        ("猫が", ["ja"], ""),
-        ("x", ["en"], ""),
-        ("7", ["en"], ""),
-        ("…?\u200b", ["en"], "no word"),
-    ],
-)
-def test_why_a_question_cannot_be_found_by_words(
-    question: str, languages: list[str], word: str
-) -> None:
-    why = why_unfindable(question, languages)
-    assert word in why
-    assert bool(why) == bool(word)

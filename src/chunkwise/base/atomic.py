@@ -10,7 +10,7 @@ import shutil
 import socket
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -245,15 +245,6 @@ def only_writer(folder: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_UN)
     finally:
         os.close(handle)
-
-
-def refuse_links(paths: Iterable[Path]) -> None:
-    """For a folder of ours that somebody else may have filled: what is written there is to stay there."""
-    for path in paths:
-        if path.is_symlink():
-            raise ChunkwiseError(
-                f"{path} is a link, and nothing of ours is: it is not followed; remove it, or name another folder"
-            )
 
 
 def check_writable(path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName, warn_user
-from chunkwise.base.untrusted_names import check_allowed
+from chunkwise.base.untrusted import check_allowed
 from chunkwise.base.user_code import run_file, version_of
 from chunkwise.base.wording import did_you_mean
 

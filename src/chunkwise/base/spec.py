@@ -9,7 +9,7 @@ import re
 
 from chunkwise.base import parameters
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.untrusted_names import Recorded, recorded
+from chunkwise.base.untrusted import Recorded, recorded
 
 _USER = re.compile(r"(?<=//)[^/?#\s]*@")
 _QUERY = re.compile(r"\?[^#\s'\")]*")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chunkwise.cli.dataclass_options import ListingGroup, argument, dataclass_command, option
-from chunkwise.cli.keep import HistoryOption, hand_down, history_of_group, run_number
+from chunkwise.cli.keep_run import HistoryOption, hand_down, history_of_group, run_number
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say
 

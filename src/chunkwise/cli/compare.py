@@ -14,7 +14,7 @@ import click
 from chunkwise.base.atomic import shown_path
 from chunkwise.cli.dataclass_options import RealRange, argument, dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import NOT_COMPARABLE, settled
-from chunkwise.cli.keep import KeepOptions, RunKeeper
+from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.options import (
     check_outputs,
     json_flag,

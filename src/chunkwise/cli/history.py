@@ -15,7 +15,7 @@ import click
 
 from chunkwise.cli.dataclass_options import ListingGroup, argument, dataclass_command, option
 from chunkwise.cli.exit_status import FAILED, SKIPPED, WRONG_USAGE
-from chunkwise.cli.keep import HistoryOption, hand_down, history_of_group, run_number
+from chunkwise.cli.keep_run import HistoryOption, hand_down, history_of_group, run_number
 from chunkwise.cli.options import (
     QuietOption,
     TimeSpan,

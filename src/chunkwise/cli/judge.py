@@ -11,7 +11,7 @@ import click
 
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import SKIPPED
-from chunkwise.cli.keep import KeepOptions, RunKeeper
+from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.llm import (
     llm_client,
     or_local,

@@ -15,7 +15,7 @@ from chunkwise.base.atomic import shown_path
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, option
 from chunkwise.cli.exit_status import FAILED, settled
-from chunkwise.cli.keep import KeepOptions, RunKeeper
+from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.options import (
     JobsOption,
     SourceOptions,

@@ -375,7 +375,7 @@ class QuestionsOption:
 def _allow(context: click.Context, _: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
     """For as long as the command runs, and for processes it starts."""
     if names:
-        from chunkwise.base.untrusted_names import ALLOW
+        from chunkwise.base.untrusted import ALLOW
 
         before = os.environ.get(ALLOW)
         os.environ[ALLOW] = ",".join(filter(None, [before, *names]))

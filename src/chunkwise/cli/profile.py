@@ -12,7 +12,7 @@ import click
 from chunkwise.base.atomic import shown_path
 from chunkwise.cli.dataclass_options import dataclass_command, option
 from chunkwise.cli.exit_status import FAILED, SKIPPED
-from chunkwise.cli.keep import KeepOptions, RunKeeper
+from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.options import (
     JobsOption,
     SourceOptions,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from chunkwise.retrieval import Index
     from chunkwise.retrieval.filters import Filter
     from chunkwise.retrieval.search.chains import HitChain
-    from chunkwise.retrieval.search.spelling import MissingWord
+    from chunkwise.retrieval.search.unmatched_words import MissingWord
 
 Written = Callable[["Query", "Sequence[Hit]", "Sequence[HitChain]"], None]
 """Hands out the hits of one question, each with its chain of names where these are asked for."""
@@ -191,8 +191,7 @@ def _passages_told(
 def _why_nothing(index: Index, query: Query, retriever: str | None) -> None:
     """Where words could have found nothing, whatever the documents say: why, and what could."""
     from chunkwise.report.sanitize import one_line
-    from chunkwise.retrieval.search.spelling import missing_told
-    from chunkwise.text.terms import why_unfindable
+    from chunkwise.retrieval.search.unmatched_words import missing_told, why_unfindable
 
     if (retriever or "").startswith("dense"):
         return
@@ -216,7 +215,7 @@ def _narrowed(options: IndexSearchOptions) -> None:
 
 
 def _missing(index: Index, query: Query) -> list[MissingWord]:
-    from chunkwise.retrieval.search.spelling import missing_words
+    from chunkwise.retrieval.search.unmatched_words import missing_words
 
     source = index.source
     every = (source.document(number) for number in source.document_numbers())
@@ -225,7 +224,7 @@ def _missing(index: Index, query: Query) -> list[MissingWord]:
 
 def _hint(index: Index, query: Query) -> None:
     """Where something was found all the same: a word that may be misspelt, and no other."""
-    from chunkwise.retrieval.search.spelling import missing_told
+    from chunkwise.retrieval.search.unmatched_words import missing_told
 
     if told := missing_told([each for each in _missing(index, query) if each.near]):
         say(told)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
-from chunkwise.cli.keep import HistoryOption
+from chunkwise.cli.keep_run import HistoryOption
 from chunkwise.cli.llm import llm_client
 from chunkwise.cli.options import LlmOptions
 from chunkwise.cli.server_options import ListeningOptions, ServedSourceOptions

@@ -17,7 +17,7 @@ import click
 
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option, parsed_anew
 from chunkwise.cli.exit_status import settled
-from chunkwise.cli.keep import ExporterOptions, HistoryOption, exporters_of, hand_on
+from chunkwise.cli.keep_run import ExporterOptions, HistoryOption, exporters_of, hand_on
 from chunkwise.cli.llm import DryRunEnded, show_estimate
 from chunkwise.cli.options import (
     Share,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
-from chunkwise.cli.keep import HistoryOption
+from chunkwise.cli.keep_run import HistoryOption
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say, shown_place
 

@@ -24,7 +24,7 @@ from typing import Any, Protocol
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import param
-from chunkwise.base.untrusted_names import check_allowed, like
+from chunkwise.base.untrusted import check_allowed, like
 from chunkwise.core import Query
 from chunkwise.evaluation.pipeline import (
     build_pipeline,

@@ -22,7 +22,7 @@ from typing import Any, Literal, get_args
 
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.untrusted_names import check_allowed
+from chunkwise.base.untrusted import check_allowed
 from chunkwise.base.wording import did_you_mean
 from chunkwise.retrieval.retrievers import registry
 

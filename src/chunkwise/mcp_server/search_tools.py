@@ -37,7 +37,7 @@ from chunkwise.mcp_server.tool import (
 from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.filters import Filter
-from chunkwise.retrieval.search.spelling import missing_told, missing_words
+from chunkwise.retrieval.search.unmatched_words import missing_told, missing_words
 from chunkwise.studio.documents import requested_strategy
 
 DOCUMENTS = "chunkwise://documents/"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from chunkwise.base.untrusted_names import recorded
+from chunkwise.base.untrusted import recorded
 from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS, WrittenContext
 from chunkwise.models import DEFAULT
 

@@ -13,7 +13,7 @@ import numpy as np
 from chunkwise.base import spec
 from chunkwise.base.errors import InvalidParameter, NotAllowed
 from chunkwise.base.parameters import param
-from chunkwise.base.untrusted_names import check_allowed
+from chunkwise.base.untrusted import check_allowed
 from chunkwise.chunkers import Strategy, describe_all, get_strategy
 from chunkwise.core import SECTION_SEPARATOR
 from chunkwise.metrics.cuts.boundary_issues import KINDS

@@ -12,7 +12,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from chunkwise.base import parameters
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.untrusted_names import recorded
+from chunkwise.base.untrusted import recorded
 from chunkwise.base.wording import did_you_mean
 from chunkwise.records.json import WrongType, read_as
 

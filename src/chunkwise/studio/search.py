@@ -21,7 +21,7 @@ from chunkwise.retrieval import Index
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.retrievers import MultiscaleRetriever, get_retriever
 from chunkwise.retrieval.search.search import search as find
-from chunkwise.retrieval.search.spelling import missing_told, missing_words
+from chunkwise.retrieval.search.unmatched_words import missing_told, missing_words
 from chunkwise.retrieval.searchable import AtomSource, QueryBatch
 from chunkwise.studio.project import Project
 from chunkwise.text.characters import CharacterArrays

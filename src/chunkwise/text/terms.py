@@ -494,19 +494,6 @@ def _terms_of_query_word(word: str, languages: Sequence[str], holds: Holds | Non
     return list(dict.fromkeys(found))
 
 
-def why_unfindable(text: str, languages: Sequence[str]) -> str:
-    """Why word search has nothing to look for in a question, whatever the documents say; empty: it has."""
-    words = words_of(CharacterArrays(text)).distinct
-    if not words:
-        return "the question has no word"
-    if not len(query_terms(text, languages)):
-        return "the question has only stop words, which are not indexed"
-    others = (word for word in words if len(word) > 1 or len(pairs_of(word * 3)) == 1)
-    if any(len(query_terms(word, languages)) for word in others):
-        return ""
-    return "the question has only single characters of a script that is indexed in pairs"
-
-
 def counts_in_spans(terms: Terms, start: NDArray[np.int64], end: NDArray[np.int64]) -> TermCounts:
     """Counts of the terms that lie wholly inside each span; spans may overlap and need no order."""
     first, behind = terms.within(start, end)

@@ -13,7 +13,7 @@ from typing import Any
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.deprecation import warn_renamed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.untrusted_names import allowing, recorded
+from chunkwise.base.untrusted import allowing, recorded
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.documents.loader import OptionValue
 from chunkwise.models import DEFAULT

@@ -22,7 +22,7 @@ from urllib.parse import SplitResult, parse_qsl, urljoin, urlsplit
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.parameters import check, param
-from chunkwise.base.untrusted_names import PROVIDERS
+from chunkwise.base.untrusted import PROVIDERS
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SECRET_NAME = re.compile(

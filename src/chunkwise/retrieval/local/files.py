@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chunkwise.base.atomic import refuse_links, replacing, says_what_it_writes
+from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.untrusted import refuse_links
 from chunkwise.documents.walk import INDEX_FILE
 from chunkwise.retrieval.errors import REBUILD, REMEDY
 from chunkwise.retrieval.local.arrays import CODES, Array, Arrays, expected, expected_codes

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from chunkwise.base.atomic import refuse_links, says_what_it_writes, sync_folder
+from chunkwise.base.atomic import says_what_it_writes, sync_folder
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.untrusted import refuse_links
 from chunkwise.core import OnProgress
 from chunkwise.retrieval.errors import REMEDY
 from chunkwise.retrieval.local import files as files_module

@@ -13,7 +13,7 @@ from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.object_store import address_of
 from chunkwise.base.registry import Registry
-from chunkwise.base.untrusted_names import (
+from chunkwise.base.untrusted import (
     add_named_by_user,
     check_allowed,
     check_store,

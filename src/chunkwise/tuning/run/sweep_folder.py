@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from chunkwise.base import spec
-from chunkwise.base.atomic import check_writable, refuse_links, replacing, says_what_it_writes
+from chunkwise.base.atomic import check_writable, replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.untrusted import refuse_links
 from chunkwise.base.user_code import file_fingerprint
 from chunkwise.base.version import __version__
 from chunkwise.chunkers import get_strategy, registry

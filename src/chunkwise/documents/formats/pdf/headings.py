@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from chunkwise.core import Block, Document
 from chunkwise.documents.formats.pdf.headers_footers import PAGE_NUMBER
-from chunkwise.documents.formats.pdf.layout import Body, Group, is_caption
 from chunkwise.documents.formats.pdf.lines import Line
+from chunkwise.documents.formats.pdf.paragraphs import Body, Group, is_caption
 
 if TYPE_CHECKING:
     import pypdfium2

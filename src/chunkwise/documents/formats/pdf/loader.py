@@ -28,7 +28,6 @@ from chunkwise.documents.formats.pdf.headings import (
     styled_outline,
     with_bookmarks,
 )
-from chunkwise.documents.formats.pdf.layout import Body, Group, body_of, groups, page_starts
 from chunkwise.documents.formats.pdf.lines import (
     Line,
     Page,
@@ -36,6 +35,7 @@ from chunkwise.documents.formats.pdf.lines import (
     recognised_page,
     without_hyphens,
 )
+from chunkwise.documents.formats.pdf.paragraphs import Body, Group, body_of, groups, page_starts
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.ocr import EXAMPLE, Ocr, recognised_pages
 from chunkwise.documents.source import Source

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.base import spec, untrusted_names
+from chunkwise.base import spec, untrusted
 from chunkwise.base.errors import NotAllowed
 from chunkwise.base.registry import Registry
-from chunkwise.base.untrusted_names import (
+from chunkwise.base.untrusted import (
     ALLOW,
     PROVIDERS,
     Recorded,
@@ -231,7 +231,7 @@ _words = st.lists(
 @given(_words.map("".join))
 def test_code_is_found_in_a_text_whatever_stands_around_it(text: str) -> None:
     slowly = re.findall(r"[^\s'\"(),=]*\.py:\w*", text)
-    assert untrusted_names._CODE.findall(text) == slowly
+    assert untrusted._CODE.findall(text) == slowly
 
 
 def test_one_long_word_is_looked_through_once() -> None:

@@ -9,8 +9,9 @@ from rich.console import Console
 from answering.rule_model import hit, hits_of
 from answering.shared_words import SharedWords
 from chunkwise import Document, ask, index
-from chunkwise.answering.ask import DOUBTFUL, NOTHING_NEAR, quoted_answer, sentences_of
+from chunkwise.answering.ask import quoted_answer
 from chunkwise.answering.cited_answer import NOT_FOUND, UNSHOWN, passages_of
+from chunkwise.answering.extractive_answer import DOUBTFUL, NOTHING_NEAR, sentences_of
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Query, Span
 from chunkwise.models.weights.catalogue import MS_MARCO_MINILM

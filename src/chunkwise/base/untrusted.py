@@ -1,4 +1,4 @@
-"""Names read from what others may have written: they name what is installed, and no code, file or server by themselves.
+"""What others may have written: names in it name what is installed and nothing else, links in it are not followed.
 
 An index, a row of a database, a recommendation and the folder of a sweep are data. Whoever reads a name from one marks
 it as `Recorded`; `Registry`, where names become parts, refuses what only the user may name. A mark can get lost where
@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from shlex import quote
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from chunkwise.base.errors import NotAllowed
+from chunkwise.base.errors import ChunkwiseError, NotAllowed
 
 ALLOW = "CHUNKWISE_ALLOW"
 """The variable that holds what recorded names may name, with commas between: `host:port`, `./file.py:Name`."""
@@ -248,3 +249,12 @@ def _place(name: str) -> str:
     if name.lower().endswith(_WEIGHTS):
         return os.path.realpath(name)
     return name.lower()
+
+
+def refuse_links(paths: Iterable[Path]) -> None:
+    """For a folder of ours that somebody else may have filled: what is written there is to stay there."""
+    for path in paths:
+        if path.is_symlink():
+            raise ChunkwiseError(
+                f"{path} is a link, and nothing of ours is: it is not followed; remove it, or name another folder"
+            )

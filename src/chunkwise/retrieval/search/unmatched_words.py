@@ -1,4 +1,4 @@
-"""Words of a question that no document has, each with those of the documents that are spelled like it."""
+"""What of a question no document can match: stop words alone, and words that none has, with those spelled like them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chunkwise.core import Document
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.searchable import Searchable
 from chunkwise.text.characters import CharacterArrays
-from chunkwise.text.terms import query_terms, words_of
+from chunkwise.text.terms import pairs_of, query_terms, words_of
 
 _MOST_WORDS = 16
 """Of a question: longer ones are texts, and nobody waits for what is odd in each line."""
@@ -74,3 +74,16 @@ def _words(documents: Iterable[Document]) -> set[str]:
         if left <= 0:
             break
     return found
+
+
+def why_unfindable(text: str, languages: Sequence[str]) -> str:
+    """Why word search has nothing to look for in a question, whatever the documents say; empty: it has."""
+    words = words_of(CharacterArrays(text)).distinct
+    if not words:
+        return "the question has no word"
+    if not len(query_terms(text, languages)):
+        return "the question has only stop words, which are not indexed"
+    others = (word for word in words if len(word) > 1 or len(pairs_of(word * 3)) == 1)
+    if any(len(query_terms(word, languages)) for word in others):
+        return ""
+    return "the question has only single characters of a script that is indexed in pairs"
