@@ -1,4 +1,4 @@
-"""One of two nodes of Ray has no room for temporary files: told in one line, and the other does its work.
+"""One of two nodes of Ray has no room for temporary files or results: told in one line, and the other does its work.
 
 Run by `make test-scale`, in an environment of its own; needs the right to mount a small disk in memory.
 """
@@ -163,3 +163,49 @@ def test_where_nobody_has_room_for_a_result_one_line_says_so(place: Place) -> No
             workers.submit(7).result(60)
     finally:
         workers.stop()
+
+
+SPILLING = """
+import sys, warnings
+import ray
+from ray.cluster_utils import Cluster
+from chunkwise.base.ray_workers import RayCluster
+
+head = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 400 << 20}
+made = Cluster(initialize_head=True, head_node_args=head)
+small = {"object_store_memory": 80 << 20, "object_spilling_directory": sys.argv[1]}
+made.add_node(num_cpus=1, node_ip_address="127.0.0.2", **small)
+ray.init(address=made.address, log_to_driver=False, logging_level="error")
+kept = []
+
+
+def work(given):
+    import time
+    import numpy
+
+    time.sleep(0.5)
+    if not kept:
+        kept.append(ray.put(numpy.zeros(60 << 20, numpy.uint8)))
+    return numpy.full(40 << 20, given, numpy.uint8)
+
+
+warnings.showwarning = lambda message, *more: print(message)
+workers = RayCluster().workers(work, "results")
+for found in [workers.submit(number) for number in range(6)]:
+    print(found.result(120)[0])
+workers.stop()
+ray.shutdown()
+made.shutdown()
+"""
+
+
+def test_a_result_that_ray_cannot_spill_is_found_elsewhere(place: Place) -> None:
+    env = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"}
+    command = [sys.executable, "-c", SPILLING, str(place.disk)]
+    done = subprocess.run(command, capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr[-2000:]
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if line.isdigit()] == list("012345")
+    (told,) = (line for line in lines if "no room" in line)
+    assert told.startswith("Ray has no room on 127.0.0.2 for what is sent from task to task: ")
+    assert told.endswith("; other machines do its work")

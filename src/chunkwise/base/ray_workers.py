@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 from collections import OrderedDict
 from collections.abc import Callable
@@ -105,7 +106,6 @@ class RayWorkers(Generic[Given, Found]):
         """Machines whose disk for temporary files has no room: they get no more of this work."""
         self._waiting = ThreadPoolExecutor(1)
         """Asks the cluster anew: who is told of a result may ask nothing."""
-        self._is_over = False
 
     @property
     def at_once(self) -> int:
@@ -136,11 +136,15 @@ class RayWorkers(Generic[Given, Found]):
                 found.set_result(done.result())
                 return
             error = _in_our_words(error)
-            if isinstance(error, NoRoomHere) and has_others and not self._is_over:
-                again = self._waiting.submit(self._begin_elsewhere, given, found, error)
-                again.add_done_callback(lambda tried: _hand_on(tried.exception(), found))
-            else:
+            if not isinstance(error, NoRoomHere) or not has_others:
                 found.set_exception(error)
+                return
+            try:
+                again = self._waiting.submit(self._begin_elsewhere, given, found, error)
+            except RuntimeError:  # it is over
+                found.set_exception(error)
+            else:
+                again.add_done_callback(lambda tried: _hand_on(tried, found))
 
         reference.future().add_done_callback(hand_over)
 
@@ -161,14 +165,16 @@ class RayWorkers(Generic[Given, Found]):
 
     def stop(self) -> None:
         """End what is under way."""
-        self._is_over = True
         self._waiting.shutdown(cancel_futures=True)
         for reference in list(self._running):
             self._ray.cancel(reference, force=True)
 
 
-def _hand_on(error: BaseException | None, found: Future[Any]) -> None:
-    if error is not None:
+def _hand_on(tried: Future[None], found: Future[Any]) -> None:
+    """Who waits hears of it where a task could not be begun again."""
+    if tried.cancelled():
+        found.cancel()
+    elif (error := tried.exception()) is not None:
         found.set_exception(error)
 
 
@@ -220,10 +226,11 @@ def _in_our_words(error: BaseException) -> BaseException:
 
     if isinstance(error, exceptions.RayTaskError):
         cause = getattr(error, "cause", None)
-        if isinstance(
-            cause, exceptions.OutOfDiskError
-        ):  # of what it has found, behind its last line
-            return _NoRoomForResult(_NO_ROOM.format(error.ip), error.ip)
+        if isinstance(cause, exceptions.OutOfDiskError):
+            # Of what it has found, behind its last line.
+            said = _ADDRESS.search(str(error))
+            address = said[1] if said else ""
+            return _NoRoomForResult(_NO_ROOM.format(address or "a machine"), address)
         if isinstance(cause, Exception) and not isinstance(cause, exceptions.RayError):
             return cause
         error = cause or error
@@ -235,6 +242,8 @@ def _in_our_words(error: BaseException) -> BaseException:
     return ChunkwiseError(f"Ray: {' '.join(str(error).split())[:300]}")
 
 
+_ADDRESS = re.compile(r"\bip=([0-9a-fA-F.:]+)")
+"""In the words of Ray, which says it nowhere else."""
 _NO_ROOM = (
     "Ray has no room on {} for what is sent from task to task: its memory for objects and the disk behind it are full "
     "(ray start --object-store-memory, --object-spilling-directory)"
