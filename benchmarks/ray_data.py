@@ -142,9 +142,11 @@ class _Took(NamedTuple):
 
 def one(way: str, folder: Path, strategy: str, *, embed: bool, fault: str) -> None:
     """One way, here; what it took goes to the standard output as JSON."""
-    from benchmarks.scale import Nodes, processor_seconds
+    from benchmarks.scale import Nodes, own_home, processor_seconds
 
     docs, output = folder / "docs", _output_folder(folder, way)
+    if embed:
+        own_home(output.with_suffix(".home"))
     with Nodes(2) as nodes:
         _warm(way, folder, embed=embed)
         if fault == "node":
