@@ -280,7 +280,7 @@ def one(engine: str, folder: Path, strategy: str) -> None:
     print(f"{engine}, {count} cores: {took}", flush=True)
 
 
-def _own_home(folder: Path) -> None:
+def own_home(folder: Path) -> None:
     """Weights as they are here, and a cache in which nothing is kept yet."""
     here = home()
     folder.mkdir()
@@ -300,10 +300,10 @@ def embed(megabytes: float) -> None:
         def made(name: str, jobs: Jobs) -> None:
             chunkwise.index(str(docs), embedder="minilm", into=f"{place}/{name}", jobs=jobs)
 
-        _own_home(Path(place) / "home")
+        own_home(Path(place) / "home")
         print(f"local: {_timed(lambda: made('local', 1))}", flush=True)
         for count in (1, 2):
-            _own_home(Path(place) / f"home{count}")
+            own_home(Path(place) / f"home{count}")
             with Nodes(count), RayCluster() as cluster:
                 print(f"Ray, {count} node(s): {_timed(lambda n=count, c=cluster: made(f'ray{n}', c))}", flush=True)  # type: ignore[misc]  # fmt: skip
         files = [
