@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.parameters import takes
 from chunkwise.base.wording import counted
 from chunkwise.evaluation.comparison import (
     NO_DIFFERENCE,
@@ -308,6 +309,7 @@ RunLike = Results | str | os.PathLike[str]
 """What `evaluate` gave, or the path of its file."""
 
 
+@takes()
 def compare(
     *runs: RunLike | Sequence[RunLike],
     metrics: Sequence[str] | None = None,

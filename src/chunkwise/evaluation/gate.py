@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from chunkwise.base.errors import InvalidParameter, NotComparable
+from chunkwise.base.parameters import takes
 from chunkwise.base.wording import counted, listed, main_reason, signed
 from chunkwise.evaluation.compare import (
     Lower,
@@ -152,6 +153,7 @@ class Gate:
         return f"<Gate {self.outcome}; {checks or 'nothing was checked'}{more}>"
 
 
+@takes()
 def gate(
     *runs: RunLike | Sequence[RunLike],
     metrics: Sequence[str] | None = None,
