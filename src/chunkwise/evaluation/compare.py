@@ -103,8 +103,8 @@ def _amounts(first: Results, second: Results, names: tuple[str, str]) -> list[st
     counted, budget = (a, budgets[1]) if budgets[0] is None else (b, budgets[0])
     return [
         f"{told}, and no recall is in both ({a}: {', '.join(_recalls(first)) or 'none'}; "
-        f"{b}: {', '.join(_recalls(second)) or 'none'}); evaluate both with --budget {budget}, "
-        f"or {counted} with --metrics all,recall@{budget}t, too"
+        f"{b}: {', '.join(_recalls(second)) or 'none'}); evaluate both with the budget {budget}, "
+        f"or {counted} with the metrics all,recall@{budget}t, too"
     ]
 
 

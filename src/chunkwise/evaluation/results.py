@@ -288,7 +288,7 @@ class Results:
 
 _OLD_SETTINGS = {"model": "embedder", "rerank": "reranker"}
 _OLD_OF_HITS = {"tokens": "token_count"}
-_MAKE_ONE = "chunkwise evaluate … --output FILE makes one"
+_MAKE_ONE = "write_results makes one, and so does chunkwise evaluate … --output FILE"
 
 
 @takes(results=Results, path=str | os.PathLike)

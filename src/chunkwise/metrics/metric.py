@@ -49,7 +49,7 @@ class CutCounts:
 
 Scores = NDArray[np.float64]
 
-NO_CHUNKS = "the hits come without the chunks of an index; name their file with --chunks"
+NO_CHUNKS = "the hits come without the chunks of an index; name their file with --chunks (chunks=… in Python)"
 """Why a metric of a whole chunking has no score."""
 
 Need = Literal[

@@ -375,5 +375,11 @@ def _members(name: str, budget: int | None, asked: Collection[str]) -> tuple[str
 
 def _unnamed(metric: Metric) -> str:
     if metric.asks == LLM:
-        return f"{metric.name} asks a language model; say so, and which: --judge llm --llm local"
-    return f"{metric.name} asks the judge {metric.asks}; say so: --judge {metric.asks}"
+        return (
+            f"{metric.name} asks a language model; say so, and which: --judge llm --llm local (judge='llm', "
+            "llm='local' in Python)"
+        )
+    return (
+        f"{metric.name} asks the judge {metric.asks}; say so: --judge {metric.asks} "
+        f"(judge={metric.asks!r} in Python)"
+    )
