@@ -9,7 +9,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal, get_origin
 
 import chunkwise
 from chunkwise.core.document import PlaceInDocument
@@ -63,7 +63,7 @@ MEANS = {
     "prior": "whether what levers did on public question sets counts for some questions",
     "mmr": "0 to 1: how much hits that resemble each other are avoided, 1 not at all",
     "n": "the most questions that are made",
-    "name": 'a strategy: "name(parameter=value, …)", a class or an object with `split`',
+    "name": 'a strategy: "name(parameter=value, …)", or an object with `split`',
     "neighbours": "chunks before and behind each hit that are handed out with it",
     "objective": 'the metric that is made high: "recall@1000t", "ndcg@10", …',
     "on_bad": "gets a line for each row or question that cannot be used; a warning, where it is not given",
@@ -97,7 +97,7 @@ MEANS = {
     "split": "evaluate only the questions of this split of the test set",
     "strategy": 'how documents are cut: "name(parameter=value, …)", or an object with `split`',
     "text": "what is cut",
-    "time": 'what may be spent, such as "10 min"',
+    "time": 'what may be spent, such as "10 min", or a number of seconds',
     "tokenizer": "what tokens are counted by",
     "types": "shares of the types of questions",
     "vectors": '"late" (one pass over a document), "own" (each chunk by itself), "both", or "none": words alone',
@@ -246,8 +246,12 @@ def _class(name: str, found: Any) -> str:
     lines = [f"### {name}", "", _prose(inspect.getdoc(found) or ""), ""]
     fields = list(_fields(found))
     if fields:
-        lines += ["| field | | |", "|---|---|---|"]
-        lines += [f"| `{own}` | `{_cell(kind)}` | {_cell(told)} |" for own, kind, told in fields]
+        lines += ["| field | | default | |", "|---|---|---|---|"]
+        usual = _defaults(found)
+        lines += [
+            f"| `{own}` | `{_cell(kind)}` | {_cell(usual[own])} | {_cell(told)} |"
+            for own, kind, told in fields
+        ]
         lines.append("")
     own = [each for each in _own_members(found) if each[0] not in {name for name, *_ in fields}]
     if own:
@@ -375,8 +379,40 @@ def _fields(found: Any) -> Iterator[tuple[str, str, str]]:
                 told[last] = _prose(str(node.value.value))
             else:
                 last = ""
-    for name in names:
-        yield name, kinds.get(name, ""), told.get(name, "")
+    for name in (each for each in names if not each.startswith("_")):
+        yield name, _spelled_out(kinds.get(name, ""), found.__module__), told.get(name, "")
+
+
+def _spelled_out(annotation: str, module: str) -> str:
+    """With the values that are allowed, where a name stands for them."""
+    names = vars(sys.modules[module])
+
+    def values(word: re.Match[str]) -> str:
+        meant = names.get(word[0])
+        return repr(meant).removeprefix("typing.") if get_origin(meant) is Literal else word[0]
+
+    return re.sub(r"\w+", values, annotation)
+
+
+def _defaults(found: Any) -> dict[str, str]:
+    """Of each field, what it is where nothing is said, or that it has to be said."""
+    if not dataclasses.is_dataclass(found):
+        own = found._field_defaults
+        return {
+            name: f"`{_default(own[name])}`" if name in own else _REQUIRED for name in found._fields
+        }
+    usual = {}
+    for field in dataclasses.fields(found):
+        if field.default is not dataclasses.MISSING:
+            usual[field.name] = f"`{_default(field.default)}`"
+        elif field.default_factory is not dataclasses.MISSING:
+            usual[field.name] = f"`{_default(field.default_factory())}`"
+        else:
+            usual[field.name] = _REQUIRED
+    return usual
+
+
+_REQUIRED = "required"
 
 
 def _first(told: str) -> str:

@@ -94,7 +94,7 @@ def test_lines_that_are_no_records_are_named_up_to_twenty(reader, write) -> None
             "c.jsonl",
             b"\xff\xfa\n\x80{\n\n" * 20,
             "none of its 40 records can be used; the first, line 1: not valid UTF-8 at byte 0; "
-            "name its encoding, such as --encoding cp1252",
+            "name its encoding, such as --encoding cp1252 (LoadOptions(encoding='cp1252') in Python)",
         ),
         (
             "c.jsonl",

@@ -300,10 +300,11 @@ def test_hits_and_tokens_have_no_recall_in_common() -> None:
     (told,) = compare([a, b]).warnings
     assert told == (
         "a hands out 5 hits a question, b what fits into 800 tokens: who may read more finds more, and no recall is in "
-        "both (a: recall@5; b: recall@800t); evaluate both with --budget 800, or a with --metrics all,recall@800t, too"
+        "both (a: recall@5; b: recall@800t); evaluate both with the budget 800, or a with the metrics all,recall@800t, "
+        "too"
     )
     (turned,) = compare([b, a]).warnings
-    assert turned.endswith("or b with --metrics all,recall@800t, too")
+    assert turned.endswith("or b with the metrics all,recall@800t, too")
 
 
 def test_another_judge_is_another_measure_where_it_judges() -> None:

@@ -148,7 +148,7 @@ def test_questions_that_have_no_score_any_more_are_not_passed_over() -> None:
     assert found.outcome == "not comparable"
     assert found.not_comparable == (
         "71 of the 72 questions with a score by recall@5 in a have none in b, such as 'q01': no answer; evaluate again "
-        "where they can be scored, or name it: --accept-changed questions",
+        "where they can be scored, or name it: --accept-changed questions (accept=['questions'] in Python)",
     )
     one = gate([base, run([1.0] * 71 + [None])], metrics=["recall"])
     assert one.not_comparable[0].startswith(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -11,11 +11,23 @@ from chunkwise.base.errors import warn_user
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
+_OLD = "__old_keywords__"
 
 
 def warn_renamed(old: str, new: str) -> None:
     """Says to the user that something has a new name."""
     warn_user(f"{old} is called {new} now", DeprecationWarning)
+
+
+def old_keywords(function: Callable[..., Any]) -> frozenset[str]:
+    """What a function takes for one release more, beside the parameters it has."""
+    found: frozenset[str] = getattr(function, _OLD, frozenset())
+    return found
+
+
+def _remember(call: Callable[..., Any], old: Iterable[str]) -> None:
+    # Decorators around this one copy it, as they copy a function's name.
+    setattr(call, _OLD, old_keywords(call) | frozenset(old))
 
 
 def renamed(
@@ -36,6 +48,7 @@ def renamed(
                     kwargs[new] = kwargs.pop(old)
             return function(*args, **kwargs)
 
+        _remember(call, old_names)
         return call
 
     return decorate
@@ -63,6 +76,7 @@ def grouped(
                 warn_user(f"{function.__name__}(): {old}: write {new} now", DeprecationWarning)
             return function(*args, **kwargs)
 
+        _remember(call, (name for _, names in groups.values() for name in names))
         return call
 
     return decorate

@@ -75,6 +75,10 @@ class InvalidParameter(ChunkwiseError, ValueError):
     """A parameter's value lies outside what is allowed."""
 
 
+class UnknownParameter(InvalidParameter, TypeError):
+    """A function has no parameter of this name: as Python has it, and told as every wrong value is."""
+
+
 class NotAllowed(InvalidParameter):
     """A file or a table names code, a model's file or a server that only the user may name."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
@@ -48,7 +49,7 @@ class Registry:
         self.group = group
         self.builtin = MappingProxyType(dict(builtin))
         self.needs = needs
-        """What an object of this kind has, its method first; `a or b`: one of the two."""
+        """What an object of this kind has, its method first and with what it is called; `a or b`: one of the two."""
         self.example = example
         """A specification with parameters, for error messages."""
         self.forms = tuple(forms)
@@ -110,12 +111,21 @@ class Registry:
         return self.checked(part, name)
 
     def checked(self, made: Any, name: str = "") -> Any:
-        """The object itself, if it has what one of this kind needs."""
+        """The object itself, if it has what one of this kind needs and can be called as one of it is."""
+        if isinstance(made, type):
+            raise InvalidParameter(
+                f"{made.__name__} is a class; an object of it is needed: {made.__name__}()"
+            )
         if missing := self._missing(made):
             raise InvalidParameter(
                 f"{name or type(made).__name__} is no {self.kind}: it has no `{missing}`; needed: "
                 f"{', '.join(self.needs)} (docs/extending.md has a whole one)"
             )
+        for need in self.needs:
+            if misfit := _misfit(made, need):
+                raise InvalidParameter(
+                    f"{name or type(made).__name__} is no {self.kind}: {misfit} (docs/extending.md has a whole one)"
+                )
         return made
 
     def all(self) -> dict[str, Any]:
@@ -191,8 +201,27 @@ class Registry:
 def _first_missing(part: Any, needs: tuple[str, ...]) -> str:
     """What it needs and has not; empty: it has all."""
     for need in needs:
-        if not any(_has(part, name) for name in need.split(" or ")):
-            return need
+        names = [each.partition("(")[0] for each in need.split(" or ")]
+        if not any(_has(part, name) for name in names):
+            return " or ".join(names)
+    return ""
+
+
+def _misfit(part: Any, need: str) -> str:
+    """Why a method cannot be called with what it is called with, `embed(texts, kind)`; empty: it can, or who knows."""
+    for each in need.split(" or "):
+        name, bracket, values = each.partition("(")
+        method = getattr(part, name, None) if bracket else None
+        try:
+            signature = inspect.signature(method) if callable(method) else None
+        except (TypeError, ValueError):  # written in C
+            continue
+        try:
+            if signature is not None:
+                signature.bind(*values.removesuffix(")").split(", "))
+        except TypeError:
+            taken = ", ".join(signature.parameters) if signature else ""
+            return f"its `{name}` takes ({taken}), and is called as {each}"
     return ""
 
 

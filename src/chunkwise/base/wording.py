@@ -194,8 +194,12 @@ def money_words(amount: float, currency: str) -> str:
 
 def did_you_mean(name: str, known: Collection[str], otherwise: str | None = None) -> str:
     """The hint beside an unknown name: what begins or is spelled like it, else what is allowed."""
-    near = [each for each in known if name and each.startswith(name)][:5]
-    near = near or get_close_matches(name, known, n=3)
+    spelled = {each.lower(): each for each in reversed(list(known))}
+    wanted = name.lower()
+    near = [each for low, each in reversed(spelled.items()) if wanted and low.startswith(wanted)][
+        :5
+    ]
+    near = near or [spelled[low] for low in get_close_matches(wanted, spelled, n=3)]
     if near:
         return f"did you mean {' or '.join(near)}?"
     return f"allowed: {', '.join(known)}" if otherwise is None else otherwise

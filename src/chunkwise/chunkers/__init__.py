@@ -64,7 +64,7 @@ registry = Registry(
         "parent_child": "chunkwise.chunkers.parent_child:ParentChildChunker",
         "raptor": "chunkwise.chunkers.raptor:RaptorChunker",
     },
-    needs=("split",),
+    needs=("split(document)",),
     example="sentences(max_tokens=200, overlap=50)",
     libraries={
         "langchain": "chunkwise.chunkers.third_party_splitters:langchain_splitter",

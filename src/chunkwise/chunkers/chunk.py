@@ -20,6 +20,7 @@ from chunkwise.base.wording import counted
 from chunkwise.base.workers import Jobs, WorkerDied, WorkerGroup, begin_workers, check_jobs
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
 from chunkwise.core import Chunk, Document
+from chunkwise.core.document import no_text
 from chunkwise.documents import (
     InputItem,
     InputReader,
@@ -109,6 +110,7 @@ class Further(Protocol):
     def __call__(self, documents: list[Chunked]) -> list[Chunked]: ...
 
 
+@takes()
 def chunk_text(
     text: str, strategy: StrategyLike = DEFAULT_STRATEGY, *, format: str = "auto", id: str = "text"
 ) -> list[Chunk]:
@@ -117,9 +119,7 @@ def chunk_text(
     `format` is text, markdown or auto: Markdown where it looks like it. `id` is what the chunks' ids begin with.
     """
     if not isinstance(text, str):
-        raise InvalidParameter(
-            f"text is {type(text).__name__}; a str is needed: decode bytes first"
-        )
+        raise InvalidParameter(f"text is {no_text(text)}")
     if format not in ("auto", "text", "markdown"):
         raise InvalidParameter(f"format is {format!r}; allowed: auto, text, markdown")
     if format == "auto":
@@ -127,6 +127,7 @@ def chunk_text(
     return list(get_strategy(strategy).chunks(Document(id, text, format=format)))
 
 
+@takes()
 def chunk_document(document: Document, strategy: StrategyLike = DEFAULT_STRATEGY) -> list[Chunk]:
     """The chunks of one document, in order, each an exact span of its text; summaries come last."""
     if not isinstance(document, Document | Analyzed):
@@ -412,7 +413,7 @@ def warn_of_unparsed(unparsed: int) -> None:
     if unparsed:
         warn_user(
             f"{counted(unparsed, 'document')} named as source code {'was' if unparsed == 1 else 'were'} cut as text: "
-            "so many others here are no code that parsers are not tried on each; leave those out (--exclude), or cut "
+            "so many others here are no code that parsers are not tried on each; leave those out (exclude), or cut "
             "documents by themselves"
         )
 

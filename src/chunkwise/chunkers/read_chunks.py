@@ -29,6 +29,7 @@ from chunkwise.chunkers.locate_chunks import (
     read_rows,
     stated_id,
     stated_place,
+    wrong_offset,
 )
 from chunkwise.core import Chunk, Document, Passage, Piece, Span
 from chunkwise.documents.document_ids import DocumentNames
@@ -209,6 +210,7 @@ def read_chunks(
     to `on_bad`; it is kept, since its offsets are judged all the same.
     """
     rows: list[_ChunkRow] = []
+    unread: list[str] = []
     summaries = 0
     path = chunks_name(chunks)
     for where, fields in _rows(chunks, on_bad):
@@ -217,7 +219,9 @@ def read_chunks(
             continue
         said = stated_place(fields)
         if said.text is None and (said.start is None or said.end is None):
-            on_bad(f"{where}: neither a text nor offsets; a chunk has text, or start and end")
+            why = wrong_offset(fields) or "neither a text nor offsets"
+            unread.append(f"{where}: {why}; a chunk has text, or start and end")
+            on_bad(unread[-1])
         else:
             context = string_in(fields, "context") or ""
             id = stated_id(fields).id or ""
@@ -226,6 +230,10 @@ def read_chunks(
         on_bad(f"{path}: {summaries:,} summaries are left out; chunks of a file are places")
     if not rows:
         where = "no chunk was given" if path == _GIVEN else f"no chunk in {path}"
+        if unread:
+            where = "no chunk that was given" if path == _GIVEN else where
+            more = f"; and {len(unread) - 1:,} more" if len(unread) > 1 else ""
+            raise ChunkwiseError(f"{where} can be read: {unread[0]}{more}")
         raise ChunkwiseError(f"{where}; a chunk is a record with its text and its document")
     number = _documents_of(rows, documents)
     claimed = [

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time
 from functools import partial
+from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.parameters import shown
 
 _STACKED = 1.5
 """Lines of a rectangle are no further apart than this many times their height."""
@@ -122,6 +125,24 @@ def plain_value(value: object) -> Any:
     return str(value)
 
 
+_NO_TEXTS: tuple[tuple[type | UnionType, str, str], ...] = (
+    (type(None), "None", "leave out what has no text"),
+    (bytes | bytearray, "bytes", "decode it first, text.decode('utf-8')"),
+    (os.PathLike, "a path", "chunkwise.chunk reads files, and chunkwise.read makes documents of them"),
+    (list | tuple | set, "a list", "call it for each of them, or give chunkwise.chunk a list of Document"),
+)  # fmt: skip
+
+
+def no_text(given: object) -> str:
+    """What stands where a text is needed, and what to do about it."""
+    if isinstance(given, Document):
+        return "a Document; a str is needed: chunkwise.chunk_document takes it"
+    for kind, name, remedy in _NO_TEXTS:
+        if isinstance(given, kind):
+            return f"{name}; a str is needed: {remedy}"
+    return f"{shown(given)}; a str is needed"
+
+
 class Span(NamedTuple):
     """Half-open range of Unicode code points of a document's text."""
 
@@ -201,10 +222,17 @@ class Document:
         if not isinstance(self.id, str):
             raise InvalidParameter(f"the id of a document is {self.id!r}; a str is needed")
         if not isinstance(self.text, str):
-            shown = "None" if self.text is None else type(self.text).__name__
+            raise InvalidParameter(f"the text of the document {self.id!r} is {no_text(self.text)}")
+        for name in ("title", "source", "language"):
+            if not isinstance(given := getattr(self, name), str):
+                own = ": metadata has a parameter of its own" if isinstance(given, Mapping) else ""
+                raise InvalidParameter(
+                    f"the {name} of the document {self.id!r} is {shown(given)}; a str is needed{own}"
+                )
+        if not isinstance(self.metadata, Mapping):
             raise InvalidParameter(
-                f"the text of the document {self.id!r} is {shown}; a str is needed: decode bytes first, and leave out "
-                "what has no text (chunkwise.read makes documents of files)"
+                f"the metadata of the document {self.id!r} is {shown(self.metadata)}; a dict is needed: "
+                '{"year": 2024}'
             )
         if self.blocks is None and self.format not in FORMATS:
             raise InvalidParameter(

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from operator import index
 from typing import Any, NamedTuple
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.parameters import shown
 
 
 class Passage(NamedTuple):
@@ -23,6 +28,18 @@ class Reference:
     end: int
     alternatives: tuple[Passage, ...] = ()
     """Places that say the same: covering any of them is covering the reference."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.doc_id, str):
+            raise InvalidParameter(
+                f"the doc_id of a reference is {shown(self.doc_id)}; a str is needed: the id of a document"
+            )
+        of = f"the reference to {self.doc_id!r}"
+        for name in ("start", "end"):
+            if type(given := getattr(self, name)) is not int:
+                object.__setattr__(self, name, _whole_number(f"the {name} of {of}", given))
+        if self.alternatives:
+            _keep_tuple(self, "alternatives", Passage, of)
 
     @property
     def places(self) -> tuple[Passage, ...]:
@@ -63,9 +80,63 @@ class Query:
     split: str = ""
     """validation or test; empty: not split."""
 
+    def __post_init__(self) -> None:
+        of = f"the question {shown(self.id)}"
+        for name in ("id", "text"):
+            if not isinstance(given := getattr(self, name), str):
+                example = f": {str(given)!r}" if isinstance(given, int) else ""
+                raise InvalidParameter(
+                    f"the {name} of {of} is {shown(given)}; a str is needed{example}"
+                )
+        for name, kind in _KEPT:
+            if getattr(self, name) != ():
+                _keep_tuple(self, name, kind, of)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return asdict(self)
+
+
+_KEPT: tuple[tuple[str, type], ...] = (
+    ("references", Reference),
+    ("facts", Fact),
+    ("types", str),
+    ("labels", Label),
+)
+
+
+def _keep_tuple(value: object, name: str, kind: type, of: str) -> None:
+    """A list becomes a tuple; what holds anything else than values of this class is refused."""
+    given = getattr(value, name)
+    if type(given) is not tuple:
+        if isinstance(given, str | tuple | Mapping) or not isinstance(given, Iterable):
+            raise InvalidParameter(
+                f"the {name} of {of} is {shown(given)}; a tuple of {kind.__name__} is needed: (…,)"
+            )
+        given = tuple(given)
+        object.__setattr__(value, name, given)
+    for each in given:
+        if not isinstance(each, kind):
+            raise InvalidParameter(
+                f"the {name} of {of} has {shown(each)}; {kind.__name__} is needed{_written(each, kind)}"
+            )
+
+
+def _written(given: object, kind: type) -> str:
+    """What was meant, as it is written; empty: nobody can tell."""
+    if kind is str:
+        return ""
+    values = given if isinstance(given, tuple) else (given,)
+    return f": chunkwise.{kind.__name__}({', '.join(map(shown, values))})"
+
+
+def _whole_number(what: str, given: object) -> int:
+    try:
+        return index(given)  # type: ignore[arg-type]  # of NumPy, for one
+    except TypeError:
+        raise InvalidParameter(
+            f"{what} is {shown(given)}; a whole number is needed: an offset in the document's text"
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,7 +203,7 @@ loaders = Registry(
         "markdown": f"{_HERE}.markdown:MarkdownLoader",
         "text": f"{_HERE}.text:TextLoader",
     },
-    needs=("load", "accepts"),
+    needs=("load(source, options, skip)", "accepts(name, head)"),
     example="mine(parameter=1)",
 )
 

@@ -220,10 +220,10 @@ class Choice:
 
     @property
     def patterns(self) -> str:
-        """As they are typed."""
-        given = [("--include", each) for each in self._include]
-        given += [("--exclude", each) for each in self._exclude]
-        return " ".join(f"{flag} {pattern!r}" for flag, pattern in given)
+        """By the names they have in Python and, behind dashes, on the command line."""
+        given = [("include", each) for each in self._include]
+        given += [("exclude", each) for each in self._exclude]
+        return " ".join(f"{name} {pattern!r}" for name, pattern in given)
 
 
 def in_words(kinds: Mapping[str, int]) -> str:

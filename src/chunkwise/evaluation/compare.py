@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.parameters import takes
 from chunkwise.base.wording import counted
 from chunkwise.evaluation.comparison_result import (
     NO_DIFFERENCE,
@@ -102,8 +103,8 @@ def _amounts(first: Results, second: Results, names: tuple[str, str]) -> list[st
     counted, budget = (a, budgets[1]) if budgets[0] is None else (b, budgets[0])
     return [
         f"{told}, and no recall is in both ({a}: {', '.join(_recalls(first)) or 'none'}; "
-        f"{b}: {', '.join(_recalls(second)) or 'none'}); evaluate both with --budget {budget}, "
-        f"or {counted} with --metrics all,recall@{budget}t, too"
+        f"{b}: {', '.join(_recalls(second)) or 'none'}); evaluate both with the budget {budget}, "
+        f"or {counted} with the metrics all,recall@{budget}t, too"
     ]
 
 
@@ -308,6 +309,7 @@ RunLike = Results | str | os.PathLike[str]
 """What `evaluate` gave, or the path of its file."""
 
 
+@takes()
 def compare(
     *runs: RunLike | Sequence[RunLike],
     metrics: Sequence[str] | None = None,

@@ -234,7 +234,7 @@ def check_common(
         why = f"; ids that are in both have other texts ({others:,})" if others else ""
         raise NotComparable(
             f"no question is in both {a} and {b}{why}; runs are compared question by question: "
-            "evaluate both with the same --test-queries"
+            "evaluate both with the same questions"
         )
     if not metrics:
         told = "; ".join(
@@ -242,7 +242,7 @@ def check_common(
             for run, name in zip(runs, names, strict=True)
         )
         raise ChunkwiseError(
-            f"no metric is in both ({told}); evaluate both with the same --metrics, -k and --budget"
+            f"no metric is in both ({told}); evaluate both with the same metrics, k and budget"
         )
 
 

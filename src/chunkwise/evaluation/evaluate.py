@@ -12,12 +12,12 @@ from typing import NamedTuple, cast
 
 from chunkwise.base.deprecation import grouped, renamed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.parameters import takes
+from chunkwise.base.parameters import named_list, takes
 from chunkwise.base.progress import Stages, Stopwatch
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource
-from chunkwise.core import Document, Hit, Query
+from chunkwise.core import Document, Hit, Passage, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input, leaving_out
 from chunkwise.evaluation.evaluate_system import QuestionSet, depths, evaluate_system
 from chunkwise.evaluation.live_answers import LiveOptions, ask_live, latency
@@ -160,7 +160,7 @@ def evaluate(
     names, judges = named_judges(judge)
     client = _client(names, llm)
     if not isinstance(metrics, str | Metric):
-        metrics = list(metrics)  # it is looked at more than once
+        metrics = named_list("metrics", metrics)  # it is looked at more than once
     measuring = ScoringOptions(
         tuple(chosen(metrics, k, budget, asked=names)), k, budget, scoring, seed=seed, llm=client,
         judges=judges, named=named_one_by_one(metrics, k, budget),
@@ -416,11 +416,18 @@ def _questions(
     asked = [query for query in testset.queries if not split or query.split == split]
     if not asked:
         raise ChunkwiseError(
-            f"no question is left in {testset.name or 'the test set'}: nothing can be evaluated"
+            f"no question is left in {testset.name or 'the test set'}: nothing can be evaluated{_first(left_out)}"
         )
     about: dict[str, Json] = {"file": testset.name, "hash": testset.hash, "count": len(asked)}
     about["left_out"] = left_out.dropped_questions
     return asked, {"questions": {**about, "split": split}}
+
+
+def _first(left_out: Skipped) -> str:
+    """The first reason why a question is left out; empty: none was."""
+    told = left_out.questions
+    more = f" (and {len(told) - 1:,} more)" if len(told) > 1 else ""
+    return f"; {told[0]}{more}" if told else ""
 
 
 def _placed(
@@ -433,14 +440,22 @@ def _placed(
         places = [place for each in query.references for place in each.places]
         wrong = [p for p in places if not 0 <= p.start < p.end <= sizes.get(p.doc_id, -1)]
         if wrong:
-            id, start, end = wrong[0]
-            size = f"which has {sizes[id]:,} characters" if id in sizes else "which is not there"
-            left_out.question_line(
-                f"question {query.id!r}: it refers to {start:,}–{end:,} of {id!r}, {size}"
-            )
+            left_out.question_line(f"question {query.id!r}: it {_misplaced(wrong[0], sizes)}")
         else:
             kept.append(query)
     return tuple(kept)
+
+
+def _misplaced(place: Passage, sizes: Mapping[str, int]) -> str:
+    id, start, end = place
+    told = f"refers to {start:,}–{end:,} of {id!r}"
+    if id not in sizes:
+        return f"{told}, which is not there"
+    if end <= start:
+        return f"{told}, which {'is empty' if end == start else 'ends before it starts'}"
+    return (
+        f"{told}; places begin at 0" if start < 0 else f"{told}, which has {sizes[id]:,} characters"
+    )
 
 
 def _refuse_repeated(queries: Sequence[Query]) -> None:
@@ -498,9 +513,7 @@ def _client(names: Sequence[str], llm: str | LanguageModel | LlmClient | None) -
 
 
 def _reranker(given: str | Reranker | None) -> Reranker | None:
-    if not isinstance(given, str):
-        return given
-    return get_reranker(given)
+    return None if given is None else get_reranker(given)
 
 
 def _name(file: File) -> str | None:

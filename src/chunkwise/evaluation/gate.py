@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from chunkwise.base.errors import InvalidParameter, NotComparable
+from chunkwise.base.parameters import takes
 from chunkwise.base.wording import counted, listed, main_reason, signed
 from chunkwise.evaluation.compare import (
     Lower,
@@ -152,6 +153,7 @@ class Gate:
         return f"<Gate {self.outcome}; {checks or 'nothing was checked'}{more}>"
 
 
+@takes()
 def gate(
     *runs: RunLike | Sequence[RunLike],
     metrics: Sequence[str] | None = None,
@@ -269,13 +271,18 @@ def _scored_names(run: Results) -> dict[str, None]:
     return dict.fromkeys(name for question in run.questions for name in question.scores)
 
 
+def _accepting(what: str) -> str:
+    """As it is written on the command line, and in Python."""
+    return f"--accept-changed {what} (accept=[{what!r}] in Python)"
+
+
 def _differing(
     first: Results, second: Results, names: tuple[str, str], accept: Sequence[str]
 ) -> list[str]:
     """A sentence for each thing that makes a difference between the two say nothing."""
     a, b = names
     found = [
-        f"{a} and {b} were made with other {what}; evaluate both with the same, or name it: --accept-changed {what}"
+        f"{a} and {b} were made with other {what}; evaluate both with the same, or name it: {_accepting(what)}"
         for what in changed_data(first, second)
         if what not in accept
     ]
@@ -285,7 +292,7 @@ def _differing(
         if gone:
             found.append(
                 f"{counted(len(gone), 'question')} of {a} not in {b}, such as {gone[0]!r}: left out there, or another "
-                "split; evaluate both with the same, or name it: --accept-changed questions"
+                f"split; evaluate both with the same, or name it: {_accepting('questions')}"
             )
     return [*found, *changed_rules(first, second, names)]
 
@@ -312,7 +319,8 @@ def _lost_scores(scored: Scored, judged: Sequence[NewZero]) -> list[str]:
         found.append(
             f"{len(lost):,} of the {counted(before, 'question')} with a score by {listed(names)} in {a} "
             f"{'has' if len(lost) == 1 else 'have'} none in {b}, such as {first[lost[0]].id!r}: "
-            f"{main_reason(reasons)}; evaluate again where they can be scored, or name it: --accept-changed questions"
+            f"{main_reason(reasons)}; evaluate again where they can be scored, or name it: "
+            f"{_accepting('questions')}"
         )
     return found
 

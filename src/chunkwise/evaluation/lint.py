@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from chunkwise.base.deprecation import grouped
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
-from chunkwise.base.parameters import takes
+from chunkwise.base.parameters import named_list, takes
 from chunkwise.base.repr_html import drawn
 from chunkwise.base.wording import percent
 from chunkwise.base.workers import Jobs
@@ -192,8 +192,10 @@ def _kinds(names: str | Iterable[str] | None) -> tuple[str, ...]:
     """As they are counted: `mid-word` and "mid word", as people read it, are `mid_word`."""
     if names is None:
         return tuple(KINDS)
-    given = names.split(",") if isinstance(names, str) else names
-    kinds = tuple(re.sub(r"[\s-]+", "_", kind.strip()) for kind in given)
+    given = names.split(",") if isinstance(names, str) else named_list("kinds", names)
+    kinds = tuple(
+        re.sub(r"[\s-]+", "_", kind.strip()) if isinstance(kind, str) else kind for kind in given
+    )
     for kind in kinds:
         if kind not in KINDS:
             raise InvalidParameter(f"kinds has {kind!r}; allowed: {', '.join(KINDS)}")

@@ -26,7 +26,7 @@ from chunkwise.records.fields import string_in
 
 _NUMBERED = re.compile(r"(.+)::([0-9]{1,12})", re.DOTALL)
 _PLACED = re.compile(r"(.+)@([0-9]{1,12})-([0-9]{1,12})", re.DOTALL)
-_HOW_TO_TELL = "; name the chunks with --chunks"
+_HOW_TO_TELL = "; name the chunks with --chunks (chunks=… in Python)"
 
 
 class ChunkNames:

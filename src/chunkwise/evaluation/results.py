@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,6 +16,7 @@ from typing import Any
 
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownMetric
+from chunkwise.base.parameters import takes
 from chunkwise.base.repr_html import drawn
 from chunkwise.base.version import __version__
 from chunkwise.base.wording import counted, did_you_mean
@@ -286,9 +288,10 @@ class Results:
 
 _OLD_SETTINGS = {"model": "embedder", "rerank": "reranker"}
 _OLD_OF_HITS = {"tokens": "token_count"}
-_MAKE_ONE = "chunkwise evaluate … --output FILE makes one"
+_MAKE_ONE = "write_results makes one, and so does chunkwise evaluate … --output FILE"
 
 
+@takes(results=Results, path=str | os.PathLike)
 def write_results(results: Results, path: str | Path) -> None:
     """Write the file whole or not at all; UTF-8, floats as Python shows them, never NaN or infinity."""
     place = Path(path)
@@ -329,6 +332,7 @@ def _finite(value: object, what: str, indent: int | None = None) -> str:
         ) from None
 
 
+@takes(path=str | os.PathLike)
 def read_results(path: str | Path) -> Results:
     """What `write_results` wrote; an error says which file, what is wrong and where."""
     value = _loaded(Path(path))

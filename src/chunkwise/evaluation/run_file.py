@@ -463,7 +463,7 @@ def _places(rows: Sequence[_HitRow], chunks: ChunkNames) -> Iterator[_Place | st
             yield _by_offsets(row.said, documents[number])
 
 
-NO_END = "its end is not known; name the chunks it is one of with --chunks"
+NO_END = "its end is not known; name the chunks it is one of with --chunks (chunks=… in Python)"
 
 
 def _named_chunk(row: _HitRow, number: int | str | None, chunks: ChunkNames) -> Passage | str:

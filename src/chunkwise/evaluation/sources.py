@@ -213,8 +213,8 @@ def carried_questions(source: Inputs | Index) -> str:
         if os.path.exists(path) and carries_documents(path):
             return path
     raise InvalidParameter(
-        "no questions are named: give a file of them (--test-queries FILE), or a test set that holds questions and "
-        "documents as the source (BEIR, SQuAD, AutoRAG)"
+        "no questions are named: give a file of them (queries=…, or --test-queries FILE on the command line), or a "
+        "test set that holds questions and documents as the source (BEIR, SQuAD, AutoRAG)"
     )
 
 

@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.parameters import shown
 from chunkwise.core import Score
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class CutCounts:
 
 Scores = NDArray[np.float64]
 
-NO_CHUNKS = "the hits come without the chunks of an index; name their file with --chunks"
+NO_CHUNKS = "the hits come without the chunks of an index; name their file with --chunks (chunks=… in Python)"
 """Why a metric of a whole chunking has no score."""
 
 Need = Literal[
@@ -71,6 +72,13 @@ NEEDS: Mapping[Need, str] = MappingProxyType(
         "llm": "a language model (--judge llm)",
         "judge": "its judge (--judge)",
     }
+)
+
+Better = Literal["higher", "lower"]
+At = Literal["none", "hits", "hits or tokens"]
+Per = Literal["question", "chunking"]
+_ALLOWED: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"better": get_args(Better), "at": get_args(At), "per": get_args(Per)}
 )
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*(?:[.-][a-z0-9_]+)*")
@@ -134,7 +142,7 @@ class Metric:
     score: Callable[[Evidence], Sequence[Value] | Value | WholeScore] | None = None
     group: str = "others"
     """What names it together with others in `--metrics`."""
-    better: Literal["higher", "lower"] = "higher"
+    better: Better = "higher"
     bounds: tuple[float, float] = (0.0, 1.0)
     """Of a score. Intervals and pages draw shares: of a question it is one from 0 to 1."""
     targets: Targets | None = None
@@ -144,13 +152,13 @@ class Metric:
     remedy: Remedy | None = None
     """What to do about a figure that is not good; None: as its question says."""
     needs: tuple[Need, ...] = ()
-    at: Literal["none", "hits", "hits or tokens"] = "none"
+    at: At = "none"
     """What may stand behind @: nothing, a number of hits, or also a budget of tokens as in @1000t."""
     usual_at: int | None = None
     """What stands behind @ where nothing is said; None: the k or the budget of the run."""
     usual: tuple[str, ...] = ("",)
     """What stands behind @ where the whole group is asked for; none: it must be asked for by its own name."""
-    per: Literal["question", "chunking"] = "question"
+    per: Per = "question"
     judge: str = ""
     """Whose verdicts on single hits it is the share of."""
     asks: str = ""
@@ -169,6 +177,24 @@ class Metric:
             raise InvalidParameter(
                 f"a metric is named {self.name!r}; small letters, digits and _ are allowed, parts joined by a dot: "
                 "coverage.rare_words"
+            )
+        for name, allowed in _ALLOWED.items():
+            if (given := getattr(self, name)) not in allowed:
+                raise InvalidParameter(
+                    f"{name} of the metric {self.name!r} is {shown(given)}; allowed: {', '.join(allowed)}"
+                )
+        if not isinstance(self.needs, tuple | list):
+            raise InvalidParameter(
+                f"needs of the metric {self.name!r} is {shown(self.needs)}; a tuple of names is needed: (…,)"
+            )
+        for need in self.needs:
+            if need not in NEEDS:
+                raise InvalidParameter(
+                    f"needs of the metric {self.name!r} has {shown(need)}; allowed: {', '.join(NEEDS)}"
+                )
+        if self.score is not None and not callable(self.score):
+            raise InvalidParameter(
+                f"score of the metric {self.name!r} is {shown(self.score)}; a function of the evidence is needed"
             )
         low, high = self.bounds
         if self.per == "question" and not 0 <= low < high <= 1:

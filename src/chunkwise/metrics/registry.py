@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from types import MappingProxyType
 
 from chunkwise.base.errors import InvalidParameter, UnknownName, warn_user
+from chunkwise.base.parameters import named_list, shown
 from chunkwise.base.registry import RegisteredPart, Registry
 from chunkwise.base.wording import did_you_mean
 from chunkwise.metrics.judges import retrieval_precision
@@ -84,6 +85,10 @@ def _others(path: tuple[str, ...]) -> dict[str, Metric]:
 
 
 def _checked(name: str, part: object) -> Metric:
+    if isinstance(part, type):
+        raise InvalidParameter(
+            f"{name} is a class; an object of it is needed: {name}(name, help, score=…)"
+        )
     if not isinstance(part, Metric):
         raise InvalidParameter(
             f"{name} is {type(part).__name__}, and no metric; a metric is chunkwise.Metric(name, help, score=…)"
@@ -326,12 +331,19 @@ def chosen(
 
 def _named(names: str | Metric | Iterable[str | Metric]) -> list[str]:
     several = [names] if isinstance(names, Metric) else names
-    given = several.split(",") if isinstance(several, str) else list(several)
+    given = several.split(",") if isinstance(several, str) else named_list("metrics", several)
     named = (
-        each if isinstance(each, str) else handed_over(type(each).__name__, each).name
-        for each in given
+        each if isinstance(each, str) else handed_over(_called(each), each).name for each in given
     )
     return [name.strip() for name in named if name.strip()]
+
+
+def _called(part: object) -> str:
+    """What an error calls what was handed over: a function and a class by their names."""
+    return str(
+        getattr(part, "__name__", None)
+        or (type(part).__name__ if isinstance(part, Metric) else shown(part))
+    )
 
 
 def named_one_by_one(
@@ -363,5 +375,11 @@ def _members(name: str, budget: int | None, asked: Collection[str]) -> tuple[str
 
 def _unnamed(metric: Metric) -> str:
     if metric.asks == LLM:
-        return f"{metric.name} asks a language model; say so, and which: --judge llm --llm local"
-    return f"{metric.name} asks the judge {metric.asks}; say so: --judge {metric.asks}"
+        return (
+            f"{metric.name} asks a language model; say so, and which: --judge llm --llm local (judge='llm', "
+            "llm='local' in Python)"
+        )
+    return (
+        f"{metric.name} asks the judge {metric.asks}; say so: --judge {metric.asks} "
+        f"(judge={metric.asks!r} in Python)"
+    )

@@ -97,7 +97,7 @@ embedders = Registry(
         "gte-small": "chunkwise.models.embed.pretrained:gte_small",
         "use-multi": "chunkwise.models.embed.pretrained:use_multilingual",
     },
-    needs=("embed", "identity", "dimensions"),
+    needs=("embed(texts, kind)", "identity", "dimensions"),
     example=f"{DEFAULT}(long=truncate)",
     forms=EMBEDDER_FORMS,
 )
@@ -108,7 +108,7 @@ rerankers = Registry(
         _LOCAL: "chunkwise.models.rerank.cross_encoder:PretrainedReranker",
         _MAXSIM: "chunkwise.models.rerank.maxsim:MaxSimReranker",
     },
-    needs=("scores", "identity"),
+    needs=("scores(query, texts)", "identity"),
     example=f"{_MAXSIM}(first=0.5)",
     forms=RERANKER_FORMS,
 )
@@ -116,7 +116,7 @@ language_models = Registry(
     "language model",
     "chunkwise.language_models",
     {},
-    needs=("complete", "identity", "price_name", "window", "concurrency"),
+    needs=("complete(request, stop)", "identity", "price_name", "window", "concurrency"),
     example="mine(parameter=1)",
     forms=LANGUAGE_MODEL_FORMS,
 )
@@ -128,7 +128,7 @@ name_finders = Registry(
         "spacy": "chunkwise.models.name_finder:SpacyNames",
         "lac": "chunkwise.models.name_finder:LacNames",
     },
-    needs=("names", "identity"),
+    needs=("names(text)", "identity"),
     example="spacy(model=en_core_web_sm)",
 )
 

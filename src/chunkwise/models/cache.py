@@ -31,7 +31,9 @@ from chunkwise.models.embed.embedder import (
     Kind,
     TokenEmbedder,
     TokenVectors,
+    as_vectors,
     suits_late,
+    vectors_of,
 )
 from chunkwise.models.home import HOME_VARIABLE, vectors_file
 
@@ -351,7 +353,7 @@ class CachedEmbedder:
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         for some, fresh in self._fresh(missing, kind):
             rows = dict(zip(some, fresh.astype("<f4"), strict=True))
-            self._check_length(fresh.shape[1])
+            self._check_length(fresh.shape[1], fresh=True)
             # What is no vector is for the caller to judge, and not for ever.
             sound = {key: row.tobytes() for key, row in rows.items() if np.isfinite(row).all()}
             self.cache.put(identity, sound)
@@ -372,13 +374,18 @@ class CachedEmbedder:
         embed_each = getattr(self.embedder, "embed_each", None)
         if embed_each is None:
             for some in self._slices(keys):
-                yield some, self.embedder.embed([missing[key] for key in some], kind)
+                yield some, vectors_of(self.embedder, [missing[key] for key in some], kind)
         elif texts:
             for at, rows in embed_each(texts, kind):
-                yield keys[at : at + len(rows)], rows
+                yield keys[at : at + len(rows)], as_vectors(self.identity, rows, len(rows))
 
-    def _check_length(self, length: int) -> None:
+    def _check_length(self, length: int, fresh: bool = False) -> None:
         if length != self.dimensions:
+            if fresh and (said := self.embedder.dimensions) != length:
+                raise ChunkwiseError(
+                    f"{self.identity} gives vectors of {length} dimensions, and its `dimensions` says {said}: make it "
+                    f"say {length}"
+                )
             raise ChunkwiseError(
                 f"{self.identity} gives vectors of {length} dimensions, {self.dimensions} are known of it: "
                 "the model of this name has changed, or what an older version kept is damaged; forget the old vectors "

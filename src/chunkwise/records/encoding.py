@@ -56,11 +56,16 @@ def _foreign(head: bytes) -> str | None:
     return None
 
 
+def _option(encoding: str) -> str:
+    """As it is written on the command line, and in Python."""
+    return f"--encoding {encoding} (LoadOptions(encoding={encoding!r}) in Python)"
+
+
 def _unlike_text(head: bytes) -> str | None:
     zeros = head.count(0)
     if zeros > len(head) * 0.3 and max(head[::2].count(0), head[1::2].count(0)) == zeros:
         order = "le" if head[1::2].count(0) == zeros else "be"
-        return f"UTF-16 without a byte order mark? pass --encoding utf-16-{order}"
+        return f"UTF-16 without a byte order mark? pass {_option(f'utf-16-{order}')}"
     controls = len(head) - len(head.translate(None, _CONTROLS))
     return "a binary file" if controls > len(head) * 0.3 else None
 
@@ -85,7 +90,9 @@ def decode(data: bytes, origin: str, encoding: str | None = None) -> str:
             raise UnreadableDocument(origin, "a binary file") from error
         if encoding is not None and not _is_utf8(encoding):
             return _by_name(data, origin, encoding)
-        why = f"not valid UTF-8 at byte {error.start}; name its encoding, such as --encoding cp1252"
+        why = (
+            f"not valid UTF-8 at byte {error.start}; name its encoding, such as {_option('cp1252')}"
+        )
         raise UnreadableDocument(origin, why) from error
 
 
@@ -210,9 +217,9 @@ def _by_name(data: bytes, origin: str, encoding: str) -> str:
         text = data.decode(encoding)
         text.encode("utf-8")  # codecs such as UTF-7 can make lone surrogates, which are no text
     except UnicodeDecodeError as error:
-        what = f"not valid {encoding} at byte {error.start}; pass another --encoding"
+        what = f"not valid {encoding} at byte {error.start}; pass another encoding"
         raise UnreadableDocument(origin, what) from error
     except UnicodeError as error:
-        what = f"not valid {encoding}; pass another --encoding"
+        what = f"not valid {encoding}; pass another encoding"
         raise UnreadableDocument(origin, what) from error
     return text

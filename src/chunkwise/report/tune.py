@@ -212,7 +212,7 @@ def tune(
     rerankers: Sequence[str] | None = None,
     maxsim: str | None = None,
     tokenizer: str | None = None,
-    time: str | None = None,
+    time: str | float | None = None,
     exact: bool | None = None,
     prior: bool | None = None,
     seed: int | None = None,
@@ -232,10 +232,10 @@ def tune(
     `source` are files, folders or `Document`s, or a plan (`sweep.toml`); what is said beside a plan wins. The
     `embedder` "none": words alone; other `embedders`, `rerankers` and the token vectors of `maxsim` are tried on the
     best. `tokenizer` counts budgets (recall@1000t): a name, a model's name or the path of a tokenizer.json. `time` is
-    what may be spent, such as "10 min". `prior=False`: what parameters did on public question sets does not count. In
-    the folder `output` what is done is kept, so that the same call goes on where the last one was stopped, and the
-    report and the recommendation are written. `pipeline` is what builds one of your own, `./mine.py:build`: the
-    parameters it declares are tried instead of chunkings and retrievers (docs/pipelines.md).
+    what may be spent, such as "10 min", or a number of seconds. `prior=False`: what parameters did on public question
+    sets does not count. In the folder `output` what is done is kept, so that the same call goes on where the last one
+    was stopped, and the report and the recommendation are written. `pipeline` is what builds one of your own,
+    `./mine.py:build`: the parameters it declares are tried instead of chunkings and retrievers (docs/pipelines.md).
     """
     if pipeline is not None:
         for name, given in (

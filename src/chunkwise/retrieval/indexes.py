@@ -123,6 +123,7 @@ class Index:
         mmr: float | None = ..., reranker: str | Reranker | None = ..., tokenizer: TokenizerLike | None = ...,
     ) -> list[list[Hit]]: ...  # fmt: skip
 
+    @takes()
     @renamed(rerank="reranker")
     def search(
         self,
@@ -199,6 +200,7 @@ class Index:
         """The ids of all chunks, and a float32 matrix with one row for each, in the order of `chunks`."""
         return all_vectors(self.source)
 
+    @takes()
     def export(self, output: str | os.PathLike[str], *, with_vectors: bool | None = None) -> int:
         """Writes all chunks to a file, .parquet, .jsonl or .csv, each with its `vector` where the index has vectors;
         returns how many there are. `with_vectors` asks for them, or leaves them out."""
@@ -371,6 +373,7 @@ def _with_chunks(
     return inputs if again else documents, given.strategy(parents=True), options
 
 
+@takes()
 @renamed(place="source", model="embedder")
 def open_index(
     source: str | os.PathLike[str],

@@ -64,7 +64,7 @@ registry = Registry(
         "graph": "chunkwise.retrieval.retrievers:GraphRetriever",
         "communities": "chunkwise.retrieval.global_search:CommunitiesRetriever",
     },
-    needs=("rank or spans",),
+    needs=("rank(source, questions, depth, only) or spans(source, questions, budget, only)",),
     example="hybrid(dense=1, fusion='rrf')",
 )
 

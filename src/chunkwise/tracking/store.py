@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
+from chunkwise.base.parameters import takes
 from chunkwise.base.repr_html import drawn
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, Query
@@ -124,6 +125,7 @@ def _home() -> Path | None:
         return None
 
 
+@takes()
 def history(path: str | Path | None = None) -> History:
     """The runs that are remembered: of the project around the working folder, of a file, or of a server.
 

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from typing import Literal
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.parameters import shown
 from chunkwise.chunkers import label_with_size
 from chunkwise.documents.loader import OptionValue
 from chunkwise.metrics.metric import Metric
@@ -27,8 +28,17 @@ BUDGETS = (250, 500, 1000, 2000)
 _AT_K = ("recall", "precision", "context_recall", "ndcg", "hit")
 
 
-def objective_of(text: str, k: int) -> str:
+def objective_of(text: str | object, k: int) -> str:
     """The objective in full: recall@5 of recall."""
+    if isinstance(text, Metric):
+        raise InvalidParameter(
+            f"objective is the metric {text.name!r} as an object; its name is needed, as a sweep is shared between "
+            "processes and gone on with another day: put the metric behind an entry point (docs/extending.md)"
+        )
+    if not isinstance(text, str):
+        raise InvalidParameter(
+            f"objective is {shown(text)}; the name of a metric is needed, such as 'recall@1000t' or 'ndcg@5'"
+        )
     if ".py:" in text:
         raise InvalidParameter(
             f"objective is {text!r}; a sweep is shared between processes and gone on with another day, where nobody "

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.parameters import takes
 from chunkwise.base.wording import counted
 from chunkwise.chunkers.write_chunks import VECTOR, WHOLE_NUMBERS, row_of
 from chunkwise.core import Chunk, OnProgress
@@ -76,6 +77,7 @@ class _Row:
     vector: Sequence[float] | None
 
 
+@takes()
 def push(
     source: PushSource,
     to: str,

@@ -55,14 +55,15 @@ def test_a_byte_order_mark_tells_the_encoding_and_stays_in_the_text(encoding: st
 
 def test_utf16_without_mark_is_named() -> None:
     assert loaded("a.txt", "plain words".encode("utf-16-le"))[1] == [
-        "UTF-16 without a byte order mark? pass --encoding utf-16-le"
+        "UTF-16 without a byte order mark? pass --encoding utf-16-le (LoadOptions(encoding='utf-16-le') in Python)"
     ]
 
 
 def test_wrong_encoding_names_the_byte_and_the_way_out() -> None:
     data = "the caf\xe9 is open".encode("latin-1")
     assert loaded("a.txt", data)[1] == [
-        "not valid UTF-8 at byte 7; name its encoding, such as --encoding cp1252"
+        "not valid UTF-8 at byte 7; name its encoding, such as --encoding cp1252 "
+        "(LoadOptions(encoding='cp1252') in Python)"
     ]
     assert loaded("a.txt", data, encoding="latin-1")[0][0].text == "the café is open"
 

@@ -22,7 +22,7 @@ registry = Registry(
         "similarity": "chunkwise.metrics.judges.relevance_judges:SimilarityJudge",
         LLM: "chunkwise.metrics.judges.llm_judge:LlmJudge",
     },
-    needs=("judge", "name"),
+    needs=("judge(queries, hits)", "name"),
     example="similarity(threshold=0.7)",
 )
 

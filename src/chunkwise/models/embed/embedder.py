@@ -9,7 +9,8 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.wording import counted
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.sentences.boundaries import sentence_starts
 
@@ -56,6 +57,27 @@ def accelerator_of(identity: str) -> str:
 def same_model(one: str, other: str) -> bool:
     """Whether the two differ by the device at most: near enough for a question, not for rows of one index."""
     return _ON.sub("", one) == _ON.sub("", other)
+
+
+def vectors_of(embedder: Embedder, texts: Sequence[str], kind: Kind) -> NDArray[np.float32]:
+    """A row a text, or an error that names the embedder."""
+    return as_vectors(embedder.identity, embedder.embed(texts, kind), len(texts))
+
+
+def as_vectors(identity: str, given: object, count: int) -> NDArray[np.float32]:
+    """What an embedder gave for so many texts; lists of numbers are taken, too."""
+    needed = "embed has to give a float32 array with one row a text, in their order"
+    try:
+        rows = np.asarray(given, np.float32)
+    except (TypeError, ValueError) as error:
+        raise ChunkwiseError(
+            f"the embedder {identity} gave no numbers for {counted(count, 'text')} ({error}); {needed}"
+        ) from error
+    if rows.ndim != 2 or len(rows) != count:
+        raise ChunkwiseError(
+            f"the embedder {identity} gave an array of the shape {rows.shape} for {counted(count, 'text')}; {needed}"
+        )
+    return rows
 
 
 _LENGTH = 1e-3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic, TypeVar, Union
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, Union
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.chunkers.chunk import Chunked
@@ -30,6 +30,11 @@ _Model = TypeVar("_Model", Embedder, NameFinder, TokenEncoder)
 class LazyModel(ABC, Generic[_Model]):
     """A model by its name, or one that is there; `expected` is the identity an index was made with."""
 
+    kind: ClassVar[str]
+    """What an error calls it."""
+    parameter: ClassVar[str]
+    """What takes one of your own."""
+
     def __init__(
         self, model: str | _Model, expected: str = "", advance: OnProgress | None = None
     ) -> None:
@@ -48,7 +53,16 @@ class LazyModel(ABC, Generic[_Model]):
 
     @cached_property
     def _checked(self) -> _Model:
-        made = self._make()
+        try:
+            made = self._make()
+        except UnknownName as error:
+            # One that was handed over is kept by its identity, which makes no model.
+            if self.requested != self._expected:
+                raise
+            raise InvalidParameter(
+                f"the index was made with the {self.kind} {self.name!r}, which cannot be made again by that name "
+                f"({error}); pass it: {self.parameter}=…, to index or to open_index"
+            ) from error
         if self._expected and not self._is_expected(made.identity):
             raise wrong_model_error(self._expected, self.name, made.identity)
         return made
@@ -62,6 +76,9 @@ class LazyModel(ABC, Generic[_Model]):
 
 class LazyEmbedder(LazyModel[Embedder]):
     """What gives a vector a text."""
+
+    kind = "embedder"
+    parameter = "embedder"
 
     def __init__(
         self, model: str | Embedder, expected: str = "", advance: OnProgress | None = None
@@ -102,6 +119,9 @@ class UncachedEmbedder(LazyEmbedder):
 class LazyTokenEncoder(LazyModel[TokenEncoder]):
     """What gives a vector a token."""
 
+    kind = "token encoder"
+    parameter = "maxsim"
+
     def _make(self) -> TokenEncoder:
         from chunkwise.models import get_token_encoder
 
@@ -110,6 +130,9 @@ class LazyTokenEncoder(LazyModel[TokenEncoder]):
 
 class LazyNameFinder(LazyModel[NameFinder]):
     """What finds names beside the rules."""
+
+    kind = "name finder"
+    parameter = "names"
 
     def __init__(self, finder: str | NameFinder, expected: str = "") -> None:
         if not isinstance(finder, str):

@@ -10,6 +10,7 @@ from pathlib import Path
 from chunkwise.base import spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.object_store import address_of
+from chunkwise.base.parameters import named_list
 from chunkwise.core import Document
 from chunkwise.documents import Input, Inputs, LoadOptions, each_input, leaving_out
 from chunkwise.documents.walk import SWEEP_FILES
@@ -76,7 +77,7 @@ def sweep_from_source(
     k: int | None = None,
     seed: int | None = None,
     exact: bool | None = None,
-    time: str | None = None,
+    time: str | float | None = None,
     tokenizer: str | None = None,
     prior: bool | None = None,
     resume: str | os.PathLike[str] | None = None,
@@ -105,11 +106,11 @@ def sweep_from_source(
         "k": k,
         "seed": seed,
         "exact": exact,
-        "seconds": parse_time(time) if time else None,
+        "seconds": None if time is None else parse_time(time),
         "tokenizer": tokenizer,
         "prior": prior,
-        "embedders": None if embedders is None else tuple(dict.fromkeys(embedders)),
-        "rerankers": None if rerankers is None else tuple(dict.fromkeys(rerankers)),
+        "embedders": _distinct_names("embedders", embedders),
+        "rerankers": _distinct_names("rerankers", rerankers),
         "maxsim": maxsim,
     }
     sweep = _overridden(sweep, model, overrides)
@@ -120,6 +121,11 @@ def sweep_from_source(
     )
 
 
+def _distinct_names(parameter: str, given: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Each once; None: as the plan has them."""
+    return None if given is None else tuple(dict.fromkeys(named_list(parameter, given)))
+
+
 def sweep_of_pipeline(
     pipeline: str,
     source: Inputs,
@@ -128,14 +134,14 @@ def sweep_of_pipeline(
     objective: str | None = None,
     k: int | None = None,
     seed: int | None = None,
-    time: str | None = None,
+    time: str | float | None = None,
     tokenizer: str | None = None,
     timeout: float | None = None,
 ) -> SweepSource:
     """The sweep of a pipeline's own parameters; wrong declarations are told at once."""
     if test_queries is None:
         raise InvalidParameter(
-            "a pipeline is tuned by questions, and none are named: --test-queries FILE"
+            "a pipeline is tuned by questions, and none are named: queries=… (--test-queries FILE)"
         )
     paths, documents = _paths_and_documents(source)
     file, queries = _file_or_queries(test_queries)
@@ -143,7 +149,7 @@ def sweep_of_pipeline(
     plain = pipeline_label(shortest_reference(name), fixed)
     usual = Sweep(tuple(paths), file, (), (), embedder="", finalists=0, prior=False, pipeline=plain)
     changes = {
-        "objective": objective, "k": k, "seed": seed, "seconds": parse_time(time) if time else None,
+        "objective": objective, "k": k, "seed": seed, "seconds": None if time is None else parse_time(time),
         "tokenizer": tokenizer, "timeout": timeout,
     }  # fmt: skip
     sweep = _overridden(usual, None, changes)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.parameters import shown
 from chunkwise.base.wording import counted, money_words, time_words
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.semantic import EmbeddingChunker
@@ -22,7 +24,9 @@ _UNITS = {
 _AMOUNT = r"[0-9]{1,9}(?:\.[0-9]{1,6})?"
 _TIME = re.compile(rf"({_AMOUNT})\s*([a-z]+)\s*", re.ASCII)
 _MONEY = re.compile(rf"(?P<before>[$€£])?\s*(?P<amount>{_AMOUNT})\s*(?P<behind>[A-Z]{{3}}|[$€£])?")
-_ALLOWED = "a time ('90 s', '10 min', '1 h 30 min') or money ('5 USD', '5 EUR')"
+_A_TIME = "a time ('90 s', '10 min', '1 h 30 min')"
+_ALLOWED = f"{_A_TIME} or money ('5 USD', '5 EUR')"
+_ALLOWED_TIME = f"a number of seconds, or {_A_TIME}"
 
 
 class SweepBudget(NamedTuple):
@@ -37,23 +41,30 @@ def parse_budget(text: str) -> SweepBudget:
     """What was written; an error says what can be."""
     stripped = text.strip()
     found = _time(stripped) or _money(stripped)
-    if found is None:
-        raise InvalidParameter(f"budget is {text[:80]!r}; allowed: {_ALLOWED}")
-    if not (found.seconds or found.money):
-        raise InvalidParameter(
-            f"budget is {text[:80]!r}, which leaves nothing to spend; allowed: {_ALLOWED}"
-        )
+    if found is None or not (found.seconds or found.money):
+        raise _refused("budget", text, found, _ALLOWED)
     return found
 
 
-def parse_time(text: str) -> float:
-    """Seconds of "10 min"; money is no time."""
-    seconds = parse_budget(text).seconds
-    if seconds is None:
+def parse_time(given: str | float) -> float:
+    """Seconds: their number, or "10 min"; money is no time."""
+    if isinstance(given, str):
+        found = _time(given.strip()) or _money(given.strip())
+    else:
+        is_time = isinstance(given, int | float) and not isinstance(given, bool) and isfinite(given)
+        found = SweepBudget(given) if is_time else None
+    if found is None or not (found.money or (found.seconds or 0) > 0):
+        raise _refused("time", given, found, _ALLOWED_TIME)
+    if found.seconds is None:
         raise InvalidParameter(
-            f"time is {text!r}; a time is needed: '90 s', '10 min', '1 h'. Money is for a plan: budget = \"5 USD\""
+            f"time is {given!r}; a time is needed: '90 s', '10 min', '1 h'. Money is for a plan: budget = \"5 USD\""
         )
-    return seconds
+    return found.seconds
+
+
+def _refused(name: str, given: object, found: SweepBudget | None, allowed: str) -> InvalidParameter:
+    nothing = "" if found is None else ", which leaves nothing to spend"
+    return InvalidParameter(f"{name} is {shown(given)}{nothing}; allowed: {allowed}")
 
 
 def _time(stripped: str) -> SweepBudget | None:

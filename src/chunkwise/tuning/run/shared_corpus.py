@@ -277,7 +277,7 @@ class SharedCorpus:
         if not isinstance(made, TokenEmbedder):
             raise InvalidParameter(
                 f"the model {self._model.name!r} gives no vectors of single tokens, which vectors='late' needs; "
-                "embed every chunk by itself (--exact), or choose another model"
+                "embed every chunk by itself (exact=True, --exact), or choose another model"
             )
         return made
 

@@ -1,0 +1,282 @@
+"""What somebody who knows other libraries gets wrong in Python is refused in words: what, which value, what next."""
+
+import inspect
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import chunkwise
+from chunkwise import Document, Fact, Metric, Passage, Query, Reference, Span
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.metrics.evidence import Evidence
+from hash_embedder import PlainHashEmbedder
+
+DOCUMENTS = [
+    Document("a.md", "# Tides\n\nThe ferry leaves at nine, when the tide is high.", format="markdown"),
+    Document("b.md", "The seed library lends seeds in spring and wants them back in autumn."),
+]  # fmt: skip
+QUERY = Query("1", "When does the ferry leave?", (Reference("a.md", 10, 34),))
+
+
+class Whole:
+    """Cuts nothing."""
+
+    def split(self, document: chunkwise.Analyzed) -> Sequence[Span]:
+        return [Span(0, len(document.text))]
+
+
+class Reading:
+    """A reranker."""
+
+    identity = "reading"
+
+    def scores(self, query: str, texts: Sequence[str]) -> Any:
+        return np.ones(len(texts), np.float32)
+
+
+class OfLists(PlainHashEmbedder):
+    """Gives lists, as other libraries' embedders do."""
+
+    identity = "lists"
+
+    def embed(self, texts: Sequence[str], kind: Any = "passage") -> Any:
+        return super().embed(texts, kind).tolist()
+
+
+class OfWords(PlainHashEmbedder):
+    """Gives no vectors at all."""
+
+    identity = "words"
+
+    def embed(self, texts: Sequence[str], kind: Any = "passage") -> Any:
+        return list(texts)
+
+
+class Flat(PlainHashEmbedder):
+    """Gives the numbers of all texts in one row."""
+
+    identity = "flat"
+
+    def embed(self, texts: Sequence[str], kind: Any = "passage") -> Any:
+        return super().embed(texts, kind).ravel()
+
+
+class WithoutKind(PlainHashEmbedder):
+    """Knows one kind of text."""
+
+    identity = "kindless"
+
+    def embed(self, texts: Sequence[str]) -> Any:  # type: ignore[override]
+        return super().embed(texts)
+
+
+class Short(PlainHashEmbedder):
+    """Says one more dimension than it has."""
+
+    identity = "short"
+    dimensions = 17
+
+    def embed(self, texts: Sequence[str], kind: Any = "passage") -> Any:
+        return np.ones((len(texts), 16), np.float32)
+
+
+def _score(evidence: Evidence) -> list[float]:
+    return [1.0 for _ in evidence.queries]
+
+
+def _evaluate(**given: Any) -> Any:
+    return chunkwise.evaluate(DOCUMENTS, [QUERY], **{"embedder": PlainHashEmbedder(), **given})
+
+
+def _tune(**given: Any) -> Any:
+    return chunkwise.tune(DOCUMENTS, [QUERY], embedder="none", **given)
+
+
+def _index(**given: Any) -> Any:
+    return chunkwise.index(DOCUMENTS, **{"embedder": PlainHashEmbedder(), **given})
+
+
+_ANY: Any = None
+
+MISTAKES: list[tuple[Callable[[], object], str]] = [
+    # a value of another kind
+    (lambda: _tune(time="soon"), r"time is 'soon'; allowed: a number of seconds, or a time \('90 s'"),
+    (lambda: _tune(time=0), "time is 0, which leaves nothing to spend; allowed: a number of seconds"),
+    (lambda: _tune(time=float("nan")), "time is nan; allowed: a number of seconds, or a time"),
+    (lambda: _tune(time=True), "time is True; allowed: a number of seconds, or a time"),
+    (lambda: _tune(time=[10]), r"time is \[10\]; allowed: a number of seconds, or a time"),
+    (lambda: _tune(time="5 USD"), "time is '5 USD'; a time is needed"),
+    (lambda: _tune(objective=Metric("mine", "My own.", score=_score)),
+     "objective is the metric 'mine' as an object; its name is needed"),
+    (lambda: _tune(objective=5), "objective is 5; the name of a metric is needed, such as 'recall@1000t'"),
+    (lambda: _tune(embedders="minilm"), r"embedders is 'minilm'; a list of names is needed: \['minilm'\]"),
+    (lambda: _tune(rerankers=5), "rerankers is 5; a list of names is needed"),
+    (lambda: chunkwise.lint(DOCUMENTS, kinds=5), "kinds is 5; a list of names is needed"),
+    (lambda: chunkwise.lint(DOCUMENTS, kinds=[5]), "kinds has 5; allowed: mid_word"),
+    (lambda: _evaluate(metrics=5), "metrics is 5; a list of names is needed"),
+    (lambda: _evaluate(metrics=[5]), "5 is int, and no metric; a metric is chunkwise.Metric"),
+    (lambda: _evaluate(metrics=[_score]), "_score is function, and no metric; a metric is chunkwise.Metric"),
+    (lambda: chunkwise.write_results("x.json", _ANY), "results is 'x.json'; a chunkwise.Results is needed"),
+    # questions
+    (lambda: Query("1", "q?", (("tty.md", 0, 50),)),
+     r"references of the question '1' has \('tty.md', 0, 50\); Reference is needed: "
+     r"chunkwise.Reference\('tty.md', 0, 50\)"),
+    (lambda: Query("1", "q?", (Passage("tty.md", 0, 50),)), "Reference is needed: chunkwise.Reference"),
+    (lambda: Query("1", "q?", Reference("tty.md", 0, 50)),
+     r"references of the question '1' is Reference\(.*; a tuple of Reference is needed: \(…,\)"),
+    (lambda: Query("1", "q?", facts=("nine",)), r"facts .* has 'nine'; Fact is needed: chunkwise.Fact\('nine'\)"),
+    (lambda: Query("1", "q?", types="lookup"), "types .* is 'lookup'; a tuple of str is needed"),
+    (lambda: Query(1, "q?"), "id of the question 1 is 1; a str is needed: '1'"),
+    (lambda: Query("1", None), "text of the question '1' is None; a str is needed"),
+    (lambda: Reference("tty.md", "0", 50), "start of the reference to 'tty.md' is '0'; a whole number is needed"),
+    (lambda: Reference(5, 0, 50), "doc_id of a reference is 5; a str is needed"),
+    (lambda: Reference("tty.md", 0, 50, (("b.md", 1, 2),)), "alternatives .* Passage is needed: chunkwise.Passage"),
+    # documents
+    (lambda: Document("a", "x", metadata=[1]), r"metadata of the document 'a' is \[1\]; a dict is needed"),
+    (lambda: Document("a", "x", {"year": 2024}),
+     r"title of the document 'a' is \{'year': 2024\}; a str is needed: metadata has a parameter of its own"),
+    (lambda: chunkwise.chunk_text(["a", "b"]), "text is a list; a str is needed: call it for each of them"),
+    (lambda: chunkwise.chunk_text(None), "text is None; a str is needed: leave out what has no text"),
+    (lambda: chunkwise.chunk_text(b"a"), "text is bytes; a str is needed: decode it first"),
+    (lambda: chunkwise.chunk_text(Path("a.md")), "text is a path; a str is needed: chunkwise.chunk reads files"),
+    (lambda: chunkwise.chunk_text(DOCUMENTS[0]), "text is a Document; a str is needed: chunkwise.chunk_document"),
+    (lambda: Document("a", ["x"]), "text of the document 'a' is a list; a str is needed"),
+    # metrics
+    (lambda: Metric("x", "y", score=_score, better="max"), "better of the metric 'x' is 'max'; allowed: higher, lower"),
+    (lambda: Metric("x", "y", score=_score, per="doc"), "per of the metric 'x' is 'doc'; allowed: question, chunking"),
+    (lambda: Metric("x", "y", score=_score, at="5"), "at of the metric 'x' is '5'; allowed: none, hits, hits or tok"),
+    (lambda: Metric("x", "y", score=_score, needs=("gold",)), "needs of the metric 'x' has 'gold'; allowed: refer"),
+    (lambda: Metric("x", "y", score=_score, needs="references"), "needs of the metric 'x' is 'references'; a tuple"),
+    (lambda: Metric("x", "y", score=0.5), "score of the metric 'x' is 0.5; a function of the evidence is needed"),
+    # classes
+    (lambda: list(chunkwise.chunk(DOCUMENTS, Whole)), r"Whole is a class; an object of it is needed: Whole\(\)"),
+    (lambda: chunkwise.get_strategy(Whole), r"Whole is a class; an object of it is needed: Whole\(\)"),
+    (lambda: chunkwise.index(DOCUMENTS, embedder=PlainHashEmbedder), r"PlainHashEmbedder is a class; .*: Plain.*\(\)"),
+    (lambda: _index().search("x", reranker=Reading), r"Reading is a class; an object of it is needed: Reading\(\)"),
+    (lambda: _evaluate(reranker=Reading), r"Reading is a class; an object of it is needed: Reading\(\)"),
+    (lambda: _evaluate(reranker=5), "int is no reranker: it has no `scores`"),
+    (lambda: _evaluate(metrics=[Metric]), r"Metric is a class; an object of it is needed: Metric\(name, help, sc"),
+    (lambda: _tune(objective=Metric), "objective is <class .*; the name of a metric is needed"),
+    # models
+    (lambda: _index(embedder=OfWords()), "the embedder words gave no numbers .*embed has to give a float32 array"),
+    (lambda: _index(embedder=Flat()), r"the embedder flat gave an array of the shape \(\d+,\) for \d+ texts"),
+    (lambda: _index(embedder=WithoutKind()),
+     r"WithoutKind is no embedder: its `embed` takes \(texts\), and is called as embed\(texts, kind\)"),
+    (lambda: _index(embedder=Short()), "short gives vectors of 16 dimensions, and its `dimensions` says 17"),
+    # names
+    (lambda: _index().search("x", retriever="BM25"), r"no retriever is named 'BM25'; did you mean bm25\?"),
+    (lambda: _index().search("x", top_k=3), r"search\(\) has no parameter 'top_k'; here it is called k"),
+    (lambda: _index().search("x", filter={"a": 1}), r"search\(\) has no parameter 'filter'; here it is called where"),
+    (lambda: _index().search("x", neighbors=1), "search.. has no parameter 'neighbors'; did you mean neighbours?"),
+    (lambda: chunkwise.chunk("docs", include="*.md"),
+     r"chunk\(\) has no parameter 'include'; it is part of options: options=chunkwise.LoadOptions\(include='\*.md'\)"),
+    (lambda: chunkwise.chunk_text("t", "recursive", max_tokens=100),
+     r"chunk_text\(\) has no parameter 'max_tokens'; it has: text, strategy, format, id; "
+     r"a parameter of the strategy stands in its name: "
+     r"strategy='recursive\(max_tokens=100\)'"),
+    (lambda: chunkwise.chunk_text("t", chunk_size=100), r"strategy='structure\(chunk_size=100\)'"),
+    # chunks that are there
+    (lambda: _index(chunks=[{"content_": "abc"}]), "no chunk that was given can be read: chunk 1: neither a text nor"),
+    (lambda: _index(chunks=[{"start": 0, "end": "x", "doc_id": "a.md"}]), "chunk 1: its end is \"x\"; a whole number"),
+    (lambda: _index(chunks=[]), "no chunk was given"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "told"), MISTAKES)
+@pytest.mark.filterwarnings("ignore:chunk 1")
+def test_a_plausible_mistake_is_told_in_words(call: Callable[[], object], told: str) -> None:
+    with pytest.raises(chunkwise.ChunkwiseError, match=told):
+        call()
+
+
+def test_a_number_of_seconds_is_a_time() -> None:
+    from chunkwise.tuning.plan.sweep_budget import parse_time
+
+    assert parse_time(90) == parse_time("90 s") == 90
+    assert parse_time(0.5) == 0.5
+
+
+def test_lists_are_taken_where_tuples_are_kept() -> None:
+    given: Any = [QUERY.references[0]]
+    assert Query("1", QUERY.text, given) == QUERY
+    facts: Any = [Fact("nine")]
+    assert hash(Query("1", "q?", facts=facts, references=given)) is not None
+    whole = Reference("a.md", np.int64(10), np.int64(34))  # type: ignore[arg-type]
+    assert whole == QUERY.references[0]
+    assert type(whole.start) is int
+
+
+def test_an_embedder_may_give_lists() -> None:
+    made = chunkwise.index(DOCUMENTS, embedder=OfLists())
+    assert made.search("ferry", retriever="dense", k=1)[0].doc_id == "a.md"
+
+
+def test_a_wrong_number_of_dimensions_is_not_the_caches_fault() -> None:
+    with pytest.raises(chunkwise.ChunkwiseError) as told:
+        _index(embedder=Short())
+    assert "cache" not in str(told.value)
+
+
+def test_arguments_in_the_wrong_order_are_told_so(tmp_path: Path) -> None:
+    results = _evaluate(metrics="recall@1")
+    swapped: Any = chunkwise.write_results
+    with pytest.raises(InvalidParameter, match=r"path has one: write_results\(results, path\)"):
+        swapped(str(tmp_path / "x.json"), results)
+    with pytest.raises(InvalidParameter, match="path is 5; str or PathLike is needed"):
+        swapped(results, 5)
+
+
+def test_an_index_of_an_own_embedder_says_that_it_is_to_be_passed(tmp_path: Path) -> None:
+    chunkwise.index(DOCUMENTS, embedder=PlainHashEmbedder(), into=tmp_path / "kb")
+    with pytest.raises(
+        InvalidParameter,
+        match=r"made with the embedder 'hash', .* pass it: embedder=…, to .*open_index",
+    ):
+        chunkwise.open_index(tmp_path / "kb").search("ferry", retriever="dense")
+    opened = chunkwise.open_index(tmp_path / "kb", embedder=PlainHashEmbedder())
+    assert opened.search("ferry", retriever="dense")
+    with pytest.raises(
+        chunkwise.ChunkwiseError, match="no embedder is named 'minlm'; did you mean"
+    ):
+        chunkwise.open_index(tmp_path / "kb", embedder="minlm").search("x", retriever="dense")
+
+
+@pytest.mark.parametrize(
+    ("reference", "why"),
+    [
+        (Reference("a.md", 50, 5), "refers to 50–5 of 'a.md', which ends before it starts"),
+        (Reference("a.md", 5, 5), "refers to 5–5 of 'a.md', which is empty"),
+        (Reference("a.md", -1, 5), "refers to -1–5 of 'a.md'; places begin at 0"),
+        (Reference("a.md", 0, 5000), "refers to 0–5,000 of 'a.md', which has 57 characters"),
+        (Reference("c.md", 0, 5), "refers to 0–5 of 'c.md', which is not there"),
+    ],
+)
+def test_questions_without_a_usable_place_are_refused_with_the_first_reason(
+    reference: Reference, why: str
+) -> None:
+    bad = [Query("1", "q?", (reference,)), Query("2", "q?", (reference,))]
+    with pytest.raises(
+        chunkwise.ChunkwiseError, match=f"no question is left .*question '1': it {why}"
+    ):
+        chunkwise.evaluate(DOCUMENTS, bad, embedder=PlainHashEmbedder(), on_bad=lambda line: None)
+
+
+_VERBS = [
+    getattr(chunkwise, name) for name in chunkwise.__all__ if inspect.isfunction(getattr(chunkwise, name))
+] + [chunkwise.Index.search, chunkwise.Index.update, chunkwise.Index.export]  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", _VERBS, ids=lambda verb: verb.__name__)
+def test_every_verb_tells_which_parameters_it_has(verb: Any) -> None:
+    declared = inspect.signature(verb).parameters
+    if not declared or any(each.kind is each.VAR_KEYWORD for each in declared.values()):
+        return  # strategies takes none; get_strategy hands them to the strategy, which tells its own
+    with pytest.raises(
+        InvalidParameter, match=f"{verb.__name__}.. has no parameter 'zzz'; it has: "
+    ):
+        verb(zzz=1)
+    with pytest.raises(TypeError):  # as Python itself has it
+        verb(zzz=1)
