@@ -105,6 +105,13 @@ def store(address: str) -> tuple[Any, str]:
         install = f"pip install 'chunkwise[remote]' {package}" if package else str(error)
         raise ChunkwiseError(f"{scheme}:// needs a package of its own: {install}") from error
     except Exception as error:  # credentials, a host that is no host: in each library's own words
+        if PACKAGES.get(scheme) == "adlfs" and re.search(
+            "connection_string|account_name", str(error)
+        ):
+            raise ChunkwiseError(
+                f"{scheme}:// needs an account of Azure: set AZURE_STORAGE_CONNECTION_STRING, or "
+                "AZURE_STORAGE_ACCOUNT_NAME with AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_TOKEN"
+            ) from error
         if scheme == "hdfs" and re.search("libhdfs|libjvm", str(error)):
             raise ChunkwiseError(
                 "hdfs:// by PyArrow needs Java and Hadoop's libhdfs on this machine, which are not here; without them: "
@@ -212,6 +219,9 @@ class StoredFile:
     def read(self, start: int = 0, end: int | None = None) -> bytes:
         """These bytes, or all; a web server that knows no ranges sends all, and the rest is not read."""
         files = store(self.root)[0]
+        if {"#", "?"} & set(self.path) and files._strip_protocol(self.path) != self.path:
+            # It would read another file, or none.
+            raise OSError(errno.EINVAL, "the library of this store knows no names with '#' or '?'")
         if self.size is None or self._is_web:
             return asked(lambda: self._streamed(files, start, end))
         if start == 0 and (end is None or end >= self.size):
