@@ -218,6 +218,9 @@ def test_a_wrong_number_of_dimensions_is_not_the_caches_fault() -> None:
     with pytest.raises(chunkwise.ChunkwiseError) as told:
         _index(embedder=Short())
     assert "cache" not in str(told.value)
+    corrected = Short()
+    corrected.dimensions = 16
+    assert len(_index(embedder=corrected)) == 2
 
 
 def test_arguments_in_the_wrong_order_are_told_so(tmp_path: Path) -> None:

@@ -106,6 +106,10 @@ class ModelCache:
         """Keeps results of one model; they survive a kill when this returns, if not a loss of power."""
         self._or_without(lambda connection: _insert(connection, identity, values), None)
 
+    def forget(self, key: bytes) -> None:
+        """One result."""
+        self._or_without(lambda connection: _forget(connection, key), None)
+
     def stats(self) -> list[CachedAmount]:
         """What is kept of each model, the most first."""
         return self._or_error(_count) if self.path.exists() else []
@@ -273,6 +277,11 @@ def _insert(connection: sqlite3.Connection, identity: str, values: Mapping[bytes
         )
 
 
+def _forget(connection: sqlite3.Connection, key: bytes) -> None:
+    with _transaction(connection):
+        connection.execute("delete from vectors where key = ?", [key])
+
+
 def _count(connection: sqlite3.Connection) -> list[CachedAmount]:
     rows = connection.execute(
         "select identity, count(*), sum(length(value)) from vectors join models on id = model"
@@ -381,7 +390,10 @@ class CachedEmbedder:
 
     def _check_length(self, length: int, fresh: bool = False) -> None:
         if length != self.dimensions:
-            if fresh and (said := self.embedder.dimensions) != length:
+            said = self.embedder.dimensions if fresh else length
+            if said != length and not self._has_vectors():
+                # Nobody confirmed it, and the next run may say another.
+                self.cache.forget(key_of(self.identity, "dimensions", ""))
                 raise ChunkwiseError(
                     f"{self.identity} gives vectors of {length} dimensions, and its `dimensions` says {said}: make it "
                     f"say {length}"
@@ -391,6 +403,14 @@ class CachedEmbedder:
                 "the model of this name has changed, or what an older version kept is damaged; forget the old vectors "
                 f"with chunkwise cache clear --model {shlex.quote(self.identity)}"
             )
+
+    def _has_vectors(self) -> bool:
+        """Whether more is kept of the model than its number of dimensions."""
+        with suppress(ChunkwiseError):
+            return any(
+                each.model == self.identity and each.entries > 1 for each in self.cache.stats()
+            )
+        return False
 
     def _slices(self, keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
         """As many at once as take about a second, or keep the embedder busy."""
