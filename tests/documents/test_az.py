@@ -176,4 +176,8 @@ def test_what_is_not_there_and_who_may_not(
     fsspec.get_filesystem_class("az").clear_instance_cache()
     with pytest.raises(chunkwise.UnreadableDocument, match="permission denied"):
         list(chunkwise.read("az://container/docs/"))
+    monkeypatch.delenv("AZURE_STORAGE_CONNECTION_STRING")
+    fsspec.get_filesystem_class("az").clear_instance_cache()
+    with pytest.raises(chunkwise.UnreadableDocument, match="set AZURE_STORAGE_CONNECTION_STRING"):
+        list(chunkwise.read("az://container/docs/"))
     fsspec.get_filesystem_class("az").clear_instance_cache()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import subprocess
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,15 +19,16 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-fsspec = pytest.importorskip("fsspec")
+pytest.importorskip("fsspec")
 pytest.importorskip("requests")
 pytest.importorskip("pyarrow")
 
-import chunkwise  # noqa: E402
-from chunkwise.base.workers import Workers  # noqa: E402
-from chunkwise.chunkers.chunk_dataset import ChunkDataset, PartRecipe, write_dataset  # noqa: E402
-from chunkwise.chunkers.write_chunks import chunk_file, row_of  # noqa: E402
-from chunkwise.documents import LoadOptions  # noqa: E402
+import chunkwise
+from chunkwise.base.object_store import store
+from chunkwise.base.workers import Workers
+from chunkwise.chunkers.chunk_dataset import ChunkDataset, PartRecipe, write_dataset
+from chunkwise.chunkers.write_chunks import chunk_file, row_of
+from chunkwise.documents import LoadOptions
 
 REAL = os.environ.get("CHUNKWISE_TEST_HDFS", "").split()
 
@@ -129,7 +131,7 @@ def folder(request: pytest.FixtureRequest, server: WebHdfs) -> Iterator[str]:
     port = server.server_address[1]
     root = f"webhdfs://keeper@127.0.0.1:{port}" if request.param == "own" else request.param
     made = f"{root}/chunkwise-{secrets.token_hex(4)}"
-    files, path = fsspec.core.url_to_fs(made)
+    files, path = store(made)
     files.makedirs(f"{path}/docs/more", exist_ok=True)
     yield made
     if request.param != "own":
@@ -138,7 +140,7 @@ def folder(request: pytest.FixtureRequest, server: WebHdfs) -> Iterator[str]:
 
 
 def _put(address: str, data: bytes) -> None:
-    files, path = fsspec.core.url_to_fs(address)
+    files, path = store(address)
     with files.open(path, "wb") as out:
         out.write(data)
 
@@ -159,6 +161,12 @@ def test_a_folder_is_read(docs: str) -> None:
     assert rows[0]["source"] == f"{docs}a.md"
 
 
+def test_a_process_that_is_forked_does_not_wait_for_its_threads(docs: str) -> None:
+    assert len(list(chunkwise.chunk(docs))) == 2
+    forked = subprocess.Popen(["true"], preexec_fn=lambda: None)
+    assert forked.wait(30) == 0
+
+
 def test_an_update_reads_what_changed(docs: str, server: WebHdfs, tmp_path: Path) -> None:
     chunkwise.index(docs, vectors="none", into=tmp_path / "kb")
     _put(f"{docs}a.md", b"# A\n\nOther words of A.\n")
@@ -170,7 +178,7 @@ def test_an_update_reads_what_changed(docs: str, server: WebHdfs, tmp_path: Path
 
 
 def test_a_file_takes_the_place_of_an_older_one(docs: str, folder: str) -> None:
-    files, root = fsspec.core.url_to_fs(folder)
+    files, root = store(folder)
     for name, expected in (("a.md", "Some words of A."), ("more/b.txt", "Some words of B.")):
         with chunk_file(Path(f"{folder}/out.jsonl")) as write:
             write(list(chunkwise.chunk(f"{docs}{name}")))
@@ -192,7 +200,7 @@ def test_a_data_set_is_made_and_made_again(docs: str, folder: str) -> None:
     assert (made().reused, made().reused) == (0, 1)
     _put(f"{docs}a.md", b"# A\n\nOther words of A.\n")
     assert made().reused == 0
-    files, root = fsspec.core.url_to_fs(f"{folder}/chunks")
+    files, root = store(f"{folder}/chunks")
     names = {each.rstrip("/").rpartition("/")[2] for each in files.ls(root, detail=False)}
     assert len([name for name in names if name.endswith(".parquet")]) == 1
     assert not [name for name in names if name.startswith(".")]

@@ -549,6 +549,21 @@ def test_a_name_in_a_store_is_never_taken_for_an_address(store: Store, tmp_path:
     assert StoredFile("memory://d", f"/{name}", None).read() == b"Theirs."
 
 
+def test_a_name_that_a_library_cuts_short_is_told(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.put({"d/a": b"Another.", "d/a#1.md": b"Meant.", "d/b.md": b"B."})
+    real = store.files._strip_protocol
+
+    def cut(path: str) -> str:  # as the one of HDFS does, which takes each name for an address
+        return str(real(path)).partition("#")[0]
+
+    monkeypatch.setattr(type(store.files), "_strip_protocol", staticmethod(cut))
+    read, problems = _read("memory://d/*.md")
+    assert read == [("b.md", "B.")]
+    assert problems == ["the library of this store knows no names with '#' or '?'"]
+
+
 def test_no_password_is_kept_or_shown(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     from chunkwise.documents import inputs
 

@@ -99,12 +99,21 @@ def store(address: str) -> tuple[Any, str]:
     except ImportError:
         raise MissingExtra(f"{scheme}://", "remote") from None
     try:
+        if scheme in _NOT_FORKED:
+            return _kept(address)
         found: tuple[Any, str] = url_to_fs(address)
     except ImportError as error:
         package = PACKAGES.get(scheme)
         install = f"pip install 'chunkwise[remote]' {package}" if package else str(error)
         raise ChunkwiseError(f"{scheme}:// needs a package of its own: {install}") from error
     except Exception as error:  # credentials, a host that is no host: in each library's own words
+        if PACKAGES.get(scheme) == "adlfs" and re.search(
+            "connection_string|account_name", str(error)
+        ):
+            raise ChunkwiseError(
+                f"{scheme}:// needs an account of Azure: set AZURE_STORAGE_CONNECTION_STRING, or "
+                "AZURE_STORAGE_ACCOUNT_NAME with AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_TOKEN"
+            ) from error
         if scheme == "hdfs" and re.search("libhdfs|libjvm", str(error)):
             raise ChunkwiseError(
                 "hdfs:// by PyArrow needs Java and Hadoop's libhdfs on this machine, which are not here; without them: "
@@ -112,6 +121,21 @@ def store(address: str) -> tuple[Any, str]:
             ) from error
         raise as_os_error(error) from error
     return found
+
+
+_NOT_FORKED = ("hdfs", "viewfs")
+"""Whose library has threads that wait forever in a forked process, where fsspec lets go of all that it keeps."""
+_hosts: dict[str, Any] = {}
+
+
+def _kept(address: str) -> tuple[Any, str]:
+    """The same, kept here and not by fsspec: one for each host."""
+    from fsspec.core import url_to_fs
+
+    host = "/".join(address.split("/")[:3])
+    if host not in _hosts:
+        _hosts[host] = url_to_fs(address, skip_instance_cache=True)[0]
+    return _hosts[host], str(_hosts[host]._strip_protocol(address))
 
 
 def asked(call: Callable[[], T]) -> T:
@@ -212,6 +236,9 @@ class StoredFile:
     def read(self, start: int = 0, end: int | None = None) -> bytes:
         """These bytes, or all; a web server that knows no ranges sends all, and the rest is not read."""
         files = store(self.root)[0]
+        if {"#", "?"} & set(self.path) and files._strip_protocol(self.path) != self.path:
+            # It would read another file, or none.
+            raise OSError(errno.EINVAL, "the library of this store knows no names with '#' or '?'")
         if self.size is None or self._is_web:
             return asked(lambda: self._streamed(files, start, end))
         if start == 0 and (end is None or end >= self.size):
