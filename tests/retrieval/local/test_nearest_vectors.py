@@ -18,8 +18,8 @@ import chunkwise
 from chunkwise import ChunkwiseError, Document
 from chunkwise.retrieval.local import nearest_vectors
 from chunkwise.retrieval.local.arrays import CODES
-from chunkwise.retrieval.local.files import MANIFEST_NAME
 from chunkwise.retrieval.local.index import LocalIndex
+from chunkwise.retrieval.local.manifest import MANIFEST_NAME
 from chunkwise.retrieval.local.nearest_vectors import VectorCodes, nearest
 from retrieval.tiny_embedder import Tiny
 
