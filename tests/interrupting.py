@@ -25,8 +25,8 @@ from typing import Any, NoReturn
 from chunkwise import open_index
 from chunkwise.__main__ import run as run_command
 from chunkwise.models.cache import ModelCache
-from chunkwise.retrieval.local.files import MANIFEST_NAME, current_generation
 from chunkwise.retrieval.local.folder import verify_folder
+from chunkwise.retrieval.local.manifest import MANIFEST_NAME, current_generation
 from chunkwise.tuning.run.sweep_folder import SweepFolder
 from untimed import HANG
 

@@ -13,8 +13,8 @@ import chunkwise
 from chunkwise import ChunkwiseError, Document
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.retrieval.local import folder as folder_module
-from chunkwise.retrieval.local.files import MANIFEST_NAME
 from chunkwise.retrieval.local.folder import Generation, open_folder, verify_folder
+from chunkwise.retrieval.local.manifest import MANIFEST_NAME
 from chunkwise.retrieval.settings import Settings, read_settings
 from interrupting import interrupt_at, lines_since
 from retrieval.tiny_embedder import Tiny, TinyTokens

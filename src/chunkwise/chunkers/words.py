@@ -9,9 +9,9 @@ from typing import ClassVar
 from chunkwise.base import parameters
 from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import ArrayCuts
-from chunkwise.chunkers.packing.look_ahead import FlatPacker
 from chunkwise.chunkers.packing.overlap import TokensBack, check_overlap
 from chunkwise.chunkers.packing.sized import LARGEST
+from chunkwise.chunkers.packing.vectorized_packer import FlatPacker
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import TokenizerLike

@@ -257,6 +257,14 @@ def test_a_long_text_is_gone_through_three_times_and_twice_where_the_index_has_i
     del read[:]
     chunkwise.index(folder, into=tmp_path / "kb", vectors="none")
     assert 2 * size <= sum(read) < 2.1 * size
+    # Beside another of its name it gets another id, which is no reason to read it once more.
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "b.md").write_text((folder / "b.md").read_text() + "The lamp is out.\n")
+    del read[:]
+    made = chunkwise.index(other, into=tmp_path / "kb", vectors="none", keep_others=True)
+    assert len(made.source.ids()) == 2
+    assert 3 * size <= sum(read) < 3.1 * size
 
 
 def test_segments_have_no_fingerprints_of_their_own(

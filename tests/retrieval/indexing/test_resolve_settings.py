@@ -9,7 +9,7 @@ import pytest
 
 import chunkwise
 from chunkwise import ChunkwiseError, Document
-from chunkwise.retrieval.local.files import MANIFEST_NAME
+from chunkwise.retrieval.local.manifest import MANIFEST_NAME
 from retrieval.tiny_embedder import Tiny, WholeTexts
 
 DOCUMENTS = [

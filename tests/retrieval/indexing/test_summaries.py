@@ -16,7 +16,7 @@ from chunkwise.core import Document, Hit, Piece, Span
 from chunkwise.retrieval import index, open_index
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexes import Index
-from chunkwise.retrieval.local import files
+from chunkwise.retrieval.local import manifest
 from chunkwise.retrieval.search.index_reader import IndexReader
 from chunkwise.retrieval.settings import Vectors
 from chunkwise.text.analyzed import Analyzed
@@ -306,7 +306,9 @@ def test_an_update_asks_for_what_is_new_alone(tmp_path: Path) -> None:
 
 def test_an_index_of_before_is_refused_with_what_to_do(tmp_path: Path) -> None:
     made(tmp_path)
-    path = tmp_path / files.MANIFEST_NAME
-    path.write_text(path.read_text().replace(f'"format": {files.MANIFEST_FORMAT}', '"format": 1'))
+    path = tmp_path / manifest.MANIFEST_NAME
+    path.write_text(
+        path.read_text().replace(f'"format": {manifest.MANIFEST_FORMAT}', '"format": 1')
+    )
     with pytest.raises(ChunkwiseError, match=r"index format 1.*--rebuild"):
         open_index(tmp_path)

@@ -16,7 +16,7 @@ from chunkwise import ChunkwiseError, Document, index
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.models.embed.onnx import Long
 from chunkwise.models.embed.pretrained import MiniLM
-from chunkwise.retrieval.local.files import MANIFEST_NAME
+from chunkwise.retrieval.local.manifest import MANIFEST_NAME
 from how_many import examples
 from retrieval.postgres_server import new_url
 from retrieval.tiny_embedder import Tiny, WholeTexts

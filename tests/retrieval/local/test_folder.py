@@ -27,9 +27,9 @@ import pytest
 import chunkwise
 from chunkwise import ChunkwiseError, Document, get_strategy
 from chunkwise.core import Span
-from chunkwise.retrieval.local import files
 from chunkwise.retrieval.local import folder as folder_module
-from chunkwise.retrieval.local.files import MANIFEST_NAME
+from chunkwise.retrieval.local import manifest as manifest_module
+from chunkwise.retrieval.local.manifest import MANIFEST_NAME
 from retrieval.tiny_embedder import Tiny, WholeTexts
 
 DOCUMENTS = [
@@ -285,7 +285,7 @@ _ELSEWHERE = textwrap.dedent(
     from tiny_embedder import Tiny
     import chunkwise
     from chunkwise import Document
-    from chunkwise.retrieval.local import files, folder
+    from chunkwise.retrieval.local import manifest, folder
 
     left = 0
 
@@ -302,7 +302,7 @@ _ELSEWHERE = textwrap.dedent(
         setattr(home, name, call)
 
     for home, name in [
-        (files._Growing, "add"), (files._Growing, "write"), (files.os, "fsync"), (Path, "unlink"),
+        (manifest._Growing, "add"), (manifest._Growing, "write"), (manifest.os, "fsync"), (Path, "unlink"),
         (Path, "replace"), (Path, "mkdir"), (folder.shutil, "rmtree"), (os, "unlink"),
     ]:
         counted(home, name)
@@ -697,7 +697,7 @@ def test_too_many_open_files_are_told_with_the_folder(
     def refused(*_: object, **__: object) -> None:
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))  # as a map does, without a name
 
-    monkeypatch.setattr(files, "_SMALL", 0)
+    monkeypatch.setattr(manifest_module, "_SMALL", 0)
     monkeypatch.setattr(np, "memmap", refused)
     told = rf"cannot read {re.escape(str(folder))}.*: Too many open files"
     with pytest.raises(ChunkwiseError, match=told):

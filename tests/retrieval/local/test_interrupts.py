@@ -12,10 +12,10 @@ import pytest
 import chunkwise
 from chunkwise import ChunkwiseError, Document
 from chunkwise.base import atomic
-from chunkwise.retrieval.local import files
 from chunkwise.retrieval.local import folder as folder_module
-from chunkwise.retrieval.local.files import MANIFEST_NAME
+from chunkwise.retrieval.local import manifest as manifest_module
 from chunkwise.retrieval.local.folder import Generation, open_folder, verify_folder
+from chunkwise.retrieval.local.manifest import MANIFEST_NAME
 from how_many import some_of
 from interrupting import interrupt_at, lines_since
 from untimed import HANG
@@ -93,7 +93,7 @@ def test_a_manifest_that_cannot_be_read_keeps_every_generation(
         def refused(folder: Path) -> None:
             raise OSError(24, "Too many open files")
 
-        patched.setattr(files, "current_generation", refused)
+        patched.setattr(manifest_module, "current_generation", refused)
         folder_module.clear(folder)
     assert ids(folder) == ["old.md"]
 

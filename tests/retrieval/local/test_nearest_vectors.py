@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import mmap
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +18,8 @@ import chunkwise
 from chunkwise import ChunkwiseError, Document
 from chunkwise.retrieval.local import nearest_vectors
 from chunkwise.retrieval.local.arrays import CODES
-from chunkwise.retrieval.local.files import MANIFEST_NAME
 from chunkwise.retrieval.local.index import LocalIndex
+from chunkwise.retrieval.local.manifest import MANIFEST_NAME
 from chunkwise.retrieval.local.nearest_vectors import VectorCodes, nearest
 from retrieval.tiny_embedder import Tiny
 
@@ -182,13 +185,65 @@ def test_an_index_that_has_shrunk_has_none(large: Path, monkeypatch: pytest.Monk
     assert not list(large.rglob("chunk.code*"))
 
 
-def test_codes_of_other_vectors_are_told(large: Path) -> None:
+def _falsified(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    manifest = json.loads((folder / MANIFEST_NAME).read_text())
+    change(manifest)
+    (folder / MANIFEST_NAME).write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize(
+    ("shape", "told"),
+    [([3], "its codes are not those of its vectors"), ([], "has fewer rows than none")],
+    ids=["few", "none"],
+)
+def test_codes_of_other_vectors_are_told(large: Path, shape: list[int], told: str) -> None:
     _make(large, DOCUMENTS)
-    manifest = json.loads((large / MANIFEST_NAME).read_text())
-    manifest["codes"][CODES[1]]["shape"] = [3]
-    (large / MANIFEST_NAME).write_text(json.dumps(manifest))
-    with pytest.raises(ChunkwiseError, match="its codes are not those of its vectors"):
+    _falsified(large, lambda manifest: manifest["codes"][CODES[1]].update(shape=shape))
+    with pytest.raises(ChunkwiseError, match=told):
         chunkwise.open_index(large)
+
+
+def test_codes_without_vectors_are_told(large: Path, tmp_path: Path) -> None:
+    _make(large, DOCUMENTS)
+    codes = json.loads((large / MANIFEST_NAME).read_text())["codes"]
+    words = tmp_path / "words"
+    chunkwise.index(DOCUMENTS, into=words, vectors="none")
+    _falsified(words, lambda manifest: manifest.update(codes=codes))
+    with pytest.raises(ChunkwiseError, match="its codes are not those of its vectors"):
+        chunkwise.open_index(words)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("wrong", [np.nan, -1.0, np.inf])
+def test_codes_that_say_nothing_hide_nothing(wrong: float) -> None:
+    vectors = np.eye(9, dtype=np.float32)
+    codes = VectorCodes.of(vectors)
+    codes = codes._replace(error=np.full_like(codes.error, wrong), scale=codes.scale * wrong)
+    (expected,) = nearest(vectors, vectors[4:5], 3)
+    (found,) = nearest(vectors, vectors[4:5], 3, codes=codes)
+    assert found.numbers.tolist() == expected.numbers.tolist()
+
+
+@pytest.mark.parametrize("page", [4 << 10, 16 << 10, 64 << 10])
+def test_pages_are_let_go_whatever_their_size(
+    tmp_path: Path, page: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[int, int]] = []
+
+    class Mapped(mmap.mmap):
+        def madvise(self, option: int, start: int = 0, length: int | None = None) -> None:
+            assert start < len(self)
+            assert length
+            asked.append((start, length))
+
+    (tmp_path / "codes").write_bytes(bytes(8_202 * 301))
+    with (tmp_path / "codes").open("rb") as file:
+        mapped = Mapped(file.fileno(), 0, access=mmap.ACCESS_READ)
+    rows = np.ndarray((8_202, 301), np.int8, buffer=mapped)
+    monkeypatch.setattr(mmap, "PAGESIZE", page)
+    for low in range(0, len(rows), 8_192):
+        nearest_vectors._let_go(rows, low, min(low + 8_192, len(rows)))
+    assert asked[0] == (0, 8_192 * 301)
 
 
 def test_changed_codes_are_found_on_demand(large: Path) -> None:

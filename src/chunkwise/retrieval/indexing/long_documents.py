@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -82,8 +81,10 @@ class LongDocument(Chunked):
         return isinstance(self._strategy, OnlyNew) and self._strategy.knows(self.fingerprint)
 
     def under_id(self, id: str) -> LongDocument:
-        found = copy(self)  # with the fingerprint, in which no id is
-        found.document = replace(self.document, id=id)
+        text = self._text._replace(document=replace(self.document, id=id))
+        found = LongDocument(text, self._strategy, self._again)
+        if (known := vars(self).get("fingerprint")) is not None:  # in which no id is
+            vars(found)["fingerprint"] = known
         return found
 
     def segments(
@@ -123,7 +124,7 @@ def _of_all(strategy: Strategy) -> Strategy:
 
 def _sent(text: LongText, strategy: Strategy, again: _ReadAgain, fingerprint: str) -> LongDocument:
     found = LongDocument(text, strategy, again)
-    found.__dict__["fingerprint"] = fingerprint  # where a cached property keeps it
+    vars(found)["fingerprint"] = fingerprint  # where a cached property keeps it
     return found
 
 

@@ -17,9 +17,9 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.untrusted import refuse_links
 from chunkwise.core import OnProgress
 from chunkwise.retrieval.errors import REMEDY
-from chunkwise.retrieval.local import files as files_module
+from chunkwise.retrieval.local import manifest as files_module
 from chunkwise.retrieval.local.arrays import Arrays
-from chunkwise.retrieval.local.files import (
+from chunkwise.retrieval.local.manifest import (
     FileSink,
     Manifest,
     is_undamaged,

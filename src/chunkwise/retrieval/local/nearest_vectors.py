@@ -80,7 +80,8 @@ def _let_go(rows: Array, low: int, high: int) -> None:
     ):
         width = rows.nbytes // len(rows)
         first = -(-low * width // mmap.PAGESIZE) * mmap.PAGESIZE
-        mapped.madvise(mmap.MADV_DONTNEED, first, max(0, high * width - first))
+        if first < high * width:
+            mapped.madvise(mmap.MADV_DONTNEED, first, high * width - first)
 
 
 def nearest(
@@ -104,6 +105,9 @@ def nearest(
             near = _near(vectors, some, depth, rows, size)
         else:
             near = _near_by_codes(codes, some, depth, rows, size)
+            # Codes that leave fewer than there are say nothing: somebody else may have made them.
+            for number in (at for at, each in enumerate(near) if len(each) < min(depth, size)):
+                near[number] = _near(vectors, some[number : number + 1], depth, rows, size)[0]
         found += [
             _ranked(vectors, query, numbers, depth) if query.any() else NOTHING
             for query, numbers in zip(some, near, strict=True)
@@ -187,19 +191,25 @@ def _near_by_codes(
     ) -> Sequence[tuple[NDArray[np.intp], NDArray[np.float32], NDArray[np.float32]]]:
         some = slice(low, min(low + _CODED_ROWS, size))
         taken = some if rows is None else rows[some]
-        scores = queries @ codes.numbers[taken].astype(np.float32).T
-        scores *= codes.scale[taken]
-        error, found = codes.error[taken], []
-        for number in asked:
-            own = error * lengths[number]
-            numbers = candidates[number].leading(scores[number], own)
-            found.append((numbers, scores[number][numbers], own[numbers]))
-        if rows is None:
-            _let_go(codes.numbers, low, some.stop)
+        found = []
+        with np.errstate(invalid="ignore", over="ignore"):  # numbers that are none find nothing
+            scores = queries @ codes.numbers[taken].astype(np.float32).T
+            scores *= codes.scale[taken]
+            error = codes.error[taken]
+            for number in asked:
+                own = error * lengths[number]
+                numbers = candidates[number].leading(scores[number], own)
+                found.append((numbers, scores[number][numbers], own[numbers]))
+        first, last = (low, some.stop - 1) if rows is None else rows[[low, some.stop - 1]].tolist()
+        _let_go(codes.numbers, first, last + 1)
         return found
 
     # Threads compare different rows; which of them is first changes who is looked at, not who stays.
-    with one_blas_thread(), ThreadPoolExecutor(cores()) as pool:
+    with (
+        one_blas_thread(),
+        ThreadPoolExecutor(cores()) as pool,
+        np.errstate(invalid="ignore", over="ignore"),
+    ):
         for low, found in zip(
             range(0, size, _CODED_ROWS), pool.map(look, range(0, size, _CODED_ROWS)), strict=True
         ):

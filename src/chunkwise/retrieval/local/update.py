@@ -21,8 +21,8 @@ from chunkwise.retrieval.indexing.resolve_settings import (
     resolve_settings,
 )
 from chunkwise.retrieval.indexing.update import BuiltIndex, Changes, Reading, update_documents
-from chunkwise.retrieval.local import files
 from chunkwise.retrieval.local import folder as folder_module
+from chunkwise.retrieval.local import manifest as manifest_module
 from chunkwise.retrieval.local.arrays import (
     COMMUNITIES,
     Array,
@@ -238,7 +238,7 @@ def into_folder(
         is_there = check_folder(folder)
         if is_there and rebuild:
             resolved = resolve_for_rebuild(
-                requested, files.former_settings(folder), reading.advance
+                requested, manifest_module.former_settings(folder), reading.advance
             )
         else:
             if is_there:
@@ -286,11 +286,11 @@ def open_local_index(folder: Path) -> LocalIndex:
 
 def folder_settings(folder: Path, *, of_any_version: bool = False) -> Settings | None:
     """What the index of a folder was made with; None: there is none yet (or, of any version, it cannot be read)."""
-    if not (folder / files.MANIFEST_NAME).is_file():
+    if not (folder / manifest_module.MANIFEST_NAME).is_file():
         return None
     if of_any_version:
-        return files.former_settings(folder)
-    return files.read_manifest(folder).settings
+        return manifest_module.former_settings(folder)
+    return manifest_module.read_manifest(folder).settings
 
 
 class FolderEngine:

@@ -316,9 +316,11 @@ def _manifest_of(values: dict[str, Any], where: str) -> Manifest:
     if _shapes(files) != expected(settings):
         raise ValueError("its arrays are not those of an index with its settings")
     codes = _columns(values, "codes") if values.get("codes") else {}
-    rows = {each.shape[0] for each in (*codes.values(), files["chunk.vector"])} if codes else {0}
-    if codes and (_shapes(codes) != expected_codes(settings) or len(rows) > 1):
-        raise ValueError("its codes are not those of its vectors")
+    if codes:
+        fits = _shapes(codes) == expected_codes(settings)
+        rows = {each.shape[0] for each in codes.values()}
+        if not fits or rows != {files["chunk.vector"].shape[0]}:
+            raise ValueError("its codes are not those of its vectors")
     return Manifest(generation, settings, tuple(languages), files | codes)
 
 
@@ -341,7 +343,7 @@ def _check_name(name: str) -> None:
 
 def _column(name: str, values: dict[str, Any]) -> StoredColumn:
     shape: list[int] = _field(values, "shape", list, int)
-    if any(number < 0 for number in shape):
+    if not shape or any(number < 0 for number in shape):
         raise ValueError(f"{name} has fewer rows than none")
     return StoredColumn(_field(values, "dtype", str), tuple(shape), _field(values, "check", str))
 
