@@ -24,6 +24,7 @@ pytest.importorskip("requests")
 pytest.importorskip("pyarrow")
 
 import chunkwise
+from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.object_store import store
 from chunkwise.base.workers import Workers
 from chunkwise.chunkers.chunk_dataset import ChunkDataset, PartRecipe, write_dataset
@@ -41,6 +42,8 @@ class WebHdfs(ThreadingHTTPServer):
         self.files: dict[str, tuple[bytes, int]] = {}
         """With the time of each, in milliseconds."""
         self.opened: list[str] = []
+        self.kept_free = ""
+        """A name that no file may take."""
         self.times = count(1_794_959_463_353)
 
     def status(self, path: str) -> dict[str, Any] | None:
@@ -75,7 +78,7 @@ class _Answer(BaseHTTPRequestHandler):
         elif operation == "MKDIRS":
             self._json({"boolean": True})
         elif operation == "RENAME":
-            is_free = asked["destination"] not in files
+            is_free = asked["destination"] not in {*files, self.server.kept_free}
             if is_free:
                 files[asked["destination"]] = files.pop(path)
             self._json({"boolean": is_free})
@@ -185,6 +188,27 @@ def test_a_file_takes_the_place_of_an_older_one(docs: str, folder: str) -> None:
         assert expected in files.cat_file(f"{root}/out.jsonl").decode()
     names = {each.rstrip("/").rpartition("/")[2] for each in files.ls(root, detail=False)}
     assert names == {"docs", "out.jsonl"}
+
+
+def test_a_file_that_is_not_renamed_is_not_written(docs: str, folder: str, server: WebHdfs) -> None:
+    """The answer is false, and the library raises nothing."""
+    with chunk_file(Path(f"{folder}/out.jsonl")) as write:
+        write(list(chunkwise.chunk(f"{docs}a.md")))
+    before = dict(server.files)
+    path = fsspec.core.url_to_fs(f"{folder}/out.jsonl")[1]
+    if path not in before:
+        pytest.skip("a real server renames")
+    refused = pytest.raises(ChunkwiseError, match="did not rename")
+    # Neither the new file nor the older one, which is put aside, takes that name again.
+    server.kept_free = path
+    try:
+        with refused as raised, chunk_file(Path(f"{folder}/out.jsonl")) as write:
+            write(list(chunkwise.chunk(f"{docs}more/b.txt")))
+    finally:
+        server.kept_free = ""
+    kept = {each: data for each, data in server.files.items() if each not in before}
+    assert {b"Some words of A." in data for data, _ in kept.values()} == {True, False}
+    assert all(each in str(raised.value) for each in kept)
 
 
 def test_a_data_set_is_made_and_made_again(docs: str, folder: str) -> None:

@@ -207,6 +207,23 @@ def test_a_library_that_tried_for_minutes_is_not_asked_six_times(
     assert store.read == ["/d/a.md"] * 2
 
 
+def test_a_request_that_took_long_by_itself_is_asked_again_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, calls = 0.0, 0
+
+    def send() -> str:
+        nonlocal now, calls
+        now, calls = now + 200.0, calls + 1  # a large file over a slow line
+        if calls == 1:
+            raise ConnectionResetError(errno.ECONNRESET, "reset")
+        return "sent"
+
+    monkeypatch.setattr(object_store, "clock", lambda: now)
+    monkeypatch.setattr(object_store, "sleep", lambda seconds: None)
+    assert object_store.asked(send) == "sent"
+
+
 def test_one_bad_file_is_told_and_the_rest_goes_on(store: Store) -> None:
     store.put({f"d/{n:02}.md": b"Text %d." % n for n in range(50)})
 

@@ -94,6 +94,9 @@ def test_a_file_is_written_whole(address: str, docs: Path, tmp_path: Path) -> No
         write(list(chunkwise.chunk(docs / "a.md")))
         assert not (tmp_path / "out.jsonl").exists()
     assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 1
+    with chunk_file(Path(f"{address}{tmp_path}/out.jsonl")) as write:
+        write(list(chunkwise.chunk(docs / "more/b.txt")))
+    assert "words of B" in (tmp_path / "out.jsonl").read_text()
     assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
 
 

@@ -46,7 +46,7 @@ _REFUSED = {
 _FIRST_WAIT = 0.25
 """Seconds, doubled each time, and a random part of that."""
 _PATIENCE = 120.0
-"""Seconds after which nothing is asked again: some libraries try for minutes by themselves."""
+"""Seconds after which nothing is asked a third time: some libraries try for minutes by themselves."""
 
 T = TypeVar("T")
 
@@ -148,7 +148,8 @@ def asked(call: Callable[[], T]) -> T:
         try:
             return call()
         except Exception as error:
-            is_last = attempt == ATTEMPTS or clock() - begun > _PATIENCE
+            # Of a large file one try may take longer than that: there is always a second.
+            is_last = attempt == ATTEMPTS or (attempt > 1 and clock() - begun > _PATIENCE)
             if is_last or not may_pass(error):
                 raise as_os_error(error, attempt) from error
             sleep(_FIRST_WAIT * 2 ** (attempt - 1) * (1 + random.random()))
@@ -346,30 +347,91 @@ def upload(local: str | os.PathLike[str], address: str) -> None:
     if scheme not in _RENAMES:
         asked(lambda: files.put_file(os.fspath(local), path))
         return
-    folder, _, name = path.rpartition("/")
-    staged = f"{folder}/.{name[:40]}.{secrets.token_hex(8)}"
+    staged = _beside(path)
     try:
         asked(lambda: files.put_file(os.fspath(local), staged))
         move_file(files, scheme, staged, path)
+    except _MayBeGone:  # then neither of the two is removed
+        raise
     except OSError:
         with suppress(Exception):  # that it was not written is what is told
             files.rm_file(staged)
         raise
 
 
+def _beside(path: str) -> str:
+    """A name of one's own in the same folder, which no reader of documents looks at."""
+    folder, _, name = path.rpartition("/")
+    return f"{folder}/.{name[:40]}.{secrets.token_hex(8)}"
+
+
+class _MayBeGone(OSError):
+    """A file was to be replaced, and cannot be seen under its name any more."""
+
+
 def move_file(files: Any, scheme: str, path: str, target: str) -> None:
-    """Under another name, in the place of the file that has it."""
+    """Under another name, in the place of the file that has it; where that fails, the older one stays."""
     if scheme not in _RENAMES:
         asked(lambda: files.mv(path, target))
         return
-    how = _REPLACES.get(scheme, {})
+    older = _kind_and_size(files, target)
+    if older is not None and older[0] == "directory":
+        raise IsADirectoryError(errno.EISDIR, f"{target} is a folder")
+    aside = f"{_beside(target)}.old"
+    try:
+        _replace(files, path, target, aside, _REPLACES.get(scheme, {}))
+    except OSError as error:
+        if older is None or _is_back(files, aside, target):
+            raise
+        kept = f"if {target} is gone, the older file is {aside} and the new one {path}"
+        raise _MayBeGone(error.errno, f"{error.strerror}; {kept}: rename one of them") from error
+
+
+def _replace(files: Any, path: str, target: str, aside: str, how: dict[str, Any]) -> None:
+    try:
+        _rename(files, path, target, **how)
+        return
+    except OSError:
+        if None in (_kind_and_size(files, path), _kind_and_size(files, target)):
+            raise
+    # Not every server replaces a file, and not every library says so: then the older one makes room.
+    _rename(files, target, aside)
+    _rename(files, path, target)
+    with suppress(OSError):  # the new file is there, whatever else is
+        asked(lambda: files.rm_file(aside))
+
+
+def _is_back(files: Any, aside: str, target: str) -> bool:
+    """Whether there is a file under its name: still, or again."""
+    try:
+        if _kind_and_size(files, target) is None:
+            _rename(files, aside, target)
+    except OSError:
+        return False
+    return True
+
+
+def _rename(files: Any, path: str, target: str, **how: Any) -> None:
+    """Neither an error nor its absence says whether it was done: an answer may be lost, and WebHDFS's is not read."""
+    meant = _kind_and_size(files, path)
+    if meant is None:
+        raise FileNotFoundError(errno.ENOENT, f"{path} is not there any more")
+    why = OSError(errno.EIO, f"the server did not rename {path} to {target}")
     try:
         asked(lambda: files.mv(path, target, **how))
-    except OSError:
-        if not asked(lambda: files.exists(target)):
+    except OSError as error:
+        if meant[1] is None:  # an older file could not be told from it
             raise
-    # Not every server replaces a file, and not every library says so: then the older one goes first.
+        why = error
+    if _kind_and_size(files, path) is not None or _kind_and_size(files, target) != meant:
+        raise why
+
+
+def _kind_and_size(files: Any, path: str) -> tuple[str, int | None] | None:
+    """None: nothing is there. `exists` of fsspec says so of a lost connection, too."""
     files.invalidate_cache()
-    if asked(lambda: files.exists(path)):
-        asked(lambda: files.rm(target))
-        asked(lambda: files.mv(path, target))
+    try:
+        found = asked(lambda: files.info(path))
+    except FileNotFoundError:
+        return None
+    return found["type"], found.get("size")

@@ -46,7 +46,12 @@ _OF_AZURE = {
 def _of_azure(connection: str) -> dict[str, str]:
     """`AccountName=…;AccountKey=…`, as the tools of Azure take it; a value may have `=` in it."""
     parts = (each.partition("=") for each in connection.split(";"))
-    known = {_OF_AZURE[name]: value for name, _, value in parts if name in _OF_AZURE}
+    given = {name: value for name, _, value in parts if value}
+    account, suffix = given.get("AccountName"), given.get("EndpointSuffix")
+    if account and suffix:  # of another cloud than the public one; a whole address goes before it
+        protocol = given.get("DefaultEndpointsProtocol", "https")
+        given.setdefault("BlobEndpoint", f"{protocol}://{account}.blob.{suffix}")
+    known = {_OF_AZURE[name]: value for name, value in given.items() if name in _OF_AZURE}
     endpoint = known.get("azure_storage_endpoint")
     return {**known, **_by_http(endpoint)} if endpoint else known
 
