@@ -23,6 +23,8 @@ pytest.importorskip("fsspec")
 pytest.importorskip("requests")
 pytest.importorskip("pyarrow")
 
+import fsspec
+
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.object_store import store

@@ -14,7 +14,6 @@ from chunkwise.base.repr_html import beginning, drawn
 from chunkwise.core import SECTION_SEPARATOR, Document, Hit, HitPlace, Span
 from chunkwise.models.llm.cost import LlmUsage
 from chunkwise.models.llm.language_model import LanguageModel, Request
-from chunkwise.models.llm.local import LocalModel
 from chunkwise.models.llm.prompt import fenced, load_prompt
 from chunkwise.retrieval.whole_blocks import NO_FRAME, Frame, whole_blocks
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
@@ -379,6 +378,9 @@ class AnswerRequest(NamedTuple):
 
 def usual_form(model: LanguageModel) -> Form:
     """Claims, but of small local models sentences."""
+    # What fetches models comes with it, which an evaluation has no use for.
+    from chunkwise.models.llm.local import LocalModel
+
     is_small = isinstance(model, LocalModel) and model.path.stat().st_size < _SMALL
     return "plain" if is_small else "claims"
 
