@@ -1,9 +1,9 @@
 """The same work by Ray Data and by the tasks of `--engine ray`, on two nodes of one core: docs/benchmarks/scale.md.
 
-    python -m benchmarks.scale raydata --megabytes 8      # read, cut, Parquet
-    python -m benchmarks.scale raydata --megabytes 0.3 --embed
-    python -m benchmarks.scale raydata --megabytes 2 --fault document     # one that kills its process each time
-    python -m benchmarks.scale raydata --megabytes 4 --fault node         # one of the two is killed on the way
+    python -m benchmarks.ray_data --megabytes 8      # read, cut, Parquet
+    python -m benchmarks.ray_data --megabytes 0.3 --embed
+    python -m benchmarks.ray_data --megabytes 2 --fault document     # one that kills its process each time
+    python -m benchmarks.ray_data --megabytes 4 --fault node         # one of the two is killed on the way
 
 Each way runs in a process of its own with a cluster of its own. Files are listed and read, cut by one strategy and
 written with the same columns; Ray Data is used as its guide has it: files by `read_binary_files`, a function or an
@@ -13,6 +13,7 @@ actor by `map_batches`, `write_parquet`, the order kept where that is said. A bu
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -225,7 +226,7 @@ def compare(megabytes: float, strategy: str, *, embed: bool, fault: str) -> None
 
 
 def _in_a_process(way: str, folder: Path, strategy: str, *, embed: bool, fault: str) -> _Took:
-    command = [sys.executable, "-m", "benchmarks.scale", "raydata", "--way", way]
+    command = [sys.executable, "-m", "benchmarks.ray_data", "--way", way]
     command += ["--folder", str(folder), "--strategy", strategy, "--fault", fault]
     for _ in range(_TRIES):
         done = subprocess.run(
@@ -282,3 +283,22 @@ def _compare_rows(folder: Path) -> None:
 
 def _key(row: dict[str, Any]) -> tuple[str, int]:
     return row["doc_id"], row["start"]
+
+
+def main() -> None:
+    reader = argparse.ArgumentParser()
+    reader.add_argument("--megabytes", type=float, default=8)
+    reader.add_argument("--strategy", default="structure")
+    reader.add_argument("--embed", action="store_true")
+    reader.add_argument("--fault", choices=["", "document", "node"], default="")
+    reader.add_argument("--way", default="", help="one of them alone, in the documents of --folder")
+    reader.add_argument("--folder", type=Path)
+    given = reader.parse_args()
+    if given.way:
+        one(given.way, given.folder, given.strategy, embed=given.embed, fault=given.fault)
+    else:
+        compare(given.megabytes, given.strategy, embed=given.embed, fault=given.fault)
+
+
+if __name__ == "__main__":
+    main()

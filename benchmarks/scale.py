@@ -5,7 +5,6 @@
     python -m benchmarks.scale nodes --megabytes 20     # processes, and a cluster of one and of two nodes
     python -m benchmarks.scale overhead --megabytes 1000  # both engines at once, each on half of the cores
     python -m benchmarks.scale embed --megabytes 0.3    # the same for an index with vectors
-    python -m benchmarks.scale raydata --megabytes 8    # Ray Data beside our tasks: benchmarks/ray_data.py
     python -m benchmarks.scale memory --megabytes 100 300 1000 --strategy words   # of the command as a whole
     python -m benchmarks.scale model                    # arithmetic on these figures, for larger ones
 
@@ -367,15 +366,6 @@ def model() -> None:
         print(f"| {' | '.join(cells)} |")
 
 
-def _ray_data(given: argparse.Namespace) -> None:
-    from benchmarks import ray_data
-
-    if given.way:
-        ray_data.one(given.way, given.folder, given.strategy, embed=given.embed, fault=given.fault)
-    else:
-        ray_data.compare(given.megabytes[0], given.strategy, embed=given.embed, fault=given.fault)
-
-
 def main() -> None:
     reader = argparse.ArgumentParser()
     reader.add_argument(
@@ -387,7 +377,6 @@ def main() -> None:
             "overhead",
             "one",
             "embed",
-            "raydata",
             "memory",
             "model",
         ],
@@ -397,9 +386,6 @@ def main() -> None:
     reader.add_argument("--engine", default="local")
     reader.add_argument("--ray", action="store_true")
     reader.add_argument("--folder", type=Path)
-    reader.add_argument("--embed", action="store_true")
-    reader.add_argument("--fault", choices=["", "document", "node"], default="")
-    reader.add_argument("--way", default="")
     given = reader.parse_args()
     ways: dict[str, Callable[[], None]] = {
         "names": names,
@@ -408,7 +394,6 @@ def main() -> None:
         "overhead": lambda: overhead(given.megabytes[0], given.strategy),
         "one": lambda: one(given.engine, given.folder, given.strategy),
         "embed": lambda: embed(given.megabytes[0]),
-        "raydata": lambda: _ray_data(given),
         "memory": lambda: memory(given.megabytes, given.strategy, given.engine),
         "model": model,
     }
