@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -99,13 +100,22 @@ class RayWorkers(Generic[Given, Found]):
         # In a list it is not fetched anew for every task.
         self._work = [self._ray.put(work)]
         self._remote = self._ray.remote(_done)
-        self._how = {"name": name, "max_retries": _RETRIES, "num_cpus": 1, "num_gpus": share}
+        self._how: dict[str, Any] = {
+            "name": name,
+            "max_retries": _RETRIES,
+            "num_cpus": 1,
+            "num_gpus": share,
+        }
         self._task = self._remote.options(**self._how)
         self._running: set[Any] = set()
+        self._choosy: dict[Any, bool] = {}
+        """Of those: what waits for a machine that has room, and whether it has been called back."""
         self._full: frozenset[str] = frozenset()
-        """Machines whose disk for temporary files has no room: they get no more of this work."""
+        """Machines whose disk for temporary files has no room: as long as others have, they get no more of this."""
         self._waiting = ThreadPoolExecutor(1)
         """Asks the cluster anew: who is told of a result may ask nothing."""
+        self._watching = threading.Thread(target=self._call_back, daemon=True)
+        self._over = threading.Event()
 
     @property
     def at_once(self) -> int:
@@ -118,29 +128,39 @@ class RayWorkers(Generic[Given, Found]):
         self._begin(given, found)
         return found
 
-    def _begin(self, given: Given, found: Future[Found], *, has_others: bool = True) -> None:
-        task = self._task
-        if self._full and has_others:
-            others = f"!in({','.join(sorted(self._full))})"
+    def _begin(self, given: Given, found: Future[Found], tries: int = 1) -> None:
+        task, full = self._task, self._full
+        has_others = not full or self._has_room_beside(full)
+        if full and has_others:
+            others = f"!in({','.join(sorted(full))})"
             task = self._remote.options(**self._how, label_selector={"ray.io/node-id": others})
         try:
             reference = task.remote(self._work, given, has_others)
         except self._ray.exceptions.RayError as error:  # what is given has no room here
             raise _in_our_words(error) from error
         self._running.add(reference)
+        if full and has_others:
+            self._choosy[reference] = False
 
         def hand_over(done: Future[Found]) -> None:
             self._running.discard(reference)
+            is_called_back = self._choosy.pop(reference, False)
             error = done.exception()
             if error is None:
                 found.set_result(done.result())
                 return
+            is_called_back &= isinstance(error, self._ray.exceptions.TaskCancelledError)
             error = _in_our_words(error)
-            if not isinstance(error, NoRoomHere) or not has_others:
+            if not is_called_back and not (isinstance(error, NoRoomHere) and has_others):
                 found.set_exception(error)
                 return
             try:
-                again = self._waiting.submit(self._begin_elsewhere, given, found, error)
+                if isinstance(error, NoRoomHere):
+                    again = self._waiting.submit(
+                        self._begin_elsewhere, given, found, error, full, tries
+                    )
+                else:
+                    again = self._waiting.submit(self._begin, given, found, tries)
             except RuntimeError:  # it is over
                 found.set_exception(error)
             else:
@@ -148,24 +168,53 @@ class RayWorkers(Generic[Given, Found]):
 
         reference.future().add_done_callback(hand_over)
 
-    def _begin_elsewhere(self, given: Given, found: Future[Found], error: NoRoomHere) -> None:
+    def _begin_elsewhere(
+        self,
+        given: Given,
+        found: Future[Found],
+        error: NoRoomHere,
+        avoided: frozenset[str],
+        tries: int,
+    ) -> None:
         """On a machine that has room; where none has, what there is no room for is left out, or ends the run."""
-        alive = [each for each in self._ray.nodes() if each["Resources"].get("CPU")]
         full = {error.node}
         if isinstance(error, _NoRoomForResult):
-            full = {each["NodeID"] for each in alive if each["NodeManagerAddress"] == error.address}
-        if {each["NodeID"] for each in alive} - self._full - full:
-            if full - self._full:
-                warn_user(f"{error}; other machines do its work")
+            nodes = self._ray.nodes()
+            full = {each["NodeID"] for each in nodes if each["NodeManagerAddress"] == error.address}
+        if full <= avoided and tries > _RETRIES:  # which one it is cannot be told, nor avoided
+            raise error
+        if not full <= self._full:
+            if not self._full:
+                self._watching.start()
             self._full |= full
-            self._begin(given, found)
-        else:
-            self._full = frozenset()  # nobody is better off than another
-            self._begin(given, found, has_others=False)
+            if self._has_room_beside(self._full):
+                warn_user(f"{error}; other machines do its work")
+        self._begin(given, found, tries + 1)
+
+    def _has_room_beside(self, full: frozenset[str]) -> bool:
+        """Whether a machine that is there now, and has what a task needs, is none of these."""
+        needs = {"CPU": self._how["num_cpus"], "GPU": self._how["num_gpus"]}
+        return any(
+            each["Alive"]
+            and each["NodeID"] not in full
+            and all(each["Resources"].get(name, 0) >= needed for name, needed in needs.items())
+            for each in self._ray.nodes()
+        )
+
+    def _call_back(self) -> None:
+        """What waits for machines that have left, as it would for ever: it is begun anew where there are some."""
+        while not self._over.wait(_SECONDS):
+            if self._choosy and not self._has_room_beside(self._full):
+                for reference in list(self._choosy):
+                    self._choosy[reference] = True
+                    self._ray.cancel(reference)
 
     def stop(self) -> None:
         """End what is under way."""
+        self._over.set()
         self._waiting.shutdown(cancel_futures=True)
+        if self._watching.is_alive():
+            self._watching.join()
         for reference in list(self._running):
             self._ray.cancel(reference, force=True)
 
