@@ -26,7 +26,7 @@ import numpy as np
 
 import chunkwise
 from benchmarks.watched import watched
-from chunkwise.documents.walk import INDEX_FILE
+from chunkwise.base.own_files import INDEX_FILE
 
 _CHUNK_WORDS, _CHUNKS_A_DOCUMENT = 12, 2_000
 _QUESTIONS = ("who approves annual leave", "expense report of a journey", "password")

@@ -103,7 +103,7 @@ _ANY: Any = None
 
 MISTAKES: list[tuple[Callable[[], object], str]] = [
     # a value of another kind
-    (lambda: _tune(time="soon"), r"time is 'soon'; allowed: a number of seconds, or a time \('90 s'"),
+    (lambda: _tune(time="soon"), r"time is 'soon'; allowed: a time \('90 s'"),
     (lambda: _tune(time=0), "time is 0, which leaves nothing to spend; allowed: a number of seconds"),
     (lambda: _tune(time=float("nan")), "time is nan; allowed: a number of seconds, or a time"),
     (lambda: _tune(time=True), "time is True; allowed: a number of seconds, or a time"),

@@ -181,7 +181,7 @@ def test_what_several_jobs_cannot_do_is_said() -> None:
 
 
 def test_bytes_are_refused_with_the_reason() -> None:
-    with pytest.raises(InvalidParameter, match="decode bytes first"):
+    with pytest.raises(InvalidParameter, match="text is bytes; a str is needed: decode it first"):
         chunkwise.chunk_text(b"bytes")  # type: ignore[arg-type]
 
 

@@ -289,7 +289,7 @@ def test_few_questions_show_little_and_it_is_said(here: Run, docs: Path, tmp_pat
         ((), 2, "there is no document"),
         (("docs", "--objective", "quality"), 2, "no metric is named 'quality'"),
         (("docs", "--objective", "boundary_issues"), 2, "boundary_issues"),
-        (("docs", "--time", "10"), 2, "budget is '10'; allowed: a time"),
+        (("docs", "--time", "10"), 2, "time is '10'; allowed: a time"),
         (("docs", "--time", "5 USD"), 2, "a time is needed"),
         (("docs", "--time", "0 s"), 2, "leaves nothing to spend"),
         (("docs", "--embedder", "nobody"), 2, "no embedder is named 'nobody'"),

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from chunkwise.documents.walk import is_index_folder
+from chunkwise.base.own_files import is_index_folder
 from chunkwise.models import get_language_model
 from chunkwise.models.home import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient

@@ -265,7 +265,7 @@ def _raise(problem: UnreadableDocument) -> None:
 def _names_index(names: Sequence[str]) -> bool:
     """Told without what it takes to open one."""
     from chunkwise.base.object_store import address_of
-    from chunkwise.documents.walk import is_index_folder
+    from chunkwise.base.own_files import is_index_folder
 
     return any(
         ("://" in name and address_of(name) is None) or is_index_folder(name) for name in names

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.object_store import StoredFile, address_of, local_name, shown_address
+from chunkwise.base.own_files import is_index_folder, is_results_file, may_be_results
 from chunkwise.core import Document
 from chunkwise.documents.archive import is_archive, members
 from chunkwise.documents.document_ids import Ids
@@ -35,10 +36,7 @@ from chunkwise.documents.walk import (
     Choice,
     file_head,
     in_words,
-    is_index_folder,
-    is_results_file,
     may_be_of_testset,
-    may_be_results,
     no_documents_among,
     no_documents_below,
     walk,

@@ -12,44 +12,15 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from chunkwise.base.errors import UnreadableDocument
+from chunkwise.base.own_files import (
+    HEAD,
+    begins_as_results,
+)
 from chunkwise.documents.glob_patterns import matches, names_a_kind
 from chunkwise.documents.loader import OnUnreadable, suffix_of
 from chunkwise.documents.source import Source, os_reason, printable
 from chunkwise.documents.text_fields import is_chunk
 from chunkwise.records.json import parse_json
-
-INDEX_FILE = ".index.json"
-"""Lies in the folder of an index and says what is in it."""
-HEAD = 1 << 12
-"""Bytes of a file that tell what it is."""
-_RESULTS = re.compile(rb'\s*\{\s*"format"\s*:\s*"chunkwise (results|sweep)"')
-
-
-def is_index_folder(folder: str) -> bool:
-    """Whether an index of ours lies there; all its files are hidden ones."""
-    return os.path.isfile(os.path.join(folder, INDEX_FILE))
-
-
-def is_results_file(path: str) -> bool:
-    """Whether a file holds what an evaluation or a sweep found: in a folder it is passed over in silence."""
-    if not path.lower().endswith(".json") or not os.path.isfile(path):
-        return False
-    try:
-        with open(path, "rb") as file:
-            return begins_as_results(file.read(HEAD))
-    except OSError:  # reading will say so
-        return False
-
-
-def may_be_results(name: str, head: bytes) -> bool:
-    """The same by name and first bytes."""
-    return name.lower().endswith(".json") and begins_as_results(head)
-
-
-def begins_as_results(head: bytes) -> bool:
-    """The same by the first bytes alone."""
-    return _RESULTS.match(head) is not None
-
 
 SWEEP_RECORD = ".chunkwise-sweep"
 """Lies beside what a sweep has written."""

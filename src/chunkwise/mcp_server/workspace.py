@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, NotAllowed
+from chunkwise.base.own_files import INDEX_FILE
 from chunkwise.base.progress import OnProgress
 from chunkwise.documents.loader import LoadOptions, leaving_out
-from chunkwise.documents.walk import INDEX_FILE
 from chunkwise.mcp_server.fenced_text import shown_id
 from chunkwise.report.sanitize import one_line
 from chunkwise.retrieval.searchable import Snapshots

@@ -26,7 +26,6 @@ from chunkwise.base.wording import counted
 from chunkwise.records.json import json_text
 from chunkwise.report.page import OWN, rendered
 from chunkwise.studio.accounts import Accounts, Caller, Sessions
-from chunkwise.studio.api import ApiEndpoint
 from chunkwise.studio.guard import (
     CALLER,
     USUAL_LIMITS,
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Scope
 
     from chunkwise.report.views.view import View
+    from chunkwise.studio.api import ApiEndpoint
 
 Work = Callable[["Request", bytes], "Response"]
 """From a request and its body to the answer."""

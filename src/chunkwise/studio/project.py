@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
+from chunkwise.base.own_files import is_index_folder, is_results_file
 from chunkwise.base.wording import counted
-from chunkwise.documents.walk import is_index_folder, is_results_file
 from chunkwise.studio.lru_cache import RecentlyUsed
 from chunkwise.studio.read_request import NotFound, NotReady
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from chunkwise.base.atomic import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.own_files import INDEX_FILE
 from chunkwise.base.untrusted import refuse_links
-from chunkwise.documents.walk import INDEX_FILE
 from chunkwise.retrieval.errors import REBUILD, REMEDY
 from chunkwise.retrieval.local.arrays import CODES, Array, Arrays, expected, expected_codes
 from chunkwise.retrieval.settings import Settings, read_settings

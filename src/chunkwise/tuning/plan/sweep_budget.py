@@ -26,7 +26,6 @@ _TIME = re.compile(rf"({_AMOUNT})\s*([a-z]+)\s*", re.ASCII)
 _MONEY = re.compile(rf"(?P<before>[$€£])?\s*(?P<amount>{_AMOUNT})\s*(?P<behind>[A-Z]{{3}}|[$€£])?")
 _A_TIME = "a time ('90 s', '10 min', '1 h 30 min')"
 _ALLOWED = f"{_A_TIME} or money ('5 USD', '5 EUR')"
-_ALLOWED_TIME = f"a number of seconds, or {_A_TIME}"
 
 
 class SweepBudget(NamedTuple):
@@ -54,7 +53,9 @@ def parse_time(given: str | float) -> float:
         is_time = isinstance(given, int | float) and not isinstance(given, bool) and isfinite(given)
         found = SweepBudget(given) if is_time else None
     if found is None or not (found.money or (found.seconds or 0) > 0):
-        raise _refused("time", given, found, _ALLOWED_TIME)
+        # On the command line a number is a text, too, and of what it is a number nobody can tell.
+        allowed = _A_TIME if isinstance(given, str) else f"a number of seconds, or {_A_TIME}"
+        raise _refused("time", given, found, allowed)
     if found.seconds is None:
         raise InvalidParameter(
             f"time is {given!r}; a time is needed: '90 s', '10 min', '1 h'. Money is for a plan: budget = \"5 USD\""
