@@ -42,7 +42,7 @@ class Place:
         self.client, self.disk = client, disk
 
     def keys(self, prefix: str) -> list[str]:
-        found = self.client.list_objects_v2(Bucket="bucket", Prefix=prefix)
+        found = self.client.list_objects_v2(Bucket="room", Prefix=prefix)
         return [each["Key"] for each in found.get("Contents", [])]
 
 
@@ -63,14 +63,15 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         patched.setenv("AWS_DEFAULT_REGION", "us-east-1")
         patched.setenv("AWS_ENDPOINT_URL_S3", f"http://{host}:{port}")
         client = boto3.client("s3", endpoint_url=f"http://{host}:{port}")
-        client.create_bucket(Bucket="bucket")
+        # Of its own: what one server of this process holds, the next one holds, too.
+        client.create_bucket(Bucket="room")
         for name in NOTES:
             noise = os.urandom(12_000).hex()
-            client.put_object(Bucket="bucket", Key=f"docs/{name}", Body=f"# Note\n\n{noise}\n")
+            client.put_object(Bucket="room", Key=f"docs/{name}", Body=f"# Note\n\n{noise}\n")
         page = "<p>Some words of a long page.</p>\n" * 500_000  # 17 MB: copied before it is read
         for name in PAGES:
-            client.put_object(Bucket="bucket", Key=f"long/{name}", Body=page)
-        client.put_object(Bucket="bucket", Key="long/short.md", Body="# Short\n\nSome words.\n")
+            client.put_object(Bucket="room", Key=f"long/{name}", Body=page)
+        client.put_object(Bucket="room", Key="long/short.md", Body="# Short\n\nSome words.\n")
         made = Cluster(
             initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
         )
@@ -100,26 +101,26 @@ def _written(source: str, output: str) -> tuple[ChunkDataset, list[str], list[st
 
 
 def test_parts_for_a_store_are_made_where_there_is_room(place: Place) -> None:
-    made, problems, told = _written("s3://bucket/docs/", "s3://bucket/chunks")
+    made, problems, told = _written("s3://room/docs/", "s3://room/chunks")
     assert (made.documents, problems) == (len(NOTES), [])
     (line,) = told
-    assert line.startswith("cannot write s3://bucket/chunks/_staged/part-")
+    assert line.startswith("cannot write s3://room/chunks/_staged/part-")
     assert f"in {place.disk} of " in line
     assert line.endswith("(TMPDIR): No space left on device; other machines do its work")
     assert not place.keys("chunks/_staged/")
     assert list(place.disk.iterdir()) == []
-    again, _, told = _written("s3://bucket/docs/", "s3://bucket/chunks")
+    again, _, told = _written("s3://room/docs/", "s3://room/chunks")
     assert (again.reused, told) == (again.parts, [])
 
 
 def test_long_files_are_copied_where_there_is_room(place: Place) -> None:
     with pytest.warns(UserWarning, match="other machines do its work") as told:
         made = chunkwise.index(
-            "s3://bucket/long/", vectors="none", jobs=RayCluster(), on_unreadable="raise"
+            "s3://room/long/", vectors="none", jobs=RayCluster(), on_unreadable="raise"
         )
     assert {each.document.id for each in made.chunks()} == {*PAGES, "short.md"}
     (line,) = (str(each.message) for each in told if each.category is UserWarning)
-    assert line.startswith("s3://bucket/long/")
+    assert line.startswith("s3://room/long/")
     assert f": no room for a copy in {place.disk} of " in line
 
 
@@ -132,7 +133,7 @@ def test_where_nobody_has_room_the_document_is_set_aside_by_name(
         "import chunkwise\n"
         "problems = []\n"
         "made = chunkwise.index(\n"
-        "    ['s3://bucket/long/page0.html', 's3://bucket/long/short.md'],\n"
+        "    ['s3://room/long/page0.html', 's3://room/long/short.md'],\n"
         "    vectors='none', jobs=chunkwise.RayCluster(),\n"
         "    on_unreadable=lambda each: problems.append(str(each)),\n"
         ")\n"
@@ -145,7 +146,7 @@ def test_where_nobody_has_room_the_document_is_set_aside_by_name(
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=env)
     assert done.returncode == 0, done.stderr[-2000:]
     problem, ids = done.stdout.strip().splitlines()
-    assert problem.startswith("s3://bucket/long/page0.html: no room for a copy in ")
+    assert problem.startswith("s3://room/long/page0.html: no room for a copy in ")
     assert problem.endswith("(TMPDIR): no space left on device")
     assert ids == "short.md"
 
