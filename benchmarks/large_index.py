@@ -69,7 +69,7 @@ def _environment(folder: Path) -> dict[str, str]:
 def built(chunks: int, folder: Path, *, vectors: bool, keep: bool) -> None:
     """An index of so many short chunks, and questions to it."""
     docs, kb = folder / "docs", folder / "kb"
-    docs.mkdir()
+    docs.mkdir(parents=True)
     _short_chunks(docs, chunks)
     command = [sys.executable, "-m", "chunkwise", "index", str(docs), "--into", str(kb), "-q"]
     command += ["-s", f"words(max_words={_CHUNK_WORDS})", "-j", "1"]
@@ -160,6 +160,8 @@ def main() -> None:
     reader.add_argument("--vectors", action="store_true")
     reader.add_argument("--keep", action="store_true")
     given = reader.parse_args()
+    if given.folder is None and given.what != "built":
+        reader.error(f"{given.what} needs --folder: that of an index")
     if given.what == "built":
         with tempfile.TemporaryDirectory() as place:
             folder = given.folder or Path(place)

@@ -140,6 +140,17 @@ def recorded(value: Value, where: str) -> Value:
     return _mark(value, where)
 
 
+def unmarked(value: Any) -> Any:
+    """Questions and passages are texts, not names: nothing follows them."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, list | tuple):
+        return [unmarked(each) for each in value]
+    if isinstance(value, dict):
+        return {str(key): unmarked(each) for key, each in value.items()}
+    return value
+
+
 def _mark(value: Value, where: str) -> Value:
     made: Any = value
     if isinstance(value, str):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 from chunkwise.base.parameters import param
+from chunkwise.base.untrusted import unmarked
 from chunkwise.base.wording import counted
 from chunkwise.evaluation.compare import compare as compared
 from chunkwise.evaluation.evaluate import evaluate as evaluated
@@ -235,7 +236,7 @@ def evaluate(workspace: Workspace, request: EvaluateArguments, call: ToolCall) -
         raise InvalidParameter(
             f"{len(request.questions):,} questions are given; {MOST_QUESTIONS:,} are taken at a time, more from a file"
         )
-    asked: Any = [_plain(each) for each in request.questions]
+    asked: Any = [unmarked(each) for each in request.questions]
     if request.test_queries:
         asked = str(workspace.file(str(request.test_queries)))
     problems: list[str] = []
@@ -277,17 +278,6 @@ def _scored(question: QuestionResult) -> ScoredQuery:
     return ScoredQuery(
         as_line(question.id), as_line(question.text), dict(question.scores), len(question.missed)
     )
-
-
-def _plain(value: Any) -> Any:
-    """Questions and passages are texts, not names: nothing follows them."""
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
-    return value
 
 
 @dataclass(frozen=True, kw_only=True)

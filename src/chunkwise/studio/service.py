@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
+from chunkwise.base.untrusted import unmarked
 from chunkwise.chunkers.chunk import chunk_text
 from chunkwise.evaluation.evaluate import evaluate as evaluated
 from chunkwise.evaluation.results import Figure, Json, QuestionResult
@@ -147,7 +147,7 @@ def evaluate(project: Project, request: EvaluateRequest) -> EvaluateAnswer:
     try:
         with project.index_of_its_own() as index:
             results = evaluated(
-                index, [_plain(each) for each in request.questions], retriever=request.retriever or None,
+                index, [unmarked(each) for each in request.questions], retriever=request.retriever or None,
                 budget=request.budget, k=request.k, metrics=list(request.metrics) or "all", on_bad=problems.append,
             )  # fmt: skip
     finally:
@@ -163,14 +163,3 @@ def _scored(question: QuestionResult) -> ScoredQuestion:
         question.id, dict(question.scores), dict(question.unscored), len(question.missed),
         question.context_tokens,
     )  # fmt: skip
-
-
-def _plain(value: Any) -> Any:
-    """Questions and passages are texts, not names: nothing follows them."""
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in value.items()}
-    return value
