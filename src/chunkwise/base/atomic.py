@@ -7,7 +7,6 @@ import os
 import re
 import secrets
 import shutil
-import socket
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -15,37 +14,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
+from chunkwise.base.disk_room import NoRoomHere, own_disk
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.object_store import address_of, shown_address, store, upload
 
 FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 """Errors that nothing but writing meets: a full disk, or a full share of it."""
-
-
-class NoRoomHere(ChunkwiseError):
-    """The disk for temporary files of this machine is full; another one may have room."""
-
-    node = ""
-    """Which machine of a cluster this is."""
-
-
-_has_others = False
-
-
-def expect_others(has_others: bool) -> None:
-    """From now on: whether another machine would do the work for which this one has no room."""
-    global _has_others
-    _has_others = has_others
-
-
-def has_others() -> bool:
-    """Whether work is better handed back than done without what there is no room for."""
-    return _has_others
-
-
-def own_disk() -> str:
-    """Where temporary files lie, in words: which of many machines is asked by name."""
-    return f"{tempfile.gettempdir()} of {socket.gethostname()} (TMPDIR)"
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
-from chunkwise.base.atomic import NoRoomHere, expect_others
+from chunkwise.base.disk_room import NoRoomHere, expect_others
 from chunkwise.base.errors import ChunkwiseError, MissingExtra, warn_user
 from chunkwise.base.user_code import modules_run
 from chunkwise.base.workers import WorkerDied, use_cores
