@@ -18,7 +18,7 @@ from chunkwise.base.untrusted import refuse_links
 from chunkwise.core import OnProgress
 from chunkwise.retrieval.errors import REMEDY
 from chunkwise.retrieval.local import manifest as files_module
-from chunkwise.retrieval.local.arrays import Arrays
+from chunkwise.retrieval.local.columns import Arrays
 from chunkwise.retrieval.local.manifest import (
     FileSink,
     Manifest,

@@ -23,19 +23,17 @@ from chunkwise.retrieval.indexed_document import (
     document_of,
     metadata_of,
 )
-from chunkwise.retrieval.local.arrays import (
+from chunkwise.retrieval.local.columns import (
     CODES,
     COLUMNS,
     COMMUNITIES,
     Array,
     Arrays,
     Strings,
-    term_table,
-)
-from chunkwise.retrieval.local.columns import (
     document_mask,
     on_pages,
     section_mask,
+    term_table,
     touching,
 )
 from chunkwise.retrieval.local.nearest_vectors import VectorCodes, nearest

@@ -19,7 +19,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.own_files import INDEX_FILE
 from chunkwise.base.untrusted import refuse_links
 from chunkwise.retrieval.errors import REBUILD, REMEDY
-from chunkwise.retrieval.local.arrays import CODES, Array, Arrays, expected, expected_codes
+from chunkwise.retrieval.local.columns import CODES, Array, Arrays, expected, expected_codes
 from chunkwise.retrieval.settings import Settings, read_settings
 
 _PIECE = 1 << 17

@@ -15,7 +15,7 @@ import numpy as np
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.retrieval.bm25 import Bm25, CorpusStatistics
 from chunkwise.retrieval.filters import Filter
-from chunkwise.retrieval.local.arrays import term_table
+from chunkwise.retrieval.local.columns import term_table
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.metadata_conditions import (
     COMPARISONS,

@@ -16,17 +16,17 @@ from chunkwise.retrieval.bm25 import TermTable
 from chunkwise.retrieval.errors import DamagedIndex
 from chunkwise.retrieval.indexed_document import metadata_of, readable, record_of
 from chunkwise.retrieval.indexing.build import BuiltDocument
-from chunkwise.retrieval.local.arrays import (
+from chunkwise.retrieval.local.columns import (
     COLUMNS,
     PARENT,
     TERM_COLUMNS,
     Array,
     Portion,
     Strings,
+    encode,
     encoded,
     left_out,
 )
-from chunkwise.retrieval.local.columns import encode
 from chunkwise.retrieval.settings import Settings
 from chunkwise.retrieval.stored.store import CHUNK_BITS, PARTS, PartName, Store, StoredDocument
 from chunkwise.text.terms import TermCounts
