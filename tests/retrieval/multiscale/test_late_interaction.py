@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.models.embed.quantized_token_vectors import decode_rows
+from chunkwise.models.embed.quantized_vectors import decode_rows
 from chunkwise.retrieval.multiscale import Multiscale, window_votes
 from chunkwise.retrieval.multiscale import multiscale as search_module
 from chunkwise.retrieval.multiscale.window_votes import (

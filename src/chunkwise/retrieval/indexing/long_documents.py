@@ -23,7 +23,7 @@ from chunkwise.documents.reading import EMPTY
 from chunkwise.documents.source import Source
 from chunkwise.documents.streamed_text import LongText, long_text
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
-from chunkwise.models.embed.quantized_token_vectors import TokenCodes
+from chunkwise.models.embed.quantized_vectors import TokenCodes
 from chunkwise.retrieval.indexed_document import IndexedDocument, SpanRows
 from chunkwise.retrieval.indexing.build import (
     BuiltDocument,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.models.embed.quantized_token_vectors import code_width
+from chunkwise.models.embed.quantized_vectors import QuantizedVectors, code_width, packed_width
 from chunkwise.retrieval.bm25 import TermTable
 from chunkwise.retrieval.errors import DamagedIndex
 from chunkwise.retrieval.filters import Filter, RowKind, page_mask
@@ -21,7 +21,6 @@ from chunkwise.retrieval.indexed_document import (
     record_of,
     touched_atoms,
 )
-from chunkwise.retrieval.quantized_vectors import QuantizedVectors, packed_width
 from chunkwise.retrieval.searchable import MentionTable
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.names import HASH_BYTES, Mentions

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document, Span
+from chunkwise.models.embed.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.bm25 import K1, B, Bm25
 from chunkwise.retrieval.communities import Communities
 from chunkwise.retrieval.errors import DamagedIndex, no_vectors_error, wrong_dimensions_error
@@ -38,7 +39,6 @@ from chunkwise.retrieval.local.columns import (
 )
 from chunkwise.retrieval.local.nearest_vectors import VectorCodes, nearest
 from chunkwise.retrieval.metadata_conditions import MetadataTable
-from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.searchable import (
     AtomBounds,

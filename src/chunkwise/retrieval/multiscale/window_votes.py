@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.models.embed.quantized_token_vectors import decode_rows
+from chunkwise.models.embed.quantized_vectors import decode_rows, rotated
 from chunkwise.retrieval.bm25 import TermTable, half_worth, inverse_document_frequency
 from chunkwise.retrieval.fusion import scaled
-from chunkwise.retrieval.quantized_vectors import rotated
 from chunkwise.retrieval.searchable import AtomTable, TokenTable
 from chunkwise.text.terms import ranges
 
