@@ -51,8 +51,8 @@ from chunkwise.documents.loader import (
 )
 from chunkwise.documents.ocr import Ocr
 from chunkwise.documents.source import Source, os_reason
-from chunkwise.documents.text_fields import is_blank
 from chunkwise.documents.walk import NO_DOCUMENT, is_no_document
+from chunkwise.records.fields import is_blank
 
 InputItem = Source | Document | UnreadableDocument
 """What there is to do: a file to be opened, a document to be taken as it is, a line about what cannot be read."""

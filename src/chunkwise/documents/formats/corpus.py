@@ -20,19 +20,20 @@ from chunkwise.documents.formats.markdown import (
 from chunkwise.documents.formats.text import AsciidocLoader, OrgLoader, RstLoader, TextLoader
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of, with_blank_head
 from chunkwise.documents.source import Source
-from chunkwise.documents.text_fields import (
+from chunkwise.records.fields import (
     ID_FIELDS,
     QUESTIONS,
     TEXT_FIELDS,
     TITLE_FIELDS,
     are_questions,
+    field_of,
     has_text,
     is_blank,
     is_chunk,
+    listed,
     no_text,
     text_field_of,
 )
-from chunkwise.records.fields import field_of, listed
 from chunkwise.records.json import HUGE, without_half_characters
 
 _LOOKED_AT = 100

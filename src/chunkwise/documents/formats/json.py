@@ -21,9 +21,9 @@ from chunkwise.documents.formats.corpus import (
 from chunkwise.documents.formats.squad import squad_articles, squad_documents
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source, os_reason
-from chunkwise.documents.text_fields import QUESTIONS, has_text
 from chunkwise.documents.walk import is_results
 from chunkwise.records.encoding import decode, extends_ascii, marked_encoding
+from chunkwise.records.fields import QUESTIONS, has_text
 from chunkwise.records.json import json_problem, parse_json
 from chunkwise.records.read import json_lines
 
