@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.base.atomic import shown_path
+from chunkwise.base.atomic_files import shown_path
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import AllowOption, QuietOption, check_outputs, json_flag, page_file
 from chunkwise.cli.streams import print_json, shown_place, stdout_console

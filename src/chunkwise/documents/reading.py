@@ -13,7 +13,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import cast
 
-from chunkwise.base.atomic import FULL
+from chunkwise.base.atomic_files import FULL
 from chunkwise.base.deprecation import grouped, renamed
 from chunkwise.base.disk_room import NoRoomHere, has_others, own_disk
 from chunkwise.base.errors import UnreadableDocument, warn_user

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.atomic import bytes_in
+from chunkwise.base.atomic_files import bytes_in
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.records.lance import lance_storage_options
 from chunkwise.retrieval.local import folder as folder_module

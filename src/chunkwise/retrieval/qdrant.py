@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.atomic import bytes_in
+from chunkwise.base.atomic_files import bytes_in
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.stored import PARTS, PartName, StoredDocument, StoredEngine

@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 import chunkwise
-from chunkwise.base.atomic import scratch_folder
+from chunkwise.base.atomic_files import scratch_folder
 from chunkwise.base.errors import ChunkwiseError, UnknownName
 from chunkwise.models.home import fetched_models, home
 from chunkwise.models.weights import installed, package_registries

@@ -15,7 +15,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import IO
 
-from chunkwise.base.atomic import (
+from chunkwise.base.atomic_files import (
     clear_abandoned,
     replacing,
     says_what_it_writes,

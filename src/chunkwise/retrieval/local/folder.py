@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from chunkwise.base.atomic import says_what_it_writes, sync_folder
+from chunkwise.base.atomic_files import says_what_it_writes, sync_folder
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.untrusted import refuse_links
 from chunkwise.core import OnProgress

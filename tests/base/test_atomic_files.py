@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.base.atomic import check_writable, clear_abandoned, replacing, scratch_folder
+from chunkwise.base.atomic_files import check_writable, clear_abandoned, replacing, scratch_folder
 from chunkwise.base.errors import ChunkwiseError
 from interrupting import interrupt_at, lines_since
 from untimed import HANG
@@ -178,7 +178,7 @@ def test_an_interrupt_at_any_line_leaves_one_whole_file(tmp_path: Path) -> None:
 _HOLDS = """
 import sys
 from pathlib import Path
-from chunkwise.base.atomic import replacing, scratch_folder
+from chunkwise.base.atomic_files import replacing, scratch_folder
 folder = Path(sys.argv[1])
 with replacing(folder / "a.txt") as temporary, scratch_folder(folder, ".work-") as scratch:
     temporary.write_text("half of")
