@@ -19,8 +19,8 @@ from chunkwise.core import Document, Score, Span
 from chunkwise.documents.document_ids import DocumentNames
 from chunkwise.records.fields import Fields, integer_in, kind, string_in
 from chunkwise.records.read import OnBadRow, Row, Shape, rows, shown_name
-from chunkwise.text.blank_front_matter import behind_blank_heads
-from chunkwise.text.folding import TOLERANCES, Occurrences, Tolerance, occurrences
+from chunkwise.text.find_passages import TOLERANCES, Occurrences, Tolerance, occurrences
+from chunkwise.text.passages_with_front_matter import behind_blank_heads
 
 _TEXTS = ("text", "page_content", "content", "chunk", "passage", "snippet", "cited_text")
 _STARTS = ("start", "start_index", "start_char_idx", "start_char_index", "start_char", "begin")

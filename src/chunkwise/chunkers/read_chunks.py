@@ -36,7 +36,7 @@ from chunkwise.documents.document_ids import DocumentNames
 from chunkwise.records.fields import integer_in, string_in
 from chunkwise.records.read import OnBadRow
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.folding import Tolerance
+from chunkwise.text.find_passages import Tolerance
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 _LISTS = ("chunks", "nodes", "documents", "rows", "data")

@@ -21,7 +21,7 @@ from chunkwise.models.llm.language_model import Request, Schema
 from chunkwise.models.llm.prompt import fenced, load_prompt
 from chunkwise.retrieval.indexed_document import NameDescription, Relation, StatedRelations
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.folding import Tolerance, occurrences
+from chunkwise.text.find_passages import Tolerance, occurrences
 from chunkwise.text.names import name_key
 
 PROMPT = "relations"

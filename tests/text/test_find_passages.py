@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from chunkwise.core import Document
 from chunkwise.testsets.locate import Located, Missing, SoughtPassage, locate
-from chunkwise.text.folding import marks_of, unmarked
+from chunkwise.text.find_passages import marks_of, unmarked
 from how_many import examples
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document
-from chunkwise.text.folding import TOLERANCES, Occurrences, Tolerance, occurrences
+from chunkwise.text.find_passages import TOLERANCES, Occurrences, Tolerance, occurrences
 
 _LEAST = 8
 """Characters before the text; fewer hold no field."""
