@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from chunkwise import Document
-from chunkwise.documents import LoadOptions, reading, streamed_text
+from chunkwise.documents import LoadOptions, long_texts, reading
+from chunkwise.documents.long_texts import long_text
 from chunkwise.documents.reading import loaded
 from chunkwise.documents.source import Source
-from chunkwise.documents.streamed_text import long_text
 
 TEXT = "# Überschrift\n\nEin Satz über Möwen, naïve 灯台 📚.\r\nNoch einer.\n\n" * 400
 
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streamed_text, "SMALL", 1_000)
+    monkeypatch.setattr(long_texts, "SMALL", 1_000)
     monkeypatch.setattr("chunkwise.records.encoding._PIECE", 1_001)  # characters are cut in two
 
 
