@@ -31,7 +31,7 @@ from chunkwise.base.version import __version__
 from chunkwise.core import Document
 from chunkwise.documents.document_ids import Ids
 from chunkwise.documents.formats.arrow import Table
-from chunkwise.documents.formats.corpus import NoText
+from chunkwise.documents.formats.records_as_documents import NoText
 from chunkwise.documents.inputs import (
     Inputs,
     IsKnown,

@@ -1,4 +1,4 @@
-"""JSON and JSON Lines: a corpus, one record a line, or else plain text; the shapes of a corpus are in `corpus`."""
+"""JSON and JSON Lines: a corpus, one record a line (its shapes: `records_as_documents`), or else plain text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
-from chunkwise.documents.formats.corpus import (
+from chunkwise.documents.formats.records_as_documents import (
     PROBLEMS_NAMED,
     Corpus,
     CorpusEntry,

@@ -1,4 +1,4 @@
-"""A file of records as a corpus: one record a document, with its text, id, title, format and metadata; JSON in
+"""Records of a file as documents: text, id, title, format and metadata of each, and what is told of bad ones; JSON in
 the usual shapes of a corpus (a list, `{"id": "text"}`); and when a file of records is no corpus."""
 
 from __future__ import annotations
