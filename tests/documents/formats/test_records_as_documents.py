@@ -1,4 +1,4 @@
-"""CSV, JSON and JSON Lines as documents: corpora as they are found in the wild, their fields, and files that are none."""
+"""CSV, JSON and JSON Lines as documents: corpora as they are found in the wild, their fields, files that are none."""
 
 from __future__ import annotations
 

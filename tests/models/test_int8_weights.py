@@ -14,8 +14,8 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models import get_embedder
 from chunkwise.models.embed.embedder import suits_late
 from chunkwise.models.embed.onnx import OnnxEmbedder
+from chunkwise.models.int8_weights import EmbeddingPack, encoder_graph, is_pack, read_pack
 from chunkwise.models.onnx_file import load_tokenizer
-from chunkwise.models.quantized_encoder import EmbeddingPack, encoder_graph, is_pack, read_pack
 from chunkwise.models.weights.catalogue import GRANITE_30M
 from chunkwise.models.weights.installed import ensure, model_status
 

@@ -1,4 +1,4 @@
-"""An encoder as a pack: a header, its tokenizer.json and tensors in 8 bits; onnxruntime reads the graph made of it."""
+"""Weights of an encoder in 8 bits, in one file with header and tokenizer.json; onnxruntime reads the graph made of it."""
 
 from __future__ import annotations
 
