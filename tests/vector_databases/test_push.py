@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.models.http.client import JsonClient
+from chunkwise.models.http_client import JsonClient
 from chunkwise.retrieval.qdrant import QdrantStore
 from chunkwise.retrieval.stored.store import parse_store_address
 from chunkwise.vector_databases.database import (

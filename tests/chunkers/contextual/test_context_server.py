@@ -13,7 +13,7 @@ from chunkwise import Document, get_strategy
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.contextual.writer import ContextWriter, with_contexts
 from chunkwise.models.cache import ModelCache
-from chunkwise.models.http.client import EndpointError
+from chunkwise.models.http_client import EndpointError
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.endpoint import EndpointModel
 from chunkwise.models.llm.language_model import Completion, Request

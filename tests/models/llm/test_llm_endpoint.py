@@ -12,7 +12,7 @@ import pytest
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.models import get_language_model
 from chunkwise.models.cache import ModelCache
-from chunkwise.models.http.client import EndpointError
+from chunkwise.models.http_client import EndpointError
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.endpoint import EndpointModel
 from chunkwise.models.llm.language_model import LanguageModel, Request, read_completion

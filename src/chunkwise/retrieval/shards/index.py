@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, warn_user
 from chunkwise.core import Document, Span
-from chunkwise.models.http.client import Endpoint, EndpointError, JsonClient, NoAnswer
+from chunkwise.models.http_client import Endpoint, EndpointError, JsonClient, NoAnswer
 from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.errors import (
     ChangedMeanwhile,

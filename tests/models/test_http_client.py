@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.chunkers import get_strategy
 from chunkwise.models import get_embedder, get_reranker
-from chunkwise.models.http.batches import in_order
-from chunkwise.models.http.client import (
+from chunkwise.models.http_batches import in_order
+from chunkwise.models.http_client import (
     Endpoint,
     EndpointError,
     JsonClient,

@@ -9,7 +9,7 @@ from threading import Event
 from typing import TypeVar
 
 from chunkwise.base.parameters import check, param
-from chunkwise.models.http.client import EndpointError, first_words
+from chunkwise.models.http_client import EndpointError, first_words
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
