@@ -21,7 +21,7 @@ from chunkwise.chunkers.packing.cuts import (
     glued,
     sentence_levels,
 )
-from chunkwise.chunkers.packing.sized import LARGEST, SizedChunker
+from chunkwise.chunkers.packing.sized_chunker import LARGEST, SizedChunker
 from chunkwise.chunkers.packing.small_chunks import SmallChunks
 from chunkwise.core import Piece
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder

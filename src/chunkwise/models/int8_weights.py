@@ -1,4 +1,4 @@
-"""Weights of an encoder in 8 bits, one file with header and tokenizer.json; onnxruntime reads the graph made of them."""
+"""Weights of an encoder in 8 bits, one file with header and tokenizer; onnxruntime reads the graph made of them."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from chunkwise.chunkers.packing import packer as packing
 from chunkwise.chunkers.packing.cuts import ArrayCuts, clause_levels, sentence_levels, word_level
 from chunkwise.chunkers.packing.overlap import TokensBack, overlap_from
 from chunkwise.chunkers.packing.packer import FlatPacker, NestedPacker, Packer
-from chunkwise.chunkers.packing.sized import SizedChunker
+from chunkwise.chunkers.packing.sized_chunker import SizedChunker
 from chunkwise.chunkers.structure import StructureChunker
 from chunkwise.core import Document, Piece
 from chunkwise.text.analyzed import Analyzed
