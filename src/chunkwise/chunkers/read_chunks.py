@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, warn_user
 from chunkwise.base.wording import counted
-from chunkwise.chunkers.locate_chunks import (
+from chunkwise.chunkers.chunk_offsets import (
     EXACT,
     NO_TEXT,
     FileRow,

@@ -12,7 +12,7 @@ import numpy as np
 
 from chunkwise.answering.cited_answer import NOT_FOUND, UNSHOWN
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.chunkers.locate_chunks import (
+from chunkwise.chunkers.chunk_offsets import (
     FileRow,
     StatedId,
     StatedPlace,

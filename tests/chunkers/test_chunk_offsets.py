@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.chunkers.locate_chunks import KINDS, StatedChunk, positions, summary
+from chunkwise.chunkers.chunk_offsets import KINDS, StatedChunk, positions, summary
 from chunkwise.core import Span
 
 TEXT = "Write to us. The lamp is lit. Write to us. The door is shut. Write to us."

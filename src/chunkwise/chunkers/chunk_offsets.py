@@ -1,4 +1,4 @@
-"""What the offsets of chunks are worth that somebody wrote down: whether their texts stand there, and where else."""
+"""Offsets of chunks that somebody wrote down: whether their texts stand there, and where they are found instead."""
 
 from __future__ import annotations
 
