@@ -21,6 +21,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter, warn_user
 from chunkwise.core import Document, Span
 from chunkwise.models.http_client import Endpoint, EndpointError, JsonClient, NoAnswer
 from chunkwise.retrieval.bm25 import K1, B
+from chunkwise.retrieval.databases.store import LOOPBACK
 from chunkwise.retrieval.errors import (
     ChangedMeanwhile,
     DamagedIndex,
@@ -35,7 +36,6 @@ from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.searchable import AtomBounds, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import IndexStats, Settings, read_settings
 from chunkwise.retrieval.shards.server import NUMBER_BITS, NUMBERS, described
-from chunkwise.retrieval.stored.store import LOOPBACK
 from chunkwise.text.terms import query_terms
 
 KEY_VARIABLE = "CHUNKWISE_SHARD_KEY"

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from chunkwise.base.atomic_files import bytes_in
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.retrieval.ranking import Ranking
-from chunkwise.retrieval.stored import PARTS, PartName, StoredDocument, StoredEngine
-from chunkwise.retrieval.stored.revisions import (
+from chunkwise.retrieval.databases import PARTS, PartName, StoredDocument, StoredEngine
+from chunkwise.retrieval.databases.revisions import (
     LISTED_PAGE,
     LIVE,
     PIECE,
@@ -28,7 +27,7 @@ from chunkwise.retrieval.stored.revisions import (
     fetched_together,
     joined_pieces,
 )
-from chunkwise.retrieval.stored.store import (
+from chunkwise.retrieval.databases.store import (
     CHUNK_BITS,
     DEFAULT_NAME,
     LOCAL,
@@ -36,6 +35,7 @@ from chunkwise.retrieval.stored.store import (
     checked_name,
     parse_store_address,
 )
+from chunkwise.retrieval.ranking import Ranking
 
 KEY = "QDRANT_API_KEY"
 PORT = 6333

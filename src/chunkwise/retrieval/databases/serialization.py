@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from chunkwise.core import SECTION_SEPARATOR, Document
 from chunkwise.retrieval.bm25 import TermTable
+from chunkwise.retrieval.databases.store import CHUNK_BITS, PARTS, PartName, Store, StoredDocument
 from chunkwise.retrieval.errors import DamagedIndex
 from chunkwise.retrieval.indexed_document import metadata_of, readable, record_of
 from chunkwise.retrieval.indexing.build import BuiltDocument
@@ -28,7 +29,6 @@ from chunkwise.retrieval.local.columns import (
     left_out,
 )
 from chunkwise.retrieval.settings import Settings
-from chunkwise.retrieval.stored.store import CHUNK_BITS, PARTS, PartName, Store, StoredDocument
 from chunkwise.text.terms import TermCounts
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 

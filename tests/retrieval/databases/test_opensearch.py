@@ -13,14 +13,14 @@ import pytest
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.core import Document
-from chunkwise.retrieval.opensearch import _check_version
-from chunkwise.retrieval.stored import StoredIndex
+from chunkwise.retrieval.databases import StoredIndex
+from chunkwise.retrieval.databases.opensearch import _check_version
 from chunkwise.testkit import check_engine
 from chunkwise.testkit.sample_run import HashedWords
-from retrieval.test_lancedb import STRATEGY, documents, found, made
+from retrieval.databases.test_lancedb import STRATEGY, documents, found, made
 
 pytest.importorskip("opensearchpy")
-from retrieval.opensearch_endpoint import Server, opensearch_endpoint
+from retrieval.databases.opensearch_endpoint import Server, opensearch_endpoint
 
 
 @pytest.fixture
@@ -68,8 +68,8 @@ def test_elasticsearch_finds_what_memory_finds(retriever: str) -> None:
 def test_many_chunks_are_found_by_the_index_of_vectors(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chunkwise.retrieval.opensearch.MANY", 3)
-    monkeypatch.setattr("chunkwise.retrieval.opensearch._LISTED", 5)
+    monkeypatch.setattr("chunkwise.retrieval.databases.opensearch.MANY", 3)
+    monkeypatch.setattr("chunkwise.retrieval.databases.opensearch._LISTED", 5)
     with opensearch_endpoint(kind) as (address, server):
         given = [
             Document(each.id, each.text, metadata={"n": int(each.id[0])}) for each in documents(8)
@@ -94,10 +94,10 @@ def test_many_chunks_are_found_by_the_index_of_vectors(
 def test_more_than_one_answer_holds_comes_in_pages(
     served: tuple[str, Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chunkwise.retrieval.opensearch._WINDOW", 2)
-    monkeypatch.setattr("chunkwise.retrieval.opensearch.LISTED_PAGE", 2)
-    monkeypatch.setattr("chunkwise.retrieval.opensearch.PIECE", 40)
-    monkeypatch.setattr("chunkwise.retrieval.stored.revisions._FETCHED_BYTES", 100)
+    monkeypatch.setattr("chunkwise.retrieval.databases.opensearch._WINDOW", 2)
+    monkeypatch.setattr("chunkwise.retrieval.databases.opensearch.LISTED_PAGE", 2)
+    monkeypatch.setattr("chunkwise.retrieval.databases.opensearch.PIECE", 40)
+    monkeypatch.setattr("chunkwise.retrieval.databases.revisions._FETCHED_BYTES", 100)
     place, _ = served
     index = made(place, documents(6))
     assert index.source.ids() == [f"{number}.md" for number in range(6)]
@@ -116,7 +116,7 @@ def test_wherever_the_server_fails_the_index_is_the_old_or_the_new_one(
     served: tuple[str, Server], status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The connection drops, or the disk is full: at any request, and for good."""
-    monkeypatch.setattr("chunkwise.retrieval.opensearch._TRIES", 0)
+    monkeypatch.setattr("chunkwise.retrieval.databases.opensearch._TRIES", 0)
     place, server = served
     made(place, documents(3))
     old = found(place)

@@ -16,6 +16,8 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
 from chunkwise.retrieval.ann_recall import Recall, recall_of
 from chunkwise.retrieval.bm25 import K1, B
+from chunkwise.retrieval.databases.serialization import FetchedArrays
+from chunkwise.retrieval.databases.store import CHUNK_BITS, Store, StoredState, read_state
 from chunkwise.retrieval.errors import (
     ChangedMeanwhile,
     DamagedIndex,
@@ -28,8 +30,6 @@ from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import IndexStats
-from chunkwise.retrieval.stored.serialization import FetchedArrays
-from chunkwise.retrieval.stored.store import CHUNK_BITS, Store, StoredState, read_state
 
 _POSITION = (1 << CHUNK_BITS) - 1
 

@@ -16,11 +16,11 @@ import pytest
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.core import Document
-from chunkwise.retrieval.qdrant import QdrantStore, _check_version
-from chunkwise.retrieval.stored import StoredDocument, StoredIndex
+from chunkwise.retrieval.databases import StoredDocument, StoredIndex
+from chunkwise.retrieval.databases.qdrant import QdrantStore, _check_version
 from chunkwise.testkit import check_engine
 from chunkwise.testkit.sample_run import HashedWords
-from retrieval.test_lancedb import STRATEGY, documents, found, made
+from retrieval.databases.test_lancedb import STRATEGY, documents, found, made
 
 qdrant_client = pytest.importorskip("qdrant_client")
 from qdrant_client import models  # noqa: E402
@@ -38,7 +38,7 @@ def test_qdrant_keeps_the_contract(tmp_path: Path) -> None:
 
 def test_over_http_the_same_hits_updates_and_locks(monkeypatch: pytest.MonkeyPatch) -> None:
     """In front of the local mode: what is sent and read is the client's own, what answers is no real server."""
-    from retrieval.qdrant_endpoint import qdrant_endpoint
+    from retrieval.databases.qdrant_endpoint import qdrant_endpoint
 
     monkeypatch.setenv("QDRANT_API_KEY", "k3y")
     with qdrant_endpoint() as (address, asked), warnings.catch_warnings():
@@ -92,7 +92,7 @@ def test_wherever_an_update_stops_the_index_is_the_old_or_the_new_one(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lock of a writer that is gone, too, is taken once its time is over."""
-    monkeypatch.setattr("chunkwise.retrieval.stored.lease.LOOK_AGAIN", 0.01)
+    monkeypatch.setattr("chunkwise.retrieval.databases.lease.LOOK_AGAIN", 0.01)
     made(place, documents(4))
     old = found(place)
     changed = [*documents(3), *documents(8, "bell")[5:]]
@@ -100,7 +100,7 @@ def test_wherever_an_update_stops_the_index_is_the_old_or_the_new_one(
     new = found(f"{place}2")
     for at in itertools.count(1, 2):
         with monkeypatch.context() as patched:
-            patched.setattr("chunkwise.retrieval.stored.lease.SECONDS", 0.05)
+            patched.setattr("chunkwise.retrieval.databases.lease.SECONDS", 0.05)
             calls = _stopping(at, patched)
             try:
                 made(place, changed)
@@ -298,8 +298,8 @@ def test_threads_that_write_into_a_folder_take_turns(place: str) -> None:
 
 
 def test_a_large_document_goes_in_pieces(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chunkwise.retrieval.qdrant.PIECE", 1000)
-    monkeypatch.setattr("chunkwise.retrieval.qdrant._BYTES", 3000)
+    monkeypatch.setattr("chunkwise.retrieval.databases.qdrant.PIECE", 1000)
+    monkeypatch.setattr("chunkwise.retrieval.databases.qdrant._BYTES", 3000)
     given = Document("long.txt", "The lamp is red. It is lit at dusk. " * 300)
     index = made(place, [given])
     assert texts(index) == [given.text]
@@ -368,7 +368,7 @@ def test_documents_whose_pieces_were_numbered_otherwise_are_read(
                 point.id, own = own, own + 1
             yield size, point
 
-    monkeypatch.setattr("chunkwise.retrieval.qdrant.PIECE", 50)
+    monkeypatch.setattr("chunkwise.retrieval.databases.qdrant.PIECE", 50)
     given = documents(3)
     with monkeypatch.context() as earlier:
         earlier.setattr(QdrantStore, "_points", numbered_through)

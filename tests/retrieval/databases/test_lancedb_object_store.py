@@ -21,12 +21,12 @@ from moto.server import ThreadedMotoServer
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.retrieval.lancedb import LanceStore
-from chunkwise.retrieval.stored import StoredIndex
-from chunkwise.retrieval.stored.store import parse_store_address
+from chunkwise.retrieval.databases import StoredIndex
+from chunkwise.retrieval.databases.lancedb import LanceStore
+from chunkwise.retrieval.databases.store import parse_store_address
 from chunkwise.testkit import check_engine
 from chunkwise.testkit.sample_run import HashedWords
-from retrieval.test_lancedb import documents, found, made
+from retrieval.databases.test_lancedb import documents, found, made
 
 BUCKET = "lance"
 

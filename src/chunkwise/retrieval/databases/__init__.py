@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from chunkwise.retrieval.stored.index import StoredIndex
-from chunkwise.retrieval.stored.store import (
+from chunkwise.retrieval.databases.index import StoredIndex
+from chunkwise.retrieval.databases.store import (
     PARTS,
     NewerState,
     PartName,
@@ -12,7 +12,7 @@ from chunkwise.retrieval.stored.store import (
     StoreProblem,
     position_of,
 )
-from chunkwise.retrieval.stored.update import StoredEngine
+from chunkwise.retrieval.databases.update import StoredEngine
 
 __all__ = [
     "PARTS",

@@ -18,17 +18,23 @@ from numpy.typing import NDArray
 from chunkwise.base.atomic_files import bytes_in
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.records.lance import lance_storage_options
-from chunkwise.retrieval.local import folder as folder_module
-from chunkwise.retrieval.ranking import NOTHING, Ranking
-from chunkwise.retrieval.stored import PARTS, PartName, StoredDocument, StoredEngine, StoreProblem
-from chunkwise.retrieval.stored.lease import Lease
-from chunkwise.retrieval.stored.store import (
+from chunkwise.retrieval.databases import (
+    PARTS,
+    PartName,
+    StoredDocument,
+    StoredEngine,
+    StoreProblem,
+)
+from chunkwise.retrieval.databases.lease import Lease
+from chunkwise.retrieval.databases.store import (
     DEFAULT_NAME,
     StoreAddress,
     checked_name,
     explained,
     parse_store_address,
 )
+from chunkwise.retrieval.local import folder as folder_module
+from chunkwise.retrieval.ranking import NOTHING, Ranking
 
 MANY = 50_000
 """Chunks from which on LanceDB has an index of vectors; fewer are all compared."""

@@ -20,10 +20,10 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.cli.index import _say_recall
 from chunkwise.core import Document
 from chunkwise.retrieval import Index
+from chunkwise.retrieval.databases import StoredIndex
+from chunkwise.retrieval.databases.lancedb import LanceStore
+from chunkwise.retrieval.databases.store import parse_store_address
 from chunkwise.retrieval.filters import Filter
-from chunkwise.retrieval.lancedb import LanceStore
-from chunkwise.retrieval.stored import StoredIndex
-from chunkwise.retrieval.stored.store import parse_store_address
 from chunkwise.testkit import check_engine
 from chunkwise.testkit.sample_run import HashedWords
 
@@ -113,7 +113,7 @@ def test_wherever_an_update_stops_the_index_is_the_old_or_the_new_one(
 def test_an_index_of_any_age_is_updated_and_made_anew_and_what_was_replaced_is_still_read(
     place: str, monkeypatch: pytest.MonkeyPatch, kept: timedelta
 ) -> None:
-    monkeypatch.setattr("chunkwise.retrieval.lancedb._KEPT", kept)
+    monkeypatch.setattr("chunkwise.retrieval.databases.lancedb._KEPT", kept)
     made(place, documents(4))
     for count, rebuild in ((5, False), (6, True), (3, False), (4, False)):
         reader = LanceStore(parse_store_address(place))
@@ -136,7 +136,7 @@ _WRITER = """
 import os, resource, signal, sys
 sys.path[:0] = {path!r}
 from retrieval import test_lancedb as tests
-from chunkwise.retrieval.lancedb import LanceStore
+from chunkwise.retrieval.databases.lancedb import LanceStore
 if {how!r} == "killed":
     LanceStore._publish = lambda *given: os.kill(os.getpid(), signal.SIGKILL)
 else:
@@ -216,7 +216,7 @@ def test_chunks_are_rows_that_other_tools_read(place: str, tmp_path: Path) -> No
 def test_filters_that_take_many_chunks_find_what_all_compared_do(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chunkwise.retrieval.lancedb._LISTED", 3)
+    monkeypatch.setattr("chunkwise.retrieval.databases.lancedb._LISTED", 3)
     given = documents(60)
     source = made(place, given).source
     assert isinstance(source, StoredIndex)
@@ -233,7 +233,7 @@ def test_filters_that_take_many_chunks_find_what_all_compared_do(
 def test_what_its_own_index_of_vectors_misses_is_measured_and_told(
     place: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("chunkwise.retrieval.lancedb.MANY", 150)
+    monkeypatch.setattr("chunkwise.retrieval.databases.lancedb.MANY", 150)
     made(place, documents(200))
     index = made(place, documents(210))  # the rows that came later are found, too
     assert isinstance(index.source, StoredIndex)

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.retrieval.ranking import Ranking
-from chunkwise.retrieval.stored import PartName, StoredDocument, StoredEngine, StoreProblem
-from chunkwise.retrieval.stored.revisions import (
+from chunkwise.retrieval.databases import PartName, StoredDocument, StoredEngine, StoreProblem
+from chunkwise.retrieval.databases.revisions import (
     LISTED_PAGE,
     LIVE,
     PIECE,
@@ -26,12 +25,13 @@ from chunkwise.retrieval.stored.revisions import (
     fetched_together,
     joined_pieces,
 )
-from chunkwise.retrieval.stored.store import (
+from chunkwise.retrieval.databases.store import (
     DEFAULT_NAME,
     StoreAddress,
     checked_name,
     parse_store_address,
 )
+from chunkwise.retrieval.ranking import Ranking
 
 Kind = Literal["opensearch", "elasticsearch"]
 PORT = 9200

@@ -15,9 +15,9 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, warn_user
+from chunkwise.retrieval.databases.lease import Lease
+from chunkwise.retrieval.databases.store import StoreAddress, StoreProblem, explained
 from chunkwise.retrieval.errors import ChangedMeanwhile
-from chunkwise.retrieval.stored.lease import Lease
-from chunkwise.retrieval.stored.store import StoreAddress, StoreProblem, explained
 
 LIVE = 1 << 52
 """Until when a row counts that nobody has removed."""

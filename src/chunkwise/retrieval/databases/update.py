@@ -9,6 +9,19 @@ from typing import NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
+from chunkwise.retrieval.databases.index import StoredIndex
+from chunkwise.retrieval.databases.serialization import (
+    AboutDocument,
+    read_about,
+    recorded_anew,
+    stored_document,
+)
+from chunkwise.retrieval.databases.store import (
+    Store,
+    StoredDocument,
+    StoredState,
+    read_state,
+)
 from chunkwise.retrieval.indexed_document import record_of
 from chunkwise.retrieval.indexing.build import BuiltDocument
 from chunkwise.retrieval.indexing.long_documents import as_a_whole
@@ -19,19 +32,6 @@ from chunkwise.retrieval.indexing.resolve_settings import (
 )
 from chunkwise.retrieval.indexing.update import BuiltIndex, Reading, update_documents
 from chunkwise.retrieval.settings import Settings
-from chunkwise.retrieval.stored.index import StoredIndex
-from chunkwise.retrieval.stored.serialization import (
-    AboutDocument,
-    read_about,
-    recorded_anew,
-    stored_document,
-)
-from chunkwise.retrieval.stored.store import (
-    Store,
-    StoredDocument,
-    StoredState,
-    read_state,
-)
 
 _BATCH = 2000
 """Chunks written at a time."""

@@ -11,8 +11,8 @@ import pytest
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.retrieval.stored import StoredDocument, StoredIndex, StoreProblem
-from chunkwise.retrieval.stored.revisions import (
+from chunkwise.retrieval.databases import StoredDocument, StoredIndex, StoreProblem
+from chunkwise.retrieval.databases.revisions import (
     LIVE,
     ListedPiece,
     RevisionStore,
@@ -20,7 +20,7 @@ from chunkwise.retrieval.stored.revisions import (
     joined_pieces,
 )
 from chunkwise.testkit.sample_run import HashedWords
-from retrieval.test_lancedb import documents, found, made
+from retrieval.databases.test_lancedb import documents, found, made
 
 
 @pytest.fixture(params=["opensearch", "elasticsearch", "qdrant"])
@@ -30,7 +30,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
         yield f"qdrant+local://{tmp_path}/kb"
         return
     pytest.importorskip("opensearchpy")
-    from retrieval.opensearch_endpoint import opensearch_endpoint
+    from retrieval.databases.opensearch_endpoint import opensearch_endpoint
 
     with opensearch_endpoint(request.param) as (address, _):
         yield f"{address}/kb"
@@ -232,14 +232,14 @@ def test_parts_come_by_their_bytes(place: str, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(store, "_explained", counted)
     assert len(list(store.parts("about"))) == 9
     assert calls == 2  # a list, and what is on it
-    monkeypatch.setattr("chunkwise.retrieval.stored.revisions._FETCHED_BYTES", 1)
+    monkeypatch.setattr("chunkwise.retrieval.databases.revisions._FETCHED_BYTES", 1)
     assert len(list(store.parts("about"))) == 9
     assert calls == 2 + 1 + 9
 
 
 def test_groups_hold_everything_once_and_few_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chunkwise.retrieval.stored.revisions._FETCHED_BYTES", 10)
-    monkeypatch.setattr("chunkwise.retrieval.stored.revisions._FETCHED", 3)
+    monkeypatch.setattr("chunkwise.retrieval.databases.revisions._FETCHED_BYTES", 10)
+    monkeypatch.setattr("chunkwise.retrieval.databases.revisions._FETCHED", 3)
     sizes = [4, 4, 4, 40, 1, 1, 1, 1, 0]
     listed = [ListedPiece(at, 0, size, at) for at, size in enumerate(sizes)]
     groups = list(fetched_together(listed))
