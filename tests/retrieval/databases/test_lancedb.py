@@ -135,7 +135,7 @@ def _versions(store: LanceStore) -> list[dict[str, Any]]:
 _WRITER = """
 import os, resource, signal, sys
 sys.path[:0] = {path!r}
-from retrieval import test_lancedb as tests
+from retrieval.databases import test_lancedb as tests
 from chunkwise.retrieval.databases.lancedb import LanceStore
 if {how!r} == "killed":
     LanceStore._publish = lambda *given: os.kill(os.getpid(), signal.SIGKILL)

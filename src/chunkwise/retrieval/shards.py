@@ -35,7 +35,7 @@ from chunkwise.retrieval.indexing.update import BuiltIndex, Reading
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.searchable import AtomBounds, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import IndexStats, Settings, read_settings
-from chunkwise.retrieval.shards.server import NUMBER_BITS, NUMBERS, described
+from chunkwise.retrieval.shard_requests import NUMBER_BITS, NUMBERS, described
 from chunkwise.text.terms import query_terms
 
 KEY_VARIABLE = "CHUNKWISE_SHARD_KEY"

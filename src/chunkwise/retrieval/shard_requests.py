@@ -1,4 +1,4 @@
-"""What the server of one part of an index answers to who asks all parts."""
+"""Requests of a sharded index to the server of one shard, answered."""
 
 from __future__ import annotations
 
