@@ -48,7 +48,7 @@ from chunkwise.retrieval.searchable import (
     Searchable,
 )
 from chunkwise.retrieval.settings import Graph
-from chunkwise.retrieval.whole_blocks import WholeBlock, is_table_header, whole_blocks
+from chunkwise.retrieval.tables_lists_code import WholeBlock, is_table_header, whole_blocks
 from chunkwise.text.language import UNKNOWN, language_of_text
 from chunkwise.text.names import name_spans, names_in_question
 from chunkwise.text.terms import CODE, NONE, Holds, query_terms

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from chunkwise.core import Document, Hit, HitPlace, Span
 from chunkwise.retrieval.searchable import CandidateSpan, Searchable
-from chunkwise.retrieval.whole_blocks import NO_FRAME, Frame, whole_blocks
+from chunkwise.retrieval.tables_lists_code import NO_FRAME, Frame, whole_blocks
 from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
 
 

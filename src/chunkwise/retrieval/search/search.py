@@ -41,7 +41,7 @@ from chunkwise.retrieval.searchable import (
     Summarised,
     chunk_spans,
 )
-from chunkwise.retrieval.whole_blocks import whole_blocks
+from chunkwise.retrieval.tables_lists_code import whole_blocks
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 DEFAULT_COUNT = 5

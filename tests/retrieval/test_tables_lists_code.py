@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise.answering.cited_answer import fitting_passages, passages_of
 from chunkwise.core import Document, Hit
-from chunkwise.retrieval.whole_blocks import Frame, WholeBlocks
+from chunkwise.retrieval.tables_lists_code import Frame, WholeBlocks
 from chunkwise.testkit.hostile import hostile_documents
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from how_many import examples

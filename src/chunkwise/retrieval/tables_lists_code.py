@@ -1,4 +1,4 @@
-"""What belongs together in a document (code, tables, lists with lead-ins), what heads it, what a part needs."""
+"""Tables, lists and code in what is found: whole with their lead-ins, or a part with the header or fence it needs."""
 
 from __future__ import annotations
 
