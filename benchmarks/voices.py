@@ -40,7 +40,7 @@ from chunkwise.retrieval.multiscale import (  # noqa: E402
     Multiscale,
     assemble,
     atom_votes,
-    late_interaction,  # noqa: E402
+    late_interaction,
 )
 from chunkwise.retrieval.retrievers import MultiscaleRetriever, _Texts  # noqa: E402
 from chunkwise.retrieval.searchable import QueryBatch, TokenTable  # noqa: E402
