@@ -176,7 +176,7 @@ def _python() -> Check:
 
 def _folder() -> Iterator[Check]:
     """Where weights and vectors are kept; looked at, not made."""
-    from chunkwise.models.home import HOME_VARIABLE, home
+    from chunkwise.models.home_folder import HOME_VARIABLE, home
 
     folder = home()
     other = f"export {HOME_VARIABLE}=/a/folder/of/yours"

