@@ -25,7 +25,7 @@ from chunkwise.retrieval.retrievers import (
     get_retriever,
 )
 from chunkwise.retrieval.search.budget import fill_budget
-from chunkwise.retrieval.search.index_reader import IndexReader, hits_of
+from chunkwise.retrieval.search.hits import IndexReader, hits_of
 from chunkwise.retrieval.search.parents_and_neighbours import (
     MergedSpans,
     in_parents,

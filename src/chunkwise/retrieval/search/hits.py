@@ -1,4 +1,4 @@
-"""What a search reads of an index, each document and size once, and how found spans become hits."""
+"""Found spans as hits, and what a search reads of an index for them: each document and size once."""
 
 from __future__ import annotations
 
