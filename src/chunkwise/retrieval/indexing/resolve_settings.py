@@ -102,7 +102,7 @@ def _wordings(settings: Settings) -> tuple[str, str]:
     """Versions of the prompts in use, of contexts and of relations; empty where these settings need none."""
     contexts = relations = ""
     if settings.context in WRITTEN_CONTEXTS:
-        from chunkwise.chunkers.contextual.writer import prompt_version
+        from chunkwise.chunkers.context_writer import prompt_version
 
         contexts = prompt_version(settings.context)
     if settings.graph == "relations":

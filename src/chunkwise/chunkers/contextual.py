@@ -1,4 +1,4 @@
-"""What stands beside a chunk and is indexed with it, never part of it: headings, or what a language model writes."""
+"""What stands beside a chunk and is indexed with it, never part of it: title, headings, the header of its table."""
 
 from __future__ import annotations
 

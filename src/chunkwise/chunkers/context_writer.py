@@ -13,7 +13,10 @@ from typing import NamedTuple, Protocol, overload
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted, main_reason
 from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS, WrittenContext, with_headings
-from chunkwise.chunkers.contextual.context_window import (
+from chunkwise.core import SECTION_SEPARATOR, Chunk, OnProgress
+from chunkwise.models.cache import CachedTexts, ModelCache
+from chunkwise.models.llm.client import LlmClient, cleaned_answer
+from chunkwise.models.llm.context_window import (
     ANSWER_TOKENS,
     PromptRoom,
     TokenReach,
@@ -21,9 +24,6 @@ from chunkwise.chunkers.contextual.context_window import (
     prompt_room,
     size_of,
 )
-from chunkwise.core import SECTION_SEPARATOR, Chunk, OnProgress
-from chunkwise.models.cache import CachedTexts, ModelCache
-from chunkwise.models.llm.client import LlmClient, cleaned_answer
 from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.models.llm.language_model import Reply, Request
 from chunkwise.models.llm.prompt import Prompt, fenced, load_prompt

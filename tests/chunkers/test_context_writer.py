@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from chunkwise import Document, get_strategy, read
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers.chunk import Chunked
-from chunkwise.chunkers.contextual import with_headings
-from chunkwise.chunkers.contextual.writer import (
+from chunkwise.chunkers.context_writer import (
     CONTEXT_TOKENS,
     ContextWriter,
     WrittenContext,
     contexts_estimate,
 )
+from chunkwise.chunkers.contextual import with_headings
 from chunkwise.core import Chunk, Span
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient
@@ -230,7 +230,7 @@ def test_a_document_cannot_leave_its_fence_nor_fill_gaps(tmp_path: Path) -> None
 @given(st.text(max_size=600))
 @settings(max_examples=examples(20))
 def test_whatever_the_model_writes_is_one_short_line(answer: str) -> None:
-    from chunkwise.chunkers.contextual.writer import context_from_answer
+    from chunkwise.chunkers.context_writer import context_from_answer
 
     for said in (answer, answer * 20, f"Here is the context: {answer}"):
         found = context_from_answer(said)
@@ -275,7 +275,7 @@ def test_what_is_no_context_is_taken_off(answer: str, context: str, tmp_path: Pa
     ],
 )
 def test_what_says_something_is_no_preamble(context: str) -> None:
-    from chunkwise.chunkers.contextual.writer import context_from_answer
+    from chunkwise.chunkers.context_writer import context_from_answer
 
     assert context_from_answer(context) == context
     assert context_from_answer(f"Here is the context: {context}") == context
@@ -306,7 +306,7 @@ def test_a_chunk_without_an_answer_gets_its_headings(tmp_path: Path) -> None:
 
 
 def test_reasons_are_counted_in_good_english() -> None:
-    from chunkwise.chunkers.contextual.writer import ContextTally
+    from chunkwise.chunkers.context_writer import ContextTally
 
     tally = ContextTally()
     tally.chunks = 9

@@ -11,7 +11,7 @@ import pytest
 
 from chunkwise import Document, get_strategy
 from chunkwise.chunkers.chunk import Chunked
-from chunkwise.chunkers.contextual.writer import ContextWriter, with_contexts
+from chunkwise.chunkers.context_writer import ContextWriter, with_contexts
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.http_client import EndpointError
 from chunkwise.models.llm.client import LlmClient
@@ -117,7 +117,7 @@ _RUN = """
 import sys
 from pathlib import Path
 from chunkwise import Document, get_strategy
-from chunkwise.chunkers.contextual.writer import ContextWriter
+from chunkwise.chunkers.context_writer import ContextWriter
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.endpoint import EndpointModel
