@@ -138,7 +138,7 @@ def test_a_removal_of_many_goes_in_small_requests(
 ) -> None:
     module = "qdrant" if place.startswith("qdrant") else "opensearch"
     name = "_CHANGED" if module == "qdrant" else "_WINDOW"
-    monkeypatch.setattr(f"chunkwise.retrieval.{module}.{name}", 3)
+    monkeypatch.setattr(f"chunkwise.retrieval.databases.{module}.{name}", 3)
     made(place, documents(9))
     made(place, documents(2))
     index = made(place, documents(1))
@@ -151,7 +151,7 @@ def test_a_writer_that_lost_its_lease_stops_in_the_middle_of_a_removal(
 ) -> None:
     module = "qdrant" if place.startswith("qdrant") else "opensearch"
     name = "_CHANGED" if module == "qdrant" else "_WINDOW"
-    monkeypatch.setattr(f"chunkwise.retrieval.{module}.{name}", 2)
+    monkeypatch.setattr(f"chunkwise.retrieval.databases.{module}.{name}", 2)
     made(place, documents(6))
     before = found(place)
     store = _store(place)
