@@ -29,7 +29,7 @@ class TokenTable(NamedTuple):
 
     first: NDArray[np.int64]
     codes: NDArray[np.uint8]
-    """See `models.embed.quantized_token_vectors`."""
+    """See `models.embed.quantized_vectors`."""
 
 
 LONGEST_NAME = (1 << 14) - 1
