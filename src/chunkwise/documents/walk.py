@@ -163,7 +163,7 @@ LEFT_OUT = "left out"
 """Why a file is not read that the user's patterns leave out."""
 
 
-class Choice:
+class FileFilter:
     """Which files below a folder are read: the user's patterns first, then what nobody means."""
 
     def __init__(

@@ -25,7 +25,7 @@ from chunkwise.retrieval.errors import (
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.fusion import (
     Fusion,
-    Side,
+    WeightedRanking,
     followed,
     reciprocal_rank_fusion,
     weighted_fusion,
@@ -224,7 +224,9 @@ class HybridRetriever:
         fuse = weighted_fusion if self.fusion == "weighted" else reciprocal_rank_fusion
         # Where fewer chunks share a word with the question than were asked for, the next one's score is 0.
         floor = None if len(words.numbers) >= self.depth else 0.0
-        return fuse([Side(words, floor=floor), Side(near, self.dense)], 2 * self.depth)
+        return fuse(
+            [WeightedRanking(words, floor=floor), WeightedRanking(near, self.dense)], 2 * self.depth
+        )
 
 
 class SizeShare(NamedTuple):
