@@ -34,7 +34,7 @@ from chunkwise.chunkers import chunk_dataset
 from chunkwise.chunkers.chunk_dataset import PartRecipe, write_dataset
 from chunkwise.chunkers.work_estimate import EFFICIENCY
 from chunkwise.documents import LoadOptions, remote_documents
-from chunkwise.models.home import home
+from chunkwise.models.home_folder import home
 
 _PAGE = 1000
 

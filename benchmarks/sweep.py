@@ -21,7 +21,7 @@ from benchmarks.tables import table
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document, Query
 from chunkwise.documents import read
-from chunkwise.models import home as home_module
+from chunkwise.models import home_folder as home_module
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.testsets.reading import read_testset
 from chunkwise.tuning.plan.plan import Plan

@@ -23,7 +23,7 @@ from chunkwise.metrics.judges.calibration import Verdict, calibration, keep_cali
 from chunkwise.metrics.judges.llm_judge import LlmJudge
 from chunkwise.metrics.registry import chosen, known_metrics
 from chunkwise.models import get_language_model
-from chunkwise.models import home as home_module
+from chunkwise.models import home_folder as home_module
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import Price
 from chunkwise.report.page import page

@@ -20,12 +20,12 @@ from chunkwise import Document, Index
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
+from chunkwise.retrieval.shard_requests import answer_shard
 from chunkwise.retrieval.shards import (
     KEY_VARIABLE,
     ServedShard,
     ShardDown,
     ShardedIndex,
-    answer_shard,
     shard_addresses,
 )
 from chunkwise.studio.accounts import Account, Accounts, hashed_key

@@ -20,7 +20,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from chunkwise.base.atomic import only_writer, replacing
+from chunkwise.base.atomic_files import only_writer, replacing
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.base.user_code import stands_in_files
 from chunkwise.base.version import __version__

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, warn_user
 from chunkwise.base.wording import counted
-from chunkwise.chunkers.locate_chunks import (
+from chunkwise.chunkers.chunk_offsets import (
     EXACT,
     NO_TEXT,
     FileRow,
@@ -36,7 +36,7 @@ from chunkwise.documents.document_ids import DocumentNames
 from chunkwise.records.fields import integer_in, string_in
 from chunkwise.records.read import OnBadRow
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.folding import Tolerance
+from chunkwise.text.find_passages import Tolerance
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 _LISTS = ("chunks", "nodes", "documents", "rows", "data")

@@ -19,7 +19,7 @@ from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
 
-from chunkwise.base.atomic import scratch_folder
+from chunkwise.base.atomic_files import scratch_folder
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.base.workers import Jobs, WorkerGroup, begin_workers, check_jobs
 from chunkwise.chunkers import get_strategy

@@ -308,7 +308,7 @@ def export(options: ExportOptions) -> None:
 
 def _check_target(file: Path, force: bool) -> None:
     """Before anything is read: tables are for other tools, and nobody wants a new folder by a slip of the pen."""
-    from chunkwise.base.atomic import check_writable
+    from chunkwise.base.atomic_files import check_writable
     from chunkwise.base.errors import ChunkwiseError
 
     if not file.parent.is_dir():

@@ -522,8 +522,8 @@ def _dry_run(
     """Says what the model would be asked about new and changed documents; nothing is sent and nothing is written."""
     from chunkwise.chunkers import get_strategy
     from chunkwise.chunkers.chunk import chunk_each
+    from chunkwise.chunkers.context_writer import ContextWriter
     from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS
-    from chunkwise.chunkers.contextual.writer import ContextWriter
     from chunkwise.cli.cut_documents import ChunkSummary, readable
     from chunkwise.models.llm.cost import LlmEstimate
     from chunkwise.retrieval.indexing.relations import RelationReader

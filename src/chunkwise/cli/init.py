@@ -77,7 +77,7 @@ def command(options: InitOptions) -> None:
 
     SOURCE is what `chunkwise watch` evaluates: documents (files, folders) or an index.
     """
-    from chunkwise.base.atomic import check_writable
+    from chunkwise.base.atomic_files import check_writable
     from chunkwise.records.write import text_file
 
     watch = _watch(options)

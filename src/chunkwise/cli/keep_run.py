@@ -196,7 +196,7 @@ def exporters_of(options: ExporterOptions) -> dict[str, Callable[[KeptRun], obje
     found: dict[str, Callable[[KeptRun], object]] = {}
     if options.mlflow is None and not options.otel and options.prometheus is None:
         return found
-    from chunkwise.base.atomic import check_writable
+    from chunkwise.base.atomic_files import check_writable
     from chunkwise.tracking import export
 
     if (uri := options.mlflow) is not None:

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import cast
 
-from chunkwise.base.atomic import FULL
+from chunkwise.base.atomic_files import FULL
 from chunkwise.base.deprecation import grouped, renamed
 from chunkwise.base.disk_room import NoRoomHere, has_others, own_disk
 from chunkwise.base.errors import UnreadableDocument, warn_user
@@ -31,7 +31,7 @@ from chunkwise.base.version import __version__
 from chunkwise.core import Document
 from chunkwise.documents.document_ids import Ids
 from chunkwise.documents.formats.arrow import Table
-from chunkwise.documents.formats.corpus import NoText
+from chunkwise.documents.formats.records_as_documents import NoText
 from chunkwise.documents.inputs import (
     Inputs,
     IsKnown,
@@ -51,8 +51,8 @@ from chunkwise.documents.loader import (
 )
 from chunkwise.documents.ocr import Ocr
 from chunkwise.documents.source import Source, os_reason
-from chunkwise.documents.text_fields import is_blank
 from chunkwise.documents.walk import NO_DOCUMENT, is_no_document
+from chunkwise.records.fields import is_blank
 
 InputItem = Source | Document | UnreadableDocument
 """What there is to do: a file to be opened, a document to be taken as it is, a line about what cannot be read."""

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from chunkwise.chunkers.locate_chunks import (
+from chunkwise.chunkers.chunk_offsets import (
     StatedPlace,
     TextPlaces,
     document_of,

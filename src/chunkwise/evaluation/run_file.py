@@ -12,7 +12,7 @@ import numpy as np
 
 from chunkwise.answering.cited_answer import NOT_FOUND, UNSHOWN
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.chunkers.locate_chunks import (
+from chunkwise.chunkers.chunk_offsets import (
     FileRow,
     StatedId,
     StatedPlace,
@@ -41,7 +41,7 @@ from chunkwise.records.fields import Fields, integer_in, kind, number_in, string
 from chunkwise.records.json import parse_json, without_half_characters
 from chunkwise.records.read import OnBadRow, json_rows, read_bytes, shown_name, text_of
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.blank_front_matter import is_in_blank_head
+from chunkwise.text.passages_with_front_matter import is_in_blank_head
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike
 
 _UNSCORED = "it is not scored"

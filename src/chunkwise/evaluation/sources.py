@@ -16,7 +16,7 @@ from chunkwise.base.wording import counted
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike
-from chunkwise.chunkers.locate_chunks import Position, summary
+from chunkwise.chunkers.chunk_offsets import Position, summary
 from chunkwise.chunkers.read_chunks import ChunksSource, ExistingChunks, chunks_name, read_chunks
 from chunkwise.core import Document, Passage
 from chunkwise.documents import Input, Inputs, LoadOptions, Unreadables, WhenUnreadable, each_input

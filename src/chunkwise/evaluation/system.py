@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base import spec
-from chunkwise.chunkers.locate_chunks import Position
+from chunkwise.chunkers.chunk_offsets import Position
 from chunkwise.core import Document, Hit, OnProgress, Passage, Query
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.registry import MetricAt

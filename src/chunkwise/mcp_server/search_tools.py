@@ -37,7 +37,7 @@ from chunkwise.mcp_server.tool import (
 from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.filters import Filter
-from chunkwise.retrieval.search.unmatched_words import missing_told, missing_words
+from chunkwise.retrieval.search.unmatched_words import unmatched_told, unmatched_words
 from chunkwise.studio.documents import requested_strategy
 
 DOCUMENTS = "chunkwise://documents/"
@@ -161,7 +161,7 @@ def _check_documents(index: Index, only: Filter) -> None:
 def _nothing(index: Index, query: str) -> str:
     source = index.source
     every = (source.document(number) for number in source.document_numbers())
-    told = missing_told(missing_words(source, source.languages, query, every))
+    told = unmatched_told(unmatched_words(source, source.languages, query, every))
     return f"nothing was found{': ' + as_line(told) if told else ''}"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, TypeVar
 
-from chunkwise.chunkers.locate_chunks import Position
+from chunkwise.chunkers.chunk_offsets import Position
 from chunkwise.core import Document, Hit, Query, Score, Span
 from chunkwise.metrics.claims.normalized_text import without_citation_marks
 from chunkwise.metrics.span_tables import Chunking, Gold, HitTable

@@ -12,7 +12,7 @@ from chunkwise.chunkers.chunk import chunk_text
 from chunkwise.evaluation.evaluate import evaluate as evaluated
 from chunkwise.evaluation.results import Figure, Json, QuestionResult
 from chunkwise.report.views.view import View
-from chunkwise.retrieval.shards import answer_shard
+from chunkwise.retrieval.shard_requests import answer_shard
 from chunkwise.studio.documents import strategy_of
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import NotReady

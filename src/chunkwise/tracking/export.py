@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, MissingExtra
 from chunkwise.records.json import json_text
 from chunkwise.records.write import arrow, csv_file, json_lines_file, parquet_file, text_file

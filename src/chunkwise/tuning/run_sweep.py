@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from chunkwise.base.atomic import scratch_folder
+from chunkwise.base.atomic_files import scratch_folder
 from chunkwise.base.progress import Stages, Stopwatch, unwatched
 from chunkwise.base.workers import Jobs
 from chunkwise.documents import LoadOptions, leaving_out, options_given

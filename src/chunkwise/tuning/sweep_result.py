@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.evaluation.results import Figure, Json
 from chunkwise.records.json import json_text
 from chunkwise.tuning.sweep import Configuration

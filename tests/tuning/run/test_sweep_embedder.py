@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.models.embed.embedder import Embedder, Kind, TokenEmbedder
-from chunkwise.models.http.client import EndpointError
+from chunkwise.models.http_client import EndpointError
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from chunkwise.tuning.run.run_plan import FailFastEmbedder, SweepEmbedder, run_plan, sweep_embedder
 from chunkwise.tuning.run.sweep_folder import SweepRecord

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from chunkwise.chunkers.locate_chunks import KINDS, NO_TEXT
+from chunkwise.chunkers.chunk_offsets import KINDS, NO_TEXT
 from chunkwise.core import Passage, Query, Reference, Score
 from chunkwise.metrics.answers.question_evidence import (
     NO_ANSWER,

@@ -15,7 +15,7 @@ from chunkwise.metrics.evidence import Answer, AnswerCitation
 from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask
 from chunkwise.metrics.judges.llm_judge import Support
 from chunkwise.metrics.metric import Metric
-from chunkwise.text.folding import occurrences
+from chunkwise.text.find_passages import occurrences
 
 NO_ANSWER = "no answer"
 REFUSED = "the answer is that the documents do not say it"

@@ -18,7 +18,7 @@ from chunkwise.base.wording import (
     short_number,
 )
 from chunkwise.chunkers import label_with_size
-from chunkwise.chunkers.locate_chunks import EXACT, KINDS
+from chunkwise.chunkers.chunk_offsets import EXACT, KINDS
 from chunkwise.core import Document
 from chunkwise.evaluation.assessment import (
     AnsweredQuestion,

@@ -19,11 +19,11 @@ from chunkwise.chunkers import Strategy
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.long_text_segments import in_segments
 from chunkwise.documents import LoadOptions
+from chunkwise.documents.long_texts import LongText, long_text
 from chunkwise.documents.reading import EMPTY
 from chunkwise.documents.source import Source
-from chunkwise.documents.streamed_text import LongText, long_text
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
-from chunkwise.models.embed.quantized_token_vectors import TokenCodes
+from chunkwise.models.embed.quantized_vectors import TokenCodes
 from chunkwise.retrieval.indexed_document import IndexedDocument, SpanRows
 from chunkwise.retrieval.indexing.build import (
     BuiltDocument,

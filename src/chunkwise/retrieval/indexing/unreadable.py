@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.documents.formats.corpus import NoText
+from chunkwise.documents.formats.records_as_documents import NoText
 
 _SHOWN = 3
 

@@ -34,8 +34,8 @@ from chunkwise.documents import distinct_documents
 from chunkwise.models import get_embedder
 from chunkwise.models.cache import CachedEmbedder
 from chunkwise.models.embed.embedder import Embedder, Kind, TokenEmbedder, TokenVectors
-from chunkwise.models.http.batches import REFUSED
-from chunkwise.models.http.client import EndpointError
+from chunkwise.models.http_batches import REFUSED
+from chunkwise.models.http_client import EndpointError
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from chunkwise.tuning.plan.plan import Plan

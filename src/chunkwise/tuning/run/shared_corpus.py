@@ -28,8 +28,14 @@ from chunkwise.retrieval.indexing.build import (
     encode_tokens,
 )
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
-from chunkwise.retrieval.local.arrays import OF_CHUNKING, Arrays
-from chunkwise.retrieval.local.columns import Collector, MemorySink, encode, encode_chunks
+from chunkwise.retrieval.local.columns import (
+    OF_CHUNKING,
+    Arrays,
+    Collector,
+    MemorySink,
+    encode,
+    encode_chunks,
+)
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Context, Settings
