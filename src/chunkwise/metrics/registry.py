@@ -20,8 +20,8 @@ from chunkwise.metrics.judges.judge import registry as judges
 from chunkwise.metrics.metric import KeyQuestion, Metric
 
 _FILES = (
-    "spans.coverage",
-    "spans.ranking",
+    "spans.coverage_metrics",
+    "spans.ranking_metrics",
     "judges.retrieval_precision",
     "judges.judged_ranking",
     "answers.faithfulness",

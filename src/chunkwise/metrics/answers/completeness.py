@@ -23,7 +23,7 @@ from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask
 from chunkwise.metrics.judges.llm_judge import Attribution, Completeness
 from chunkwise.metrics.metric import KeyQuestion, Metric, Remedy, Targets
 from chunkwise.metrics.span_tables import Gold, HitTable
-from chunkwise.metrics.spans.relevance import covered_references
+from chunkwise.metrics.spans.coverage import covered_references
 
 NO_FACTS = "no expected facts"
 YES_OR_NO = "what is expected is yes or no: words do not tell"
