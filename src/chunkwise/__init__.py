@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.gate import Gate, gate
     from chunkwise.evaluation.lint import LintResult, lint
     from chunkwise.evaluation.live_answers import LiveOptions
-    from chunkwise.evaluation.options import Listeners, ScoringRules
     from chunkwise.evaluation.results import Results, read_results, write_results
+    from chunkwise.evaluation.scoring_options import Listeners, ScoringRules
     from chunkwise.metrics.evidence import Evidence
     from chunkwise.metrics.metric import Metric, Targets
     from chunkwise.profiling import Profile, profile
@@ -69,7 +69,7 @@ _HOMES = {
     "Label": "chunkwise.core",
     "Link": "chunkwise.core",
     "LintResult": "chunkwise.evaluation.lint",
-    "Listeners": "chunkwise.evaluation.options",
+    "Listeners": "chunkwise.evaluation.scoring_options",
     "LiveOptions": "chunkwise.evaluation.live_answers",
     "LoadOptions": "chunkwise.documents",
     "Metric": "chunkwise.metrics.metric",
@@ -81,7 +81,7 @@ _HOMES = {
     "Reference": "chunkwise.core",
     "Results": "chunkwise.evaluation.results",
     "Score": "chunkwise.core",
-    "ScoringRules": "chunkwise.evaluation.options",
+    "ScoringRules": "chunkwise.evaluation.scoring_options",
     "Span": "chunkwise.core",
     "Targets": "chunkwise.metrics.metric",
     "TuneResult": "chunkwise.report.tune",

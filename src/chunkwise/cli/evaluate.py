@@ -100,10 +100,10 @@ def command(options: EvaluateOptions) -> None:
 def _types_there(results: Results, types: tuple[str, str] | None) -> tuple[str, str] | None:
     """None where those of a type have no score: the figures, which may have cost much, are shown all the same."""
     from chunkwise.base.errors import InvalidParameter
-    from chunkwise.evaluation.assessment import robustness
+    from chunkwise.evaluation.verdicts_and_advice import type_robustness
 
     try:
-        return types if types and robustness(results, types) else None
+        return types if types and type_robustness(results, types) else None
     except InvalidParameter as error:
         say(f"--types: {error}")
         return None

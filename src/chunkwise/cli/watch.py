@@ -48,7 +48,7 @@ from chunkwise.cli.watch_alerts import ack, alerts
 
 if TYPE_CHECKING:
     from chunkwise.core import Query
-    from chunkwise.evaluation.options import SearchMore
+    from chunkwise.evaluation.scoring_options import SearchMore
     from chunkwise.report.alert_messages import AlertTemplates
     from chunkwise.report.views.watch import WatchView
     from chunkwise.tracking.drift import DriftFigure, QuestionDrift

@@ -158,7 +158,7 @@ def _answering(
 ) -> Callable[[Sequence[Query]], Results] | None:
     """One configuration, as a function of questions."""
     from chunkwise.evaluation.evaluate import evaluate
-    from chunkwise.evaluation.options import Listeners
+    from chunkwise.evaluation.scoring_options import Listeners
     from chunkwise.evaluation.sources import needs_model
     from chunkwise.metrics.judges.judge import LLM, judge_names
     from chunkwise.models import DEFAULT

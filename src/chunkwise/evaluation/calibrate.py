@@ -25,7 +25,7 @@ from chunkwise.evaluation.sources import (
     no_documents,
     questions_read,
 )
-from chunkwise.metrics.claims.normalized_text import holds, plain_form
+from chunkwise.metrics.claims.text_normalization import holds, plain_form
 from chunkwise.metrics.judges.calibration import (
     Against,
     Calibration,

@@ -9,9 +9,9 @@ from typing import NamedTuple, TypeGuard
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Hit, OnProgress, Query, Score
-from chunkwise.evaluation.options import ScoringOptions
 from chunkwise.evaluation.results import Agreement, Figure, Json, Results, short_name
-from chunkwise.evaluation.system import Hits
+from chunkwise.evaluation.scoring_options import ScoringOptions
+from chunkwise.evaluation.system_under_test import Hits
 from chunkwise.metrics.answers.question_evidence import CitedTexts, LlmMetric, QuestionEvidence
 from chunkwise.metrics.evidence import Answer
 from chunkwise.metrics.judges.calibration import (

@@ -15,8 +15,8 @@ from chunkwise.base.wording import counted
 from chunkwise.evaluation.compare import compare as compared
 from chunkwise.evaluation.evaluate import evaluate as evaluated
 from chunkwise.evaluation.lint import Linter, lint_subject
-from chunkwise.evaluation.options import Listeners
 from chunkwise.evaluation.results import Figure, Json, QuestionResult, Results, read_results
+from chunkwise.evaluation.scoring_options import Listeners
 from chunkwise.mcp_server.fenced_text import (
     NOTICE,
     Quotation,

@@ -18,8 +18,8 @@ from chunkwise.core import Document
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
 from chunkwise.evaluation.evaluate import TestQueries, evaluate
 from chunkwise.evaluation.live_answers import LiveOptions
-from chunkwise.evaluation.options import Listeners
 from chunkwise.evaluation.results import QuestionResult, Results
+from chunkwise.evaluation.scoring_options import Listeners
 from chunkwise.evaluation.sources import Skipped, in_reading_order
 from chunkwise.metrics.cuts.boundary_issues import QUESTION as OF_CUTS
 from chunkwise.models.embed.embedder import Embedder

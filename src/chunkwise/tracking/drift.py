@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from chunkwise.base.wording import percent, relative_change
 from chunkwise.core import Document, Query
-from chunkwise.evaluation.options import SearchMore
 from chunkwise.evaluation.results import Json
+from chunkwise.evaluation.scoring_options import SearchMore
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.profiling.profile import profile_documents
 from chunkwise.text.language import language_of_text
