@@ -21,11 +21,12 @@ from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.tuning.choose.choose import choose
 from chunkwise.tuning.plan.plan import Plan, variations
 from chunkwise.tuning.plan.prepare import PreparedSweep, SweepInputs, SweepSource, prepare_sweep
+from chunkwise.tuning.plan.sweep_budget import sweep_embedder
 from chunkwise.tuning.recommendation import Recommendation, recommendation_of
 from chunkwise.tuning.run.race import Race, best_chunkings, best_of_several, finalists, race_against
 from chunkwise.tuning.run.run_pipeline import run_pipeline_plan
-from chunkwise.tuning.run.run_plan import run_plan, sweep_embedder
 from chunkwise.tuning.run.sweep_folder import SweepFolder, SweepRecord
+from chunkwise.tuning.run.sweep_workers import run_plan
 from chunkwise.tuning.sweep import Configuration, Sweep
 from chunkwise.tuning.sweep_result import NOT_RUN, Outcome, SweepResult
 
