@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from chunkwise.metrics.evidence import Evidence
     from chunkwise.metrics.metric import Metric, Targets
     from chunkwise.profiling import Profile, profile
-    from chunkwise.report.tune import TuneResult, tune
     from chunkwise.retrieval.filters import Filter
     from chunkwise.retrieval.indexes import Index, index, open_index
     from chunkwise.testsets.generate.generate import generate_questions
     from chunkwise.text.analyzed import Analyzed
     from chunkwise.tracking.store import History, history
+    from chunkwise.tuning.tune import TuneResult, tune
     from chunkwise.vector_databases.push import push
 
 # Imported when first used: `import chunkwise` itself costs next to nothing.
@@ -84,7 +84,7 @@ _HOMES = {
     "ScoringRules": "chunkwise.evaluation.scoring_options",
     "Span": "chunkwise.core",
     "Targets": "chunkwise.metrics.metric",
-    "TuneResult": "chunkwise.report.tune",
+    "TuneResult": "chunkwise.tuning.tune",
     "UnreadableDocument": "chunkwise.base.errors",
     "ask": "chunkwise.answering.ask",
     "chunk": "chunkwise.chunkers.chunk",
@@ -104,7 +104,7 @@ _HOMES = {
     "read": "chunkwise.documents",
     "read_results": "chunkwise.evaluation.results",
     "strategies": "chunkwise.chunkers:describe_all",
-    "tune": "chunkwise.report.tune",
+    "tune": "chunkwise.tuning.tune",
     "write_results": "chunkwise.evaluation.results",
 }
 
