@@ -441,7 +441,7 @@ def demo(options: HistoryDemoOptions) -> None:
             place.with_name(place.name + end).unlink(missing_ok=True)
     history = History(place)
     with progress("running", options.weeks, options.quiet) as advance:
-        outcomes = demo_history.keep_sample_weeks(history, options.weeks, advance)
+        outcomes = demo_history.keep_demo_history(history, options.weeks, advance)
     page = options.output / "history.html"
     view = metric_history_view(history, demo_history.METRICS[0])
     write_page(view, page)

@@ -43,7 +43,7 @@ from chunkwise.report.views.evaluation import evaluation_view
 from chunkwise.report.views.history import run_difference_view
 from chunkwise.report.views.lint import LintSample, lint_view
 from chunkwise.studio.documents import requested_strategy
-from chunkwise.studio.service import MOST_QUESTIONS
+from chunkwise.studio.serve_endpoints import MOST_QUESTIONS
 
 if TYPE_CHECKING:
     from rich.console import Console
