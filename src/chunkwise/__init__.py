@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from chunkwise.retrieval.indexes import Index, index, open_index
     from chunkwise.testsets.generate.generate import generate_questions
     from chunkwise.text.analyzed import Analyzed
-    from chunkwise.tracking.store import History, history
+    from chunkwise.tracking.history import History, history
     from chunkwise.tuning.tune import TuneResult, tune
     from chunkwise.vector_databases.push import push
 
@@ -63,7 +63,7 @@ _HOMES = {
     "Fact": "chunkwise.core",
     "Filter": "chunkwise.retrieval.filters",
     "Gate": "chunkwise.evaluation.gate",
-    "History": "chunkwise.tracking.store",
+    "History": "chunkwise.tracking.history",
     "Hit": "chunkwise.core",
     "Index": "chunkwise.retrieval.indexes",
     "Label": "chunkwise.core",
@@ -95,7 +95,7 @@ _HOMES = {
     "gate": "chunkwise.evaluation.gate",
     "generate_questions": "chunkwise.testsets.generate.generate",
     "get_strategy": "chunkwise.chunkers",
-    "history": "chunkwise.tracking.store",
+    "history": "chunkwise.tracking.history",
     "index": "chunkwise.retrieval.indexes",
     "lint": "chunkwise.evaluation.lint",
     "open_index": "chunkwise.retrieval.indexes",

@@ -26,15 +26,7 @@ from chunkwise.report.sanitize import few_lines
 from chunkwise.report.views.evaluation import evaluation_view
 from real_browser import needs_browser
 from report.evaluated_corpus import OBJECTIVE, corpus, evaluated
-from report.reading_pages import (
-    EVIL,
-    Page,
-    changed,
-    in_browser,
-    luminance,
-    part,
-    plain,
-)
+from report.reading_pages import EVIL, Page, changed, in_browser, luminance, part, plain
 
 _EMPTY = Results({}, {}, {}, {}, {}, {}, None, {}, (), (), (), "", {}, ())
 

@@ -6,7 +6,7 @@ import pytest
 
 from chunkwise.tracking import demo_history
 from chunkwise.tracking.demo_history import CHANGES, METRICS, change_of, keep_demo_history
-from chunkwise.tracking.store import History
+from chunkwise.tracking.history import History
 from cli.in_process import Run, here
 
 __all__ = ["here"]

@@ -13,16 +13,8 @@ from chunkwise.base.atomic import shown_path
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import settled
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
-from chunkwise.cli.llm import (
-    DryRunEnded,
-    show_estimate,
-)
-from chunkwise.cli.run_evaluation import (
-    EvaluationOptions,
-    kept_run,
-    prepare,
-    say_why_silent,
-)
+from chunkwise.cli.llm import DryRunEnded, show_estimate
+from chunkwise.cli.run_evaluation import EvaluationOptions, kept_run, prepare, say_why_silent
 from chunkwise.cli.streams import readers_may_leave, say, stdout_console
 
 if TYPE_CHECKING:

@@ -19,13 +19,7 @@ from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option,
 from chunkwise.cli.exit_status import settled
 from chunkwise.cli.keep_run import ExporterOptions, HistoryOption, exporters_of, hand_on
 from chunkwise.cli.llm import DryRunEnded, show_estimate
-from chunkwise.cli.options import (
-    Share,
-    TimeSpan,
-    json_flag,
-    output_file,
-    page_file,
-)
+from chunkwise.cli.options import Share, TimeSpan, json_flag, output_file, page_file
 from chunkwise.cli.run_evaluation import (
     Evaluated,
     EvaluationOptions,

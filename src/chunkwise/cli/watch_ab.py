@@ -13,13 +13,7 @@ import click
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import DryRunEnded, LlmClients, or_local, show_estimate
-from chunkwise.cli.options import (
-    AllowOption,
-    LlmOptions,
-    SourceOptions,
-    json_flag,
-    queries_file,
-)
+from chunkwise.cli.options import AllowOption, LlmOptions, SourceOptions, json_flag, queries_file
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
 

@@ -19,7 +19,7 @@ from chunkwise.report.views.lint import result_view
 from chunkwise.report.views.profile import profile_view
 from chunkwise.report.views.tuning import tuning_view
 from chunkwise.report.views.view import View
-from chunkwise.tracking.store import History
+from chunkwise.tracking.history import History
 from chunkwise.tuning.tune import TuneResult
 
 _RUNS = 20

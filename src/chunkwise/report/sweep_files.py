@@ -23,11 +23,7 @@ from chunkwise.report.views.side_by_side import (
 from chunkwise.report.views.tuning import tuning_view
 from chunkwise.retrieval.indexes import index
 from chunkwise.retrieval.retrievers import graph_for
-from chunkwise.tuning.recommendation import (
-    recommendation_of,
-    snippets,
-    write_recommendation,
-)
+from chunkwise.tuning.recommendation import recommendation_of, snippets, write_recommendation
 from chunkwise.tuning.run.sweep_folder import RECOMMENDATION, REPORT, RESULTS
 from chunkwise.tuning.sweep import Configuration
 from chunkwise.tuning.sweep_result import write_sweep_result

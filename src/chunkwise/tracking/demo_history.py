@@ -13,9 +13,9 @@ from chunkwise.core import Document, OnProgress, Query
 from chunkwise.documents import read
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.testsets.reading import read_testset
+from chunkwise.tracking.history import History
 from chunkwise.tracking.record_run import run_of_results
 from chunkwise.tracking.run import KeptRun, RunOrigin, time_text
-from chunkwise.tracking.store import History
 from chunkwise.tracking.watch import WatchOutcome, watch_run
 
 WEEKS = 40

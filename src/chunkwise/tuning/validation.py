@@ -1,4 +1,4 @@
-"""Which questions choose (validation) and which judge the choice (test): one split, or cross-validation fold by fold."""
+"""Which questions choose (validation) and which judge the choice (test): one split, or cross-validation."""
 
 from __future__ import annotations
 

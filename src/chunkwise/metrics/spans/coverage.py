@@ -1,4 +1,4 @@
-"""What spans cover: which meet, how long they are together, which place of a reference is covered best and whether wholly."""
+"""What spans cover: which meet, how long they are together, which place of a reference is covered best."""
 
 from __future__ import annotations
 

@@ -9,11 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.metrics.span_tables import Chunking, ChunkPlaces, HitTable, Numbers
-from chunkwise.metrics.spans.coverage import (
-    Grouped,
-    on_one_axis,
-    overlapping,
-)
+from chunkwise.metrics.spans.coverage import Grouped, on_one_axis, overlapping
 
 
 def chunk_numbers(found: HitTable, chunking: Chunking) -> Numbers:

@@ -31,13 +31,7 @@ from chunkwise.evaluation.verdicts_and_advice import (
 )
 from chunkwise.metrics.answers.citations import QUESTION as OF_OFFSETS
 from chunkwise.metrics.metric import KeyQuestion
-from chunkwise.metrics.registry import (
-    help_of,
-    key_questions,
-    lower_is_better,
-    metric_of,
-    title_of,
-)
+from chunkwise.metrics.registry import help_of, key_questions, lower_is_better, metric_of, title_of
 from chunkwise.report.views.lint import CutsView, cuts_view
 from chunkwise.report.views.questions import (
     QuestionTable,

@@ -18,14 +18,7 @@ from chunkwise.evaluation.comparison_result import NO_DIFFERENCE
 from chunkwise.evaluation.results import Figure, Json
 from chunkwise.records.json import json_text
 from chunkwise.stats.intervals import Interval, intervals, mean
-from chunkwise.stats.paired import (
-    Ties,
-    detectable,
-    holm,
-    holm_shares,
-    paired_differences,
-    ties,
-)
+from chunkwise.stats.paired import Ties, detectable, holm, holm_shares, paired_differences, ties
 from chunkwise.tuning.choose.corpus_parts import corpus_parts, small_parts
 from chunkwise.tuning.choose.explain import Findings, caveats, not_run, sentence, without_references
 from chunkwise.tuning.choose.levers import levers, weight_fit

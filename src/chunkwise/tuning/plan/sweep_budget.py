@@ -1,4 +1,4 @@
-"""What a sweep may take: its budget as people write it, the estimate before it starts, and the limit kept while it runs."""
+"""What a sweep may take: its budget as people write it, the estimate before it starts, the limit while it runs."""
 
 from __future__ import annotations
 
