@@ -19,6 +19,8 @@ from chunkwise.metrics.spans.coverage import (
     covered_references,
     found_references,
     ratio,
+    relevant_chunks,
+    relevant_hits,
     sums,
 )
 from chunkwise.metrics.spans.ranking import (
@@ -29,7 +31,6 @@ from chunkwise.metrics.spans.ranking import (
     repeated,
     seen_before,
 )
-from chunkwise.metrics.spans.relevance import relevant_chunks, relevant_hits
 from chunkwise.metrics.token_budget import first_hits
 
 
