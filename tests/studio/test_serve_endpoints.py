@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers.chunk import chunk_text
+from chunkwise.studio.access_control import USUAL_LIMITS, KeyAccess, RequestLimits, UserAccess
 from chunkwise.studio.accounts import (
     Account,
     Accounts,
@@ -20,7 +21,6 @@ from chunkwise.studio.accounts import (
 )
 from chunkwise.studio.api import SERVICE
 from chunkwise.studio.app import Login, service_app, studio_app
-from chunkwise.studio.guard import USUAL_LIMITS, KeyAccess, RequestLimits, UserAccess
 from chunkwise.studio.project import Project
 from chunkwise.studio.server import ServerSettings
 from studio.made_studio import ADDRESS, LEAVE, PORT, project

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.studio.accounts import Account, Accounts, Sessions, accounts_in, hashed_key, new_key
-from chunkwise.studio.app import Login, service_app, studio_app
-from chunkwise.studio.guard import (
+from chunkwise.studio.access_control import (
     LOOPBACK,
     USUAL_LIMITS,
     Access,
@@ -23,6 +21,8 @@ from chunkwise.studio.guard import (
     UserAccess,
     new_token,
 )
+from chunkwise.studio.accounts import Account, Accounts, Sessions, accounts_in, hashed_key, new_key
+from chunkwise.studio.app import Login, service_app, studio_app
 from chunkwise.studio.project import Project, ProjectSources
 
 if TYPE_CHECKING:
