@@ -1,4 +1,4 @@
-"""Runs the configurations of a plan, in one process or several; what is done is on disk and never done again."""
+"""Runs the configurations of a plan, in one process, several, or on a cluster; what is done is never done again."""
 
 from __future__ import annotations
 
