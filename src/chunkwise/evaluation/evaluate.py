@@ -48,7 +48,7 @@ from chunkwise.evaluation.system_under_test import (
     usual_budget,
 )
 from chunkwise.metrics.evidence import is_nowhere
-from chunkwise.metrics.judges.judge import LLM, Judge, get_judge, judge_names, registry
+from chunkwise.metrics.judges.registry import LLM, Judge, get_judge, judge_names, registry
 from chunkwise.metrics.metric import Metric
 from chunkwise.metrics.registry import chosen, known_metrics, named_one_by_one, of_judge
 from chunkwise.models import get_language_model, get_reranker

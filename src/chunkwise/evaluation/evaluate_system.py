@@ -38,7 +38,7 @@ from chunkwise.evaluation.scoring_options import OnEstimate, ScoringOptions
 from chunkwise.evaluation.system_under_test import EvaluatedSystem, Hits, SearchRun, cost_of
 from chunkwise.evaluation.verdicts_and_advice import advice, verdict
 from chunkwise.metrics.evidence import Answer, Evidence
-from chunkwise.metrics.judges.judge import LLM
+from chunkwise.metrics.judges.registry import LLM
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.metrics.registry import MetricAt, described, lower_is_better
 from chunkwise.metrics.scorer import ScoreColumn, Scorer

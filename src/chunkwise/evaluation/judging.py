@@ -20,9 +20,9 @@ from chunkwise.metrics.judges.calibration import (
     known_calibration,
     similarity_identity,
 )
-from chunkwise.metrics.judges.judge import LLM, Judge, judge_identity
 from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask, Unanswered, work_through
 from chunkwise.metrics.judges.llm_judge import LlmJudge
+from chunkwise.metrics.judges.registry import LLM, Judge, judge_identity
 from chunkwise.metrics.judges.relevance_judges import LabelJudge, SimilarityJudge, SpanJudge
 from chunkwise.metrics.judges.retrieval_precision import agreements, unjudged_hits
 from chunkwise.metrics.metric import Metric
