@@ -28,9 +28,9 @@ from chunkwise.retrieval.shards import (
     ShardedIndex,
     shard_addresses,
 )
+from chunkwise.studio.access_control import USUAL_LIMITS, KeyAccess
 from chunkwise.studio.accounts import Account, Accounts, hashed_key
 from chunkwise.studio.app import service_app
-from chunkwise.studio.guard import USUAL_LIMITS, KeyAccess
 from chunkwise.studio.project import Project, ProjectSources
 from chunkwise.studio.server import bound_socket
 from hash_embedder import HashEmbedder

@@ -186,7 +186,7 @@ def _check_gate(options: CompareOptions) -> None:
 def _tell_gate(checked: Gate, options: CompareOptions) -> bool:
     """On stderr, in every file that was asked for, and to GitHub; whether all could be written."""
     from chunkwise.evaluation.gate import NO_SCORES, check_words
-    from chunkwise.report.gate import github_annotations, junit_xml, markdown_comment
+    from chunkwise.report.ci_report import github_annotations, junit_xml, markdown_comment
     from chunkwise.report.sanitize import one_line
 
     is_written = True
@@ -272,7 +272,7 @@ def _write_and_show(
 
 
 def _show(view: ComparisonView) -> None:
-    from chunkwise.report.gate import no_workflow_commands
+    from chunkwise.report.ci_report import no_workflow_commands
     from chunkwise.report.terminal.comparison import render_comparison
 
     console = stdout_console()

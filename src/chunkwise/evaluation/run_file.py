@@ -28,13 +28,13 @@ from chunkwise.chunkers.chunk_offsets import (
     wrong_offset,
 )
 from chunkwise.core import AS_WRITTEN, Document, Hit, HitPlace, Passage, Query, Span
-from chunkwise.evaluation.locate_citations import (
+from chunkwise.evaluation.citation_locations import (
     ChunkNames,
     CitedPlaces,
     nameless_quotes,
     shortened,
 )
-from chunkwise.metrics.claims.normalized_text import plain_form
+from chunkwise.metrics.claims.text_normalization import plain_form
 from chunkwise.metrics.evidence import NOWHERE, Answer, AnswerCitation
 from chunkwise.records.encoding import marked_encoding
 from chunkwise.records.fields import Fields, integer_in, kind, number_in, string_in

@@ -49,16 +49,6 @@ def cost_amount(outcome: Outcome, name: str) -> float:
     return math.inf
 
 
-def running_cost(outcome: Outcome, budget: int | None = None) -> float:
-    """Storage × context tokens: what is kept, and what every question makes a reader read.
-
-    `budget`: the tokens that the objective allows each question; all read as much then, however many hits that are.
-    """
-    storage = cost_amount(outcome, "storage")
-    context = cost_amount(outcome, "context_tokens") if budget is None else float(budget)
-    return math.inf if math.inf in (storage, context) else storage * context
-
-
 @dataclass(frozen=True, slots=True)
 class Standing:
     """One configuration among the others."""

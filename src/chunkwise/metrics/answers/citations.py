@@ -21,7 +21,7 @@ from chunkwise.metrics.answers.question_evidence import (
     share,
 )
 from chunkwise.metrics.claims.claim_support import THRESHOLD, denied, supports
-from chunkwise.metrics.claims.normalized_text import Readable, holds, plain_form, sentences
+from chunkwise.metrics.claims.text_normalization import Readable, holds, plain_form, sentences
 from chunkwise.metrics.evidence import Answer, AnswerCitation
 from chunkwise.metrics.judges.llm_calls import JudgeTask
 from chunkwise.metrics.metric import NO_CHUNKS, KeyQuestion, Metric, Remedy, Targets, WholeScore

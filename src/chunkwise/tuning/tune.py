@@ -1,31 +1,50 @@
-"""A sweep from beginning to end: what is not known yet is run, the finalists once more, and a choice is made."""
+"""`chunkwise.tune`, and a sweep from beginning to end: what is not known yet is run, then a choice is made."""
 
 from __future__ import annotations
 
+import importlib
+import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from chunkwise.base.atomic_files import scratch_folder
+from chunkwise.base.deprecation import grouped, renamed, warn_renamed
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.parameters import takes
 from chunkwise.base.progress import Stages, Stopwatch, unwatched
+from chunkwise.base.repr_html import drawn
 from chunkwise.base.workers import Jobs
-from chunkwise.documents import LoadOptions, leaving_out, options_given
+from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, leaving_out, options_given
+from chunkwise.evaluation.evaluate import TestQueries
+from chunkwise.evaluation.live_answers import LiveOptions
 from chunkwise.evaluation.results import Json, documents_hash, versions
+from chunkwise.evaluation.scoring_options import Listeners
 from chunkwise.evaluation.sources import Skipped
 from chunkwise.models.embed.embedder import Embedder
+from chunkwise.records.json import json_text
+from chunkwise.records.read import OnBadRow
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.tuning.choose.choose import choose
 from chunkwise.tuning.plan.plan import Plan, variations
-from chunkwise.tuning.plan.prepare import PreparedSweep, SweepInputs, SweepSource, prepare_sweep
+from chunkwise.tuning.plan.prepare import (
+    PreparedSweep,
+    SweepInputs,
+    SweepSource,
+    prepare_sweep,
+    sweep_from_source,
+    sweep_of_pipeline,
+)
+from chunkwise.tuning.plan.sweep_budget import sweep_embedder
 from chunkwise.tuning.recommendation import Recommendation, recommendation_of
 from chunkwise.tuning.run.race import Race, best_chunkings, best_of_several, finalists, race_against
 from chunkwise.tuning.run.run_pipeline import run_pipeline_plan
-from chunkwise.tuning.run.run_plan import run_plan, sweep_embedder
 from chunkwise.tuning.run.sweep_folder import SweepFolder, SweepRecord
+from chunkwise.tuning.run.sweep_workers import run_plan
 from chunkwise.tuning.sweep import Configuration, Sweep
 from chunkwise.tuning.sweep_result import NOT_RUN, Outcome, SweepResult
 
@@ -209,3 +228,125 @@ def _chosen(result: SweepResult) -> Configuration | None:
     """None: without questions nothing is chosen."""
     found = (each.configuration for each in result.outcomes)
     return next((each for each in found if each.key == result.chosen), None)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TuneResult:
+    """What was found out, and what to do; a notebook draws it."""
+
+    sweep: SweepResult
+    """Every configuration with its figures, the choice, and how sure it is."""
+    recommendation: Recommendation | None
+    """None: without questions nothing can be recommended."""
+
+    @property
+    def tuning(self) -> SweepResult:
+        """The old name of `sweep`."""
+        warn_renamed("TuneResult.tuning", "sweep")
+        return self.sweep
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; `sweep` as in the file `results.json` of a sweep."""
+        recommended = self.recommendation
+        return {
+            "sentence": self.sweep.sentence,
+            "recommendation": recommended and recommended.settings(),
+            "sweep": json.loads(json_text(self.sweep)),
+        }
+
+    def __str__(self) -> str:
+        return self.sweep.sentence
+
+    def __repr__(self) -> str:
+        tried = (
+            f"{len(self.sweep.outcomes):,} configurations, {len(self.sweep.questions):,} questions"
+        )
+        chosen = self.recommendation
+        told = "no recommendation" if chosen is None else f"{chosen.strategy} · {chosen.retriever}"
+        return f"<TuneResult {told}: {tried}>"
+
+    def _repr_html_(self) -> str:
+        return drawn(self)
+
+
+_WRITTEN_BY = "chunkwise.report.sweep_files"
+
+
+def _write_files(completed: CompletedSweep, folder: Path) -> object:
+    """`report` is imported when a sweep is to be written, as it is when a notebook draws a value."""
+    return importlib.import_module(_WRITTEN_BY).write_sweep_files(completed, folder)
+
+
+@takes(options=LoadOptions, listeners=Listeners, live=LiveOptions)
+@renamed(documents="source", test_queries="queries", model="embedder")
+@grouped(listeners=(Listeners, ("stages",)))
+def tune(
+    source: Inputs,
+    queries: TestQueries | None = None,
+    *,
+    objective: str | None = None,
+    k: int | None = None,
+    embedder: str | Embedder | None = None,
+    embedders: Sequence[str] | None = None,
+    rerankers: Sequence[str] | None = None,
+    maxsim: str | None = None,
+    tokenizer: str | None = None,
+    time: str | float | None = None,
+    exact: bool | None = None,
+    prior: bool | None = None,
+    seed: int | None = None,
+    output: str | os.PathLike[str] | None = None,
+    options: LoadOptions | None = None,
+    jobs: Jobs = 1,
+    on_unreadable: WhenUnreadable | None = None,
+    on_bad: OnBadRow | None = None,
+    on_outcome: OnOutcome | None = None,
+    listeners: Listeners = Listeners(),
+    pipeline: str | None = None,
+    live: LiveOptions = LiveOptions(),
+) -> TuneResult:
+    """The chunking and the search that work for these documents, chosen on the questions and judged on those of them
+    that had no part in it: the test questions where the file names some, else by nested cross-validation.
+
+    `source` are files, folders or `Document`s, or a plan (`sweep.toml`); what is said beside a plan wins. The
+    `embedder` "none": words alone; other `embedders`, `rerankers` and the token vectors of `maxsim` are tried on the
+    best. `tokenizer` counts budgets (recall@1000t): a name, a model's name or the path of a tokenizer.json. `time` is
+    what may be spent, such as "10 min", or a number of seconds. `prior=False`: what parameters did on public question
+    sets does not count. In the folder `output` what is done is kept, so that the same call goes on where the last one
+    was stopped, and the report and the recommendation are written. `pipeline` is what builds one of your own,
+    `./mine.py:build`: the parameters it declares are tried instead of chunkings and retrievers (docs/pipelines.md).
+    """
+    if pipeline is not None:
+        for name, given in (
+            ("embedder", embedder),
+            ("embedders", embedders),
+            ("rerankers", rerankers),
+            ("maxsim", maxsim),
+        ):
+            if given:
+                raise InvalidParameter(
+                    f"{name} is {given!r}, and a pipeline of your own is tuned, which knows its models; leave it out"
+                )
+        sweep = sweep_of_pipeline(
+            pipeline, source, queries, objective=objective, k=k, seed=seed, time=time, tokenizer=tokenizer,
+            timeout=live.timeout,
+        )  # fmt: skip
+    else:
+        sweep = sweep_from_source(
+        source, queries, embedder=embedder, embedders=embedders, rerankers=rerankers, maxsim=maxsim,
+        objective=objective, k=k, seed=seed, exact=exact,
+        time=time, tokenizer=tokenizer, prior=prior,
+    )  # fmt: skip
+
+    def prepared_to_run(prepared: PreparedSweep) -> RunOptions:
+        if listeners.on_documents is not None:
+            listeners.on_documents(prepared.inputs.documents)
+        return RunOptions(jobs, on_outcome, listeners.stages)
+
+    completed = run_sweep(
+        sweep, output, prepared_to_run, _write_files,
+        left_out=Skipped(on_bad, listeners.on_mended, on_unreadable, listeners.on_remark),
+        options=options,
+    )  # fmt: skip
+    assert completed is not None  # only a dry run has no result
+    return TuneResult(completed.result, completed.recommendation)

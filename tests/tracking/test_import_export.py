@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.base.errors import ChunkwiseError, MissingExtra
-from chunkwise.tracking.export import (
+from chunkwise.tracking.import_export import (
     check_exporter,
     gauges,
     log_to_mlflow,

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from chunkwise.metrics.spans import overlaps
-from chunkwise.metrics.spans.overlaps import (
+from chunkwise.metrics.spans import coverage
+from chunkwise.metrics.spans.coverage import (
     Grouped,
     SpanPairs,
     Spans,
@@ -77,14 +77,14 @@ def test_groups_never_meet(rows: list[tuple[int, tuple[int, int]]]) -> None:
 def test_a_chunk_that_holds_all_others_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pairs formed are pairs found, also where a search backwards would end at the first chunk each time."""
     formed = []
-    ranges = overlaps._ranges
+    ranges = coverage._ranges
 
     def counted(*given: NDArray[np.int64]) -> SpanPairs:
         made = ranges(*given)
         formed.append(len(made.first))
         return made
 
-    monkeypatch.setattr(overlaps, "_ranges", counted)
+    monkeypatch.setattr(coverage, "_ranges", counted)
     many = 20_000
     start = np.arange(many) * 10
     chunks = Spans(np.append(0, start), np.append(10 * many, start + 10))

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
+from chunkwise.studio.access_control import RequestLimits, new_token
 from chunkwise.studio.api import ENDPOINTS
 from chunkwise.studio.app import PAGES
-from chunkwise.studio.guard import RequestLimits, new_token
 from chunkwise.studio.project import Project
 from studio.made_studio import ADDRESS, PORT, TOKEN, client, client_of, project
 

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from chunkwise.evaluation.assessment import advice, verdict
 from chunkwise.evaluation.results import Figure
+from chunkwise.evaluation.verdicts_and_advice import advice, verdict
 from chunkwise.metrics.registry import key_questions
 
 

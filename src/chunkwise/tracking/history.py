@@ -34,21 +34,14 @@ from chunkwise.tracking.alerts import (
     watched_from,
     write_alert,
 )
-from chunkwise.tracking.database import (
-    Database,
-    HistoryProblem,
-    damaged,
-    database_at,
-)
+from chunkwise.tracking.database import Database, HistoryProblem, damaged, database_at
 from chunkwise.tracking.explain_difference import (
     RunChanges,
     RunDifference,
     changes_between,
     difference_of,
 )
-from chunkwise.tracking.record_run import run_of, without_secrets
-from chunkwise.tracking.run import KeptRun, RunSummary, time_text, utc_now
-from chunkwise.tracking.schema import (
+from chunkwise.tracking.history_tables import (
     MIGRATIONS,
     RUN_COLUMNS,
     figures_from,
@@ -56,6 +49,8 @@ from chunkwise.tracking.schema import (
     summary_values,
     whole_run,
 )
+from chunkwise.tracking.record_run import run_of, without_secrets
+from chunkwise.tracking.run import KeptRun, RunSummary, time_text, utc_now
 from chunkwise.tuning.sweep_result import SweepResult
 
 FOLDER, FILE = ".chunkwise", "history.db"

@@ -36,11 +36,12 @@ from chunkwise.report.views.history import (
     run_difference_view,
     run_view,
 )
-from chunkwise.tracking import KINDS, store
+from chunkwise.tracking import KINDS
+from chunkwise.tracking import history as history_module
 from chunkwise.tracking.database import HistoryProblem
-from chunkwise.tracking.export import export_rows
+from chunkwise.tracking.history import History, history_place
+from chunkwise.tracking.import_export import export_rows
 from chunkwise.tracking.run import KeptHit, KeptRun
-from chunkwise.tracking.store import History, history_place
 from how_many import examples
 from retrieval.postgres_server import new_url
 from tracking.made_runs import kept_run
@@ -49,7 +50,7 @@ from untimed import HANG
 WRITER = """
 import sys
 from pathlib import Path
-from chunkwise.tracking.store import History
+from chunkwise.tracking.history import History
 from tracking.made_runs import kept_run
 history = History(sys.argv[1], wait=600)
 for number in range(int(sys.argv[2])):
@@ -140,7 +141,7 @@ def test_documents_and_questions_of_many_runs_are_kept_once(tmp_path: Path) -> N
 def test_the_same_file_is_one_run_and_a_run_that_is_kept_again_is_another(history: History) -> None:
     run = kept_run(key="of a file")
     assert history.add(run).is_new
-    assert history.add(run, again=False) == store.AddedRun(1, False)
+    assert history.add(run, again=False) == history_module.AddedRun(1, False)
     assert history.add(run).number == 2
     assert len(history) == 2
 
@@ -379,7 +380,7 @@ READER = """
 import os, sys
 from pathlib import Path
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.tracking.store import History
+from chunkwise.tracking.history import History
 from tracking.made_runs import kept_run
 if os.getuid() == 0:  # who may write everything
     os.setuid(65534)
@@ -415,7 +416,7 @@ def test_a_file_that_may_only_be_read_is_read(file: Path) -> None:
 def test_a_full_disk_is_one_line_and_what_was_there_stays(file: Path) -> None:
     """A limit on the size of files is what a full disk is to a process."""
     code = (
-        "import resource, sys; from pathlib import Path; from chunkwise.tracking.store import History;"
+        "import resource, sys; from pathlib import Path; from chunkwise.tracking.history import History;"
         "from tracking.made_runs import kept_run; from chunkwise.base.errors import ChunkwiseError\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
         "big = kept_run({f'q{at}': 0.5 for at in range(5000)})\n"
@@ -460,8 +461,11 @@ def test_an_older_file_is_brought_up_to_date(
     history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     history.add(kept_run())
-    later = (*store.MIGRATIONS, ("create table later (number {serial}, run integer not null)",))
-    monkeypatch.setattr(store, "MIGRATIONS", later)
+    later = (
+        *history_module.MIGRATIONS,
+        ("create table later (number {serial}, run integer not null)",),
+    )
+    monkeypatch.setattr(history_module, "MIGRATIONS", later)
     newer = History(history._path)
     assert newer.add(kept_run()).number == 2
     with newer._database.writing() as statements:
@@ -605,12 +609,12 @@ def test_a_server_shows_no_password() -> None:
 def test_where_a_history_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
-    monkeypatch.delenv(store.HISTORY_VARIABLE, raising=False)
+    monkeypatch.delenv(history_module.HISTORY_VARIABLE, raising=False)
     monkeypatch.chdir(inner)
     assert history_place() == inner / ".chunkwise" / "history.db"
     History(tmp_path / ".chunkwise" / "history.db").add(kept_run())
     assert history_place() == tmp_path / ".chunkwise" / "history.db"
-    monkeypatch.setenv(store.HISTORY_VARIABLE, "postgresql://host/db")
+    monkeypatch.setenv(history_module.HISTORY_VARIABLE, "postgresql://host/db")
     assert history_place() == "postgresql://host/db"
     assert history_place("mine.db") == "mine.db"
 
@@ -621,7 +625,7 @@ def test_a_history_is_looked_for_no_further_than_the_project(
 ) -> None:
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
-    monkeypatch.delenv(store.HISTORY_VARIABLE, raising=False)
+    monkeypatch.delenv(history_module.HISTORY_VARIABLE, raising=False)
     History(tmp_path / ".chunkwise" / "history.db").add(kept_run())
     assert history_place(folder=inner) == tmp_path / ".chunkwise" / "history.db"
     if end == "repository":
@@ -639,7 +643,7 @@ def test_a_history_is_looked_for_no_further_than_the_project(
 def test_a_working_folder_that_is_gone_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv(store.HISTORY_VARIABLE, raising=False)
+    monkeypatch.delenv(history_module.HISTORY_VARIABLE, raising=False)
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()

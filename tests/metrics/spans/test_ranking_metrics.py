@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chunkwise.metrics.spans.ranking import context_precision, hit
-from chunkwise.metrics.spans.relevance import JudgedRanking
+from chunkwise.metrics.spans.ranking import JudgedRanking
+from chunkwise.metrics.spans.ranking_metrics import context_precision, hit
 from how_many import examples
 from metrics.spans.judgements import Judged, ours, theirs
 

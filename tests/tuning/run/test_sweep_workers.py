@@ -27,11 +27,11 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.tuning.run import run_plan as run_module
-from chunkwise.tuning.run.run_plan import run_plan
+from chunkwise.tuning.run import sweep_workers as run_module
 from chunkwise.tuning.run.score_configurations import groups_of, outcomes_of
 from chunkwise.tuning.run.shared_corpus import CachedTokenCut, SharedCorpus
 from chunkwise.tuning.run.sweep_folder import SweepRecord
+from chunkwise.tuning.run.sweep_workers import run_plan
 from chunkwise.tuning.sweep import Configuration, VectorKind
 from chunkwise.tuning.sweep_result import Outcome
 from hash_embedder import HashEmbedder, PlainHashEmbedder

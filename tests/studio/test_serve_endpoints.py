@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers.chunk import chunk_text
+from chunkwise.studio.access_control import USUAL_LIMITS, KeyAccess, RequestLimits, UserAccess
 from chunkwise.studio.accounts import (
     Account,
     Accounts,
@@ -20,9 +21,8 @@ from chunkwise.studio.accounts import (
 )
 from chunkwise.studio.api import SERVICE
 from chunkwise.studio.app import Login, service_app, studio_app
-from chunkwise.studio.guard import USUAL_LIMITS, KeyAccess, RequestLimits, UserAccess
 from chunkwise.studio.project import Project
-from chunkwise.studio.server import Listening
+from chunkwise.studio.server import ServerSettings
 from studio.made_studio import ADDRESS, LEAVE, PORT, project
 
 __all__ = ["project"]  # a fixture
@@ -293,13 +293,13 @@ def test_what_would_let_others_in_unsafely_is_refused(
 ) -> None:
     values = {"host": "0.0.0.0", **given, **({"users": users} if given.get("users") else {})}
     with pytest.raises(InvalidParameter, match=said):
-        Listening(**values).check()  # type: ignore[arg-type]
+        ServerSettings(**values).check()  # type: ignore[arg-type]
 
 
 def test_a_proxy_or_tls_lets_others_in(users: Path) -> None:
-    assert Listening(host="0.0.0.0", users=users, proxy="127.0.0.1").check() == "0.0.0.0"
+    assert ServerSettings(host="0.0.0.0", users=users, proxy="127.0.0.1").check() == "0.0.0.0"
     assert (
-        Listening(host="0.0.0.0", users=users, certificate=users, private_key=users).check()
+        ServerSettings(host="0.0.0.0", users=users, certificate=users, private_key=users).check()
         == "0.0.0.0"
     )
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.stats.intervals import interval
-from chunkwise.tuning.choose.cross_validation import FOLDS, REPEATS, folds, held_out
+from chunkwise.tuning.validation import FOLDS, REPEATS, folds, held_out
 from how_many import examples
 from made_outcomes import noisy, outcome, questions, sweep, tuned
 

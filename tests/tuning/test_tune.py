@@ -10,9 +10,9 @@ from chunkwise.evaluation.sources import Skipped
 from chunkwise.tuning.plan.prepare import PreparedSweep, SweepSource, sweep_from_source
 from chunkwise.tuning.run.race import finalists
 from chunkwise.tuning.run.sweep_folder import SweepFolder
-from chunkwise.tuning.run_sweep import CompletedSweep, RunOptions, run_sweep
 from chunkwise.tuning.sweep import Configuration, VectorKind
 from chunkwise.tuning.sweep_result import Outcome
+from chunkwise.tuning.tune import CompletedSweep, RunOptions, run_sweep
 
 SPLITS = ("validation", "test", "validation")
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.evaluation.gate import gate
-from chunkwise.report.gate import (
+from chunkwise.report.ci_report import (
     github_annotations,
     junit_xml,
     markdown_code,

@@ -7,10 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chunkwise.records.json import WrongType, json_text, read_as
-from chunkwise.tracking.database import (
-    Migrations,
-    Statements,
-)
+from chunkwise.tracking.database import Migrations, Statements
 from chunkwise.tracking.run import KeptHit, KeptQuestion, KeptRun, hash_of_json
 
 MIGRATIONS: Migrations = (

@@ -15,7 +15,7 @@ from chunkwise.evaluation.judging import is_weak
 from chunkwise.evaluation.results import Figure, Json, MetricAdvice, Results
 from chunkwise.metrics.metric import KeyQuestion, Remedy, Targets
 from chunkwise.metrics.registry import key_questions, lower_is_better, metric_of
-from chunkwise.stats.intervals import OUTSIDE, interval, unpaired_difference
+from chunkwise.stats.intervals import Robustness, robustness
 
 Grade = Literal["excellent", "good", "below", ""]
 
@@ -213,25 +213,6 @@ class AnsweredQuestion(NamedTuple):
         return method if metric_of(method) and not metric_of(name) else name
 
 
-class Robustness(NamedTuple):
-    """How much harder one type of question is than another."""
-
-    easiest: str
-    hardest: str
-    drop: float
-    """How far apart their figures are."""
-    low: float
-    high: float
-    """95 % interval of the drop, widened for all pairs of types that these two were picked from."""
-    pairs: int
-    """Of types; 1 where somebody named the two beforehand."""
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether the one is shown to be harder."""
-        return self.low > 0
-
-
 def four_questions(results: Results) -> list[AnsweredQuestion]:
     """Those that were measured, in their order; methods without any score come last."""
     found = []
@@ -270,29 +251,12 @@ def _word(results: Results, metric: str, figure: Figure) -> str:
     return AT_CEILING if at_ceiling(metric, figure.mean, most) else OUT_OF_REACH
 
 
-def robustness(results: Results, types: tuple[str, str] | None = None) -> Robustness | None:
-    """By the objective, from the easiest type to the hardest, or between two that are named, the easier first.
-
-    None where there are not two types with a score. Of many types two always lie apart: the interval is that of any
-    two of them (Bonferroni), unless the two were named.
-    """
-    values = _scores_by_type(results)
+def type_robustness(results: Results, types: tuple[str, str] | None = None) -> Robustness | None:
+    """By the objective, from the easiest type of question to the hardest, or between two that are named."""
+    scores = _scores_by_type(results)
     if types is not None:
-        values = {name: _known_type(values, name) for name in types}
-    if len(values) < 2:
-        return None
-    pairs = len(values) * (len(values) - 1) // 2
-    sign = -1.0 if lower_is_better(results.objective) else 1.0
-    # One at a time: types have other numbers of questions.
-    found = {name: interval(own, outside=OUTSIDE / pairs) for name, own in values.items()}
-    known = {name: each for name, each in found.items() if each is not None}
-    easiest = max(known, key=lambda name: sign * known[name].mean)
-    hardest = min(known, key=lambda name: sign * known[name].mean)
-    if easiest == hardest:
-        hardest = next(name for name in known if name != easiest)
-    apart = unpaired_difference(known[hardest], known[easiest])
-    low, high = sorted((sign * apart.low, sign * apart.high))
-    return Robustness(easiest, hardest, sign * apart.mean + 0.0, low, high, pairs)
+        scores = {name: _known_type(scores, name) for name in types}
+    return robustness(scores, lower_is_better=lower_is_better(results.objective))
 
 
 def _scores_by_type(results: Results) -> dict[str, list[float]]:

@@ -14,8 +14,9 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.models.embed.embedder import Embedder, Kind, TokenEmbedder
 from chunkwise.models.http_client import EndpointError
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
-from chunkwise.tuning.run.run_plan import FailFastEmbedder, SweepEmbedder, run_plan, sweep_embedder
+from chunkwise.tuning.plan.sweep_budget import FailFastEmbedder, SweepEmbedder, sweep_embedder
 from chunkwise.tuning.run.sweep_folder import SweepRecord
+from chunkwise.tuning.run.sweep_workers import run_plan
 from chunkwise.tuning.sweep import Configuration
 from chunkwise.tuning.sweep_result import Outcome
 from hash_embedder import HashEmbedder, PlainHashEmbedder
