@@ -349,7 +349,7 @@ def _finalists(plan: Plan, tokens: int, most: int) -> int:
 
 
 _ENDPOINTS = ("http", "https", "openai")
-_AT_ONCE = 64
+TEXTS_AT_ONCE = 64
 
 
 class SpendLimit:
@@ -401,8 +401,8 @@ class SweepEmbedder:
         """As they come, so that what was paid for is kept."""
         each = getattr(self._embedder, "embed_each", None)
         if each is None:
-            for first in range(0, len(texts), _AT_ONCE):
-                yield first, self.embed(texts[first : first + _AT_ONCE], kind)
+            for first in range(0, len(texts), TEXTS_AT_ONCE):
+                yield first, self.embed(texts[first : first + TEXTS_AT_ONCE], kind)
             return
         with self._asking(texts):
             yield from each(texts, kind)
@@ -454,10 +454,10 @@ class FailFastEmbedder(LazyEmbedder):
 
 def named_model(name: str) -> LazyEmbedder:
     """A model as any process of a sweep makes it for itself."""
-    return FailFastEmbedder(name) if _is_endpoint(name) else LazyEmbedder(name)
+    return FailFastEmbedder(name) if is_endpoint(name) else LazyEmbedder(name)
 
 
-def _is_endpoint(name: str) -> bool:
+def is_endpoint(name: str) -> bool:
     return name.partition(":")[0].lower() in _ENDPOINTS
 
 
@@ -475,6 +475,6 @@ def sweep_embedder(
         return SweepEmbedder(made, spend_limit)
     return (
         FailFastEmbedder(sweep.embedder)
-        if embedder is None and _is_endpoint(sweep.embedder)
+        if embedder is None and is_endpoint(sweep.embedder)
         else embedder
     )

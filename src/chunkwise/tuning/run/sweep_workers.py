@@ -33,7 +33,7 @@ from chunkwise.models.embed.embedder import Embedder
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.plan.plan import Plan
-from chunkwise.tuning.plan.sweep_budget import _AT_ONCE, _is_endpoint, named_model
+from chunkwise.tuning.plan.sweep_budget import TEXTS_AT_ONCE, is_endpoint, named_model
 from chunkwise.tuning.run.race import Race
 from chunkwise.tuning.run.score_configurations import Group, groups_of, outcomes_of
 from chunkwise.tuning.run.shared_corpus import SharedCorpus, Sums
@@ -150,7 +150,7 @@ def _batches(documents: Sequence[Document]) -> Iterator[list[Document]]:
     some: list[Document] = []
     for each in documents:
         some.append(each)
-        if sum(len(one.text) for one in some) >= _CHARACTERS or len(some) >= _AT_ONCE:
+        if sum(len(one.text) for one in some) >= _CHARACTERS or len(some) >= TEXTS_AT_ONCE:
             yield some
             some = []
     if some:
@@ -300,7 +300,7 @@ def run_plan(
         characters = sum(len(each.text) for each in documents)
         # Where the model refuses, each configuration that needs it says so.
         with stages("embedding", characters) as advance, suppress(Exception):
-            if isinstance(jobs, int) or not name or _is_endpoint(name):
+            if isinstance(jobs, int) or not name or is_endpoint(name):
                 sums = corpus.read(advance)
             else:
                 sums = read_in_cluster(jobs, documents, name, sweep.tokenizer, advance)
