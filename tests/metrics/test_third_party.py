@@ -236,7 +236,7 @@ def declared(site: Path, body: str, **more: object) -> None:
     ("body", "why"),
     [
         ("raise ValueError('no')", "ValueError: no"),
-        ("return [1.0]", "odd gave 1 values for 2 questions"),
+        ("return [1.0]", "odd gave 1 value for 2 questions"),
         ("return [2.0, 0.5]", "odd gave 2; it is from 0 to 1"),
         ("return 0.5", "odd gave 0.5; one value a question is needed"),
         ("return [float('nan')] * 2", "odd gave NaN"),

@@ -12,6 +12,7 @@ from typing import Any
 from chunkwise.base.deprecation import grouped, renamed, warn_renamed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import takes
+from chunkwise.base.wording import counted
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import chunk_document
 from chunkwise.core import Document
@@ -78,7 +79,8 @@ class TuneResult:
 
     def __repr__(self) -> str:
         tried = (
-            f"{len(self.sweep.outcomes):,} configurations, {len(self.sweep.questions):,} questions"
+            f"{counted(len(self.sweep.outcomes), 'configuration')}, "
+            f"{counted(len(self.sweep.questions), 'question')}"
         )
         chosen = self.recommendation
         told = "no recommendation" if chosen is None else f"{chosen.strategy} · {chosen.retriever}"

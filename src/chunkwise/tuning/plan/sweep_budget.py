@@ -9,8 +9,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.parameters import shown
-from chunkwise.base.wording import counted, money_words, time_words
+from chunkwise.base.wording import counted, money_words, shown, time_words
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.semantic import EmbeddingChunker
 from chunkwise.tuning.plan.plan import Plan
