@@ -348,7 +348,7 @@ def _results(
         ),
         seed=options.seed, hits=options.hits, chunks=options.chunks, answers=options.answers,
         judge=judge, llm=client, options=options.loading(outputs), jobs=options.workers(total),
-        on_bad=bad,
+        on_bad=bad, on_unreadable=lambda problem: bad(str(problem)),
         listeners=Listeners(
             on_mended=lambda line: say(f"mended {line}"), on_remark=say, on_documents=documents.extend,
             on_questions=on_questions, on_estimate=on_estimate, on_search=on_search, stages=stages,

@@ -123,6 +123,16 @@ def _helped(problem: UnreadableDocument) -> UnreadableDocument:
     return UnreadableDocument(shown(name), why)
 
 
+def refuse_text(source: Inputs, on_unreadable: WhenUnreadable) -> None:
+    """Raises of a text where a path is needed: now, not when somebody goes through what was to be read from it."""
+    may_raise = on_unreadable in ("warn", "raise")
+    if isinstance(source, str) and _is_prose(source) and may_raise and address_of(source) is None:
+        problems: list[UnreadableDocument] = []
+        found = sources(source, problems.append, LoadOptions())
+        if next(iter(found), None) is None and problems and problems[0] is not _helped(problems[0]):
+            raise _helped(problems[0])
+
+
 def _is_prose(name: str) -> bool:
     return " " in name.strip() or "\n" in name
 

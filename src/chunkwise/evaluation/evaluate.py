@@ -108,7 +108,7 @@ def evaluate(
     llm: str | LanguageModel | LlmClient | None = None,
     options: LoadOptions | None = None,
     jobs: Jobs = 1,
-    on_unreadable: WhenUnreadable | None = None,
+    on_unreadable: WhenUnreadable = "warn",
     on_bad: OnBadRow | None = None,
     listeners: Listeners = Listeners(),
     live: LiveOptions = LiveOptions(),

@@ -221,7 +221,7 @@ def tune(
     output: str | os.PathLike[str] | None = None,
     options: LoadOptions | None = None,
     jobs: Jobs = 1,
-    on_unreadable: WhenUnreadable | None = None,
+    on_unreadable: WhenUnreadable = "warn",
     on_bad: OnBadRow | None = None,
     on_outcome: OnOutcome | None = None,
     listeners: Listeners = Listeners(),
