@@ -141,7 +141,7 @@ def test_runs_are_compared_by_it(variety: Metric, corpus: Path) -> None:
 
 def test_a_sweep_is_decided_by_it(variety: Metric, corpus: Path) -> None:
     (corpus / "sweep.toml").write_text(
-        '[sweep]\ndocuments = "handbook"\ntest_queries = "queries.json"\nmodel = "none"\n'
+        '[sweep]\nsource = "handbook"\nqueries = "queries.json"\nembedder = "none"\n'
         'objective = "variety@2"\n[[sweep.chunkers]]\nstrategy = "sentences"\nmax_tokens = [8, 40]\n'
         '[sweep.retrieval]\nretriever = "bm25"\nneighbours = [0, 1]\nk = 2\n'
     )
