@@ -23,8 +23,8 @@ _A_BIT = 1.0
 """Seconds, at most, from an outcome to the kill."""
 _PLAN = """
 [sweep]
-documents = "{documents}"
-test_queries = "{questions}"
+source = "{documents}"
+queries = "{questions}"
 embedder = "{model}"
 finalists = 0
 

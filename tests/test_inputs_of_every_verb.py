@@ -255,6 +255,19 @@ PYTHON: list[Callable[..., Any]] = [
 ]
 
 
+@pytest.mark.parametrize("verb", [chunkwise.read, chunkwise.chunk])
+def test_a_text_that_is_no_path_is_told_at_once(tmp_path: Path, verb: Callable[..., Any]) -> None:
+    """Both give an iterator, which nobody may go through."""
+    with pytest.raises(UnreadableDocument, match="a text goes to chunkwise"):
+        verb("some text that is no path")
+    (tmp_path / "my notes.md").write_text("# Notes\n\nA note.\n", encoding="utf-8")
+    assert next(iter(verb(str(tmp_path / "my notes.md"))))
+    assert next(iter(verb(str(tmp_path / "my *.md"))))
+    told: list[object] = []
+    assert list(verb("some text that is no path", on_unreadable=told.append)) == []
+    assert len(told) == 1
+
+
 @pytest.mark.parametrize("verb", PYTHON)
 def test_the_default_is_a_warning_and_the_rest_goes_on(
     tmp_path: Path, verb: Callable[..., Any]

@@ -56,6 +56,12 @@ def test_no_verb_has_a_name_of_its_own_for_what_others_have_too(name: str) -> No
     assert not takes_files or {"source", "on_unreadable"} <= {*own}
 
 
+@pytest.mark.parametrize("name", VERBS)
+def test_what_cannot_be_read_is_a_warning_unless_somebody_says_otherwise(name: str) -> None:
+    found = inspect.signature(VERBS[name]).parameters.get("on_unreadable")
+    assert found is None or found.default == "warn"
+
+
 def test_one_parameter_means_one_thing_whoever_takes_it() -> None:
     """Types of a name differ by what a verb cannot take, never by what it is."""
     allowed = {

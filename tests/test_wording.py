@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import chunkwise
 from chunkwise.base.wording import (
     all_listed,
     between,
@@ -28,6 +30,8 @@ from chunkwise.base.wording import (
     rough_dollars,
     score,
     short_number,
+    shortened,
+    shown,
     signed,
     size_in_bytes,
     time_words,
@@ -88,7 +92,8 @@ def test_what_is_left_out_of_a_list_is_counted() -> None:
         (between("0.1", "0.2"), "0.1–0.2"), (between("-0.1", "0.2"), "-0.1 to 0.2"),
         (interval(0.1, 0.25), "0.100–0.250"), (interval(None, 0.2), ""),
         (with_interval(0.5, 0.4, 0.6), "0.500 (0.400 to 0.600)"), (with_interval(0.5, None, None), "0.500"),
-        (with_interval(None, None, None), "not known"), (points_between(-0.012, 0.3), "-1.2 to 30.0"),
+        (with_interval(None, None, None), "not known"), (points_between(-0.012, 0.3), "−1.2 to +30.0"),
+        (points(0.0712, plus=False), "7.1"), (points_between(-0.012, 0.3, plus=False), "−1.2 to 30.0"),
         (all_listed(["a"]), "a"), (all_listed(["a", "b", "c"]), "a, b and c"),
         (plural(1, "token"), "token"), (plural(0, "token"), "tokens"),
         (size_in_bytes(12), "12 bytes"), (size_in_bytes(1_482_112), "1.5 MB"), (size_in_bytes(2e9), "2.0 GB"),
@@ -119,4 +124,52 @@ def test_a_share_and_what_is_left_add_up(share: float, shown: tuple[str, str]) -
 def test_all_but_a_few_are_not_all() -> None:
     assert [percent(share) for share in (0.99, 0.994, 0.9991, 0.99999, 1.0)] == [
         "99 %", "99.4 %", "99.9 %", "over 99.9 %", "100 %",
+    ]  # fmt: skip
+
+
+SOURCES = {
+    path: path.read_text("utf-8")
+    for path in Path(chunkwise.__file__).parent.rglob("*.py")
+    if path.name != "wording.py"
+}
+COUNTED = (
+    "answers|calls|chunks|citations|claims|configurations|copies|documents|entries|files|hits|names|passages|places|"
+    "questions|rows|runs|spellings|summaries|verdicts"
+)
+
+
+@pytest.mark.parametrize(
+    "own_wording",
+    [
+        r"\[:[^\[\]]*\](?:!r)?\}…",  # a text that is cut
+        r"\[:[^\[\]]*\] \+ ['\"]…",
+        r"\{[^{}]*100 \* [^{}]*:[^{}]*[fg]\} (?:%|points)",  # a share, a difference
+        r"\{[^{}]*:\.\d%\}",
+        r"\$\{[^{}]*:[^{}]*f\}",  # money
+        rf"(?<! of )(?<! the )(?<! all )(?<! than )\{{[^{{}}]*:,\}} (?:{COUNTED})\b",  # a count that may be one
+    ],
+)
+def test_texts_are_cut_and_figures_worded_in_one_place(own_wording: str) -> None:
+    found = {str(path): re.findall(own_wording, text) for path, text in SOURCES.items()}
+    assert {path: each for path, each in found.items() if each} == {}
+
+
+@given(st.text(max_size=200), st.integers(3, 100))
+def test_a_text_is_cut_where_it_is_too_long(text: str, most: int) -> None:
+    cut = shortened(text, most)
+    assert cut == text or (len(cut) == most and text.startswith(cut[:-1]) and cut[-1] == "…")
+    assert (cut == text) == (len(text) <= most)
+    assert shown(text, most + 2) == repr(cut)
+
+
+def test_a_value_is_shown_but_not_all_of_it() -> None:
+    assert shown("x" * 100, 10) == repr("x" * 7 + "…")
+    assert shown(["y" * 100], 10) == "['yyyyyyy…"
+    assert [shown(value) for value in (None, 1.5, 10**39)] == ["None", "1.5", str(10**39)]
+    assert shown(10**5000) == "a number of more than 40 digits"
+
+
+def test_a_noun_with_y_has_its_plural() -> None:
+    assert [plural(2, noun) for noun in ("entry", "day", "query", "chunk")] == [
+        "entries", "days", "queries", "chunks",
     ]  # fmt: skip

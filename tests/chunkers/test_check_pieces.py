@@ -21,7 +21,7 @@ BODIES = {
     "one string": ("return 'Lamps'", "split returned str 'Lamps'; a strategy returns Pieces"),
     "nothing": ("pass", "split returned None; a strategy returns Pieces"),
     "numbers": ("return [0, 4]", "split gave int 0; a strategy returns Pieces"),
-    "one number": ("return [(0,)]", r"split gave 1 values, tuple \(0,\); a strategy returns"),
+    "one number": ("return [(0,)]", r"split gave 1 value, tuple \(0,\); a strategy returns"),
     "many": ("return [range(13)]", "split gave 13 values, range .*; a strategy returns"),
 }
 

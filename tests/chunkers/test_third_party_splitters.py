@@ -190,8 +190,8 @@ def test_what_a_splitter_raises_is_told_with_its_name() -> None:
 
 PLAN = """
 [sweep]
-documents = "documents"
-test_queries = "queries.json"
+source = "documents"
+queries = "queries.json"
 objective = "recall@2"
 embedder = "none"
 

@@ -61,9 +61,9 @@ def write_questions(
 
 PLAN = """\
 [sweep]
-documents = "docs"
-test_queries = "queries.json"
-model = "none"
+source = "docs"
+queries = "queries.json"
+embedder = "none"
 
 [[sweep.chunkers]]
 strategy = ["sections"]

@@ -129,7 +129,7 @@ def test_a_run_that_is_worse_fails_where_it_is_told_to(here: Run, folder: Path) 
         (
             ["a.json", "strange.json"],
             1,
-            "no question is in both a (40 questions) and b (1 questions)",
+            "no question is in both a (40 questions) and b (1 question)",
         ),
         (["a.json", "b.json", "-o", "b.json"], 2, "b.json is read and would be overwritten"),
         (["a.json", "b.json", "-o", "."], 2, "is a directory"),

@@ -293,4 +293,4 @@ def test_rows_without_a_place_are_told_and_the_rest_goes_on(
     done = here("index", "handbook", "--chunks", "rows.jsonl", *WORDS)
     assert done.returncode == 3
     assert "rows.jsonl, line 2: " in done.stderr
-    assert "1 chunks of" in done.stderr or "1 chunk of" in done.stderr
+    assert "1 chunk of" in done.stderr

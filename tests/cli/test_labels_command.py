@@ -75,4 +75,4 @@ def test_a_decision_is_a_grade_and_a_name(here: Run, tmp_path: Path) -> None:
     assert here("labels", "adjudicate", "1", "--grade", "2").returncode == 2
     told = here("labels", "adjudicate", "7", "--grade", "2", "--who", "eve")
     assert told.returncode == 2
-    assert "1 passages are disputed" in told.stderr
+    assert "disputed: 1 passage" in told.stderr

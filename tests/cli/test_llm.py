@@ -158,7 +158,7 @@ def test_a_sweep_asks_nobody_who_may_cost_money(
     (tmp_path / "prices.toml").write_text('[prices]\n"tester" = [0, 0]\n')
     with chat_server(about) as server:
         plan = (
-            '[sweep]\ndocuments = ["docs"]\ntest_queries = "queries.json"\nmodel = "none"\n'
+            '[sweep]\nsource = ["docs"]\nqueries = "queries.json"\nembedder = "none"\n'
             f'[[sweep.chunkers]]\nstrategy = ["raptor"]\nllm = ["{server.name()}"]\n'
             '[sweep.retrieval]\nretriever = ["bm25"]\n'
         )

@@ -209,8 +209,8 @@ def test_a_long_check_gives_signs_of_life(
     assert done.returncode == 0
     assert done.stdout == "2,001 questions, nothing wrong\n"
     told = (
-        "reading documents: 1 documents read", "checking questions: 2,000 questions read",
-        "2,001 passages are looked for", "2,001 questions are compared with the documents",
+        "reading documents: 1 document read", "checking questions: 2,000 questions read",
+        "looking for 2,001 passages", "2,001 questions and the documents are compared",
     )  # fmt: skip
     assert all(each in done.stderr for each in told) is not quiet
     assert bool(done.stderr) is not quiet

@@ -136,7 +136,7 @@ def test_a_model_beside_a_plan_leaves_its_searches_alone(
     here: Run, docs: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "sweep.toml").write_text(
-        PLAN.replace('model = "none"\n', "").replace('["bm25"]', '["bm25", "hybrid"]')
+        PLAN.replace('embedder = "none"\n', "").replace('["bm25"]', '["bm25", "hybrid"]')
     )
     done = here("tune", "sweep.toml", *WORDS, "-o", "out", "-q")
     assert done.returncode == 0, done.stderr
@@ -260,7 +260,7 @@ def test_without_questions_no_model_reads(
     monkeypatch.setattr(MiniLM, "embed", read)
     plan = Path("sweep.toml")
     plan.write_text(
-        re.sub("(test_queries|model) = .*\n", "", PLAN).replace('["bm25"]', '["bm25", "dense"]')
+        re.sub("(queries|embedder) = .*\n", "", PLAN).replace('["bm25"]', '["bm25", "dense"]')
     )
     done = here("tune", "sweep.toml", "-o", "out")
     assert done.returncode == 0, done.stderr
@@ -367,7 +367,7 @@ def test_time_that_is_over_leaves_the_rest_for_the_same_command(
 
 def test_money_is_not_spent_beyond_the_budget(here: Run, docs: Path, tmp_path: Path) -> None:
     head = 'budget = "0.000001 USD"\nprice = "5 USD"\n'
-    plan = PLAN.replace('model = "none"\n', head).replace('["bm25"]', '["bm25", "dense"]')
+    plan = PLAN.replace('embedder = "none"\n', head).replace('["bm25"]', '["bm25", "dense"]')
     (tmp_path / "sweep.toml").write_text(plan)
     before = everything(tmp_path)
     done = here("tune", "sweep.toml", "-o", "out")
@@ -378,8 +378,8 @@ def test_money_is_not_spent_beyond_the_budget(here: Run, docs: Path, tmp_path: P
 
 def test_an_endpoint_that_refuses_is_asked_once(here: Run, docs: Path, tmp_path: Path) -> None:
     with serving(lambda *_: Answer({"error": "no"}, 401)) as server:
-        model = f'model = "{server.url}/v1#x"\nexact = true\n'
-        plan = PLAN.replace('model = "none"\n', model).replace('["bm25"]', '["bm25", "dense"]')
+        model = f'embedder = "{server.url}/v1#x"\nexact = true\n'
+        plan = PLAN.replace('embedder = "none"\n', model).replace('["bm25"]', '["bm25", "dense"]')
         (tmp_path / "sweep.toml").write_text(plan)
         done = here("tune", "sweep.toml", "-o", "out", "-q")
     assert done.returncode == 3
@@ -453,7 +453,7 @@ def test_json_and_quiet(here: Run, swept: Path) -> None:
     assert {"format": "chunkwise recommendation", **told["recommendation"]} == written
     done = here("tune", "sweep.toml", "-o", "out", "--test-queries", "queries.json", "-q")
     assert (done.stdout, done.stderr) == ("", "")
-    Path("sweep.toml").write_text(re.sub("test_queries = .*\n", "", PLAN))
+    Path("sweep.toml").write_text(re.sub("queries = .*\n", "", PLAN))
     done = here("tune", "sweep.toml", "-o", "unasked", "--json", "-q")
     assert json.loads(done.stdout)["recommendation"] is None
 
@@ -464,7 +464,7 @@ def test_with_the_model_late_vectors_and_vectors_of_their_own(
 ) -> None:
     write_corpus(docs, passages=2)
     write_questions(tmp_path / "queries.json", count=8, passages=2)
-    plan = PLAN.replace('model = "none"\n', "finalists = 1\n")
+    plan = PLAN.replace('embedder = "none"\n', "finalists = 1\n")
     plan = plan.replace('["bm25"]', '["bm25", "dense", "multiscale(dense=1)"]')
     (tmp_path / "sweep.toml").write_text(plan)
     done = here("tune", "sweep.toml", "-o", "late")
@@ -484,7 +484,7 @@ def test_where_late_vectors_do_not_suit_the_model_it_is_said_in_one_line(
 ) -> None:
     write_corpus(docs, passages=2)
     write_questions(tmp_path / "queries.json", count=8, passages=2)
-    plan = PLAN.replace('model = "none"\n', "").replace('["bm25"]', '["bm25", "dense"]')
+    plan = PLAN.replace('embedder = "none"\n', "").replace('["bm25"]', '["bm25", "dense"]')
     (tmp_path / "sweep.toml").write_text(plan)
     line = (
         "chunkwise: the model 'bge-small' finds more where each chunk is embedded by itself, "
@@ -691,7 +691,7 @@ def test_what_was_read_is_read_again(here: Run, docs: Path, tmp_path: Path) -> N
 @pytest.mark.usefixtures("docs")
 def test_a_sweep_counts_budgets_by_the_tokenizer_that_is_named(here: Run, tmp_path: Path) -> None:
     (tmp_path / "sweep.toml").write_text(
-        '[sweep]\ndocuments = "docs"\ntest_queries = "queries.json"\nembedder = "none"\n'
+        '[sweep]\nsource = "docs"\nqueries = "queries.json"\nembedder = "none"\n'
         'objective = "recall@60t"\ntokenizer = "gpt-4"\n[[sweep.chunkers]]\nstrategy = "sentences"\n'
         "max_tokens = [40]\n"
     )
@@ -714,7 +714,7 @@ def test_a_sweep_counts_budgets_by_the_tokenizer_that_is_named(here: Run, tmp_pa
 def test_resume_runs_no_code_that_the_folder_names(here: Run, docs: Path, tmp_path: Path) -> None:
     code = "open('ran', 'w').close()\nclass Mine:\n    def split(self, document):\n        return [(0, 9)]\n"
     (tmp_path / "mine.py").write_text(code)
-    plan = '[sweep]\ndocuments = "docs"\ntest_queries = "queries.json"\nembedder = "none"\n'
+    plan = '[sweep]\nsource = "docs"\nqueries = "queries.json"\nembedder = "none"\n'
     mine = (
         '[[sweep.chunkers]]\nstrategy = ["mine.py:Mine"]\n[sweep.retrieval]\nretriever = "bm25"\n'
     )
@@ -744,7 +744,7 @@ def test_nothing_in_the_folder_of_a_sweep_is_followed_by_place(
     (tmp_path / "mine.py").write_text(code)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.py").write_text(code)
-    plan = f'[sweep]\ndocuments = "../docs"\ntest_queries = "../queries.json"\n{line}\n'
+    plan = f'[sweep]\nsource = "../docs"\nqueries = "../queries.json"\n{line}\n'
     (tmp_path / "out" / "sweep.toml").write_text(plan)
     done = here("tune", "--resume", "-o", "out", "-q", "-j", "1")
     assert what in done.stderr
@@ -768,3 +768,15 @@ def test_a_link_in_the_folder_of_a_sweep_is_not_written_through(
     assert before == (outside.read_bytes() if outside.is_file() else sorted(outside.iterdir()))
     assert path.is_symlink()
     assert name in ("one", "outcomes") or "is a link" in done.stderr + again.stderr
+
+
+def test_old_keys_of_a_plan_are_told_once(here: Run, docs: Path) -> None:
+    plan = '[sweep]\ndocuments = "docs"\ntest_queries = "queries.json"\nmodel = "none"\n'
+    Path("sweep.toml").write_text(plan)
+    told = here("tune", "sweep.toml", "-o", "out", "--dry-run").stderr.splitlines()
+    renamed = [line for line in told if "is called" in line]
+    assert renamed == [
+        "chunkwise: sweep.toml: the key documents is called source now",
+        "chunkwise: sweep.toml: the key test_queries is called queries now",
+        "chunkwise: sweep.toml: the key model is called embedder now",
+    ]

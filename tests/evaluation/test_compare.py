@@ -253,7 +253,7 @@ def test_nothing_to_compare() -> None:
     with pytest.raises(InvalidParameter, match="1 sources of 2 runs; name one file a run"):
         compare([few, few], sources=["x"])
     other = of_questions((question(2, {"recall@5": 1.0}),))
-    with pytest.raises(ChunkwiseError, match=r"no question is in both a \(1 questions\) and b"):
+    with pytest.raises(ChunkwiseError, match=r"no question is in both a \(1 question\) and b"):
         compare([few, other])
     worded = of_questions((question(1, {"recall@5": 1.0}, text="?"),))
     with pytest.raises(ChunkwiseError, match=r"ids that are in both have other texts \(1\)"):

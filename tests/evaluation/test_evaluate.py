@@ -659,7 +659,7 @@ def test_nothing_to_evaluate_is_an_error() -> None:
         run(queries=[], retriever="bm25")
     with pytest.raises(ChunkwiseError, match="no document to evaluate"):
         evaluate([], QUESTIONS, vectors="none")
-    with pytest.raises(InvalidParameter, match="belong to several questions: 'Orla-0'"):
+    with pytest.raises(InvalidParameter, match="several questions have the same id: 'Orla-0'"):
         run(queries=[QUESTIONS[0], QUESTIONS[0]], retriever="bm25")
 
 
@@ -702,7 +702,10 @@ def test_questions_may_be_records_as_a_file_has_them(tmp_path: Path) -> None:
     [
         ([{"relevant_text": "x"}], "question 1: no text of a question among 'relevant_text'"),
         (["Who?"], "question 1 is str; a chunkwise.Query is needed, or a record such as"),
-        ([{"query": "Who?", "id": "a"}, {"query": "Where?", "id": "a"}], "several questions: 'a'"),
+        (
+            [{"query": "Who?", "id": "a"}, {"query": "Where?", "id": "a"}],
+            "several questions have the same id: 'a'",
+        ),
     ],
 )
 def test_what_is_no_record_of_a_question(given: list[object], said: str) -> None:

@@ -141,7 +141,7 @@ def test_runs_are_compared_by_it(variety: Metric, corpus: Path) -> None:
 
 def test_a_sweep_is_decided_by_it(variety: Metric, corpus: Path) -> None:
     (corpus / "sweep.toml").write_text(
-        '[sweep]\ndocuments = "handbook"\ntest_queries = "queries.json"\nmodel = "none"\n'
+        '[sweep]\nsource = "handbook"\nqueries = "queries.json"\nembedder = "none"\n'
         'objective = "variety@2"\n[[sweep.chunkers]]\nstrategy = "sentences"\nmax_tokens = [8, 40]\n'
         '[sweep.retrieval]\nretriever = "bm25"\nneighbours = [0, 1]\nk = 2\n'
     )
@@ -236,7 +236,7 @@ def declared(site: Path, body: str, **more: object) -> None:
     ("body", "why"),
     [
         ("raise ValueError('no')", "ValueError: no"),
-        ("return [1.0]", "odd gave 1 values for 2 questions"),
+        ("return [1.0]", "odd gave 1 value for 2 questions"),
         ("return [2.0, 0.5]", "odd gave 2; it is from 0 to 1"),
         ("return 0.5", "odd gave 0.5; one value a question is needed"),
         ("return [float('nan')] * 2", "odd gave NaN"),

@@ -227,4 +227,4 @@ def test_no_text_is_kept() -> None:
 def test_progress_is_told() -> None:
     told: list[tuple[int, str]] = []
     profile([Document("a", "x"), Document("b", "yz")], advance=lambda *step: told.append(step))
-    assert told == [(1, "1 documents"), (2, "2 documents")]
+    assert told == [(1, "1 document"), (2, "2 documents")]

@@ -52,6 +52,9 @@ def test_chunks_are_those_that_were_indexed(place: str, tmp_path: Path) -> None:
 def test_every_chunk_has_its_vector(place: str, tmp_path: Path) -> None:
     index = made(place, tmp_path, vectors="own")
     ids, vectors = index.vectors()
+    assert (
+        repr(index.vectors()) == f"<ChunkVectors {len(ids)} chunks, {vectors.shape[1]} dimensions>"
+    )
     chunks = list(index.chunks())
     assert ids == [chunk.id for chunk in chunks]
     assert vectors.dtype == np.float32

@@ -78,7 +78,7 @@ def test_one_of_somebody_else_keeps_it_and_own_runs_are_read() -> None:
     [
         (lambda evidence: [len(own) / 1 for own in evidence.hits], {}, "it is from 0 to 1"),
         (lambda evidence: [1 / len(own) for own in evidence.hits], {}, "raised ZeroDivisionError"),
-        (lambda evidence: [0.5], {}, "gave 1 values for"),
+        (lambda evidence: [0.5], {}, "gave 1 value for"),
         (lambda evidence: 0.5, {}, "one value a question"),
         (lambda evidence: "nothing", {}, "one value a question"),
         (lambda evidence: half(evidence), {"per": "chunking"}, "several values"),

@@ -110,7 +110,7 @@ def test_the_embedder_has_an_old_name(tmp_path: Path) -> None:
         ('strategy = "a"\nneighbours = 10000000000', "neighbours is 10000000000"),
         ('strategy = "a"\nk = ' + "9" * 5000, "is no TOML"),
         ('format = "something"\nstrategy = "a"', "is no recommendation"),
-        ('[sweep]\ndocuments = "d"', "is the plan of a sweep"),
+        ('[sweep]\nsource = "d"', "is the plan of a sweep"),
         ("a = " + "[" * 5000, "nested too deeply"),
         ("strategy = " + "{a=" * 40 + "1" + "}" * 40, "a text in quotes is needed"),
     ],

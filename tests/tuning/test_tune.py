@@ -69,7 +69,7 @@ def source(tmp_path: Path) -> SweepSource:
     )
     plan = tmp_path / "sweep.toml"
     plan.write_text(
-        '[sweep]\ndocuments = "docs"\nembedder = "none"\n'
+        '[sweep]\nsource = "docs"\nembedder = "none"\n'
         '[[sweep.chunkers]]\nstrategy = "sentences"\n[sweep.retrieval]\nretriever = "bm25"\n'
     )
     return sweep_from_source(plan)

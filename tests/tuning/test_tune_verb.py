@@ -103,7 +103,7 @@ def test_files_a_plan_and_what_is_said_beside_it(tmp_path: Path) -> None:
     assert usual.sweep.objective == "recall@1000t"
     plan = tmp_path / "sweep.toml"
     plan.write_text(
-        '[sweep]\ndocuments = "docs"\ntest_queries = "queries.json"\nmodel = "none"\n'
+        '[sweep]\nsource = "docs"\nqueries = "queries.json"\nembedder = "none"\n'
         '[[sweep.chunkers]]\nstrategy = "sentences"\nmax_tokens = 30\n[sweep.retrieval]\nretriever = "bm25"\n'
     )
     tuned = chunkwise.tune(plan, objective="ndcg", k=3, time="10 min")
@@ -190,7 +190,7 @@ def test_a_choice_that_walks_along_names_is_shown_question_by_question(tmp_path:
     (tmp_path / "queries.json").write_text(json.dumps(rows))
     plan = tmp_path / "sweep.toml"
     plan.write_text(
-        '[sweep]\ndocuments = "docs"\ntest_queries = "queries.json"\nmodel = "none"\nobjective = "all_found@60t"\n'
+        '[sweep]\nsource = "docs"\nqueries = "queries.json"\nembedder = "none"\nobjective = "all_found@60t"\n'
         '[[sweep.chunkers]]\nstrategy = "structure"\nmax_tokens = 400\n'
         '[sweep.retrieval]\nretriever = ["bm25", "graph(dense=0)"]\n'
     )

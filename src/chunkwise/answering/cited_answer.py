@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 from chunkwise.base.deprecation import warn_renamed
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.repr_html import beginning, drawn
+from chunkwise.base.wording import counted
 from chunkwise.core import SECTION_SEPARATOR, Document, Hit, HitPlace, Span
 from chunkwise.models.llm.cost import LlmUsage
 from chunkwise.models.llm.language_model import LanguageModel, Request
@@ -267,7 +268,8 @@ class CitedAnswer:
         return self.marked or f"no answer: {self.reason}"
 
     def __repr__(self) -> str:
-        return f"<CitedAnswer {beginning(self.question)!r}: {beginning(str(self))!r}, {len(self.citations)} citations>"
+        cited = counted(len(self.citations), "citation")
+        return f"<CitedAnswer {beginning(self.question)!r}: {beginning(str(self))!r}, {cited}>"
 
     def _repr_html_(self) -> str:
         return drawn(self)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar, get_args
 
 from chunkwise.base.deprecation import old_keywords
 from chunkwise.base.errors import InvalidParameter, UnknownParameter, warn_user
-from chunkwise.base.wording import did_you_mean
+from chunkwise.base.wording import did_you_mean, shown
 
 
 class ParameterBounds(NamedTuple):
@@ -130,7 +130,6 @@ def build(cls: Callable[..., Any], name: str, given: Mapping[str, object]) -> An
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
-_LONGEST = 80
 _ELSEWHERE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         **dict.fromkeys(("top_k", "topk", "n_results", "similarity_top_k", "limit", "n"), ("k",)),
@@ -144,12 +143,6 @@ _ELSEWHERE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )  # fmt: skip
 """Parameters by the names that other libraries have for them."""
-
-
-def shown(value: object) -> str:
-    """A value as an error shows it: not all of it, it may be a whole corpus."""
-    text = repr(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def named_list(name: str, given: object) -> list[Any]:

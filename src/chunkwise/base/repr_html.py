@@ -6,6 +6,8 @@ import importlib
 from collections.abc import Mapping
 from html import escape
 
+from chunkwise.base.wording import shortened
+
 _DRAWN_BY = "chunkwise.report.notebook"
 
 
@@ -23,8 +25,7 @@ _SEEN = 4 * _SHOWN
 def beginning(text: str, start: int = 0, end: int | None = None) -> str:
     """The first words of a stretch of text, on one line."""
     end = len(text) if end is None else end
-    words = " ".join(text[start : min(end, start + _SEEN)].split())
-    return words if len(words) <= _SHOWN else f"{words[: _SHOWN - 1]}…"
+    return shortened(" ".join(text[start : min(end, start + _SEEN)].split()), _SHOWN)
 
 
 def card(title: str, facts: Mapping[str, object], text: str) -> str:

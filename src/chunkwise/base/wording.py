@@ -19,6 +19,11 @@ def percent(share: float) -> str:
     return f"{value:.1f} %" if 0 < value < 10 else f"{round(value)} %"
 
 
+def percent_limit(share: float) -> str:
+    """A share that somebody set, as it was set: "5 %", "2.5 %"."""
+    return f"{100 * share:g} %"
+
+
 def percent_and_rest(share: float) -> tuple[str, str]:
     """A share and what is left, with as many digits each: side by side they make 100 %."""
     less = min(share, 1 - share)
@@ -48,12 +53,14 @@ def _scaled(value: float) -> str:
 
 
 def plural(count: float, noun: str) -> str:
-    """The noun alone; it is one that takes an s."""
-    return noun if count == 1 else f"{noun}s"
+    """The noun alone; it is one that takes an s, or "ies" for its y."""
+    if count == 1:
+        return noun
+    return f"{noun[:-1]}ies" if noun[-1] == "y" and noun[-2] not in "aeiou" else f"{noun}s"
 
 
 def counted(count: int, noun: str) -> str:
-    """ "1 chunk", "2 chunks"."""
+    """ "1 chunk", "2 chunks", "2,000 entries"."""
     return f"{count:,} {plural(count, noun)}"
 
 
@@ -61,6 +68,20 @@ def main_reason(reasons: Counter[str]) -> str:
     """ "the model refused (and 2 other reasons)": the most frequent one."""
     (reason, _), *others = reasons.most_common()
     return f"{reason} (and {counted(len(others), 'other reason')})" if others else reason
+
+
+def shortened(text: str, most: int = 80) -> str:
+    """The beginning of a text, where it has more characters than `most`; an ellipsis says that it goes on."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def shown(value: object, most: int = 80) -> str:
+    """A value as a message shows it, not all of it: it may be a whole corpus, or a number of thousands of digits."""
+    if isinstance(value, str):
+        return repr(shortened(value, most - 2))  # its quotes count
+    if isinstance(value, int) and abs(value) >= 10**40:
+        return "a number of more than 40 digits"
+    return shortened(repr(value), most)
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:
@@ -100,10 +121,10 @@ def signed(value: float) -> str:
     return f"+{shown}" if value > 0 and shown != "0.000" else shown
 
 
-def points(difference: float) -> str:
-    """A difference in points of a hundred with its sign, a true minus."""
+def points(difference: float, *, plus: bool = True) -> str:
+    """A difference in points of a hundred with its sign, a true minus; an amount has no plus."""
     value = round(100 * difference, 1)
-    return f"{'+' if value > 0 else '−' if value < 0 else ''}{abs(value):.1f}"
+    return f"{'+' if value > 0 and plus else '−' if value < 0 else ''}{abs(value):.1f}"
 
 
 def relative_change(share: float | None) -> str:
@@ -131,9 +152,9 @@ def with_interval(mean: float | None, low: float | None, high: float | None) -> 
     return f"{mean:.3f}" if low is None or high is None else f"{mean:.3f} ({low:.3f} to {high:.3f})"
 
 
-def points_between(low: float, high: float) -> str:
+def points_between(low: float, high: float, *, plus: bool = True) -> str:
     """Both ends of an interval, in points of a hundred."""
-    return f"{100 * low:.1f} to {100 * high:.1f}"
+    return f"{points(low, plus=plus)} to {points(high, plus=plus)}"
 
 
 def size_in_bytes(count: float) -> str:

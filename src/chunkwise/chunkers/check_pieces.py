@@ -10,6 +10,7 @@ from traceback import extract_tb
 from typing import Any
 
 from chunkwise.base.errors import BrokenContract, ChunkwiseError
+from chunkwise.base.wording import counted
 from chunkwise.core import Chunk, Piece, Span
 from chunkwise.text.analyzed import Analyzed
 
@@ -77,7 +78,7 @@ def _checked_piece(found: Any) -> Piece:
         raise TypeError(f"split gave {_shown(found)}; {_ALLOWED}")
     values = tuple(found)
     if not 2 <= len(values) <= len(Piece._fields):
-        raise TypeError(f"split gave {len(values)} values, {_shown(found)}; {_ALLOWED}")
+        raise TypeError(f"split gave {counted(len(values), 'value')}, {_shown(found)}; {_ALLOWED}")
     piece = found if isinstance(found, Piece) else Piece(*values)
     for name in ("context", "summary"):
         if not isinstance(text := getattr(piece, name), str):

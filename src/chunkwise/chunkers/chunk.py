@@ -31,6 +31,7 @@ from chunkwise.documents import (
     Unreadables,
     WhenUnreadable,
     loaded,
+    refuse_text,
 )
 from chunkwise.documents.formats.markdown import looks_like_markdown
 from chunkwise.documents.reading import SMALL
@@ -154,6 +155,7 @@ def chunk(
     began it: there, what asks for them stands under `if __name__ == "__main__":`. Or they are a cluster, `RayCluster`.
     """
     unreadables = Unreadables(on_unreadable)
+    refuse_text(source, on_unreadable)
     return _chunks_of(unreadables.of(chunk_each(source, strategy, options=options, jobs=jobs)))
 
 

@@ -24,6 +24,7 @@ from chunkwise.base.atomic_files import only_writer, replacing
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.base.user_code import stands_in_files
 from chunkwise.base.version import __version__
+from chunkwise.base.wording import counted
 from chunkwise.base.workers import WorkerDied
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike, batches, weight
@@ -241,7 +242,7 @@ def _written(
                 "chunks": record.chunks,
             }
         )
-        advance(work.size, f"{documents:,} documents, {chunks:,} chunks")
+        advance(work.size, f"{counted(documents, 'document')}, {counted(chunks, 'chunk')}")
     if documents:
         manifest = {
             "format": FORMAT, "version": 1, "strategy": get_strategy(recipe.strategy).label, "documents": documents,

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.wording import shortened
 from chunkwise.core import Document, Score, Span
 from chunkwise.documents.document_ids import DocumentNames
 from chunkwise.records.fields import Fields, integer_in, kind, string_in
@@ -158,8 +159,7 @@ def shown_offset(value: object) -> str:
         return "nothing"
     if isinstance(value, int) and abs(value) >= _HUGE:
         return "a huge number"
-    told = json.dumps(value, ensure_ascii=False, default=str)
-    return told if len(told) <= 40 else f"{told[:39]}…"
+    return shortened(json.dumps(value, ensure_ascii=False, default=str), 40)
 
 
 _NEAR = 1 << 17

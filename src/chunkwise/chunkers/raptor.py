@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra, warn_user
 from chunkwise.base.parameters import param
+from chunkwise.base.wording import counted
 from chunkwise.chunkers.check_pieces import merged_spans
 from chunkwise.chunkers.packing.cuts import clause_levels, sentence_levels
 from chunkwise.chunkers.packing.packer import Packer
@@ -246,7 +247,7 @@ class RaptorChunker(SizedChunker):
             pieces = [*pieces, *below]
         if missing:
             self.missing.update(missing)
-            many = "1 summary" if len(missing) == 1 else f"{len(missing):,} summaries"
+            many = counted(len(missing), "summary")
             warn_user(f"{many} of {document.document.id} could not be made: {missing[0]}")
         return pieces
 

@@ -227,7 +227,7 @@ def read_chunks(
             id = stated_id(fields).id or ""
             rows.append(_ChunkRow(where, said, context, _parent(fields), id))
     if summaries:
-        on_bad(f"{path}: {summaries:,} summaries are left out; chunks of a file are places")
+        on_bad(f"{path}: left out: {counted(summaries, 'summary')}; chunks of a file are places")
     if not rows:
         where = "no chunk was given" if path == _GIVEN else f"no chunk in {path}"
         if unread:

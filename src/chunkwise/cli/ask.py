@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import LlmClients, refuse_unasked, show_estimate, show_spent
@@ -253,5 +254,5 @@ def _waiting(passages: int, quiet: bool) -> Iterator[None]:
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(f"reading {passages:,} passages …"):
+    with Console(stderr=True).status(f"reading {counted(passages, 'passage')} …"):
         yield

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from chunkwise.base.wording import megabytes
+from chunkwise.base.wording import counted, megabytes
 from chunkwise.cli.streams import print_json, say
 
 _EXAMPLES = """
@@ -79,4 +79,4 @@ def clear(model: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"removed": removed, "freed": freed}, indent=None)
     else:
-        say(f"{removed:,} entries forgotten, {megabytes(freed)} freed")
+        say(f"{counted(removed, 'entry')} forgotten, {megabytes(freed)} freed")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import click
 
 from chunkwise.base.atomic_files import shown_path
+from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import FAILED, SKIPPED
 from chunkwise.cli.llm import (
@@ -296,7 +297,7 @@ def _from_index(options: ChunkOptions) -> None:
     if options.with_vectors and options.output:
         count = index.export(options.output, with_vectors=True)
         if not options.quiet:
-            click.echo(f"{count:,} chunks with their vectors", err=True)
+            click.echo(f"{counted(count, 'chunk')} with vectors", err=True)
             click.echo(f"written: {shown_path(options.output)}", err=True)
         return
     strategy = KnownStrategy(index.settings.strategy)

@@ -161,7 +161,7 @@ class CutsPage:
             return
         if self._left_out and not self._quiet:
             say(
-                f"the page shows the first {len(self._documents):,} documents; "
+                f"the page shows {counted(len(self._documents), 'document')}, the first; "
                 f"{self._left_out:,} more would make it too large for a browser"
             )
         from chunkwise.report.page import write_chunks_page

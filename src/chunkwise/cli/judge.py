@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
+from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
@@ -202,13 +203,14 @@ def _pairs(options: CalibrateOptions) -> tuple[KnownPairs, list[Document], bool]
         documents, queries = documents_and_questions(
             paths, options.test_queries, left_out, options.loading()
         )
-        advance(0, f"{len(queries):,} questions, {len(documents):,} documents")
+        advance(0, f"{counted(len(queries), 'question')}, {counted(len(documents), 'document')}")
         pairs = known_pairs(
             queries, documents, against=options.against, count=options.count,
             seed=options.seed, strategy=options.strategy,
         )  # fmt: skip
     if len(pairs) < options.count and not options.quiet:
-        say(f"{len(pairs):,} passages are known, {options.count:,} were asked for: all are used")
+        known = counted(len(pairs), "passage")
+        say(f"known: {known}; {options.count:,} were asked for, so all are used")
     return pairs, documents, left_out.any
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chunkwise.base.wording import counted, percent
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say
@@ -190,7 +191,7 @@ def agreement(options: AgreementOptions) -> None:
     )
     for pair in own.pairs:
         if pair.passages:
-            same = "" if pair.same is None else f", the same on {pair.same:.0%}"
+            same = "" if pair.same is None else f", the same on {percent(pair.same)}"
             click.echo(
                 one_line(f"{pair.first} and {pair.second}: kappa {_interval(pair.kappa)}{same}")
             )
@@ -238,7 +239,7 @@ def adjudicate(options: AdjudicateOptions) -> None:
             raise click.UsageError("a decision is a grade and who gives it: --grade 2 --who ada")
         if options.number > len(found):
             raise InvalidParameter(
-                f"number is {options.number}; {len(found):,} passages are disputed"
+                f"number is {options.number}; disputed: {counted(len(found), 'passage')}"
             )
         own, passage = found[options.number - 1]
         place = passage.place._asdict()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
+from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import is_typed, option
 from chunkwise.cli.options import LlmOptions
 from chunkwise.cli.progress import fetch_weights
@@ -123,7 +124,7 @@ def show_estimate(estimate: LlmEstimate, as_json: bool = False) -> None:
 
 def estimate_words(estimate: LlmEstimate) -> str:
     """One line: calls, tokens, money, time."""
-    from chunkwise.base.wording import counted, long_time, rough_dollars
+    from chunkwise.base.wording import long_time, rough_dollars
     from chunkwise.report.sanitize import one_line
 
     if not estimate.calls:
@@ -132,7 +133,7 @@ def estimate_words(estimate: LlmEstimate) -> str:
     parts = [counted(estimate.calls, "call")]
     if estimate.kept:
         parts[0] += f" ({estimate.kept:,} more are kept from earlier runs)"
-    parts.append(f"about {estimate.prompt_tokens:,} tokens to read")
+    parts.append(f"about {counted(estimate.prompt_tokens, 'token')} to read")
     parts.append(f"at most {estimate.output_tokens:,} to write")
     parts.append(
         _about(rough_dollars(estimate.money))
@@ -154,7 +155,7 @@ def show_spent(spent: LlmUsage) -> None:
 
 def spent_words(spent: LlmUsage) -> str:
     """One line; empty where nothing was asked and nothing was kept."""
-    from chunkwise.base.wording import counted, rough_dollars
+    from chunkwise.base.wording import rough_dollars
 
     if not (spent.calls or spent.kept or spent.failed or spent.lost or spent.unasked):
         return ""
@@ -163,7 +164,9 @@ def spent_words(spent: LlmUsage) -> str:
     if spent.kept:
         parts.append(f"{spent.kept:,} answered from earlier runs")
     if spent.calls:
-        parts.append(f"{about}{spent.prompt_tokens:,} tokens read, {spent.output_tokens:,} written")
+        parts.append(
+            f"{about}{counted(spent.prompt_tokens, 'token')} read, {spent.output_tokens:,} written"
+        )
     if spent.calls or spent.lost:
         if spent.money:
             money = rough_dollars(spent.money)
@@ -352,7 +355,6 @@ def with_written_contexts(
     documents: Iterable[Chunked], writer: ContextWriter, advance: OnProgress
 ) -> Iterator[Chunked]:
     """The same documents in their order; `advance` gets characters as the contexts of their chunks come."""
-    from chunkwise.base.wording import counted
 
     for batch in _batches(documents):
         done = 0

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from chunkwise.base.wording import counted
 from chunkwise.cli.streams import print_json, say
 
 _EXAMPLES = """
@@ -108,8 +109,9 @@ def copy(folder: Path, only: tuple[str, ...], force: bool, as_json: bool) -> Non
     if as_json:
         print_json({name: str(file) for name, file in files.items()}, indent=None)
     else:
-        prompts = "prompt" if len(files) == 1 else "prompts"
-        say(f"{len(files)} {prompts} in {folder}; change them, and set CHUNKWISE_PROMPTS={folder}")
+        say(
+            f"{counted(len(files), 'prompt')} in {folder}; change them, and set CHUNKWISE_PROMPTS={folder}"
+        )
 
 
 def _row(name: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.options import (
@@ -155,8 +156,7 @@ def _embedder(options: ImportQueriesOptions) -> Embedder | None:
 
 def _say_left_out(log: QueryLog, longest: int) -> None:
     for kind, count in log.hidden.items():
-        entries = "1 entry" if count == 1 else f"{count:,} entries"
-        say(f"{entries} held {_HIDDEN[kind]}; in its place stands [{kind}]")
+        say(f"{counted(count, 'entry')} held {_HIDDEN[kind]}; in its place stands [{kind}]")
     if log.too_long:
         say(f"left out: {log.too_long:,} of more than {longest:,} characters (--longest)")
     if log.wordless:

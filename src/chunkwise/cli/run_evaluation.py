@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
 
 import click
 
+from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import RealRange, is_typed, option
 from chunkwise.cli.llm import (
     LOCAL,
@@ -347,7 +348,7 @@ def _results(
         ),
         seed=options.seed, hits=options.hits, chunks=options.chunks, answers=options.answers,
         judge=judge, llm=client, options=options.loading(outputs), jobs=options.workers(total),
-        on_bad=bad,
+        on_bad=bad, on_unreadable=lambda problem: bad(str(problem)),
         listeners=Listeners(
             on_mended=lambda line: say(f"mended {line}"), on_remark=say, on_documents=documents.extend,
             on_questions=on_questions, on_estimate=on_estimate, on_search=on_search, stages=stages,
@@ -446,7 +447,9 @@ def _checked_count(options: Checked) -> Checked:
     if (budget := _budget(options)) is not None:
         raise click.UsageError(_two_limits(options, budget))
     if of_file is not None:
-        say(f"-k {options.count} is given: the budget of --config, {of_file:,} tokens, is left out")
+        say(
+            f"-k {options.count} is given: the budget of --config, {counted(of_file, 'token')}, is left out"
+        )
     return options
 
 
@@ -463,13 +466,13 @@ def _budget(options: EvaluationOptions) -> int | None:
 def _two_limits(options: EvaluationOptions, budget: int) -> str:
     if options.budget is not None:
         return (
-            f"-k is given, and within a budget ({budget:,} tokens) as many hits are handed out as fit; leave -k out, "
-            "or --budget"
+            f"-k is given, and within a budget ({counted(budget, 'token')}) as many hits are handed out as fit; "
+            "leave -k out, or --budget"
         )
     return (
         f"-k {options.count} is given; leave it out and give the number to the metrics (--metrics "
         f"all_found@{options.count}), or take another retriever than {options.retriever}, which fills a budget "
-        f"({budget:,} tokens where --budget names none)"
+        f"({counted(budget, 'token')} where --budget names none)"
     )
 
 

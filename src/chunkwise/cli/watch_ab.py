@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import DryRunEnded, LlmClients, or_local, show_estimate
@@ -137,7 +138,7 @@ def _documents(options: ABOptions, bad: Callable[[object], None]) -> list[Docume
         leave_out = [Path(options.test_queries).resolve()]
         for document in documents_in(paths, options.loading(leave_out), bad):
             found.append(document)
-            advance(len(document.text), f"{len(found):,} documents read")
+            advance(len(document.text), f"{counted(len(found), 'document')} read")
     if not found:
         raise ChunkwiseError(f"no document was read from {', '.join(paths)}")
     return found

@@ -13,7 +13,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.parameters import shown
+from chunkwise.base.wording import shown
 
 _STACKED = 1.5
 """Lines of a rectangle are no further apart than this many times their height."""

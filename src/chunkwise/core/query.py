@@ -8,7 +8,7 @@ from operator import index
 from typing import Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.parameters import shown
+from chunkwise.base.wording import shown
 
 
 class Passage(NamedTuple):

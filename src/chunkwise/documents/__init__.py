@@ -11,6 +11,7 @@ from chunkwise.documents.inputs import (
     Unreadables,
     WhenUnreadable,
     each_input,
+    refuse_text,
     sources,
 )
 from chunkwise.documents.loader import (
@@ -55,6 +56,7 @@ __all__ = [
     "loaders",
     "options_given",
     "read",
+    "refuse_text",
     "revision_of",
     "sources",
 ]

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from chunkwise.base.wording import shown
 from chunkwise.core import Document
 
 _COMPARED = 20_000
@@ -68,14 +69,15 @@ class DocumentNames:
     def _problem(self, name: str, fits: set[int]) -> str:
         if not name.strip():
             return "no document is named, and there are several; name it: doc_id"
-        shown = name if len(name) <= 80 else f"{name[:79]}…"
         if fits:
             ids = [self._documents[number].id for number in sorted(fits)]
             more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
-            return f"{shown!r} fits {', '.join(map(repr, ids[:_NAMED]))}{more}; use the id of one"
+            return (
+                f"{shown(name)} fits {', '.join(map(repr, ids[:_NAMED]))}{more}; use the id of one"
+            )
         near = self._near(name)
         hint = f"near: {', '.join(map(repr, near))}" if near else self._example
-        return f"no document is {shown!r}; {hint}"
+        return f"no document is {shown(name)}; {hint}"
 
     def _near(self, name: str) -> list[str]:
         ids = self._some_ids

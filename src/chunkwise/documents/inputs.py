@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple, TypeVar
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.object_store import StoredFile, address_of, local_name, shown_address
 from chunkwise.base.own_files import is_index_folder, is_results_file, may_be_results
+from chunkwise.base.wording import counted, shown
 from chunkwise.core import Document
 from chunkwise.documents.archive import is_archive, members
 from chunkwise.documents.document_ids import Ids
@@ -61,8 +62,6 @@ _NEEDED = (
 )
 _INDEX = "an index made by chunkwise, not a folder of documents; name the documents themselves"
 _READ_IT = "name a file itself to read it"
-_SHOWN = 80
-"""Characters of a name that is no path in an error of one line."""
 
 
 class Unreadables:
@@ -120,9 +119,18 @@ def _helped(problem: UnreadableDocument) -> UnreadableDocument:
     if problem.reason not in (NO_SUCH_FILE, TOO_LONG_A_PATH) or not _is_prose(problem.source):
         return problem
     name = " ".join(problem.source.split())
-    name = repr(name if len(name) <= _SHOWN else f"{name[: _SHOWN - 1]}…")
     why = f"{NO_SUCH_FILE}; a text goes to chunkwise.chunk_text, or into a chunkwise.Document"
-    return UnreadableDocument(name, why)
+    return UnreadableDocument(shown(name), why)
+
+
+def refuse_text(source: Inputs, on_unreadable: WhenUnreadable) -> None:
+    """Raises of a text where a path is needed: now, not when somebody goes through what was to be read from it."""
+    may_raise = on_unreadable in ("warn", "raise")
+    if isinstance(source, str) and _is_prose(source) and may_raise and address_of(source) is None:
+        problems: list[UnreadableDocument] = []
+        found = sources(source, problems.append, LoadOptions())
+        if next(iter(found), None) is None and problems and problems[0] is not _helped(problems[0]):
+            raise _helped(problems[0])
 
 
 def _is_prose(name: str) -> bool:
@@ -349,7 +357,7 @@ class _Found:
         if not self.met:
             return nothing
         if left_out:
-            files = "the only file" if self.met == 1 else f"all {self.met:,} files"
+            files = "the only file" if self.met == 1 else f"all {counted(self.met, 'file')}"
             return f"{self._names.file_filter.patterns} leaves out {files}"
         return f"nothing to read in it but {in_words(self._passed_over)}; {_READ_IT}"
 

@@ -39,6 +39,7 @@ from chunkwise.documents.inputs import (
     Unreadables,
     WhenUnreadable,
     changed_sources,
+    refuse_text,
 )
 from chunkwise.documents.loader import (
     Loader,
@@ -364,4 +365,6 @@ def read(
     What cannot be read is a warning, or what `on_unreadable` makes of it; where nothing at all can be read and nobody
     was told ("warn"), the first problem is raised.
     """
-    return Unreadables(on_unreadable).of(InputReader(source, options).documents())
+    unreadables = Unreadables(on_unreadable)
+    refuse_text(source, on_unreadable)
+    return unreadables.of(InputReader(source, options).documents())

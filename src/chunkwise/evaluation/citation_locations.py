@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from chunkwise.base.wording import shown
 from chunkwise.chunkers.chunk_offsets import (
     StatedPlace,
     TextPlaces,
@@ -63,7 +64,7 @@ class ChunkNames:
             return known[0]
         if known:
             return (
-                f"the id {shortened(id)} is that of {len(known):,} chunks; name the document, too"
+                f"the id {shown(id, 60)} is that of {len(known):,} chunks; name the document, too"
             )
         if (own := _NUMBERED.fullmatch(id)) and isinstance(n := self.names.find(own[1]), int):
             return self._numbered(n, int(own[2]))
@@ -74,11 +75,11 @@ class ChunkNames:
         if document is not None and id.isascii() and id.isdigit() and len(id) <= 12:
             return self._numbered(document, int(id))
         hint = _HOW_TO_TELL if self._chunking is None else ""
-        return f"no chunk is known by the id {shortened(id)}{hint}"
+        return f"no chunk is known by the id {shown(id, 60)}{hint}"
 
     def _numbered(self, document: int, number: int) -> Passage | str:
         """A chunk by its place among those of its document, as our ids count them."""
-        name = shortened(self.documents[document].id)
+        name = shown(self.documents[document].id, 60)
         if self._chunking is None:
             return f"the chunks of {name} are not known{_HOW_TO_TELL}"
         low, high = self._chunking.document.searchsorted([document, document + 1]).tolist()
@@ -128,11 +129,6 @@ class ChunkNames:
             n: (low, high, np.maximum.accumulate(high))
             for n, (low, high) in zip(number.tolist(), parts, strict=True)
         }
-
-
-def shortened(text: str, most: int = 60) -> str:
-    """As a message quotes a name or a text that may be long."""
-    return repr(text if len(text) <= most else f"{text[: most - 1]}…")
 
 
 _CLAIMS = ("claim", "sentence", "statement")

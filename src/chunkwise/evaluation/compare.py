@@ -12,7 +12,7 @@ import numpy as np
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import takes
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, shown
 from chunkwise.evaluation.comparison_result import (
     NO_DIFFERENCE,
     Best,
@@ -364,8 +364,7 @@ def _runs(given: Sequence[RunLike | Sequence[RunLike]]) -> list[RunLike]:
 
 
 def _short(value: object) -> str:
-    told = repr(value)
-    return f"{told if len(told) <= 60 else told[:59] + '…'} ({type(value).__name__})"
+    return f"{shown(value, 60)} ({type(value).__name__})"
 
 
 def _compared(

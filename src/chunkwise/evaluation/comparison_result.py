@@ -13,7 +13,7 @@ import numpy as np
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, NotComparable
 from chunkwise.base.repr_html import drawn
-from chunkwise.base.wording import did_you_mean
+from chunkwise.base.wording import counted, did_you_mean
 from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.metrics.registry import groups
 from chunkwise.records.json import json_text
@@ -226,8 +226,8 @@ def check_common(
 ) -> None:
     """An error where there is nothing to compare two runs by."""
     a, b = (
-        f"{name} ({counted} questions)"
-        for name, counted in zip(names, (f"{len(run.questions):,}" for run in runs), strict=True)
+        f"{name} ({counted(len(run.questions), 'question')})"
+        for name, run in zip(names, runs, strict=True)
     )
     if not pairing.runs[0]:
         others = len(pairing.other_text)

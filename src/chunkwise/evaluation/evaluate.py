@@ -14,6 +14,7 @@ from chunkwise.base.deprecation import grouped, renamed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import named_list, takes
 from chunkwise.base.progress import Stages, Stopwatch
+from chunkwise.base.wording import listed
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource
@@ -112,7 +113,7 @@ def evaluate(
     llm: str | LanguageModel | LlmClient | None = None,
     options: LoadOptions | None = None,
     jobs: Jobs = 1,
-    on_unreadable: WhenUnreadable | None = None,
+    on_unreadable: WhenUnreadable = "warn",
     on_bad: OnBadRow | None = None,
     listeners: Listeners = Listeners(),
     live: LiveOptions = LiveOptions(),
@@ -467,7 +468,9 @@ def _refuse_repeated(queries: Sequence[Query]) -> None:
     """Scores, hits and answers are joined with their questions by the ids."""
     times = Counter(query.id for query in queries)
     if twice := [id for id, count in times.items() if count > 1]:
-        raise InvalidParameter(f"{len(twice):,} ids belong to several questions: {twice[0]!r} …")
+        raise InvalidParameter(
+            f"several questions have the same id: {listed(list(map(repr, twice)), 3)}"
+        )
 
 
 def named_judges(

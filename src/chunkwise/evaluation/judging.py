@@ -8,6 +8,7 @@ from itertools import chain
 from typing import NamedTuple, TypeGuard
 
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.wording import counted
 from chunkwise.core import Hit, OnProgress, Query, Score
 from chunkwise.evaluation.results import Agreement, Figure, Json, Results, short_name
 from chunkwise.evaluation.scoring_options import ScoringOptions
@@ -362,10 +363,13 @@ def _measured(known: Json, metric: str) -> str:
     what = "" if declared and declared.judge else " as a judge of relevance"
     weak = f": weak, {known['weakness']}" if known.get("weakness") else ""
     # How a judge fares depends on the documents and on how people ask: figures of other questions are a hint.
-    where = "on these questions" if is_own else "measured elsewhere"
+    where, verdicts = (
+        "on these questions" if is_own else "measured elsewhere",
+        known.get("verdicts"),
+    )
     return (
         f"against {_AGAINST.get(str(known.get('against')), '')}{what}: {', '.join(figures)} "
-        f"({where}, {known.get('verdicts'):,} verdicts){weak}"
+        f"({where}, {counted(verdicts if isinstance(verdicts, int) else 0, 'verdict')}){weak}"
     )
 
 

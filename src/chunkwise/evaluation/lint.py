@@ -13,7 +13,7 @@ from chunkwise.base.deprecation import grouped
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.parameters import named_list, takes
 from chunkwise.base.repr_html import drawn
-from chunkwise.base.wording import percent
+from chunkwise.base.wording import counted, percent
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.chunk import (
@@ -74,7 +74,8 @@ class LintResult:
 
     def __repr__(self) -> str:
         told = "no chunks" if self.share is None else f"{percent(self.share)} with an issue"
-        return f"<LintResult {self.label}: {self.documents:,} documents, {self.cuts.chunks:,} chunks, {told}>"
+        size = f"{counted(self.documents, 'document')}, {counted(self.cuts.chunks, 'chunk')}"
+        return f"<LintResult {self.label}: {size}, {told}>"
 
     def _repr_html_(self) -> str:
         return drawn(self)

@@ -283,7 +283,7 @@ class Results:
         told = (
             "" if figure is None or figure.mean is None else f", {self.objective} {figure.mean:.3f}"
         )
-        return f"<Results {self.label}: {len(self.questions):,} questions{told}>"
+        return f"<Results {self.label}: {counted(len(self.questions), 'question')}{told}>"
 
 
 _OLD_SETTINGS = {"model": "embedder", "rerank": "reranker"}

@@ -12,6 +12,7 @@ import numpy as np
 
 from chunkwise.answering.cited_answer import NOT_FOUND, UNSHOWN
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.wording import counted, shown
 from chunkwise.chunkers.chunk_offsets import (
     FileRow,
     StatedId,
@@ -32,7 +33,6 @@ from chunkwise.evaluation.citation_locations import (
     ChunkNames,
     CitedPlaces,
     nameless_quotes,
-    shortened,
 )
 from chunkwise.metrics.claims.text_normalization import plain_form
 from chunkwise.metrics.evidence import NOWHERE, Answer, AnswerCitation
@@ -80,7 +80,7 @@ class Questions:
             return found
         if id is None and text is None:
             return f"no question; name it by {_IDS[0]} or by its text in {_QUESTION_TEXTS[0]}"
-        told = f"with the id {id!r}" if id is not None else shortened(text or "")
+        told = f"with the id {id!r}" if id is not None else shown(text or "", 60)
         return f"no question {told} among the test questions"
 
 
@@ -326,7 +326,7 @@ def _rows(path: str, questions: Questions, on_bad: OnBadRow) -> Iterator[_HitRow
         if isinstance(meant, str):
             on_bad(f"{where}: {meant}")
         elif nested is None and (error := string_in(fields, "error")):
-            on_bad(f"{where}: it was not answered: {shortened(error)}")
+            on_bad(f"{where}: it was not answered: {shown(error, 60)}")
         elif nested is None:
             yield _row(where, meant, fields)
         else:
@@ -509,8 +509,8 @@ def _anywhere(
         if len(at) != 1:
             first, second = (documents[number].id for number in several[:2].tolist())
             return (
-                f"its text stands in {len(several):,} documents, as in {first!r} and {second!r}; name the one it is "
-                "from by doc_id"
+                f"its text stands in {counted(len(several), 'document')}, as in {first!r} and {second!r}; name "
+                "the one it is from by doc_id"
             )
     return _by_text(said, places, documents)
 

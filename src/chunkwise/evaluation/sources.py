@@ -12,7 +12,7 @@ import numpy as np
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.progress import Stages
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, shown
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike
@@ -142,10 +142,6 @@ class Skipped:
         self._on_bad(line)
 
 
-_SHOWN = 80
-"""Characters of a text that is no path in an error of one line."""
-
-
 def questions_read(
     path: str,
     documents: Sequence[Document],
@@ -195,10 +191,9 @@ def no_questions_file(name: str) -> ChunkwiseError:
     """For a file that is not there; a text where a path is needed is told who takes what."""
     if " " not in name.strip() and "\n" not in name:
         return ChunkwiseError(f"{name} does not exist")
-    line = " ".join(name.split())
-    shown = repr(line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…")
     return ChunkwiseError(
-        f"{shown} does not exist; queries are the path of a file of questions, or a list of chunkwise.Query values"
+        f"{shown(' '.join(name.split()))} does not exist; queries are the path of a file of questions, or a list of "
+        "chunkwise.Query values"
     )
 
 

@@ -234,7 +234,8 @@ def evaluate(workspace: Workspace, request: EvaluateArguments, call: ToolCall) -
         )
     if len(request.questions) > MOST_QUESTIONS:
         raise InvalidParameter(
-            f"{len(request.questions):,} questions are given; {MOST_QUESTIONS:,} are taken at a time, more from a file"
+            f"given: {counted(len(request.questions), 'question')}; {MOST_QUESTIONS:,} are taken at a time, "
+            "more from a file"
         )
     asked: Any = [unmarked(each) for each in request.questions]
     if request.test_queries:

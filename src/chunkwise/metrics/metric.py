@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.parameters import shown
+from chunkwise.base.wording import shown
 from chunkwise.core import Score
 
 if TYPE_CHECKING:

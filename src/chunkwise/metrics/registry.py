@@ -11,9 +11,9 @@ from functools import cache, lru_cache
 from types import MappingProxyType
 
 from chunkwise.base.errors import InvalidParameter, UnknownName, warn_user
-from chunkwise.base.parameters import named_list, shown
+from chunkwise.base.parameters import named_list
 from chunkwise.base.registry import RegisteredPart, Registry
-from chunkwise.base.wording import did_you_mean
+from chunkwise.base.wording import did_you_mean, shown
 from chunkwise.metrics.judges import retrieval_precision
 from chunkwise.metrics.judges.registry import LLM
 from chunkwise.metrics.judges.registry import registry as judges

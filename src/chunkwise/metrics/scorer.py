@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.wording import counted, shown
 from chunkwise.core import Document, Score
 from chunkwise.metrics.evidence import Evidence, Hits
 from chunkwise.metrics.metric import Metric, Scores, Value, WholeScore
@@ -191,10 +192,13 @@ def question_scores(metric: Metric, evidence: Evidence) -> list[Score]:
     try:
         given = metric.score(evidence)
         if not isinstance(given, Sequence) or isinstance(given, str):
-            raise ChunkwiseError(f"{metric.name} gave {given!r}; one value a question is needed")
+            raise ChunkwiseError(
+                f"{metric.name} gave {shown(given)}; one value a question is needed"
+            )
         if len(given) != len(evidence.queries):
             raise ChunkwiseError(
-                f"{metric.name} gave {len(given):,} values for {len(evidence.queries):,} questions; one each is needed"
+                f"{metric.name} gave {counted(len(given), 'value')} for {counted(len(evidence.queries), 'question')}; "
+                "one each is needed"
             )
         return [_score(metric, each) for each in given]
     except Exception as error:  # somebody else's metric: it is unscored, the others stay

@@ -23,6 +23,7 @@ from urllib.parse import SplitResult, parse_qsl, urljoin, urlsplit
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.parameters import check, param
 from chunkwise.base.untrusted import PROVIDERS
+from chunkwise.base.wording import shortened
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SECRET_NAME = re.compile(
@@ -135,7 +136,7 @@ def excerpt(text: str, key: str | None = None, most: int = _LONGEST) -> str:
     """The beginning on one line, only characters that show, and nothing of the key."""
     head = without_key(text[: 4 * most], key)
     shown = " ".join("".join(c if c.isprintable() else " " for c in head).split())
-    return shown if len(shown) <= most else shown[: most - 1] + "…"
+    return shortened(shown, most)
 
 
 def without_key(text: str, key: str | None) -> str:

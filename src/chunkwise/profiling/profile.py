@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.deprecation import grouped, renamed
 from chunkwise.base.parameters import takes
+from chunkwise.base.wording import counted
 from chunkwise.base.workers import Jobs, check_jobs
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.chunk import Chunked, chunk_changed
@@ -233,7 +234,7 @@ def profile(
         else:  # the only one, or known by another id than where it was read
             profiler.add(each.document)
         if advance is not None:
-            advance(len(each.document.text), f"{done:,} documents")
+            advance(len(each.document.text), counted(done, "document"))
     return profiler.result()
 
 
@@ -255,7 +256,7 @@ def profile_documents(
     for done, document in enumerate(documents, start=1):
         profiler.add(document)
         if advance is not None:
-            advance(len(document.text), f"{done:,} documents")
+            advance(len(document.text), counted(done, "document"))
     return profiler.result()
 
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from chunkwise.base.repr_html import drawn
+from chunkwise.base.wording import counted
 
 VERSION = 1
 """Of the JSON: goes up when a key changes its meaning or disappears."""
@@ -165,7 +166,7 @@ class Profile:
         """Its size, and where to start."""
         start = next((each.strategy_spec for each in self.advice if each.kind == "start"), "")
         total = self.total
-        told = f"{total.documents:,} documents, {total.tokens:,} tokens"
+        told = f"{counted(total.documents, 'document')}, {counted(total.tokens, 'token')}"
         return f"<Profile {told}{f'; start with {start}' if start else ''}>"
 
     def _repr_html_(self) -> str:

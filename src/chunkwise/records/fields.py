@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
+from chunkwise.base import wording
 from chunkwise.records.json import HUGE, without_half_characters
 
 Fields = Mapping[str, object]
@@ -68,10 +69,7 @@ def shown(value: object) -> str:
         return "missing"
     if isinstance(value, dict | list):
         return f"{'a record' if isinstance(value, dict) else 'a list'} of {len(value):,}"
-    if isinstance(value, int) and abs(value) >= 10**40:
-        return "a number of more than 40 digits"
-    text = repr(value)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return wording.shown(value, _SHOWN)
 
 
 def string(record: Fields, *names: str) -> str:

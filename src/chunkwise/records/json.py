@@ -11,6 +11,8 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
+from chunkwise.base.wording import shown
+
 _MOST_DIGITS = 4000
 """Python refuses to read, or write, somewhat more."""
 HUGE: Final = 10**400
@@ -168,7 +170,7 @@ def _optional(read: Read) -> Read:
 def _several(read: Read) -> Read:
     def each(value: Any) -> tuple[Any, ...]:
         if type(value) is not list:
-            raise WrongType(f"{_shown(value)}, a list is wanted")
+            raise WrongType(f"{shown(value, 40)}, a list is wanted")
         made = []
         try:
             for item in value:
@@ -185,7 +187,7 @@ def _places(reads: list[Read]) -> Read:
 
     def each(value: Any) -> tuple[Any, ...]:
         if type(value) is not list or len(value) != len(reads):
-            raise WrongType(f"{_shown(value)}, a list of {len(reads)} is wanted")
+            raise WrongType(f"{shown(value, 40)}, a list of {len(reads)} is wanted")
         return tuple(read(item) for read, item in zip(reads, value, strict=True))
 
     return each
@@ -194,7 +196,7 @@ def _places(reads: list[Read]) -> Read:
 def _one_of(allowed: tuple[Any, ...]) -> Read:
     def one(value: Any) -> Any:
         if value not in allowed:
-            raise WrongType(f"{_shown(value)}, one of {', '.join(map(repr, allowed))} is wanted")
+            raise WrongType(f"{shown(value, 40)}, one of {', '.join(map(repr, allowed))} is wanted")
         return value
 
     return one
@@ -203,7 +205,7 @@ def _one_of(allowed: tuple[Any, ...]) -> Read:
 def _mapping(read: Read) -> Read:
     def each(value: Any) -> dict[str, Any]:
         if type(value) is not dict:
-            raise WrongType(f"{_shown(value)}, an object is wanted")
+            raise WrongType(f"{shown(value, 40)}, an object is wanted")
         made: dict[str, Any] = {}
         for key, item in value.items():
             try:
@@ -226,7 +228,7 @@ def _record(kind: Any) -> Read:
 
     def made(value: Any) -> Any:
         if type(value) is not dict:
-            raise WrongType(f"{_shown(value)}, an object is wanted")
+            raise WrongType(f"{shown(value, 40)}, an object is wanted")
         given = {}
         for name, (read, wanted) in own.items():
             if name in value:
@@ -247,19 +249,19 @@ def _is_required(field: Any) -> bool:
 
 def _text(value: Any) -> str:
     if type(value) is not str:
-        raise WrongType(f"{_shown(value)}, a text is wanted")
+        raise WrongType(f"{shown(value, 40)}, a text is wanted")
     return value
 
 
 def _whole(value: Any) -> int:
     if type(value) is not int:
-        raise WrongType(f"{_shown(value)}, a whole number is wanted")
+        raise WrongType(f"{shown(value, 40)}, a whole number is wanted")
     return value
 
 
 def _truth(value: Any) -> bool:
     if type(value) is not bool:
-        raise WrongType(f"{_shown(value)}, true or false is wanted")
+        raise WrongType(f"{shown(value, 40)}, true or false is wanted")
     return value
 
 
@@ -267,7 +269,7 @@ def _number(value: Any) -> float:
     if type(value) is int and abs(value) < 1 << 1023:
         return float(value)
     if type(value) is not float or not math.isfinite(value):
-        raise WrongType(f"{_shown(value)}, a finite number is wanted")
+        raise WrongType(f"{shown(value, 40)}, a finite number is wanted")
     return value
 
 
@@ -278,8 +280,3 @@ def _json(value: Any) -> Any:
     if type(value) is list:
         return list(_several(_json)(value))
     return _mapping(_json)(value) if type(value) is dict else value
-
-
-def _shown(value: Any) -> str:
-    told = repr(value)
-    return told if len(told) <= 40 else f"{told[:39]}…"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from chunkwise.base.wording import shortened
+
 # A terminal obeys these: colours, cursor moves, window titles, links.
 _ESCAPES = re.compile(
     "(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]"
@@ -31,7 +33,7 @@ def one_line(text: str, most: int = 0) -> str:
     if not text.isprintable() or "  " in text:
         text = _SPACE.sub(" ", _ESCAPES.sub("", text))
         text = _SURROGATE.sub("\ufffd", _CONTROL.sub("", text))
-    return text if not most or len(text) <= most else text[: most - 1] + "…"
+    return shortened(text, most) if most else text
 
 
 def few_lines(text: str, most: int, lines: int) -> str:

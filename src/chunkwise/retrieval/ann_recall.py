@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.wording import counted, percent
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.ranking import Ranking
 
@@ -19,7 +20,7 @@ class Recall(NamedTuple):
     depth: int
 
     def __str__(self) -> str:
-        return f"{self.share:.1%} of the {self.depth} nearest chunks found ({self.questions} questions)"
+        return f"{percent(self.share)} of the {self.depth} nearest chunks found ({counted(self.questions, 'question')})"
 
 
 class Nearest(Protocol):

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.wording import counted
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.write_chunks import chunk_file
 from chunkwise.core import Chunk, Document, KnownSection, Span
@@ -32,6 +33,11 @@ class ChunkVectors(NamedTuple):
     ids: list[str]
     vectors: NDArray[np.float32]
     """One row of length 1 a chunk."""
+
+    def __repr__(self) -> str:
+        return (
+            f"<ChunkVectors {counted(len(self.ids), 'chunk')}, {self.vectors.shape[1]} dimensions>"
+        )
 
 
 def chunked_documents(source: ListedIndex) -> Iterator[Chunked]:

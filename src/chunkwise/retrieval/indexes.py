@@ -12,6 +12,7 @@ from chunkwise.base.deprecation import grouped, renamed, warn_renamed
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.object_store import address_of
 from chunkwise.base.parameters import takes
+from chunkwise.base.wording import counted
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.contextual import WrittenContext
@@ -225,7 +226,7 @@ class Index:
         if isinstance(self.place, str):
             where = f"at {shown_place(self.place)}"
         return (
-            f"<Index {where}: {len(self):,} documents, {self.source.chunk_count:,} chunks, "
+            f"<Index {where}: {counted(len(self), 'document')}, {counted(self.source.chunk_count, 'chunk')}, "
             f"{self.settings.strategy}, {self.settings.embedder or 'words alone'}>"
         )
 

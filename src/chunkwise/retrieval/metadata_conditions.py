@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import did_you_mean
+from chunkwise.base.wording import did_you_mean, shortened, shown
 
 Scalar = str | int | float | bool | None
 Comparison = Literal["=", "!=", ">", ">=", "<", "<=", "in", "not in", "exists"]
@@ -200,13 +200,13 @@ def _of_mapping(key: object, said: object, depth: int) -> Iterator[Clause]:
         return
     if not said:
         raise InvalidParameter(
-            f"where asks nothing of {_short(key)!r}; conditions are needed, {_NEEDED}"
+            f"where asks nothing of {shown(key, _SHOWN)}; conditions are needed, {_NEEDED}"
         )
     for comparison, value in said.items():
         if comparison not in COMPARISONS:
             allowed = ", ".join(COMPARISONS)
             raise InvalidParameter(
-                f"where compares {_short(key)!r} by {comparison!r}; allowed: {allowed}"
+                f"where compares {shown(key, _SHOWN)} by {comparison!r}; allowed: {allowed}"
             )
         yield _condition_of(key, comparison, value)
 
@@ -215,14 +215,14 @@ def _condition_of(key: str, comparison: Comparison, given: object) -> Condition:
     if comparison == "exists":
         if not isinstance(given, bool):
             raise InvalidParameter(
-                f"where compares {_short(key)!r} by 'exists', which takes True or False"
+                f"where compares {shown(key, _SHOWN)} by 'exists', which takes True or False"
             )
         return Condition(key, comparison, (given,))
     several = isinstance(given, list | tuple | set | frozenset)
     if several != (comparison in ("in", "not in")):
         needed = "one value" if several else "a list of values"
         raise InvalidParameter(
-            f"where compares {_short(key)!r} by {comparison!r}, which takes {needed}"
+            f"where compares {shown(key, _SHOWN)} by {comparison!r}, which takes {needed}"
         )
     values: list[Any] = list(given) if several else [given]  # type: ignore[call-overload]
     return Condition(key, comparison, tuple(_scalar(key, each) for each in values))
@@ -236,7 +236,7 @@ def _scalar(key: str, value: object) -> Scalar:
     if value is None or isinstance(value, str | int | float):
         return value
     raise InvalidParameter(
-        f"where compares {_short(key)!r} with {type(value).__name__}; texts, numbers, true and false are compared"
+        f"where compares {shown(key, _SHOWN)} with {type(value).__name__}; texts, numbers, true and false are compared"
     )
 
 
@@ -267,8 +267,8 @@ def _parsed(text: str, depth: int) -> Clause:
             return _parsed(bare[1:-1], depth + 1)
         if closing < 0:
             raise InvalidParameter(
-                f"where is {_short(text)!r}; a bracket is not closed: a key or value with brackets stands in double "
-                "quotes"
+                f"where is {shown(text, _SHOWN)}; a bracket is not closed: a key or value with brackets stands in "
+                "double quotes"
             )
     return parse_condition(text)
 
@@ -336,7 +336,7 @@ def parse_condition(text: str) -> Condition:
     if found[2] and rest.startswith(("=", "<", ">", "!")):
         # A slip of the pen: what begins so in earnest is quoted.
         raise InvalidParameter(
-            f"where is {_short(text)!r}; {found[2]!r} is followed by {rest[0]!r}: the comparisons are "
+            f"where is {shown(text, _SHOWN)}; {found[2]!r} is followed by {rest[0]!r}: the comparisons are "
             f"{', '.join(COMPARISONS)}, and a value that begins with such a sign stands in double quotes"
         )
     if not found[1]:
@@ -361,12 +361,8 @@ def _unquoted(text: str) -> str:
 
 def _unclear(text: str) -> InvalidParameter:
     return InvalidParameter(
-        f"where is {_short(text)!r}; a key, a comparison and a value are needed, {_NEEDED}"
+        f"where is {shown(text, _SHOWN)}; a key, a comparison and a value are needed, {_NEEDED}"
     )
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
 def _is_equal(found: object, asked: Scalar) -> bool:
@@ -453,16 +449,16 @@ class MetadataTable:
             return
         if not self._keys:
             raise InvalidParameter(
-                f"where asks for {_short(key)!r}, and no document of this index has metadata"
+                f"where asks for {shown(key, _SHOWN)}, and no document of this index has metadata"
             )
         known = sorted(map(_on_one_line, self._keys))
-        shown = ", ".join(known[:_SHOWN_KEYS])
+        named = ", ".join(known[:_SHOWN_KEYS])
         more = f" and {len(known) - _SHOWN_KEYS:,} more" if len(known) > _SHOWN_KEYS else ""
         # Of many that begin so, the first: a message is one line.
         begin = [each for each in known if each.startswith(key)][:_SHOWN_NEAR]
-        hint = did_you_mean(_short(key), begin or known[:_LOOKED_AT], otherwise="")
+        hint = did_you_mean(shortened(key, _SHOWN), begin or known[:_LOOKED_AT], otherwise="")
         raise InvalidParameter(
-            f"no document has the metadata {_short(key)!r}; {f'{hint} ' if hint else ''}there are: {shown}{more}"
+            f"no document has the metadata {shown(key, _SHOWN)}; {f'{hint} ' if hint else ''}there are: {named}{more}"
         )
 
 
@@ -472,7 +468,7 @@ def _is_there(row: Mapping[str, object], key: str) -> bool:
 
 
 def _on_one_line(key: str) -> str:
-    return _short(key if key.isprintable() else repr(key)[1:-1])
+    return shortened(key if key.isprintable() else repr(key)[1:-1], _SHOWN)
 
 
 def _each_held(condition: Condition, found: Iterable[object]) -> Iterator[bool]:

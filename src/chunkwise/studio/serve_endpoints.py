@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.base.untrusted import unmarked
+from chunkwise.base.wording import counted
 from chunkwise.chunkers.chunk import chunk_text
 from chunkwise.evaluation.evaluate import evaluate as evaluated
 from chunkwise.evaluation.results import Figure, Json, QuestionResult
@@ -138,7 +139,7 @@ class EvaluateAnswer(View):
 def evaluate(project: Project, request: EvaluateRequest) -> EvaluateAnswer:
     if not 0 < len(request.questions) <= MOST_QUESTIONS:
         raise InvalidParameter(
-            f"{len(request.questions):,} questions are given; 1 to {MOST_QUESTIONS:,} are taken at a time, "
+            f"given: {counted(len(request.questions), 'question')}; 1 to {MOST_QUESTIONS:,} are taken at a time, "
             "more by chunkwise evaluate"
         )
     if not project.evaluating.acquire(blocking=False):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import BrokenContract, ChunkwiseError
+from chunkwise.base.wording import percent
 from chunkwise.core import Document, Hit
 from chunkwise.models.embed.embedder import Kind
 from chunkwise.retrieval.filters import Filter
@@ -299,7 +300,7 @@ class _EngineCheck:
                 if self.least_recall is not None and retriever in ("dense", "hybrid"):
                     recall = _recall(mine, theirs)
                     if recall < self.least_recall:
-                        yield f"{retriever} finds {recall:.0%} of what memory finds with {only}"
+                        yield f"{retriever} finds {percent(recall)} of what memory finds with {only}"
                     continue
                 for text, own, other in zip(texts, mine, theirs, strict=True):
                     if self._is_other(own, other):

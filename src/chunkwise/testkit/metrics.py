@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from chunkwise.base.errors import BrokenContract, InvalidParameter
+from chunkwise.base.wording import counted
 from chunkwise.core import Hit, Query, Score
 from chunkwise.metrics.evidence import Evidence, Hits
 from chunkwise.metrics.judges.registry import Judge, get_judge
@@ -99,7 +100,8 @@ def _scored(which: MetricAt, evidence: Evidence, name: str) -> list[ExpectedValu
         )
     if len(values) != len(evidence.queries):
         raise BrokenContract(
-            f"{metric.name}, {name}: gave {len(values)} values for {len(evidence.queries)} questions"
+            f"{metric.name}, {name}: gave {counted(len(values), 'value')} for "
+            f"{counted(len(evidence.queries), 'question')}"
         )
     return [_checked(metric, each, name) for each in values]
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from chunkwise.base.errors import BrokenContract
+from chunkwise.base.wording import counted
 from chunkwise.core import Document
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.indexes import Index
@@ -61,7 +62,7 @@ class _CheckedChunks:
         deepest = self._rank(texts, _DEPTHS[-1])
         for depth in _DEPTHS:
             for text, given, whole in zip(texts, self._rank(texts, depth), deepest, strict=True):
-                self._same(text, given, whole.first(depth), f"where {depth} chunks are wanted")
+                self._same(text, given, whole.first(depth), f"where the best {depth} are wanted")
         alone = [self._rank([text], _DEPTHS[-1])[0] for text in texts]
         backwards = self._rank(texts[::-1], _DEPTHS[-1])[::-1]
         for how, others in (("alone", alone), ("in the opposite order", backwards)):
@@ -80,7 +81,7 @@ class _CheckedChunks:
         found = self.retriever.rank(source, _batch(self.index, texts), depth, only)
         if len(found) != len(texts):
             raise BrokenContract(
-                f"{self.name}: gave {len(found)} rankings for {len(texts)} questions"
+                f"{self.name}: gave {counted(len(found), 'ranking')} for {counted(len(texts), 'question')}"
             )
         for text, ranking in zip(texts, found, strict=True):
             if problem := self._problem(ranking, depth, only):
@@ -95,7 +96,7 @@ class _CheckedChunks:
                 "int64 and float32 are needed, as many of each"
             )
         if len(numbers) > depth:
-            return f"it gave {len(numbers)} chunks where {depth} are wanted"
+            return f"it gave {counted(len(numbers), 'chunk')} where {depth} are wanted"
         if not np.isfinite(scores).all() or (np.diff(scores) > 0).any():
             return f"its scores are not finite numbers, the best first: {scores[:5]}"
         if len(np.unique(numbers)) < len(numbers):
@@ -133,7 +134,7 @@ def _check_spans(name: str, retriever: Retriever, index: Index, texts: Sequence[
         found = retriever.spans(index.source, _batch(index, some), _BUDGET, only)
         if len(found) != len(some):
             raise BrokenContract(
-                f"{name}: gave {len(found)} lists of spans for {len(some)} questions"
+                f"{name}: gave spans for {counted(len(found), 'question')}, asked were {len(some)}"
             )
         for text, own in zip(some, found, strict=True):
             if problem := _span_problem(index, own, only):

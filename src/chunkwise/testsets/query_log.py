@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, without_passwords
+from chunkwise.base.wording import counted
 from chunkwise.core import OnProgress
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.records.fields import field_of, kind, listed
@@ -184,7 +185,7 @@ def read_query_log(
     try:
         for row in rows(name, _SHAPE):
             if advance is not None and seen % _BETWEEN_NOTES == 0:
-                advance(0, f"{seen:,} entries read")
+                advance(0, f"{counted(seen, 'entry')} read")
             seen += 1
             try:
                 if row.problem:
@@ -274,7 +275,7 @@ def grouped(
         told = language_of_text("\n".join(each.text for each in queries[:_LANGUAGE_FROM]))
         language = NONE if told == UNKNOWN else told
     note = advance or (lambda amount, note: None)
-    note(0, f"{len(queries):,} spellings compared by words")
+    note(0, f"{counted(len(queries), 'spelling')} compared by words")
     words = _Words([each.text for each in queries], language)
     queries = _joined(queries, words.leaders(SAME_WORDS))
     vectors = None

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.wording import counted
 from chunkwise.core import Document, OnProgress, Passage, Query, Reference
 from chunkwise.documents.document_ids import DocumentNames
 from chunkwise.records.read import OnBadRow, is_read_once, shown_name, wide_encoding, wide_problem
@@ -313,7 +314,7 @@ def placed_drafts(
     unread = UnreadFields()
     for number, draft in enumerate(drafts):
         if number % _BETWEEN_NOTES == 0:
-            advance(0, f"{number:,} questions read")
+            advance(0, f"{counted(number, 'question')} read")
         problem = _refused(draft, where)
         if problem is not None:
             problems[number] = [problem]
@@ -330,7 +331,7 @@ def placed_drafts(
                 placing.add(draft)
     queries = unplaced
     if placing.wanted:
-        advance(0, f"{placing.wanted:,} passages are looked for")
+        advance(0, f"looking for {counted(placing.wanted, 'passage')}")
     for number, (id, query, found) in zip(order, placing.placed(), strict=documents is not None):
         problems[number] += found
         if query is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Literal, Protocol, TypeVar
 
+from chunkwise.base.wording import counted
 from chunkwise.core import Document, Label, Passage, Query, Reference, Span
 from chunkwise.documents.document_ids import DocumentNames
 from chunkwise.testsets.check import REMARKS, Problem, ProblemKind
@@ -340,11 +341,11 @@ def _several(slot: PassageSlot, draft: Draft) -> Problem | None:
     if count < 2 or not (count > MANY_PLACES or _is_short(slot.text)):
         return None
     documents = len({place.doc_id for place in slot.places})
-    where = f"{documents:,} documents" if documents > 1 else "one document"
+    where = counted(documents, "document")
     advice = "quote more of it" if slot.is_named else _NAME_IT
     said = (
-        f"{slot.what}, {shown_quote(slot.text)}, stands in {count:,} places in {where}, and any of them counts; "
-        f"{advice} if one is meant"
+        f"{slot.what}, {shown_quote(slot.text)}, stands in {counted(count, 'place')} in {where}, and any of them "
+        f"counts; {advice} if one is meant"
     )
     return Problem("several_places", draft.where, draft.query.id, said)
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from chunkwise.base.wording import all_listed, counted, plural, points, signed
+from chunkwise.base.wording import all_listed, counted, plural, points, shortened, signed
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.registry import lower_is_better, metric_of
 from chunkwise.records.json import json_text
@@ -258,7 +258,7 @@ def _shown(value: Json) -> str:
     if value is None or value == "":
         return "none"
     text = value if isinstance(value, str) else json_text(value)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return shortened(text, _SHOWN)
 
 
 def difference_of(before: KeptRun, after: KeptRun) -> RunDifference:
@@ -482,7 +482,7 @@ def _cause_words(part: DifferencePart, since: int, found: RunDifference) -> str:
     documents = found.changes.documents
     if part.cause == DOCUMENTS and documents:
         return f"changed documents in run {since} ({documents.words})"
-    words = part.words if len(part.words) <= _NAMED else f"{part.words[: _NAMED - 1]}…"
+    words = shortened(part.words, _NAMED)
     return f"{words} in run {since}" if part.cause != QUESTIONS else f"{words}, in run {since}"
 
 

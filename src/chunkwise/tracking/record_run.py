@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from chunkwise.base.errors import InvalidParameter, without_passwords
+from chunkwise.base.wording import counted
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.calibrate import CalibrationRun, KnownPairs
 from chunkwise.evaluation.comparison_result import Comparison
@@ -319,7 +320,7 @@ def run_of_profile(profile: Profile, fingerprints: Mapping[str, str] | None) -> 
     return KeptRun(
         kind="profile",
         when=utc_now(),
-        label=f"{total.documents:,} documents, {total.tokens:,} tokens",
+        label=f"{counted(total.documents, 'document')}, {counted(total.tokens, 'token')}",
         objective="tokens",
         figures={name: KeptFigure(float(value)) for name, value in numbers.items()},
         settings={"tokenizer": profile.tokenizer},

@@ -20,7 +20,7 @@ from chunkwise.models import DEFAULT
 from chunkwise.retrieval.retrievers import follows_names
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 from chunkwise.tuning.sweep import Configuration, Sweep, budget_of
-from chunkwise.tuning.toml_file import read_toml, shortened, toml_line
+from chunkwise.tuning.toml_file import read_toml, toml_line, toml_words
 
 _FORMAT = "chunkwise recommendation"
 _WIDTH = 100
@@ -156,7 +156,7 @@ def read_recommendation(path: Path) -> Recommendation:
             fits = type(value) is int and _LEAST[name] <= value <= _MOST
             needed = f"a whole number from {_LEAST[name]} is"
         if not fits:
-            raise InvalidParameter(f"{path}: {name} is {shortened(value)}; {needed} needed")
+            raise InvalidParameter(f"{path}: {name} is {toml_words(value)}; {needed} needed")
     if "strategy" not in given and ".py:" in str(given.get("retriever", "")):
         given["strategy"] = ""
     if "strategy" not in given:

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Literal
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.parameters import shown
+from chunkwise.base.wording import shown
 from chunkwise.chunkers import label_with_size
 from chunkwise.documents.loader import OptionValue
 from chunkwise.metrics.metric import Metric

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.wording import did_you_mean
+from chunkwise.base.wording import did_you_mean, shown
 from chunkwise.tuning.sweep import SweepValue
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -52,7 +52,6 @@ def toml_value(value: SweepValue) -> str:
 
 
 TextOrBool = TypeVar("TextOrBool", str, bool)
-_LONGEST = 80
 
 
 class TomlTable:
@@ -71,11 +70,11 @@ class TomlTable:
             hint = did_you_mean(key, known)
             if elsewhere and key in elsewhere:
                 hint = f"it stands in {elsewhere[key]}"
-            given = f"{key[:_LONGEST]!r} (here {shortened(self.values[key])})"
+            given = f"{shown(key)} (here {toml_words(self.values[key])})"
             raise InvalidParameter(f"{self.file}: {self.name} has no key {given}; {hint}")
 
     def wrong(self, key: str, value: object, needed: str) -> InvalidParameter:
-        return InvalidParameter(f"{self.file}: {self.name} {key} is {shortened(value)}; {needed}")
+        return InvalidParameter(f"{self.file}: {self.name} {key} is {toml_words(value)}; {needed}")
 
     def refused(self, key: str, error: ChunkwiseError) -> InvalidParameter:
         """What somebody else says is wrong with a value."""
@@ -143,11 +142,6 @@ class TomlTable:
         return [TomlTable(self.file, name, each) for each in found]
 
 
-def shortened(value: object) -> str:
-    """A value as an error shows it: however long it is, one line."""
-    if isinstance(value, str) and len(value) > _LONGEST:
-        return f"{value[:_LONGEST]!r}…"
-    if isinstance(value, dict):
-        return "a table"
-    shown = repr(value)
-    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
+def toml_words(value: object) -> str:
+    """A value as an error shows it: of a table nobody wants the keys."""
+    return "a table" if isinstance(value, dict) else shown(value)

@@ -18,6 +18,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import takes
 from chunkwise.base.progress import Stages, Stopwatch, unwatched
 from chunkwise.base.repr_html import drawn
+from chunkwise.base.wording import counted
 from chunkwise.base.workers import Jobs
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, leaving_out, options_given
 from chunkwise.evaluation.evaluate import TestQueries
@@ -259,7 +260,8 @@ class TuneResult:
 
     def __repr__(self) -> str:
         tried = (
-            f"{len(self.sweep.outcomes):,} configurations, {len(self.sweep.questions):,} questions"
+            f"{counted(len(self.sweep.outcomes), 'configuration')}, "
+            f"{counted(len(self.sweep.questions), 'question')}"
         )
         chosen = self.recommendation
         told = "no recommendation" if chosen is None else f"{chosen.strategy} · {chosen.retriever}"
@@ -298,7 +300,7 @@ def tune(
     output: str | os.PathLike[str] | None = None,
     options: LoadOptions | None = None,
     jobs: Jobs = 1,
-    on_unreadable: WhenUnreadable | None = None,
+    on_unreadable: WhenUnreadable = "warn",
     on_bad: OnBadRow | None = None,
     on_outcome: OnOutcome | None = None,
     listeners: Listeners = Listeners(),

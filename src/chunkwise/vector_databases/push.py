@@ -129,7 +129,7 @@ def push(
                     documents[str(each.fields["doc_id"])] = None
             if advance is not None:
                 size = sum(len(each.text.encode("utf-8", "replace")) for each in batch)
-                advance(size, f"{written:,} chunks")
+                advance(size, counted(written, "chunk"))
         # What was not pushed this time may be there from the last.
         pruned = prune and not bad
         if pruned:

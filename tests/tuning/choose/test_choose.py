@@ -461,9 +461,7 @@ def test_few_questions_say_what_they_can_show() -> None:
     table = noisy(15, 40, [0.0, 0.1])
     found = tuned([outcome(f"s{at}", table[:, at]) for at in (0, 1)], questions(40))
     assert found.detectable is not None
-    least = (
-        f"of two configurations under about {100 * found.detectable:.0f} points are seldom shown"
-    )
+    least = f"of two configurations under {100 * found.detectable:.1f} points are seldom shown"
     assert least in found.caveats[0]
 
 

@@ -18,8 +18,8 @@ RETRIEVERS = (
 
 ISSUE = """
 [sweep]
-documents = "handbook/"
-test_queries = "queries.json"
+source = "handbook/"
+queries = "queries.json"
 objective = "recall@1000t"
 budget = "10 min"                # optional: time, or money where models are paid for
 [[sweep.chunkers]]

@@ -12,7 +12,7 @@ from chunkwise.tuning.plan.sweep_file import read_sweep
 from chunkwise.tuning.sweep import Grid
 from hash_embedder import HashEmbedder
 
-_PLAN = '[sweep]\ndocuments = "docs"\nembedder = "none"\nseed = 7\n'
+_PLAN = '[sweep]\nsource = "docs"\nembedder = "none"\nseed = 7\n'
 
 
 @pytest.fixture

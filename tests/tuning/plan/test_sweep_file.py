@@ -12,7 +12,7 @@ from chunkwise.tuning.plan.sweep_file import read_sweep, sweep_text
 from chunkwise.tuning.sweep import Grid, Sweep
 from tuning.plan.example_sweeps import ISSUE
 
-HEAD = '[sweep]\ndocuments = "handbook"\n'
+HEAD = '[sweep]\nsource = "handbook"\n'
 
 
 @pytest.fixture
@@ -67,19 +67,38 @@ def test_what_is_not_said_is_the_usual(read, tmp_path):
     assert read(HEAD + 'embedder = "none"').retrieval == default_retrieval("")
 
 
-def test_the_embedder_has_an_old_name(read):
-    assert read(HEAD + 'model = "none"') == read(HEAD + 'embedder = "none"')
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('[sweep]\ndocuments = "handbook"', '[sweep]\nsource = "handbook"'),
+        (HEAD + 'test_queries = "q.json"', HEAD + 'queries = "q.json"'),
+        (HEAD + 'model = "none"', HEAD + 'embedder = "none"'),
+    ],
+)
+def test_old_keys_are_taken_and_told(read, tmp_path, old, new):
+    with pytest.warns(DeprecationWarning, match=r"sweep.toml: the key \w+ is called \w+ now"):
+        found = read(old)
+    assert found == read(new)
+    with pytest.warns(DeprecationWarning, match="now") as told:
+        read(old)
+    assert len(told) == 1
+    # What a run of an older version wrote is no plan of the user's.
+    (tmp_path / "sweep.toml").write_text(old)
+    read_sweep(tmp_path / "sweep.toml", as_record=True)
+
+
+def test_an_old_key_beside_its_new_one_is_an_error(read):
     with pytest.raises(InvalidParameter, match="embedder is 'x'; and model is its old name"):
         read(HEAD + 'embedder = "x"\nmodel = "none"')
     with pytest.raises(InvalidParameter) as told:
-        read(HEAD + 'colour = "red"\nmodel = "none"')
-    assert "allowed: documents" in str(told.value)
+        read(HEAD + 'colour = "red"\nembedder = "none"')
+    assert "allowed: source" in str(told.value)
     assert "model" not in str(told.value)
 
 
 def test_paths_are_meant_from_the_file(read, tmp_path):
     found = read(
-        '[sweep]\ndocuments = ["a", "../b", "/c"]\ntest_queries = "q/questions.json"\nmodel = "own/model.onnx"\n'
+        '[sweep]\nsource = ["a", "../b", "/c"]\nqueries = "q/questions.json"\nembedder = "own/model.onnx"\n'
         '[[sweep.chunkers]]\nstrategy = "tokens"\ntokenizer = ["words", "own/tokenizer.json"]\n'
     )
     assert found.documents == (str(tmp_path / "a"), str(tmp_path / "../b"), "/c")
@@ -124,12 +143,12 @@ RETRIEVAL = HEAD + '[sweep.retrieval]\nretriever = ["bm25", "hybrid"]\n'
         ("sweep = 3", "has no table [sweep]"),
         ("[[sweep]]\n", "has no table [sweep]"),
         ("[sweap]\n", "the file has no key 'sweap' (here a table); did you mean sweep?"),
-        ('documents = "x"', "it stands in [sweep]"),
-        ("[sweep]\n", "[sweep] has no documents; a file or folder is needed"),
-        ("[sweep]\ndocuments = []", "[sweep] documents is []; a file or folder is needed"),
-        ("[sweep]\ndocuments = [3]", "[sweep] documents is [3]; a file or folder is needed"),
-        ('[sweep]\ndocuments = " "', "[sweep] documents is ' '"),
-        (HEAD + "test_queries = 3", "[sweep] test_queries is 3; the path of a file is needed"),
+        ('source = "x"', "it stands in [sweep]"),
+        ("[sweep]\n", "[sweep] has no source; a file or folder is needed"),
+        ("[sweep]\nsource = []", "[sweep] source is []; a file or folder is needed"),
+        ("[sweep]\nsource = [3]", "[sweep] source is [3]; a file or folder is needed"),
+        ('[sweep]\nsource = " "', "[sweep] source is ' '"),
+        (HEAD + "queries = 3", "[sweep] queries is 3; the path of a file is needed"),
         (HEAD + 'objectiv = "recall@5"', "[sweep] has no key 'objectiv' (here 'recall@5'); did you mean objective?"),
         (HEAD + 'objective = "recal@5"', "[sweep] objective: "),
         (HEAD + 'objective = "recall@0"', "[sweep] objective: "),
@@ -153,7 +172,7 @@ RETRIEVAL = HEAD + '[sweep.retrieval]\nretriever = ["bm25", "hybrid"]\n'
         (HEAD + 'test_share = "half"', "[sweep] test_share is 'half'"),
         (HEAD + "test_share = true", "[sweep] test_share is True"),
         (HEAD + "embedder = 3", "[sweep] embedder is 3; the name of a model is needed"),
-        (HEAD + 'model = ""', "[sweep] model is ''"),
+        (HEAD + 'embedder = ""', "[sweep] embedder is ''"),
         (HEAD + "chunkers = 3", "[sweep] chunkers is 3; tables are needed"),
         (HEAD + "chunkers = []", "[sweep] chunkers is []; tables are needed"),
         (HEAD + "[[sweep.chunkers]]\nmax_tokens = 3", "[sweep.chunkers] has no strategy; a name is needed"),
@@ -187,7 +206,7 @@ RETRIEVAL = HEAD + '[sweep.retrieval]\nretriever = ["bm25", "hybrid"]\n'
         (RETRIEVAL.replace("[sweep.retrieval]", "[[sweep.retrieval]]")
          + '[[sweep.retrieval]]\nretriever="dense"\nk=2', "a sweep has one"),
         ("[sweep", "is no TOML: "),
-        (b"[sweep]\ndocuments = '\xff'", "is no TOML: "),
+        (b"[sweep]\nsource = '\xff'", "is no TOML: "),
         (b"\x00\x01\x02", "is no TOML: "),
         ("a = " + "[" * 100_000, "is no "),
         ("a = " + "9" * 10_000, "is no TOML"),
@@ -203,7 +222,7 @@ def test_what_is_wrong_is_said_with_file_key_value_and_what_is_allowed(read, tex
 
 def test_a_long_hostile_value_is_not_repeated_in_full(read):
     with pytest.raises(InvalidParameter) as raised:
-        read(HEAD + 'model = "x"\nbudget = "' + "\\u001b[2J" * 5000 + '"')
+        read(HEAD + 'embedder = "x"\nbudget = "' + "\\u001b[2J" * 5000 + '"')
     assert "\x1b" not in str(raised.value)
     assert len(str(raised.value)) < 900
 
@@ -344,10 +363,10 @@ def test_money_is_read_again(read, tmp_path):
 def test_a_place_elsewhere_is_written_from_the_root(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     sweep = Sweep(("handbook",), "a/queries.json", (Grid(("sentences",)),), (Grid(("bm25",)),))
-    assert 'documents = "handbook"\n' in sweep_text(sweep)
+    assert 'source = "handbook"\n' in sweep_text(sweep)
     told = sweep_text(sweep, "a")
-    assert f'documents = "{tmp_path}/handbook"\n' in told
-    assert 'test_queries = "queries.json"\n' in told
+    assert f'source = "{tmp_path}/handbook"\n' in told
+    assert 'queries = "queries.json"\n' in told
 
 
 def test_a_name_that_is_no_unicode_cannot_be_written():

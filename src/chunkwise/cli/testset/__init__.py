@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import LazyGroup
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def named_documents(
     for document in documents_in(list(inputs), options, skip):
         documents.append(document)
         if advance is not None:
-            advance(len(document.text), f"{len(documents):,} documents read")
+            advance(len(document.text), f"{counted(len(documents), 'document')} read")
     if not documents:
         raise ChunkwiseError("no document was read; name the documents the questions are about")
     return documents

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.options import (
@@ -98,7 +99,7 @@ def command(options: CheckOptions) -> None:
             raise ChunkwiseError(
                 f'there is no question in {shown}; write [{{"query": "…", "relevant_text": "…"}}]'
             )
-        advance(0, f"{len(read.testset):,} questions are compared with the documents")
+        advance(0, f"{counted(len(read.testset), 'question')} and the documents are compared")
         testset, more = check_testset(read.testset, documents, read.where)
     problems += more
     if output is not None:
@@ -106,11 +107,8 @@ def command(options: CheckOptions) -> None:
 
         FORMATS["chunkwise"].write(testset, documents, output)
     _show(testset, problems, documents, options)
-    if output is not None:
-        from chunkwise.base.wording import counted
-
-        if not options.quiet:
-            click.echo(f"written: {output} ({counted(len(testset), 'question')})", err=True)
+    if output is not None and not options.quiet:
+        click.echo(f"written: {output} ({counted(len(testset), 'question')})", err=True)
     if skipped or any(options.strict or each.kind not in REMARKS for each in problems):
         sys.exit(SKIPPED)
 

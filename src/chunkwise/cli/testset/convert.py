@@ -151,7 +151,7 @@ class _Conversion:
                 for draft in testset.unplaced.values()
             )
             if quoting and target.name != "chunkwise":  # which can hold them as they are
-                who = "1 question quotes" if quoting == 1 else f"{quoting:,} questions quote"
+                who = f"{counted(quoting, 'question')} {'quotes' if quoting == 1 else 'quote'}"
                 self.report([f"{who} passages: name the documents with --documents"])
             if target.name not in _OF_DOCUMENTS:
                 testset = self._without_unmeasured(testset)
@@ -197,7 +197,7 @@ class _Conversion:
             if all(place.end != WHOLE for each in query.references for place in each.places)
         )
         if missing := len(testset.queries) - len(kept):
-            who = "1 question refers" if missing == 1 else f"{missing:,} questions refer"
+            who = f"{counted(missing, 'question')} {'refers' if missing == 1 else 'refer'}"
             self.report(
                 [
                     f"left out: {who} to whole documents whose lengths are not known;"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import llm_client, show_estimate, show_spent
@@ -153,7 +154,9 @@ def _dry_run(making: GenerationRun, client: LlmClient | None, max_calls: int | N
     planned = making.planned(max_calls)
     show_estimate(client.estimate([request_for(task) for task in planned]))
     if planned:
-        click.echo(f"that is at most; {making.needed:,} calls if every question can be kept")
+        click.echo(
+            f"that is at most; {counted(making.needed, 'call')} if every question can be kept"
+        )
 
 
 def _announce(client: LlmClient | None, options: GenerateOptions) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from chunkwise.base.wording import shortened
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import LoadingOptions
 from chunkwise.cli.progress import bytes_of, progress
@@ -223,9 +224,7 @@ def _marked(text: str) -> Text:
     """With marks as well as a colour: not every terminal has one."""
     from rich.text import Text
 
-    shown = _plain_lines(text)
-    cut = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
-    return Text(f"»{cut}«", "bold green")
+    return Text(f"»{shortened(_plain_lines(text), _LONGEST)}«", "bold green")
 
 
 def _indented(text: Text) -> Padding:

@@ -22,7 +22,7 @@ from chunkwise.base.atomic_files import (
     scratch_folder,
 )
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.wording import megabytes
+from chunkwise.base.wording import megabytes, shortened
 from chunkwise.core import OnProgress
 from chunkwise.models.home_folder import HOME_VARIABLE, MODELS_VARIABLE
 from chunkwise.models.weights.catalogue import Package, WeightFile, digest
@@ -193,7 +193,7 @@ def _otherwise(file: WeightFile) -> str:
     hub = "--from hub, " if file.hub else ""
     return (
         f"other ways: {hub}--from FILE or FOLDER with the same bytes "
-        f"(SHA-256 {file.sha256[:12]}…), or a folder named by {MODELS_VARIABLE}"
+        f"(SHA-256 {shortened(file.sha256, 13)}), or a folder named by {MODELS_VARIABLE}"
     )
 
 
@@ -394,6 +394,6 @@ def _keep(
         if hashed.hexdigest() != file.sha256:
             much = f"more than {file.size:,}" if size > file.size else f"{size:,}"
             raise _WrongBytes(
-                f"{origin} is not {file.name}: {much} bytes with SHA-256 {hashed.hexdigest()[:12]}…, "
-                f"expected {file.size:,} with {file.sha256[:12]}…; nothing was kept"
+                f"{origin} is not {file.name}: {much} bytes with SHA-256 {shortened(hashed.hexdigest(), 13)}, "
+                f"expected {file.size:,} with {shortened(file.sha256, 13)}; nothing was kept"
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from chunkwise.base.wording import counted, interval, percent, short_number, size_in_bytes
+from chunkwise.base.wording import counted, interval, percent, points, short_number, size_in_bytes
 from chunkwise.evaluation.results import Agreement, Figure, Json
 from chunkwise.evaluation.verdicts_and_advice import AT_CEILING, OUT_OF_REACH, WEAK
 from chunkwise.report.sanitize import one_line
@@ -71,7 +71,7 @@ def render_evaluation(view: EvaluationView, console: Console) -> None:
 def _head(view: EvaluationView, console: Console) -> None:
     from rich.text import Text
 
-    how = f"{view.budget:,} tokens a question" if view.budget else f"k={view.k}"
+    how = f"{counted(view.budget, 'token')} a question" if view.budget else f"k={view.k}"
     console.print(Text(f"{one_line(view.label, 200)} · {how}", "bold"))
     more = f" ({view.questions_left_out:,} more left out)" if view.questions_left_out else ""
     line(
@@ -213,7 +213,7 @@ def _groups(console: Console, title: str, rows: Sequence[FigureRow], view: Evalu
         line(
             console,
             f"from {one_line(spread.easiest, 40)} to {one_line(spread.hardest, 40)}: "
-            f"{100 * spread.drop:.1f} points worse ({spread.words})",
+            f"{points(spread.drop, plus=False)} points worse ({spread.words})",
             "dim",
         )
 
@@ -321,7 +321,7 @@ def _detectable(console: Console, view: EvaluationView) -> None:
         line(
             console,
             f"With {counted(view.question_count, 'question')}, differences in {view.objective} under "
-            f"{100 * least:.1f} points are seldom shown.",
+            f"{points(least, plus=False)} points are seldom shown.",
             "dim",
         )
 

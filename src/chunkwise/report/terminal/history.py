@@ -11,6 +11,7 @@ from chunkwise.base.wording import (
     listed,
     number,
     points,
+    points_between,
     rough_dollars,
     score,
     time_words,
@@ -286,7 +287,7 @@ def render_watch(view: WatchView, console: Console) -> None:
             down = f" {LOWER}" if own.is_lower_better else ""
             table.add_row(
                 f"{one_line(row.metric, 40)}{down}", number(own.before), number(own.after), points(own.difference),
-                f"{points(own.low)} to {points(own.high)}", row.verdict, style="bold red" if own.alarm else "",
+                points_between(own.low, own.high), row.verdict, style="bold red" if own.alarm else "",
             )  # fmt: skip
         console.print(table)
     for lines in view.lines:

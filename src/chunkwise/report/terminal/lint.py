@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, percent_limit
 from chunkwise.evaluation.verdicts_and_advice import verdict
 from chunkwise.metrics.cuts.boundary_issues import AROUND, KINDS, QUESTION
 from chunkwise.metrics.metric import CutCounts
@@ -116,7 +116,7 @@ def _judged(cuts: CutCounts, share: float) -> str:
         return ""
     word, (good, excellent) = verdict(QUESTION.name, share), QUESTION.targets
     named = "below good" if word == "below" else word
-    return f", {named} (good is under {100 * good:g} %, excellent under {100 * excellent:g} %)"
+    return f", {named} (good is under {percent_limit(good)}, excellent under {percent_limit(excellent)})"
 
 
 def _kind_bars(cuts: CutCounts, console: Console) -> None:

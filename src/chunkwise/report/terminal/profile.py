@@ -154,7 +154,7 @@ def _oversized(console: Console, view: ProfileView) -> None:
         f" {found.over_200:,} ({percent(found.share_over_200)}) over 200; the longest:",
     )
     for place in found.examples:
-        _example(console, view, f"{place.tokens:,} tokens", place.text, (place,))
+        _example(console, view, counted(place.tokens, "token"), place.text, (place,))
 
 
 def _repeats(console: Console, view: ProfileView) -> None:
@@ -165,7 +165,7 @@ def _repeats(console: Console, view: ProfileView) -> None:
     partly = "" if found.complete else "; the first passages of a larger corpus were compared"
     line(
         console,
-        f"{counted(found.passages, 'passage')}, {found.copies:,} copies,"
+        f"{counted(found.passages, 'passage')}, {counted(found.copies, 'copy')},"
         f" {percent(found.token_share)} of the tokens{partly}",
     )
     for repeat in found.examples[:3]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from chunkwise.base.wording import percent, points, points_between
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.terminal.widgets import bar, heading, line, plain_table
 from chunkwise.report.views.leaderboard import Leader
@@ -34,11 +35,11 @@ def render_tuning(view: TuningView, console: Console) -> None:
         if len(view.defaults) > 1:
             line(console, "intervals and verdicts after Holm's correction over them", "dim")
         for each in view.defaults:
-            between = f"{100 * each.low:+.1f} to {100 * each.high:+.1f}"
+            between = points_between(each.low, each.high)
             line(
                 console,
                 f"{one_line(each.baseline, 60)} · {one_line(each.retriever, 60)}: "
-                f"{100 * each.difference:+.1f} points ({between}), {each.verdict}",
+                f"{points(each.difference)} points ({between}), {each.verdict}",
             )
     _levers(console, view)
     _prior(console, view)
@@ -48,7 +49,7 @@ def render_tuning(view: TuningView, console: Console) -> None:
         for part in worth:
             line(
                 console,
-                f"{one_line(part.name, 40)}: {one_line(part.best_label, 80)}, {100 * part.gain:+.1f} points",
+                f"{one_line(part.name, 40)}: {one_line(part.best_label, 80)}, {points(part.gain)} points",
             )
     if view.caveats:
         heading(console, "To be kept in mind")
@@ -73,7 +74,7 @@ def _judgement(console: Console, view: TuningView) -> None:
             "it, which flatters",
         )
         shares = [
-            f"{one_line(label, 80)} {100 * share:.0f} %"
+            f"{one_line(label, 80)} {percent(share)}"
             for label, share in view.nested.chosen[:_FOLDS]
         ]
         more = len(view.nested.chosen) - len(shares)
@@ -148,7 +149,7 @@ def _chunkings(console: Console, view: TuningView) -> None:
     for row in view.chunkings[:_LEADERS]:
         name = one_line(row.name, max(console.width - 54, 20))
         table.add_row(
-            Text(f"  {name}"), "" if row.issue_share is None else f"{100 * row.issue_share:.1f} %",
+            Text(f"  {name}"), "" if row.issue_share is None else percent(row.issue_share),
             _amount(row.chunks, "{:,.0f}"), _amount(row.median_tokens, "{:,.0f}"), _amount(row.storage, "{:.2f}×"),
         )  # fmt: skip
     console.print(table)
@@ -184,8 +185,8 @@ def _levers(console: Console, view: TuningView) -> None:
             f"{one_line(best, 24)} over {one_line(worst, 24)}" if lever.moves else "no effect shown"
         )
         table.add_row(
-            Text(f"  {lever.name}"), Text(bar(lever.effect / most, _BAR), "cyan"), f"{100 * lever.effect:.1f}",
-            f"{100 * lever.low:+.1f} to {100 * lever.high:+.1f}", Text(values, "" if lever.moves else "dim"),
+            Text(f"  {lever.name}"), Text(bar(lever.effect / most, _BAR), "cyan"), points(lever.effect, plus=False),
+            points_between(lever.low, lever.high), Text(values, "" if lever.moves else "dim"),
         )  # fmt: skip
     console.print(table)
     line(

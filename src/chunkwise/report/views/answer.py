@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chunkwise.answering.cited_answer import Citation, CitedAnswer, Claim, mark_of
+from chunkwise.base.wording import counted, dollars
 from chunkwise.core import SECTION_SEPARATOR
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import View
@@ -121,7 +122,7 @@ def _usage(answered: CitedAnswer) -> str:
         return ""
     if not used.calls:
         return " · answered from an earlier run" if used.kept else ""
-    money = f" · ${used.money:.4f}" if used.money else ""
+    money = f" · {dollars(used.money)}" if used.money else ""
     if used.money is None:
         money = " · at a price that is not known"
-    return f" · {used.prompt_tokens:,} tokens read, {used.output_tokens:,} written{money}"
+    return f" · {counted(used.prompt_tokens, 'token')} read, {used.output_tokens:,} written{money}"

@@ -209,7 +209,7 @@ class Spread:
         """How sure it is."""
         picked = f", corrected for {self.pairs:,} pairs of types" if self.pairs > 1 else ""
         verdict = "" if self.is_shown else ", not shown to be harder"
-        return f"95 % interval {points_between(self.low, self.high)}{picked}{verdict}"
+        return f"95 % interval {points_between(self.low, self.high, plus=False)}{picked}{verdict}"
 
 
 @dataclass(frozen=True, slots=True)

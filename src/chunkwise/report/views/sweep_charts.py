@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from chunkwise.base.wording import interval, points
+from chunkwise.base.wording import interval, points, points_between
 from chunkwise.evaluation.results import Figure
 from chunkwise.report.charts import (
     ACCENT,
@@ -298,7 +298,7 @@ def _effect_words(lever: Lever) -> str:
 
 
 def lever_interval(lever: Lever) -> str:
-    return f"{points(lever.low)} to {points(lever.high)}"
+    return points_between(lever.low, lever.high)
 
 
 def size_chart(sweep: SweepFigures) -> Chart | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import plural, points, short_number
+from chunkwise.base.wording import plural, points, points_between, short_number
 from chunkwise.evaluation.results import Figure, Json
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.records.json import WrongType, read_as
@@ -333,7 +333,7 @@ def _tiles(figures: SweepFigures) -> tuple[Tile, ...]:
         name = f"on {_figure_of(figures)}" + (f" ({sure})" if sure else "")
         tiles.append(Tile(mean_words(figure), name, tuning.objective))
     for each in tuning.against[:2]:
-        between = f"{points(each.low)} to {points(each.high)}"
+        between = points_between(each.low, each.high)
         name = (
             f"points against {one_line(each.baseline, 60)} ({between}): {one_line(each.words, 40)}"
         )

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from chunkwise.base.wording import counted, listed, percent, points, score, with_interval
+from chunkwise.base.wording import (
+    counted,
+    listed,
+    percent,
+    points,
+    points_between,
+    score,
+    with_interval,
+)
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.history import shown_time
 from chunkwise.report.views.view import View
@@ -148,7 +156,7 @@ def _notes(outcome: WatchOutcome, left_out: Sequence[str]) -> list[str]:
 
 def difference_words(figure: WatchedFigure) -> str:
     """ "−8.1 points (95 % interval −11.2 to −5)"."""
-    ends = f"{points(figure.low)} to {points(figure.high)}"
+    ends = points_between(figure.low, figure.high)
     return f"{points(figure.difference)} points (95 % interval {ends})"
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.wording import counted
 from chunkwise.core import SECTION_SEPARATOR, Document
 from chunkwise.retrieval.bm25 import TermTable
 from chunkwise.retrieval.databases.store import CHUNK_BITS, PARTS, PartName, Store, StoredDocument
@@ -246,7 +247,7 @@ def _pieces(stored: bytes, count: int, part: str) -> list[memoryview]:
 def _with_terms(found: dict[str, Array], table: str) -> dict[str, Array]:
     first, term, times = (found.pop(f"{table}_term.{name}") for name in ("first", "hash", "times"))
     if len(term) != len(times) or first[-1] != len(term) or (np.diff(first) < 0).any():
-        raise DamagedIndex(f"{table}_term", f"it does not count {len(term):,} rows")
+        raise DamagedIndex(f"{table}_term", f"it does not count {counted(len(term), 'row')}")
     made = TermTable.of(TermCounts(first, term, times))
     return found | {
         f"{table}_terms.{name}": np.ascontiguousarray(getattr(made, name), dtype)
@@ -299,7 +300,9 @@ class FetchedArrays(Mapping[str, Array]):
         found = read_arrays((stored for _, stored in rows), part, self._settings)
         for table in _TABLES[part]:
             if PARENT[table] == "document" and len(found[f"{table}.first"]) != len(rows) + 1:
-                raise DamagedIndex(f"{table}.first", f"it does not count {len(rows):,} documents")
+                raise DamagedIndex(
+                    f"{table}.first", f"it does not count {counted(len(rows), 'document')}"
+                )
         self._found |= found
 
     def __iter__(self) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from chunkwise.base.wording import main_reason
+from chunkwise.base.wording import counted, main_reason
 from chunkwise.chunkers import Strategy
 from chunkwise.models.cache import CachedEmbedder
 from chunkwise.models.embed.embedder import Embedder, Windowed
@@ -34,7 +34,7 @@ class LostSummaries:
         if not lost:
             return ()
         count = lost.total()
-        many = "1 summary" if count == 1 else f"{count:,} summaries"
+        many = counted(count, "summary")
         why = main_reason(lost)
         return (
             f"{many} could not be made: {why}; to ask for what is missing, {REBUILD}: all others are kept",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from chunkwise.base.errors import UnreadableDocument
+from chunkwise.base.wording import counted
 from chunkwise.documents.formats.records_as_documents import NoText
 
 _SHOWN = 3
@@ -85,9 +86,8 @@ class UnreadableSources:
 
 
 def _stay(ids: list[str]) -> str:
-    if len(ids) == 1:
-        return "1 document stays as it was"
-    return f"{len(ids):,} documents stay as they were"
+    stay = "stays as it was" if len(ids) == 1 else "stay as they were"
+    return f"{counted(len(ids), 'document')} {stay}"
 
 
 def _some(ids: list[str]) -> str:

@@ -9,6 +9,7 @@ from functools import cache, cached_property, partial
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
+from chunkwise.base.wording import counted
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import Chunked, chunk_changed, under_id
 from chunkwise.core import Document, OnProgress
@@ -406,7 +407,7 @@ class _Group:
 
     def _tell(self, characters: int) -> None:
         if self._advance:
-            note = f"{self._tally.documents:,} documents, {self._chunks:,} chunks"
+            note = f"{counted(self._tally.documents, 'document')}, {counted(self._chunks, 'chunk')}"
             self._advance(characters, note)
 
     def leave(self, id: str, fingerprint: str) -> None:

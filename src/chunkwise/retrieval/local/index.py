@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.wording import counted
 from chunkwise.core import Document, Span
 from chunkwise.models.embed.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.bm25 import K1, B, Bm25
@@ -62,7 +63,7 @@ def check_first(arrays: Arrays, table: str) -> None:
     # Paths have no column of their own: each has one title.
     rows = len(arrays["title.first"]) - 1 if table == "path" else len(arrays[_COLUMN[table]])
     if not len(first) or first[0] != 0 or first[-1] > rows or (first[1:] < first[:-1]).any():
-        raise DamagedIndex(f"{table}.first", f"it does not count {rows:,} rows")
+        raise DamagedIndex(f"{table}.first", f"it does not count {counted(rows, 'row')}")
 
 
 def check_sections(

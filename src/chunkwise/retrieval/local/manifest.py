@@ -18,6 +18,7 @@ from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.own_files import INDEX_FILE
 from chunkwise.base.untrusted import refuse_links
+from chunkwise.base.wording import shown
 from chunkwise.retrieval.errors import REBUILD, REMEDY
 from chunkwise.retrieval.local.columns import CODES, Array, Arrays, expected, expected_codes
 from chunkwise.retrieval.settings import Settings, read_settings
@@ -355,8 +356,7 @@ def _field(values: dict[str, Any], name: str, kind: type, of: type | None = None
     value = values[name]
     inside = value if of is not None and isinstance(value, list) else []
     if type(value) is not kind or any(type(each) is not of for each in inside):
-        shown = repr(value)
-        raise ValueError(f"{name} is {shown if len(shown) < 80 else shown[:80] + '…'}")
+        raise ValueError(f"{name} is {shown(value)}")
     return value
 
 

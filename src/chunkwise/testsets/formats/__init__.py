@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar, Final, Protocol, TypeVar, runtime_checkable
 
 from chunkwise.base.errors import ChunkwiseError, UnknownName
+from chunkwise.base.wording import counted
 from chunkwise.core import Document, Query
 from chunkwise.records.fields import WrongField, kind
 from chunkwise.records.read import Row
@@ -202,7 +203,7 @@ def _ids_in_words(ids: list[str]) -> str:
     if len(unique) == 1:
         return f"question {shown}"
     more = f" and {len(unique) - _NAMED} more" if len(unique) > _NAMED else ""
-    return f"{len(unique)} questions ({shown}{more})"
+    return f"{counted(len(unique), 'question')} ({shown}{more})"
 
 
 def several(names: Iterable[str]) -> bool:

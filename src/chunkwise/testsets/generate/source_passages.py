@@ -12,6 +12,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.wording import counted
 from chunkwise.core import Document, OnProgress, Span
 from chunkwise.profiling.repeats import fingerprints
 from chunkwise.testsets.locate import trimmed
@@ -264,7 +265,7 @@ def find_source_passages(
         spans.append(own)
         found.append(_passages(analyzed, own, at, terms.language))
         if advance is not None:
-            advance(len(document.text), f"{at + 1:,} documents looked at")
+            advance(len(document.text), f"{counted(at + 1, 'document')} looked at")
     repeated = sentences.repeated(spans)
     every = [passage for of_document in found for passage in of_document]
     shares = np.concatenate(repeated) if repeated else np.zeros(0)

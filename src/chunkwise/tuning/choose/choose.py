@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, percent
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.comparison_result import NO_DIFFERENCE
 from chunkwise.evaluation.results import Figure, Json
@@ -246,7 +246,7 @@ def _sentence(ran: Sequence[Outcome], queries: Sequence[Query]) -> str:
     if share is None:
         return said
     strategy = ran[0].configuration.strategy
-    return f"{said} Fewest cuts hurt with {strategy}: {100 * share:.1f} % of its chunks have a boundary issue."
+    return f"{said} Fewest cuts hurt with {strategy}: {percent(share)} of its chunks have a boundary issue."
 
 
 def _unknown(queries: Sequence[Query]) -> tuple[str, ...]:

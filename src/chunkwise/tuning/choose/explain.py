@@ -6,7 +6,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chunkwise.base.wording import all_listed, counted, points_between, with_interval
+from chunkwise.base.wording import (
+    all_listed,
+    counted,
+    percent,
+    points,
+    points_between,
+    with_interval,
+)
 from chunkwise.core import Query
 from chunkwise.evaluation.comparison_result import NO_DIFFERENCE
 from chunkwise.stats.paired import Ties
@@ -42,7 +49,7 @@ def fits_nearly_all(objective: str, tokens: float) -> str:
         else "more documents are needed to choose by"
     )
     return (
-        f"{counted(budget, 'token')} are {100 * share:.0f} % of these documents: "
+        f"{counted(budget, 'token')} are {percent(share)} of these documents: "
         f"{'nearly everything' if share >= 0.6 else 'much'} is found, whatever is chosen; {advice}"
     )
 
@@ -124,7 +131,8 @@ def _of_questions(findings: Findings) -> Iterator[str]:
         shows = (
             "no difference can be shown with them"
             if least is None
-            else f"differences of two configurations under about {100 * least:.0f} points are seldom shown with them"
+            else f"differences of two configurations under {points(least, plus=False)} points are seldom shown "
+            "with them"
         )
         yield f"Only {counted(chose, 'question')} could choose: {shows}. {FEW} or more are needed."
     if not judged and findings.nested is None:
@@ -268,12 +276,16 @@ def _searched(findings: Findings, each: BaselineComparison) -> str:
 def _against(each: BaselineComparison, name: str, lower: bool) -> str:
     sign = -1.0 if lower else 1.0
     low, high = sorted((sign * each.low, sign * each.high))
-    gain, between = sign * each.difference, points_between(low, high)
+    gain = sign * each.difference
     if each.words == "better":
-        return f"{100 * gain:.1f} points ({between}) better than {name}"
+        between = points_between(low, high, plus=False)
+        return f"{points(gain, plus=False)} points ({between}) better than {name}"
     if each.words == "worse":
-        return f"{-100 * gain:.1f} points ({points_between(-high, -low)}) worse than {name}"
-    return f"{100 * gain:+.1f} points ({between}, no difference shown) against {name}"
+        between = points_between(-high, -low, plus=False)
+        return f"{points(-gain, plus=False)} points ({between}) worse than {name}"
+    return (
+        f"{points(gain)} points ({points_between(low, high)}, no difference shown) against {name}"
+    )
 
 
 def _why(findings: Findings) -> str:

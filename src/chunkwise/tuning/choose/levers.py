@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base import spec
+from chunkwise.base.wording import points
 from chunkwise.retrieval.retrievers import get_retriever
 from chunkwise.stats.intervals import OUTSIDE, RESAMPLES, ScoreMatrix, mean
 from chunkwise.stats.paired import FEWEST, MANY
@@ -43,8 +44,8 @@ def weight_fit(score_table: ScoreTable, expected: NDArray[np.float64]) -> Weight
     if best == usual:
         why = f"of none of {len(names) - 1} others is more expected"
     else:
-        apart = 100 * (hopes[best] - hopes[usual])
-        why = f"{apart:.1f} points more are expected of {names[best]} than of {names[usual]}"
+        apart = points(hopes[best] - hopes[usual], plus=False)
+        why = f"{apart} points more are expected of {names[best]} than of {names[usual]}"
     return WeightFit(tried, names[best], why)
 
 

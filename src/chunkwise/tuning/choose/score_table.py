@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.wording import counted
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.stats.agreement import kendall
 from chunkwise.stats.intervals import ScoreMatrix, mean
@@ -133,4 +134,4 @@ def _with_gaps(table: ScoreMatrix, columns: Sequence[int]) -> dict[int, str]:
             return gone
         worst = min(kept, key=lambda at: int(scored[:, at].sum()))
         missing = anyone - int(scored[:, worst].sum())
-        gone[worst] = f"no score for {missing} questions that others have one for"
+        gone[worst] = f"no score for {counted(missing, 'question')} that others have one for"

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, get_args
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.registry import Registry
+from chunkwise.base.wording import counted
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
 from chunkwise.chunkers import registry as strategies
 from chunkwise.chunkers.packing.overlap import overlap_tokens
@@ -78,8 +79,8 @@ def check_amount(grid: Grid) -> None:
     if amount > MOST:
         sizes = " × ".join(f"{len(values):,} {name}" for name, values in grid.values)
         raise InvalidParameter(
-            f"the grid has {amount:,} combinations ({len(grid.names):,} names × {sizes}); the most allowed are "
-            f"{MOST:,}: take fewer values, or several smaller grids"
+            f"the grid has {amount:,} combinations ({counted(len(grid.names), 'name')} × {sizes}); the most allowed "
+            f"are {MOST:,}: take fewer values, or several smaller grids"
         )
 
 

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.parameters import shown
-from chunkwise.base.wording import counted, money_words, time_words
+from chunkwise.base.wording import counted, money_words, shown, time_words
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.semantic import EmbeddingChunker
 from chunkwise.models import get_embedder

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, get_args
 
 from chunkwise import chunkers
 from chunkwise.base import parameters, spec
+from chunkwise.base.deprecation import warn_renamed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.object_store import address_of
 from chunkwise.base.registry import Registry
@@ -43,9 +44,9 @@ def sweep_text(sweep: Sweep, folder: str | os.PathLike[str] = ".") -> str:
 
 def _lines(sweep: Sweep, folder: Path) -> Iterator[str]:
     yield "[sweep]"
-    yield toml_line("documents", [_from(folder, each) for each in sweep.documents])
+    yield toml_line("source", [_from(folder, each) for each in sweep.documents])
     if sweep.test_queries is not None:
-        yield toml_line("test_queries", [_from(folder, sweep.test_queries)])
+        yield toml_line("queries", [_from(folder, sweep.test_queries)])
     yield toml_line("objective", [sweep.objective])
     budget = budget_text(SweepBudget(sweep.seconds, sweep.money, sweep.currency))
     if budget:
@@ -226,7 +227,7 @@ def _of_choices(value: SweepValue, allowed: tuple[str, ...]) -> str:
 T = TypeVar("T")
 
 _KEYS = (
-    "documents", "test_queries", "objective", "budget", "price", "seed", "exact", "embedder", "finalists",
+    "source", "queries", "objective", "budget", "price", "seed", "exact", "embedder", "finalists",
     "test_share", "tokenizer", "prior", "reranker", "maxsim",
     "reading", "chunkers", "retrieval",
 )  # fmt: skip
@@ -234,8 +235,8 @@ _READING = (
     "encoding", "text_field", "id_field", "title_field", "loader", "keep_furniture", "include", "exclude",
 )  # fmt: skip
 """Options of `LoadOptions` that a plan can have."""
-_OLD_EMBEDDER = "model"
-"""The key that plans had for `embedder`."""
+_OLD_KEYS = {"documents": "source", "test_queries": "queries", "model": "embedder"}
+"""Keys that plans had, and those that have taken their place."""
 _ELSEWHERE = {
     **dict.fromkeys(("strategy", "max_tokens", "overlap", "context"), "[[sweep.chunkers]]"),
     **dict.fromkeys(_READING, "[sweep.reading]"),
@@ -250,21 +251,17 @@ def read_sweep(path: str | os.PathLike[str], *, as_record: bool = False) -> Swee
     """
     file, folder = os.fspath(path), Path(path).parent
     table = _sweep_table(file, as_record)
-    if _OLD_EMBEDDER in table.values and "embedder" in table.values:
-        needed = f"and {_OLD_EMBEDDER} is its old name; leave {_OLD_EMBEDDER} out"
-        raise table.wrong("embedder", table.values["embedder"], needed)
-    named = {key: value for key, value in table.values.items() if key != _OLD_EMBEDDER}
-    TomlTable(file, table.name, named).only(_KEYS, _ELSEWHERE)
+    table.only(_KEYS, _ELSEWHERE)
     retrieval = table.tables("retrieval", "a table is needed: [sweep.retrieval]")
     k = _k(retrieval)
     model, *others = _models(table, folder)
     budget, price = _money(table)
-    needed = 'a file or folder is needed, or a list of them: documents = "handbook/"'
-    documents = tuple(_source(name, folder) for name in table.texts("documents", needed))
+    needed = 'a file or folder is needed, or a list of them: source = "handbook/"'
+    documents = tuple(_source(name, folder) for name in table.texts("source", needed))
     test_queries = None
-    if "test_queries" in table.values:
+    if "queries" in table.values:
         test_queries = str(
-            folder / table.of_type("test_queries", str, "", "the path of a file is needed")
+            folder / table.of_type("queries", str, "", "the path of a file is needed")
         )
     return Sweep(
         documents,
@@ -308,11 +305,27 @@ def _sweep_table(file: str, as_record: bool) -> TomlTable:
         given = recorded(given, file)
     else:
         add_named_by_user(given)
-    TomlTable(file, "the file", given).only(("sweep",), dict.fromkeys(_KEYS, "[sweep]"))
+    TomlTable(file, "the file", given).only(
+        ("sweep",), dict.fromkeys((*_KEYS, *_OLD_KEYS), "[sweep]")
+    )
     table = given.get("sweep")
     if not isinstance(table, dict):
         raise ChunkwiseError(f"{file} is no plan: it has no table [sweep]; start it with that line")
-    return TomlTable(file, "[sweep]", table)
+    return _with_new_keys(TomlTable(file, "[sweep]", table), is_told=not as_record)
+
+
+def _with_new_keys(table: TomlTable, *, is_told: bool) -> TomlTable:
+    """Old keys under their new names, each with a DeprecationWarning unless the file is one of our own records."""
+    values = dict(table.values)
+    for old, new in _OLD_KEYS.items():
+        if old in values:
+            if new in values:
+                needed = f"and {old} is its old name; leave {old} out"
+                raise table.wrong(new, values[new], needed)
+            values[new] = values.pop(old)
+            if is_told:
+                warn_renamed(f"{table.file}: the key {old}", new)
+    return TomlTable(table.file, table.name, values)
 
 
 def _reading(table: TomlTable, folder: Path) -> dict[str, OptionValue]:
@@ -365,7 +378,7 @@ def _models(table: TomlTable, folder: Path) -> list[str]:
     needed = (
         f'the name of a model is needed, such as "{DEFAULT}", or a list of them, or "{NO_MODEL}"'
     )
-    key = _OLD_EMBEDDER if _OLD_EMBEDDER in table.values else "embedder"
+    key = "embedder"
     if key not in table.values:
         return [DEFAULT]
     found = [name.strip() for name in table.texts(key, needed)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, points
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.stats.intervals import upper_limits
 from chunkwise.tuning.sweep import Configuration
@@ -60,8 +60,8 @@ class Race:
         if limit >= 0:
             return ""
         return (
-            f"dropped after {counted(len(asked), 'question')}: {-100 * gains.mean():.1f} points behind {self.label}, "
-            f"by chance once in {1 / CHANCE:,.0f} times"
+            f"dropped after {counted(len(asked), 'question')}: {points(-gains.mean(), plus=False)} points behind "
+            f"{self.label}, by chance once in {1 / CHANCE:,.0f} times"
         )
 
     def _chooses(self, at: int) -> bool:
