@@ -13,7 +13,7 @@ import numpy as np
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import did_you_mean
-from chunkwise.chunkers import Strategy, get_strategy, registry
+from chunkwise.chunkers import Strategy, get_strategy, strategies
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Chunk, Hit
 from chunkwise.models import get_reranker
@@ -46,7 +46,7 @@ def counted_by(strategy: StrategyLike, length_function: LengthFunction | None) -
     name, values = spec.parse(strategy)
     if "tokenizer" in values:
         return {}
-    part = registry.get(name)
+    part = strategies.get(name)
     own = {field.name for field in parameters.fields(part)} if isinstance(part, type) else set()
     if "tokenizer" not in own:
         if length_function not in (None, len):

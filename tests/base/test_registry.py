@@ -11,7 +11,7 @@ import pytest
 from chunkwise import chunk_text, get_strategy, strategies
 from chunkwise.base.errors import BrokenContract, ChunkwiseError, UnknownName
 from chunkwise.base.user_code import run_file
-from chunkwise.chunkers import registry
+from chunkwise.chunkers import strategies as registry
 from chunkwise.core import Document, Span
 from chunkwise.testkit import check_chunker
 from chunkwise.text.analyzed import Analyzed

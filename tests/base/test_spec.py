@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from chunkwise import get_strategy, strategies
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.base.spec import key, parse
-from chunkwise.chunkers import registry
+from chunkwise.chunkers import strategies as registry
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from chunkwise import Document
-from chunkwise.chunkers import Strategy, registry
+from chunkwise.chunkers import Strategy, strategies
 from chunkwise.chunkers.packing.sized_chunker import SizedChunker
 from chunkwise.chunkers.raptor import RaptorChunker
 from chunkwise.chunkers.semantic import EmbeddingChunker
@@ -80,7 +80,7 @@ def work(name: str, text: str, overlap: int, language: str = "") -> tuple[int, i
     """Function calls made, and characters handed to the tokenizer."""
     tokenizer = recording()
     before = tokenizer.characters
-    cls = registry.get(name)
+    cls = strategies.get(name)
     if issubclass(cls, SizedChunker | TokenChunker):
         model: dict[str, object] = {}
         if issubclass(cls, EmbeddingChunker | RaptorChunker):
@@ -99,7 +99,7 @@ def work(name: str, text: str, overlap: int, language: str = "") -> tuple[int, i
 
 
 @pytest.mark.parametrize("kind", INPUTS)
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", strategies.names())
 def test_four_times_the_text_is_at_most_four_times_the_work(name: str, kind: str) -> None:
     small, large = INPUTS[kind](600), INPUTS[kind](2_400)
     # What is imported late and tables of characters met for the first time come here.
@@ -112,7 +112,7 @@ def test_four_times_the_text_is_at_most_four_times_the_work(name: str, kind: str
         assert more_characters <= 4.4 * characters + 200, (overlap, characters, more_characters)
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", strategies.names())
 def test_a_text_is_tokenised_about_once(name: str) -> None:
     text = INPUTS["prose"](20_000)
     _, characters = work(name, text, 0)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise import Document
-from chunkwise.chunkers import get_strategy, registry
+from chunkwise.chunkers import get_strategy, strategies
 from chunkwise.chunkers.long_text_segments import SegmentSizes, TextSegment, in_segments
 from chunkwise.chunkers.write_chunks import ChunkRow, row_of
 
@@ -92,7 +92,7 @@ def _rows(segments: list[TextSegment]) -> list[ChunkRow]:
 
 def test_every_strategy_that_says_so_is_among_those_tested() -> None:
     tested = {each.partition("(")[0] for each in STRATEGIES}
-    assert tested == {name for name in registry.builtin if get_strategy(name).in_segments}
+    assert tested == {name for name in strategies.builtin if get_strategy(name).in_segments}
 
 
 def _check(strategy: str, document: Document, segment: int) -> None:

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from chunkwise.chunkers import describe_all, registry
+from chunkwise.chunkers import describe_all, strategies
 from cli.in_process import Run, here
 
 __all__ = ["here"]  # a fixture
@@ -47,6 +47,6 @@ def test_every_value_a_parameter_may_have_can_be_read(
 def test_strategies_in_brief(here: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "160")
     lines = here("strategies", "--brief").stdout.splitlines()
-    assert [line.split()[0] for line in lines[:-2]] == registry.names()
+    assert [line.split()[0] for line in lines[:-2]] == strategies.names()
     assert "max_tokens" not in "".join(lines)
     assert here("strategies", "--brief", "--json").returncode == 2

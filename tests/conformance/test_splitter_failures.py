@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import regex
 
-from chunkwise.chunkers import Strategy, get_strategy, registry
+from chunkwise.chunkers import Strategy, get_strategy, strategies
 from chunkwise.core import Chunk, Document
 from chunkwise.documents import read
 from chunkwise.testkit import check_chunker, check_chunks
@@ -20,7 +20,7 @@ from hash_embedder import HashEmbedder
 pytestmark = pytest.mark.unwatched  # the contract of every strategy is watched in test_contract.py
 
 BY_NAME = {given.name: given for given in INPUTS}
-STRATEGIES = sorted(set(registry.builtin) - {"raptor"})
+STRATEGIES = sorted(set(strategies.builtin) - {"raptor"})
 """What raptor has summarised stands in no document; its chunks are whole sentences, as those of `sentences`."""
 
 CHECKED = ("recursive", "sentences", "structure", "sections", "paragraphs")

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chunkwise import Document, get_strategy
-from chunkwise.chunkers import Strategy, registry
+from chunkwise.chunkers import Strategy, strategies
 from chunkwise.testkit import check_chunker, check_chunks
 from chunkwise.testkit.hostile import hostile_documents
 from hash_embedder import HashEmbedder
@@ -19,7 +19,7 @@ from rule_summariser import FirstSentences
 # Of signs alone no summary can be written, and that is told.
 pytestmark = pytest.mark.filterwarnings("ignore:.*could not be made:UserWarning")
 
-SIZED = [name for name in registry.names() if name not in ("characters", "words", "tokens")]
+SIZED = [name for name in strategies.names() if name not in ("characters", "words", "tokens")]
 TOKENIZERS = ("o200k_base", "cl100k_base", "words", "characters")
 BY_MEANING = ("semantic", "cluster", "raptor")
 
@@ -266,7 +266,7 @@ def strategy_count(spec: str, text: str) -> int:
     return get_tokenizer(limit[0]).count(text)
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", strategies.names())
 def test_an_empty_document_has_no_chunks(name: str) -> None:
     assert list(get_strategy(name).chunks(Document("x", ""))) == []
     assert list(get_strategy(name).chunks(Document("x", " \n\t\u3000"))) == []

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from chunkwise.chunkers import get_strategy, registry
+from chunkwise.chunkers import get_strategy, strategies
 from chunkwise.core import Block, Document
 from chunkwise.testkit.hostile import hostile_documents
 from chunkwise.text.analyzed import Analyzed
@@ -154,8 +154,8 @@ def test_a_text_is_tokenised_once_whatever_is_asked_of_it() -> None:
     text = "# Head\n\n" + "Some words make a sentence. " * 200 + "\n\n- item one\n- item two\n"
     document = Analyzed(Document("x", text, format="markdown"))
     made = 0
-    for name in registry.names():
-        factory = registry.get(name)
+    for name in strategies.names():
+        factory = strategies.get(name)
         # What raptor has written is another text.
         if "tokenizer" not in getattr(factory, "__dataclass_fields__", {}) or name in (
             "characters",

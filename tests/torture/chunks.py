@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 
 from chunkwise import Document, get_strategy
-from chunkwise.chunkers import Strategy, registry
+from chunkwise.chunkers import Strategy, strategies
 from chunkwise.testkit import check_chunks
 from chunkwise.testkit.hostile import hostile_documents
 from hash_embedder import HashEmbedder
@@ -42,7 +42,7 @@ RANGES = [
     (0x1F300, 0x1F700),
     (0, 0x110000),
 ]
-STRATEGIES = sorted(registry.names())
+STRATEGIES = sorted(strategies.names())
 # Those that ask a model take ten times as long, and cut at the same places as the others.
 OFTEN = [1 if name in BY_MEANING else 8 for name in STRATEGIES]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.spec import parse
-from chunkwise.chunkers import get_strategy, registry
+from chunkwise.chunkers import get_strategy, strategies
 from chunkwise.core import Chunk, Document, Hit, Query
 from chunkwise.core.chunk import KnownSection, Outline
 from chunkwise.core.document import SECTION_SEPARATOR, plain_value
@@ -112,7 +112,7 @@ def _tokenizer(label: str) -> TokenizerLike:
     try:
         name, _ = parse(label)
         # Somebody else's code is not run for the sake of a label: it may come from a file.
-        limit = get_strategy(label).limit if name in registry.builtin else None
+        limit = get_strategy(label).limit if name in strategies.builtin else None
     except ChunkwiseError:
         limit = None
     return limit[0] if limit else DEFAULT_TOKENIZER

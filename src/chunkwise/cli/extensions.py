@@ -27,7 +27,7 @@ How to add a part of your own: docs/extending.md.
 
 KINDS = {
     "loaders": "chunkwise.documents.loader:loaders",
-    "chunkers": "chunkwise.chunkers:registry",
+    "chunkers": "chunkwise.chunkers:strategies",
     "embedders": "chunkwise.models:embedders",
     "rerankers": "chunkwise.models:rerankers",
     "language_models": "chunkwise.models:language_models",

@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from chunkwise.base.progress import OnProgress
 from chunkwise.core.chunk import Chunk, KnownSection, Outline, Piece, SectionStretch
-from chunkwise.core.document import (
-    AS_WRITTEN,
-    BLOCK_KINDS,
-    FORMATS,
-    SECTION_SEPARATOR,
-    Block,
-    BlockKind,
-    Box,
-    Document,
-    Link,
-    PageBoxes,
-    Span,
-)
+from chunkwise.core.document import AS_WRITTEN, FORMATS, SECTION_SEPARATOR, Document, Span
 from chunkwise.core.hit import Hit, HitPlace
+from chunkwise.core.layout import BLOCK_KINDS, Block, BlockKind, Box, Link, PageBoxes
 from chunkwise.core.query import Fact, Label, Passage, Query, Reference, Score
 
 __all__ = [

@@ -1,104 +1,18 @@
-"""A text, its places and its layout, and where it stands on the pages it was read from."""
+"""A text with its id and layout, and places in it."""
 
 from __future__ import annotations
 
 import os
-from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time
-from functools import partial
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import shown
-
-_STACKED = 1.5
-"""Lines of a rectangle are no further apart than this many times their height."""
-
-
-class Box(NamedTuple):
-    """A rectangle on a page, in PDF points (1/72 inch) from the lower left corner; `y1` is its upper edge."""
-
-    page: int
-    """From 1."""
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-
-
-@dataclass(frozen=True, slots=True)
-class PageBoxes:
-    """The lines of a document in the order of its text: where each begins and ends in it, and its box.
-
-    Numbers stand in arrays, tenths of a point for the corners: a book of a thousand pages has fifty thousand lines.
-    """
-
-    starts: array[int] = field(default_factory=lambda: array("q"), repr=False)
-    ends: array[int] = field(default_factory=lambda: array("q"), repr=False)
-    pages: array[int] = field(default_factory=lambda: array("i"), repr=False)
-    corners: array[int] = field(default_factory=lambda: array("i"), repr=False)
-    """Four a line, x0, y0, x1, y1, in tenths of a point."""
-
-    @classmethod
-    def of(
-        cls, lines: Iterable[tuple[int, int, tuple[int, float, float, float, float]]]
-    ) -> PageBoxes:
-        """From start, end and box of each line, in order."""
-        found = list(lines)
-        corners = [round(10 * each) for _, _, box in found for each in box[1:]]
-        return cls(
-            array("q", [start for start, _, _ in found]),
-            array("q", [end for _, end, _ in found]),
-            array("i", [box[0] for _, _, box in found]),
-            array("i", corners),
-        )
-
-    def __len__(self) -> int:
-        return len(self.starts)
-
-    def __hash__(self) -> int:
-        return hash((len(self.starts), self.corners.tobytes()))
-
-    def line(self, number: int) -> Box:
-        x0, y0, x1, y1 = self.corners[4 * number : 4 * number + 4]
-        return Box(self.pages[number], x0 / 10, y0 / 10, x1 / 10, y1 / 10)
-
-    def lines(self, start: int, end: int) -> Iterator[Box]:
-        """Of each line that a span touches, the whole line."""
-        first = bisect_right(self.ends, start)
-        for number in range(first, bisect_left(self.starts, end) if start < end else first):
-            yield self.line(number)
-
-    def within(self, start: int, end: int) -> tuple[Box, ...]:
-        """The rectangles a span stands in: lines that stand below each other in one column are one."""
-        found: list[Box] = []
-        for box in self.lines(start, end):
-            if found and _goes_on(found[-1], box):
-                last = found[-1]
-                low = min(last.x0, box.x0), min(last.y0, box.y0)
-                box = Box(box.page, *low, max(last.x1, box.x1), max(last.y1, box.y1))
-                found.pop()
-            found.append(box)
-        return tuple(found)
-
-
-def _goes_on(above: Box, line: Box) -> bool:
-    """Whether a line is the next one of a rectangle: on its page, right below it or beside its last line."""
-    height = line.y1 - line.y0
-    apart = above.y0 - line.y1
-    beside = line.x0 < above.x1 and above.x0 < line.x1
-    return above.page == line.page and beside and -height <= apart <= _STACKED * height
-
-
-BlockKind = Literal["heading", "paragraph", "item", "header", "row", "code"]
-"""What a block is: `header` and `row` are lines of a table, `item` one entry of a list."""
-
-BLOCK_KINDS: tuple[BlockKind, ...] = ("heading", "paragraph", "item", "header", "row", "code")
-_KIND_NUMBERS = {kind: number for number, kind in enumerate(BLOCK_KINDS)}
+from chunkwise.core.layout import Block, Box, Link, PackedBlocks, PageBoxes, packed
 
 AS_WRITTEN = ("text", "markdown", "code", "rst", "tex", "asciidoc", "org")
 """Formats whose text is the file's own, line by line and character by character."""
@@ -148,49 +62,6 @@ class Span(NamedTuple):
 
     start: int
     end: int
-
-
-class Block(NamedTuple):
-    """A piece of layout the source format declares: blocks are ordered and do not overlap."""
-
-    kind: BlockKind
-    start: int
-    end: int
-    level: int = 0
-    """Depth of a heading (1 = top) or nesting of a list item (0 = outermost)."""
-    group: int = 0
-    """Items of one list and rows of one table share a number; neighbours differ."""
-
-
-class Link(NamedTuple):
-    """Text that leads to another document, where the text itself does not say so, as in HTML."""
-
-    start: int
-    end: int
-    target: str
-    """As it is written there: an address, or a path from the document's own."""
-
-
-class _PackedBlocks(NamedTuple):
-    """Blocks in columns, on their way to another process: by themselves they take ten times as long."""
-
-    kind: bytes
-    numbers: tuple[array[int], ...]
-
-    def blocks(self) -> tuple[Block, ...]:
-        kinds = map(BLOCK_KINDS.__getitem__, self.kind)
-        return tuple(map(partial(tuple.__new__, Block), zip(kinds, *self.numbers, strict=True)))
-
-
-def _packed(blocks: tuple[Block, ...]) -> _PackedBlocks | tuple[Block, ...]:
-    """The blocks themselves where they are none that a loader of ours makes."""
-    try:
-        kinds, start, end, level, group = zip(*blocks, strict=True)
-        codes = bytes(map(_KIND_NUMBERS.__getitem__, kinds))
-        numbers = (array("q", column) for column in (start, end, level, group))
-        return _PackedBlocks(codes, tuple(numbers))
-    except (KeyError, TypeError, ValueError, OverflowError):
-        return blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,12 +114,12 @@ class Document:
     def __getstate__(self) -> list[object]:
         state = [getattr(self, name) for name in self.__slots__]
         if self.blocks:
-            state[_BLOCKS] = _packed(self.blocks)
+            state[_BLOCKS] = packed(self.blocks)
         return state
 
     def __setstate__(self, state: list[object]) -> None:
         for name, value in zip(self.__slots__, state, strict=True):
-            if isinstance(value, _PackedBlocks):
+            if isinstance(value, PackedBlocks):
                 value = value.blocks()
             object.__setattr__(self, name, value)
 

@@ -1,297 +1,35 @@
-"""Embedders, rerankers, language models by their names: real ones, local or behind an endpoint."""
+"""Embedders, rerankers, language models and finders of names, each by its name."""
 
-from __future__ import annotations
-
-import re
-from functools import partial
-from typing import TYPE_CHECKING, Any
-
-from chunkwise.base import spec
-from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.parameters import build
-from chunkwise.base.registry import Registry
-
-if TYPE_CHECKING:
-    from chunkwise.core import OnProgress
-    from chunkwise.models.embed.embedder import Embedder, TokenEncoder
-    from chunkwise.models.llm.language_model import LanguageModel
-    from chunkwise.models.name_finder import NameFinder
-    from chunkwise.models.rerank.reranker import Reranker
-
-
-_NAMES = ("timeout", "attempts")
-# Only what begins with one of these: names of models may have brackets of their own.
-_SAID = re.compile(rf"(.+?)(\(\s*(?:{'|'.join(_NAMES)})\s*=[^()]*\))\s*", re.DOTALL)
-
-
-def split_patience(model: str) -> tuple[str, dict[str, Any]]:
-    """The name, and what stands behind it in brackets: seconds an answer may take, requests made at most."""
-    found = _SAID.fullmatch(model)
-    if found is None:
-        return model, {}
-    try:
-        values = spec.parse(f"endpoint{found[2]}")[1]
-    except InvalidParameter:
-        values = {}
-    if not values or values.keys() - set(_NAMES) or not all(map(_is_number, values.values())):
-        raise InvalidParameter(
-            f"cannot read {found[2]} behind the name of a model; write it like (timeout=10, attempts=2)"
-        )
-    return found[1], values
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-DEFAULT = "minilm"
-_MAXSIM = "maxsim"
-_LOCAL = "local"
-
-EMBEDDER_FORMS = {
-    "minilm": "all-MiniLM-L6-v2 on this machine; fetched once; minilm(long=truncate): only the start of long texts",
-    "bge-small": "bge-small-en-v1.5 on this machine; fetched once; English",
-    "arctic-s": "snowflake-arctic-embed-s on this machine; fetched once; English",
-    "e5-small": "e5-small on this machine; fetched once; English",
-    "granite-30m": "granite-embedding-30m-english on this machine; fetched once; English",
-    "gte-small": "gte-small in 32 bits on this machine; fetched once, through npm; English, slow",
-    "use-multi": "universal-sentence-encoder-multilingual v3 on this machine; fetched once; 15 languages",
-    "openai:NAME": "OpenAI's endpoint, key in OPENAI_API_KEY",
-    "https://HOST/v1#NAME": "any endpoint that speaks as OpenAI's does; key, if any, in CHUNKWISE_API_KEY; "
-    "NAME(timeout=10, attempts=2): less patience",
-    "sentence-transformers:NAME": "any model of that library",
-    "fastembed:NAME": "any model of that library",
-    "PATH/model.onnx": "your own export, tokenizer.json beside it",
-}
-"""How a model may be named, and what it then is."""
-
-RERANKER_FORMS = {
-    "local": "ms-marco-MiniLM-L-12-v2 on this machine; fetched once; English; local(seconds=5): less time a question",
-    "maxsim": "token by token with the vectors of minilm, on this machine; for English; measure what it changes",
-    "https://HOST/rerank#NAME": "any endpoint with a rerank call; key, if any, in CHUNKWISE_API_KEY; "
-    "NAME(timeout=10, attempts=2): less patience",
-    "cohere:NAME": "Cohere's endpoint, key in COHERE_API_KEY",
-    "jina:NAME": "Jina's endpoint, key in JINA_API_KEY",
-    "sentence-transformers:NAME": "any cross-encoder of that library",
-    "PATH/reranker.onnx": "your own export, tokenizer.json beside it",
-}
-
-LANGUAGE_MODEL_FORMS = {
-    "local": "SmolLM2-135M-Instruct on this machine; fetched once; small: measure it before you trust it",
-    "local:qwen-1.5b": "Qwen2.5-Coder-1.5B-Instruct on this machine; 1.1 GB, fetched once",
-    "PATH/model.gguf": "any GGUF file of your own, on this machine",
-    "openai:NAME": "OpenAI's endpoint, key in OPENAI_API_KEY",
-    "https://HOST/v1#NAME": "any server that speaks as OpenAI's does: Ollama, vLLM; key, if any, in CHUNKWISE_API_KEY",
-}
-
-
-embedders = Registry(
-    "embedder",
-    "chunkwise.embedders",
-    {
-        DEFAULT: "chunkwise.models.embed.pretrained:MiniLM",
-        "bge-small": "chunkwise.models.embed.pretrained:bge_small",
-        "arctic-s": "chunkwise.models.embed.pretrained:arctic_s",
-        "e5-small": "chunkwise.models.embed.pretrained:e5_small",
-        "granite-30m": "chunkwise.models.embed.pretrained:granite_30m",
-        "gte-small": "chunkwise.models.embed.pretrained:gte_small",
-        "use-multi": "chunkwise.models.embed.pretrained:use_multilingual",
-    },
-    needs=("embed(texts, kind)", "identity", "dimensions"),
-    example=f"{DEFAULT}(long=truncate)",
-    forms=EMBEDDER_FORMS,
-)
-rerankers = Registry(
-    "reranker",
-    "chunkwise.rerankers",
-    {
-        _LOCAL: "chunkwise.models.rerank.cross_encoder:PretrainedReranker",
-        _MAXSIM: "chunkwise.models.rerank.maxsim:MaxSimReranker",
-    },
-    needs=("scores(query, texts)", "identity"),
-    example=f"{_MAXSIM}(first=0.5)",
-    forms=RERANKER_FORMS,
-)
-language_models = Registry(
-    "language model",
-    "chunkwise.language_models",
-    {},
-    needs=("complete(request, stop)", "identity", "price_name", "window", "concurrency"),
-    example="mine(parameter=1)",
-    forms=LANGUAGE_MODEL_FORMS,
+from chunkwise.models.registry import (
+    DEFAULT,
+    EMBEDDER_FORMS,
+    LANGUAGE_MODEL_FORMS,
+    RERANKER_FORMS,
+    embedders,
+    get_embedder,
+    get_language_model,
+    get_name_finder,
+    get_reranker,
+    get_token_encoder,
+    language_models,
+    name_finders,
+    rerankers,
+    split_patience,
 )
 
-name_finders = Registry(
-    "name finder",
-    "chunkwise.name_finders",
-    {
-        "spacy": "chunkwise.models.name_finder:SpacyNames",
-        "lac": "chunkwise.models.name_finder:LacNames",
-    },
-    needs=("names(text)", "identity"),
-    example="spacy(model=en_core_web_sm)",
-)
-
-
-def get_name_finder(finder: str | NameFinder) -> NameFinder:
-    """The name finder of this name, or the one given."""
-    made: NameFinder = (
-        name_finders.make(finder) if isinstance(finder, str) else name_finders.checked(finder)
-    )
-    return made
-
-
-def get_embedder(
-    model: str | Embedder = DEFAULT, *, cache: bool = True, advance: OnProgress | None = None
-) -> Embedder:
-    """The embedder of this name, or the one given; with `cache` no text is ever read twice."""
-    embedder: Embedder = (
-        embedders.make(model, partial(_embedder, advance=advance))
-        if isinstance(model, str)
-        else embedders.checked(model)
-    )
-    if not cache:
-        return embedder
-    from chunkwise.models.cache import CachedEmbedder, ModelCache, cached
-
-    return embedder if isinstance(embedder, CachedEmbedder) else cached(embedder, ModelCache())
-
-
-def _embedder(model: str, advance: OnProgress | None) -> Embedder | None:
-    if model.partition("(")[0].strip() in embedders.builtin:
-        named, values = spec.parse(model, embedders.kind, embedders.example)
-        made: Embedder = build(partial(embedders.get(named), advance=advance), named, values)
-        return made
-    kind, _, name = model.partition(":")
-    if kind.lower() in ("http", "https"):
-        from chunkwise.models.embed.endpoint import EndpointEmbedder
-
-        address, name, patience = _endpoint(model)
-        return EndpointEmbedder(address, name, **patience)
-    if kind == "openai" and name:
-        from chunkwise.models.embed.endpoint import EndpointEmbedder
-
-        name, patience = split_patience(name)
-        return EndpointEmbedder("https://api.openai.com/v1", name, **patience)
-    if kind == "sentence-transformers" and name:
-        from chunkwise.models.sentence_transformers import SentenceTransformersEmbedder
-
-        return SentenceTransformersEmbedder(name)
-    if kind == "fastembed" and name:
-        from chunkwise.models.embed.fastembed import FastembedEmbedder
-
-        return FastembedEmbedder(name)
-    if model.endswith(".onnx"):
-        from chunkwise.models.embed.onnx import OnnxEmbedder
-
-        return OnnxEmbedder(model)
-    return None
-
-
-def get_token_encoder(
-    model: str | TokenEncoder, *, advance: OnProgress | None = None
-) -> TokenEncoder:
-    """What gives a vector a token (late interaction): the model of this name, or the one given."""
-    if not isinstance(model, str):
-        return model
-    from chunkwise.models.embed.colbert import PretrainedTokenEncoder
-
-    return PretrainedTokenEncoder(model, advance)
-
-
-def get_reranker(model: str | Reranker, *, advance: OnProgress | None = None) -> Reranker:
-    """The reranker of this name, or the one given."""
-    made: Reranker = (
-        rerankers.make(model, partial(_reranker, advance=advance))
-        if isinstance(model, str)
-        else rerankers.checked(model)
-    )
-    return made
-
-
-def _reranker(model: str, advance: OnProgress | None) -> Reranker | None:
-    kind, _, name = model.partition(":")
-    if kind.lower() in ("http", "https", *_RERANK_SERVICES):
-        from chunkwise.models.rerank.endpoint import EndpointReranker
-
-        if kind in _RERANK_SERVICES and name:
-            address, variable = _RERANK_SERVICES[kind]
-            name, patience = split_patience(name)
-            return EndpointReranker(address, name, variable, **patience)
-        if kind.lower() in ("http", "https"):
-            address, name, patience = _endpoint(model)
-            return EndpointReranker(address, name, **patience)
-    if kind == "sentence-transformers" and name:
-        from chunkwise.models.sentence_transformers import SentenceTransformersReranker
-
-        return SentenceTransformersReranker(name)
-    if model.endswith(".onnx"):
-        from chunkwise.models.rerank.cross_encoder import OnnxReranker
-
-        return OnnxReranker(model)
-    if model.partition("(")[0].strip() in _RERANKER_PARAMETERS:
-        return _local_reranker(model, advance)
-    return None
-
-
-_RERANKER_PARAMETERS = {_MAXSIM: "first", _LOCAL: "seconds"}
-"""Of those on this machine; a model and a cache of one's own are objects, which cannot be written in a name."""
-
-
-def _local_reranker(model: str, advance: OnProgress | None) -> Reranker:
-    name, values = spec.parse(model, rerankers.kind, f"{_LOCAL}(seconds=5)")
-    allowed = _RERANKER_PARAMETERS[name]
-    for other in values.keys() - {allowed}:
-        raise InvalidParameter(f"{name} has no parameter {other!r}; it has: {allowed}")
-    make = rerankers.get(name)
-    made: Reranker = build(partial(make, advance=advance) if name == _LOCAL else make, name, values)
-    return made
-
-
-def get_language_model(
-    model: str | LanguageModel, *, advance: OnProgress | None = None
-) -> LanguageModel:
-    """The language model of this name, or the one given."""
-    made: LanguageModel = (
-        language_models.make(model, partial(_language_model, advance=advance))
-        if isinstance(model, str)
-        else language_models.checked(model)
-    )
-    return made
-
-
-def _language_model(model: str, advance: OnProgress | None) -> LanguageModel | None:
-    kind, _, name = model.partition(":")
-    # First: servers like to call a model by its file's name.
-    if kind.lower() in ("http", "https") or (kind == "openai" and name):
-        from chunkwise.models.llm.endpoint import EndpointModel
-
-        if kind == "openai":
-            name, patience = split_patience(name)
-            return EndpointModel("https://api.openai.com/v1", name, **patience)
-        address, name, patience = _endpoint(model)
-        return EndpointModel(address, name, **patience)
-    if kind == _LOCAL or model.lower().endswith(".gguf"):
-        from chunkwise.models.llm.local import LocalModel, packaged
-
-        return packaged(name, advance) if kind == _LOCAL else LocalModel(model)
-    return None
-
-
-_RERANK_SERVICES = {
-    "cohere": ("https://api.cohere.com/v2/rerank", "COHERE_API_KEY"),
-    "jina": ("https://api.jina.ai/v1/rerank", "JINA_API_KEY"),
-}
-
-
-def _endpoint(model: str) -> tuple[str, str, dict[str, Any]]:
-    """Address, model and patience of `https://host/v1#name(timeout=10)`."""
-    from chunkwise.models.http_client import place, without_secrets
-
-    model, patience = split_patience(model)
-    address, _, name = model.partition("#")
-    scheme = without_secrets(address).scheme
-    if not name:
-        where = f"{scheme}://{place(address)}"
-        raise InvalidParameter(f"{where} names no model; write {where}#NAME")
-    return address, name, patience
+__all__ = [
+    "DEFAULT",
+    "EMBEDDER_FORMS",
+    "LANGUAGE_MODEL_FORMS",
+    "RERANKER_FORMS",
+    "embedders",
+    "get_embedder",
+    "get_language_model",
+    "get_name_finder",
+    "get_reranker",
+    "get_token_encoder",
+    "language_models",
+    "name_finders",
+    "rerankers",
+    "split_patience",
+]

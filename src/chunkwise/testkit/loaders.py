@@ -9,7 +9,7 @@ from typing import get_args
 
 from chunkwise.base.errors import BrokenContract, InvalidParameter, UnreadableDocument
 from chunkwise.core import Document
-from chunkwise.core.document import BlockKind
+from chunkwise.core.layout import BlockKind
 from chunkwise.documents.loader import Loader, LoadOptions, get_loader
 from chunkwise.documents.source import HEAD, Source
 

@@ -2,7 +2,7 @@
 
 import time
 
-from chunkwise.testsets.formats import JsonKeys
+from chunkwise.testsets.formats.registry import JsonKeys
 
 
 def test_keys_are_those_of_json_alone() -> None:

@@ -15,8 +15,9 @@ from chunkwise.records.fields import WrongField, identifier, kind, optional_stri
 from chunkwise.records.json import without_half_characters
 from chunkwise.records.read import Row, parquet_rows
 from chunkwise.records.write import arrow, write_parquet
-from chunkwise.testsets.formats import WHOLE, Losses, made_of
+from chunkwise.testsets.formats import WHOLE, Losses
 from chunkwise.testsets.formats.qrels import whole
+from chunkwise.testsets.formats.registry import made_of
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
 _UNDATED = datetime(1970, 1, 1)  # the field is obligatory, and a run must give the same bytes again

@@ -16,7 +16,7 @@ from chunkwise.documents.walk import BEIR_QUERIES as _QUERIES
 from chunkwise.records.fields import WrongField, identifier, listed, optional_string, string
 from chunkwise.records.read import csv_records, read_json_lines, read_text
 from chunkwise.records.write import text_file, write_json_lines
-from chunkwise.testsets.formats import Losses, made_of
+from chunkwise.testsets.formats import Losses
 from chunkwise.testsets.formats.qrels import (
     Judgement,
     Judgements,
@@ -24,6 +24,7 @@ from chunkwise.testsets.formats.qrels import (
     judged_documents,
     whole,
 )
+from chunkwise.testsets.formats.registry import made_of
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
 _HEADER = ("query-id", "corpus-id", "score")

@@ -19,7 +19,8 @@ from chunkwise.records.fields import (
 from chunkwise.records.json import json_problem, parse_json
 from chunkwise.records.read import csv_rows, read_text
 from chunkwise.records.write import write_csv
-from chunkwise.testsets.formats import Losses, header, made_of, several
+from chunkwise.testsets.formats import Losses
+from chunkwise.testsets.formats.registry import header, made_of, several
 from chunkwise.testsets.testset import Draft, Quote, TestSet, Unreadable
 
 _COLUMNS = ("question", "references", "corpus_id")

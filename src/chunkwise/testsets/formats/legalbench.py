@@ -19,7 +19,8 @@ from chunkwise.records.fields import (
 from chunkwise.records.json import without_half_characters
 from chunkwise.records.read import read_json
 from chunkwise.records.write import write_json
-from chunkwise.testsets.formats import JsonKeys, Losses, entries_of, made_of
+from chunkwise.testsets.formats import Losses
+from chunkwise.testsets.formats.registry import JsonKeys, entries_of, made_of
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
 

@@ -17,7 +17,8 @@ from chunkwise.records.fields import WrongField, items, kind, optional_string, s
 from chunkwise.records.json import parse_json, without_half_characters
 from chunkwise.records.read import Row, csv_rows, read_json, read_json_lines, read_text
 from chunkwise.records.write import write_csv, write_json, write_json_lines
-from chunkwise.testsets.formats import JsonKeys, Losses, entries_of, header, made_of
+from chunkwise.testsets.formats import Losses
+from chunkwise.testsets.formats.registry import JsonKeys, entries_of, header, made_of
 from chunkwise.testsets.testset import Draft, Quote, TestSet, Unreadable
 
 _FORMS = ({"user_input"}, {"question", "ground_truth"}, {"question", "ground_truths"})

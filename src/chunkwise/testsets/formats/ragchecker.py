@@ -10,7 +10,8 @@ from chunkwise.core import Document, Query
 from chunkwise.records.fields import identifier, optional_string, string
 from chunkwise.records.read import read_json
 from chunkwise.records.write import write_json
-from chunkwise.testsets.formats import JsonKeys, Losses, entries_of, made_of
+from chunkwise.testsets.formats import Losses
+from chunkwise.testsets.formats.registry import JsonKeys, entries_of, made_of
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
 

@@ -28,7 +28,8 @@ from chunkwise.records.fields import (
 )
 from chunkwise.records.read import read_json
 from chunkwise.records.write import write_json
-from chunkwise.testsets.formats import JsonKeys, Losses, several
+from chunkwise.testsets.formats import Losses
+from chunkwise.testsets.formats.registry import JsonKeys, several
 from chunkwise.testsets.question_record import TrackedRecord
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable, shown_quote
 

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from chunkwise.base.wording import counted, percent
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.comparison_result import NO_DIFFERENCE
 from chunkwise.evaluation.results import Figure, Json
@@ -20,7 +19,15 @@ from chunkwise.records.json import json_text
 from chunkwise.stats.intervals import Interval, intervals, mean
 from chunkwise.stats.paired import Ties, detectable, holm, holm_shares, paired_differences, ties
 from chunkwise.tuning.choose.corpus_parts import corpus_parts, small_parts
-from chunkwise.tuning.choose.explain import Findings, caveats, not_run, sentence, without_references
+from chunkwise.tuning.choose.explain import (
+    Findings,
+    caveats,
+    not_known,
+    not_run,
+    nothing_recommended,
+    sentence,
+    without_references,
+)
 from chunkwise.tuning.choose.levers import levers, weight_fit
 from chunkwise.tuning.choose.score_table import (
     ScoreTable,
@@ -196,6 +203,7 @@ def result_without_scores(
 ) -> SweepResult:
     """Nothing is chosen; standings come by the share of chunks with boundary issues, then by storage and chunks."""
     ran = sorted((outcome for outcome in outcomes if not outcome.error), key=_hurt)
+    cleanest = (ran[0].configuration.strategy, issue_share(ran[0])) if ran else ("", None)
     nothing = Figure(None)
     return SweepResult(
         plan=requested,
@@ -203,7 +211,7 @@ def result_without_scores(
         data={},
         objective=sweep.objective,
         chosen="",
-        sentence=_sentence(ran, queries),
+        sentence=nothing_recommended(cleanest, queries),
         standings=tuple(
             Standing(
                 outcome.configuration.key, outcome.configuration.label, nothing, None,
@@ -217,7 +225,7 @@ def result_without_scores(
         fit=None,
         agreement={},
         caveats=(
-            *_unknown(queries),
+            *not_known(queries),
             *without_references(queries),
             *not_run(sweep, plan, outcomes),
         ),
@@ -237,31 +245,6 @@ def _hurt(outcome: Outcome) -> tuple[float, float, float]:
     share = issue_share(outcome)
     costs = cost_amount(outcome, "storage"), cost_amount(outcome, "chunks")
     return (math.inf if share is None else share, *costs)
-
-
-def _sentence(ran: Sequence[Outcome], queries: Sequence[Query]) -> str:
-    why = "without questions" if not queries else "no question that chooses has a score"
-    said = f"Nothing can be recommended: {why}, it is not known what would be found."
-    share = issue_share(ran[0]) if ran else None
-    if share is None:
-        return said
-    strategy = ran[0].configuration.strategy
-    return f"{said} Fewest cuts hurt with {strategy}: {percent(share)} of its chunks have a boundary issue."
-
-
-def _unknown(queries: Sequence[Query]) -> tuple[str, ...]:
-    if queries:
-        return (
-            f"{counted(len(queries), 'question')} and not one score among those that choose: "
-            "chunkwise testset check FILE DOCUMENTS says what is wrong with them.",
-        )
-    return (
-        "Without questions it cannot be known what a search finds, which retriever suits, or whether any "
-        "configuration is better than a common default; clean cuts and low costs do not tell.",
-        "Write 30 questions or more, each with the passage that answers it, or have them made: chunkwise testset "
-        "generate DOCUMENTS -o FILE; then chunkwise tune DOCUMENTS --test-queries FILE. "
-        "chunkwise testset check FILE DOCUMENTS finds mistakes in them, chunkwise testset review FILE shows them.",
-    )
 
 
 NEAR = 0.01

@@ -313,3 +313,29 @@ def _picked(findings: Findings) -> str:
         "of those within a point of what most is expected of, the cleanest cuts come first, then cost, then the "
         "expected score"
     )
+
+
+def nothing_recommended(cleanest: tuple[str, float | None], queries: Sequence[Query]) -> str:
+    """Of a sweep without scores, with the strategy of the fewest boundary issues and their share of its chunks."""
+    strategy, share = cleanest
+    why = "without questions" if not queries else "no question that chooses has a score"
+    said = f"Nothing can be recommended: {why}, it is not known what would be found."
+    if share is None:
+        return said
+    return f"{said} Fewest cuts hurt with {strategy}: {percent(share)} of its chunks have a boundary issue."
+
+
+def not_known(queries: Sequence[Query]) -> tuple[str, ...]:
+    """What a sweep without scores cannot tell, and what to do."""
+    if queries:
+        return (
+            f"{counted(len(queries), 'question')} and not one score among those that choose: "
+            "chunkwise testset check FILE DOCUMENTS says what is wrong with them.",
+        )
+    return (
+        "Without questions it cannot be known what a search finds, which retriever suits, or whether any "
+        "configuration is better than a common default; clean cuts and low costs do not tell.",
+        "Write 30 questions or more, each with the passage that answers it, or have them made: chunkwise testset "
+        "generate DOCUMENTS -o FILE; then chunkwise tune DOCUMENTS --test-queries FILE. "
+        "chunkwise testset check FILE DOCUMENTS finds mistakes in them, chunkwise testset review FILE shows them.",
+    )

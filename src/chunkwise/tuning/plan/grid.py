@@ -12,8 +12,7 @@ from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.registry import Registry
 from chunkwise.base.wording import counted
-from chunkwise.chunkers import Chunker, Strategy, get_strategy
-from chunkwise.chunkers import registry as strategies
+from chunkwise.chunkers import Chunker, Strategy, get_strategy, strategies
 from chunkwise.chunkers.packing.overlap import overlap_tokens
 from chunkwise.chunkers.parent_child import ParentChildChunker
 from chunkwise.chunkers.semantic import EmbeddingChunker

@@ -357,7 +357,7 @@ def _chunkers(table: TomlTable, folder: Path) -> tuple[Grid, ...]:
     found = table.tables("chunkers", "tables are needed: [[sweep.chunkers]]")
     if not found:
         return default_chunkers(has_headings=True)
-    return tuple(read_grid(each, "strategy", chunkers.registry, folder) for each in found)
+    return tuple(read_grid(each, "strategy", chunkers.strategies, folder) for each in found)
 
 
 def _retrieval(tables: list[TomlTable], folder: Path) -> tuple[Grid, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.chunkers import Strategy, registry
+from chunkwise.chunkers import Strategy, strategies
 from chunkwise.core import Chunk, Document, OnProgress, Query
 from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.system_under_test import chunk_cost
@@ -209,7 +209,7 @@ class SharedCorpus:
         collector = Collector(MemorySink(), settings)
         # Our own strategies count exactly; where they count in the index's tokens nothing is counted again.
         limit = strategy.limit
-        counted = strategy.name in registry.builtin and (
+        counted = strategy.name in strategies.builtin and (
             limit is None or limit[0] == self._tokenizer
         )
         for made in build_on_features(

@@ -15,7 +15,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.untrusted import refuse_links
 from chunkwise.base.user_code import file_fingerprint
 from chunkwise.base.version import __version__
-from chunkwise.chunkers import get_strategy, registry
+from chunkwise.chunkers import get_strategy, strategies
 from chunkwise.core import Document, Query
 from chunkwise.documents.walk import SWEEP_FILES, SWEEP_RECORD
 from chunkwise.evaluation.results import Json, documents_hash
@@ -138,7 +138,7 @@ def _difference(name: str, known: SweepFingerprint, now: SweepFingerprint) -> st
 
 def _is_ours(strategy: str) -> bool:
     try:
-        return not strategy or spec.parse(strategy)[0] in registry.builtin
+        return not strategy or spec.parse(strategy)[0] in strategies.builtin
     except InvalidParameter:
         return False
 
