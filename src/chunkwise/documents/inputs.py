@@ -442,7 +442,7 @@ def _of_address(
         ):
             if problem is not None:
                 on_unreadable(problem)
-            elif source.data is None and source.opening is None:
+            elif source.is_elsewhere:
                 yield UnchangedSource(source)
             elif source.origin == shown or not may_be_results(source.name, source.head()):
                 yield source
