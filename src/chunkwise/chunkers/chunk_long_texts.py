@@ -36,6 +36,7 @@ from chunkwise.chunkers.chunk import (
     ChunkOutcome,
     StrategyLike,
     batches,
+    begin_long_document,
     check_can_travel,
     cut_batch,
     cut_in_this_process,
@@ -44,7 +45,6 @@ from chunkwise.chunkers.chunk import (
     warn_of_unparsed,
 )
 from chunkwise.chunkers.contextual import with_headings
-from chunkwise.chunkers.laid_down_documents import begin_laying_down
 from chunkwise.chunkers.write_chunks import SegmentPlace
 from chunkwise.core import Chunk, Document
 from chunkwise.documents import InputItem, InputReader, Inputs, LoadOptions
@@ -447,7 +447,7 @@ class _SegmentRun:
                 continue
             for unit in units:
                 assert isinstance(unit, Source)
-                pieces = begin_laying_down(workers, _Cutting.one_by_one, unit, folder)
+                pieces = begin_long_document(workers, _Cutting.one_by_one, unit, folder)
                 yield partial(self._segments, pieces)
 
     def _results(
