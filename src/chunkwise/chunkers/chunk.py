@@ -18,8 +18,8 @@ from chunkwise.base.atomic_files import scratch_folder
 from chunkwise.base.deprecation import renamed
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.garbage_collection import uncollected
-from chunkwise.base.laid_down import take_up
 from chunkwise.base.parameters import takes
+from chunkwise.base.spill_file import read_spilled
 from chunkwise.base.wording import counted
 from chunkwise.base.workers import (
     Jobs,
@@ -478,7 +478,7 @@ def begin_long_document(
 ) -> Callable[[], Iterator[Any]]:
     """To be called in its turn: the pieces, or what is wrong with the document, of which then nothing is used."""
     path = folder / secrets.token_hex(8)
-    laid = workers.lay_down(one_by_one, source, path)
+    laid = workers.spill(one_by_one, source, path)
     return lambda: _pieces(laid, source, path)
 
 
@@ -492,7 +492,7 @@ def _pieces(laid: Future[None], source: Source, path: Path) -> Iterator[Any]:
         path.unlink(missing_ok=True)
         yield died_at(source.origin, error)
     else:
-        yield from take_up(path)
+        yield from read_spilled(path)
 
 
 def died_at(name: str, error: WorkerDied) -> UnreadableDocument:
