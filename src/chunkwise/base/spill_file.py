@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from chunkwise.base.disk_room import own_disk
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.full_disk import own_disk
 
 
 def spill(pieces: Iterable[bytes], path: Path) -> None:
