@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from chunkwise.base.laid_down import lay_down
+from chunkwise.base.spill_file import spill
 from chunkwise.base.workers import WorkerDied
 
 
@@ -35,13 +35,13 @@ class WorkersHere:
             found.set_exception(error)
         return found
 
-    def lay_down(self, one_by_one: Any, given: Any, path: Path) -> Future[Any]:
+    def spill(self, one_by_one: Any, given: Any, path: Path) -> Future[Any]:
         found: Future[Any] = Future()
         asked, unit = pickle.loads(pickle.dumps((one_by_one, given)))
         try:
             if self._dies_at and self._dies_at in unit.origin:
                 raise WorkerDied("a worker process died")
-            lay_down(map(self._sent, asked(self._work, unit)), path)
+            spill(map(self._sent, asked(self._work, unit)), path)
             found.set_result(None)
         except Exception as error:
             found.set_exception(error)

@@ -17,7 +17,7 @@ import chunkwise
 from chunkwise import Document
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.base.workers import WorkerDied, Workers
-from chunkwise.chunkers import chunk_dataset, cut_in_segments
+from chunkwise.chunkers import chunk_dataset, chunk_long_texts
 from chunkwise.chunkers.chunk_dataset import (
     ChunkDataset,
     PartRecipe,
@@ -25,7 +25,7 @@ from chunkwise.chunkers.chunk_dataset import (
     PartWork,
     write_dataset,
 )
-from chunkwise.chunkers.long_text_segments import SegmentSizes, TextSegment, in_segments
+from chunkwise.chunkers.chunk_long_texts import SegmentSizes, TextSegment, in_segments
 from chunkwise.chunkers.write_chunks import row_of
 from chunkwise.documents import LoadOptions, source
 
@@ -388,11 +388,11 @@ def test_only_files_of_its_own_names_are_removed(docs: Path, tmp_path: Path) -> 
 
 def _long_file(docs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A long one among the others, and what is long made short."""
-    monkeypatch.setattr("chunkwise.chunkers.cut_in_segments.SMALL", 50_000)
+    monkeypatch.setattr("chunkwise.chunkers.chunk_long_texts.SMALL", 50_000)
     monkeypatch.setattr("chunkwise.documents.long_texts.SMALL", 50_000)
     sizes = SegmentSizes(12_000, tail=1_200)
     monkeypatch.setattr(
-        "chunkwise.chunkers.cut_in_segments.in_segments",
+        "chunkwise.chunkers.chunk_long_texts.in_segments",
         lambda *given: in_segments(*given, sizes),
     )
     path = docs / "100-long.md"
@@ -409,13 +409,13 @@ def test_a_long_document_has_the_rows_that_it_has_as_a_whole(
 ) -> None:
     long = _long_file(docs, monkeypatch)
     seen: list[TextSegment] = []
-    cut = cut_in_segments._segments
-    monkeypatch.setattr(cut_in_segments, "_segments", lambda *given: _noted(cut(*given), seen))
+    cut = chunk_long_texts._segments
+    monkeypatch.setattr(chunk_long_texts, "_segments", lambda *given: _noted(cut(*given), seen))
     recipe = PartRecipe("structure", LoadOptions(), context, tmp_path / "out")
     made = write_dataset(docs, recipe, Here(recipe), 2, lambda each: None)
     assert made.documents == 201
     assert len(seen) > 4
-    monkeypatch.setattr("chunkwise.chunkers.cut_in_segments.SMALL", 1 << 30)
+    monkeypatch.setattr("chunkwise.chunkers.chunk_long_texts.SMALL", 1 << 30)
     recipe = PartRecipe("structure", LoadOptions(), context, tmp_path / "whole")
     write_dataset(docs, recipe, Here(recipe), 2, lambda each: None)
     found, wanted = _table(tmp_path / "out"), _table(tmp_path / "whole")

@@ -25,7 +25,7 @@ from moto.server import ThreadedMotoServer
 from ray.cluster_utils import Cluster
 
 import chunkwise
-from chunkwise.base.disk_room import NoRoomHere
+from chunkwise.base.full_disk import NoRoomHere
 from chunkwise.base.ray_workers import RayCluster
 from chunkwise.chunkers import chunk_dataset
 from chunkwise.chunkers.chunk_dataset import ChunkDataset, PartRecipe, write_dataset

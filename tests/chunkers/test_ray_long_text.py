@@ -24,7 +24,7 @@ from ray.cluster_utils import Cluster  # noqa: E402
 import chunkwise  # noqa: E402
 from chunkwise.base.errors import UnreadableDocument  # noqa: E402
 from chunkwise.base.ray_workers import RayCluster  # noqa: E402
-from chunkwise.chunkers.streamed_chunks import chunk_segments  # noqa: E402
+from chunkwise.chunkers.chunk_long_texts import chunk_segments  # noqa: E402
 from chunkwise.chunkers.write_chunks import chunk_lines  # noqa: E402
 from chunkwise.documents import LoadOptions  # noqa: E402
 

@@ -21,10 +21,16 @@ fsspec = pytest.importorskip("fsspec")
 import chunkwise  # noqa: E402
 from chunkwise.base import object_store  # noqa: E402
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument  # noqa: E402
-from chunkwise.base.object_store import StoredFile, address_of, local_name, may_pass  # noqa: E402
+from chunkwise.base.object_store import (  # noqa: E402
+    StoredFile,
+    address_of,
+    local_name,
+    may_pass,
+    version_of,
+)
 from chunkwise.core import Document  # noqa: E402
 from chunkwise.documents import LoadOptions, remote_documents  # noqa: E402
-from chunkwise.documents.remote_documents import version_of, walk_store  # noqa: E402
+from chunkwise.documents.remote_documents import walk_store  # noqa: E402
 from chunkwise.documents.walk import is_left_out  # noqa: E402
 from how_many import examples  # noqa: E402
 

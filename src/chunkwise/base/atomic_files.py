@@ -14,8 +14,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from chunkwise.base.disk_room import NoRoomHere, own_disk
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.full_disk import NoRoomHere, own_disk
 from chunkwise.base.object_store import address_of, shown_address, store, upload
 
 FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))

@@ -1,4 +1,4 @@
-"""Files elsewhere, by their addresses (`s3://…`, `https://…`), through fsspec and with the user's own credentials."""
+"""Files elsewhere (`s3://…`, `https://…`), read, written and listed through fsspec with the user's own credentials."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 from chunkwise.base.errors import ChunkwiseError, MissingExtra, without_passwords
@@ -455,3 +455,101 @@ def _kind_and_size(files: Any, path: str) -> tuple[str, int | None] | None:
     except FileNotFoundError:
         return None
     return found["type"], found.get("size")
+
+
+_TAGS = (
+    "ETag", "etag", "generation", "VersionId", "version_id", "md5Hash", "content_md5", "checksum", "sha",
+)  # fmt: skip
+_TIMES = (
+    "mtime", "LastModified", "last_modified", "modified", "modificationTime", "modification_time", "updated", "created",
+)  # fmt: skip
+"""Where stores keep what tells one state of a file from the next; a tag says more than a time."""
+
+
+class StoreEntry(NamedTuple):
+    """A file or a folder below what was named."""
+
+    below: str
+    """`/` between its parts; that of a folder ends in one."""
+    path: str
+    """Inside the store."""
+    size: int | None
+    version: str
+
+    @property
+    def is_folder(self) -> bool:
+        return self.below.endswith("/")
+
+
+def look_up(address: str) -> tuple[StoredFile, bool]:
+    """What is at an address, and whether it is a folder."""
+    files, path = store(address)
+    files.invalidate_cache()  # what it knew when this process looked last may have changed
+    found = asked(lambda: files.info(path))
+    is_folder = found.get("type") == "directory"
+    return StoredFile(address, path, found.get("size"), version_of(found)), is_folder
+
+
+def version_of(info: dict[str, Any]) -> str:
+    """What tells whether a file has changed; empty where a store says nothing that would."""
+    tags = [str(info[name]) for name in _TAGS if info.get(name)]
+    times = [str(info[name]) for name in _TIMES if info.get(name)]
+    told = tags or times[:1]
+    return " ".join([str(info.get("size")), *told]) if told else ""
+
+
+StorePages = Iterator[list[StoreEntry]]
+
+
+def folder_pages(files: Any, folder: str, below: str = "") -> StorePages:
+    """The entries of one folder, a page at a time, in the order of their names; `below`: its own path."""
+    if hasattr(files, "call_s3"):  # a page of a million names, not all of them
+        return _s3_pages(files, folder, below)
+    return _whole_folder(files, folder, below)
+
+
+def _whole_folder(files: Any, folder: str, below: str) -> StorePages:
+    found = asked(lambda: files.ls(folder, detail=True))
+    # It would be held for as long as the program runs; of a folder alone some libraries know another spelling.
+    files.invalidate_cache()
+    entries = []
+    for each in found:
+        name = each["name"].rstrip("/").rpartition("/")[2]
+        if name and each["name"].rstrip("/") != folder.rstrip("/"):
+            end = "/" if each.get("type") == "directory" else ""
+            entries.append(
+                StoreEntry(f"{below}{name}{end}", each["name"], each.get("size"), version_of(each))
+            )
+    yield sorted(entries)
+
+
+def _s3_pages(files: Any, folder: str, below: str) -> StorePages:
+    bucket, key, _ = files.split_path(folder)
+    if not bucket:
+        raise OSError("no bucket is named")
+    prefix = f"{key.rstrip('/')}/" if key.rstrip("/") else ""
+    more: dict[str, str] = {}
+    while True:
+        ask = partial(
+            files.call_s3,
+            "list_objects_v2",
+            Bucket=bucket,
+            Prefix=prefix,
+            Delimiter="/",
+            **more,
+        )
+        page = asked(ask)
+        entries = []
+        for each in page.get("Contents", ()):
+            if name := each["Key"][len(prefix) :]:  # empty: the mark of the folder itself
+                path = f"{bucket}/{each['Key']}"
+                version = version_of({**each, "size": each["Size"]})
+                entries.append(StoreEntry(f"{below}{name}", path, each["Size"], version))
+        for each in page.get("CommonPrefixes", ()):
+            name = each["Prefix"][len(prefix) :].rstrip("/")
+            path = f"{bucket}/{prefix}{name}"
+            entries.append(StoreEntry(f"{below}{name}/", path, None, ""))
+        yield sorted(entries)
+        if not page.get("IsTruncated"):
+            return
+        more = {"ContinuationToken": page["NextContinuationToken"]}

@@ -16,9 +16,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
-from chunkwise.base.disk_room import NoRoomHere, expect_others
 from chunkwise.base.errors import ChunkwiseError, MissingExtra, warn_user
-from chunkwise.base.laid_down import lay_down
+from chunkwise.base.full_disk import NoRoomHere, expect_others
+from chunkwise.base.spill_file import spill
 from chunkwise.base.user_code import modules_run
 from chunkwise.base.workers import OneByOne, WorkerDied, use_cores
 
@@ -105,7 +105,7 @@ class _Asked:
     found: Future[Any]
     one_by_one: OneByOne | None = None
     path: Path | None = None
-    """Where its pieces are laid down; None: what is found comes as a whole."""
+    """Where its pieces are spilled; None: what is found comes as a whole."""
     tries: int = 1
     losses: int = 0
     """Of its process or node, where we see to that ourselves."""
@@ -136,7 +136,7 @@ class RayWorkers(Generic[Given, Found]):
         self._watching = threading.Thread(target=self._call_back, daemon=True)
         self._over = threading.Event()
         self._taking: set[threading.Thread] = set()
-        """Each lays down what one task makes."""
+        """Each spills what one task makes."""
 
     @property
     def at_once(self) -> int:
@@ -149,7 +149,7 @@ class RayWorkers(Generic[Given, Found]):
         self._begin(_Asked(given, found))
         return found
 
-    def lay_down(self, one_by_one: OneByOne, given: Any, path: Path) -> Future[None]:
+    def spill(self, one_by_one: OneByOne, given: Any, path: Path) -> Future[None]:
         """The same, one piece after the other into a file here: no machine holds more than some of them.
 
         They are taken as they come, whoever waits for what: a task that waited for its turn would keep a core from
@@ -214,7 +214,7 @@ class RayWorkers(Generic[Given, Found]):
 
         def take() -> None:
             try:
-                lay_down(self._pieces(pieces), path)
+                spill(self._pieces(pieces), path)
             except BaseException as error:  # whoever waits is told
                 taken.set_exception(error)
             else:

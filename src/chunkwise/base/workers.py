@@ -19,7 +19,7 @@ from threading import RLock, current_thread, main_thread
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.laid_down import lay_down
+from chunkwise.base.spill_file import spill
 from chunkwise.base.user_code import UserFile, expect_files, files_run
 
 _given_cores: int | None = None
@@ -74,8 +74,8 @@ class WorkerGroup(Protocol[_Taken, Found]):
     def submit(self, given: _Taken) -> Future[Found]:
         """What becomes of it; where the process ended at it, `WorkerDied`."""
 
-    def lay_down(self, one_by_one: OneByOne, given: Any, path: Path) -> Future[None]:
-        """The same, one piece after the other, in a file for `take_up`; nobody holds more than some of them."""
+    def spill(self, one_by_one: OneByOne, given: Any, path: Path) -> Future[None]:
+        """The same, one piece after the other, in a file for `read_spilled`; nobody holds more than some of them."""
 
     def stop(self) -> None:
         """End what is under way."""
@@ -167,7 +167,7 @@ class Workers(Generic[Given, Found]):
                     self._start()
             return self._threads.submit(self._ask, given)
 
-    def lay_down(self, one_by_one: OneByOne, given: Any, path: Path) -> Future[None]:
+    def spill(self, one_by_one: OneByOne, given: Any, path: Path) -> Future[None]:
         """What becomes of it, one piece after the other; the process itself writes the file."""
         laid: Future[Any] = self.submit(_LaidDown(one_by_one, given, path))  # type: ignore[arg-type]
         return laid
@@ -346,7 +346,7 @@ def _answer(work: Callable[[Any], Any], given: bytes) -> bytes:
     try:
         asked = pickle.loads(given)
         if isinstance(asked, _LaidDown):
-            lay_down(map(pickle.dumps, asked.one_by_one(work, asked.given)), asked.path)
+            spill(map(pickle.dumps, asked.one_by_one(work, asked.given)), asked.path)
             return pickle.dumps((None, None))
         return pickle.dumps((work(asked), None))
     except Exception as error:  # a third party's strategy may raise anything

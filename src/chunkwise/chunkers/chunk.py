@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import secrets
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -11,17 +12,24 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from chunkwise.base.atomic_files import scratch_folder
 from chunkwise.base.deprecation import renamed
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.garbage_collection import uncollected
 from chunkwise.base.parameters import takes
+from chunkwise.base.spill_file import read_spilled
 from chunkwise.base.wording import counted
-from chunkwise.base.workers import Jobs, WorkerDied, WorkerGroup, begin_workers, check_jobs
+from chunkwise.base.workers import (
+    Jobs,
+    OneByOne,
+    WorkerDied,
+    WorkerGroup,
+    begin_workers,
+    check_jobs,
+)
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
-from chunkwise.chunkers.laid_down_documents import begin_laying_down, died_at
 from chunkwise.core import Chunk, Document
 from chunkwise.core.document import no_text
 from chunkwise.documents import (
@@ -339,7 +347,7 @@ def _begun(
         for unit in units:
             assert isinstance(unit, Source)
             assert folder is not None
-            pieces = begin_laying_down(workers, _Cutting.one_by_one, unit, folder)
+            pieces = begin_long_document(workers, _Cutting.one_by_one, unit, folder)
             yield partial(_documents_of, pieces)
 
 
@@ -463,3 +471,30 @@ def warn_of_unparsed(unparsed: int) -> None:
 def under_id(chunked: Chunked, id: str) -> Chunked:
     """The same document with this id."""
     return chunked if id == chunked.document.id else chunked.under_id(id)
+
+
+def begin_long_document(
+    workers: WorkerGroup[Any, Any], one_by_one: OneByOne, source: Source, folder: Path
+) -> Callable[[], Iterator[Any]]:
+    """To be called in its turn: the pieces, or what is wrong with the document, of which then nothing is used."""
+    path = folder / secrets.token_hex(8)
+    laid = workers.spill(one_by_one, source, path)
+    return lambda: _pieces(laid, source, path)
+
+
+def _pieces(laid: Future[None], source: Source, path: Path) -> Iterator[Any]:
+    try:
+        laid.result()
+    except UnreadableDocument as problem:
+        path.unlink(missing_ok=True)
+        yield problem
+    except WorkerDied as error:
+        path.unlink(missing_ok=True)
+        yield died_at(source.origin, error)
+    else:
+        yield from read_spilled(path)
+
+
+def died_at(name: str, error: WorkerDied) -> UnreadableDocument:
+    """A document that ends the process of whoever works on it."""
+    return UnreadableDocument(name, f"{error} while it was cut, perhaps for lack of memory")

@@ -28,8 +28,8 @@ from chunkwise.base.wording import counted
 from chunkwise.base.workers import WorkerDied
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike, batches, weight
+from chunkwise.chunkers.chunk_long_texts import LostHalfwayError, cut_units
 from chunkwise.chunkers.contextual import with_headings
-from chunkwise.chunkers.cut_in_segments import LostHalfwayError, cut_units
 from chunkwise.chunkers.dataset_folder import FORMAT, MANIFEST, RECORDS, STAGED, DatasetFolder
 from chunkwise.chunkers.lance_dataset import LanceParts
 from chunkwise.chunkers.write_chunks import SegmentPlace, VectorRows, WriteChunks, chunk_file

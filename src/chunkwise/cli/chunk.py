@@ -419,7 +419,7 @@ def _write_segments(
     sinks: list[_Sink],
 ) -> None:
     """Chunks are written as they come: a long text never lies in memory as a whole."""
-    from chunkwise.chunkers.streamed_chunks import chunk_segments
+    from chunkwise.chunkers.chunk_long_texts import chunk_segments
     from chunkwise.cli.cut_documents import readable_segments
 
     context: Literal["none", "headings"] = "headings" if options.contextual else options.context

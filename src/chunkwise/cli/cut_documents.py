@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from chunkwise.base.atomic_files import replacing
 from chunkwise.base.wording import counted
 from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
-from chunkwise.chunkers.long_text_segments import TextSegment
+from chunkwise.chunkers.chunk_long_texts import SegmentOutcome, TextSegment
 from chunkwise.chunkers.packing.overlap import LargerOverlaps, MissingOverlaps
-from chunkwise.chunkers.streamed_chunks import SegmentOutcome
 from chunkwise.cli.streams import say, say_skipped
 from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.text.tokens.tokenizers import TokenizerLike

@@ -14,7 +14,14 @@ from pathlib import Path, PurePath
 from typing import Literal, NamedTuple, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument, warn_user
-from chunkwise.base.object_store import StoredFile, address_of, local_name, shown_address
+from chunkwise.base.object_store import (
+    StoredFile,
+    StoreEntry,
+    address_of,
+    local_name,
+    look_up,
+    shown_address,
+)
 from chunkwise.base.own_files import is_index_folder, is_results_file, may_be_results
 from chunkwise.base.wording import counted, shown
 from chunkwise.core import Document
@@ -30,7 +37,7 @@ from chunkwise.documents.glob_patterns import (
     to_regex,
 )
 from chunkwise.documents.loader import LoadOptions, OnUnreadable
-from chunkwise.documents.remote_documents import StoreEntry, look_up, read_ahead, walk_store
+from chunkwise.documents.remote_documents import read_ahead, walk_store
 from chunkwise.documents.source import NO_SUCH_FILE, TOO_LONG_A_PATH, Source, os_reason, printable
 from chunkwise.documents.walk import (
     LEFT_OUT,

@@ -15,8 +15,8 @@ from typing import cast
 
 from chunkwise.base.atomic_files import FULL
 from chunkwise.base.deprecation import grouped, renamed
-from chunkwise.base.disk_room import NoRoomHere, has_others, own_disk
 from chunkwise.base.errors import UnreadableDocument, warn_user
+from chunkwise.base.full_disk import NoRoomHere, has_others, own_disk
 from chunkwise.base.limited_processes import (
     SUPPORTED,
     Ask,

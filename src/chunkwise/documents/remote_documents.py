@@ -1,4 +1,4 @@
-"""Files of a store (`s3://bucket/docs/`): listed in the order of a folder, page by page, and read ahead."""
+"""Documents in a store (`s3://bucket/docs/`): found below a folder in the order of a disk, and read ahead."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.base.object_store import StoredFile, asked, shown_address, store
+from chunkwise.base.object_store import (
+    StoreEntry,
+    StorePages,
+    asked,
+    folder_pages,
+    shown_address,
+    store,
+)
 from chunkwise.documents.loader import OnUnreadable
 from chunkwise.documents.source import HEAD, Source, os_reason, printable
 from chunkwise.documents.walk import PACKAGES_HERE, is_built, names_meant
@@ -22,46 +29,6 @@ _AHEAD = 32
 """Files read before they are asked for."""
 _SMALL = 1 << 20
 """Bytes of a file that is fetched whole at once: a second request would take longer."""
-
-_TAGS = (
-    "ETag", "etag", "generation", "VersionId", "version_id", "md5Hash", "content_md5", "checksum", "sha",
-)  # fmt: skip
-_TIMES = (
-    "mtime", "LastModified", "last_modified", "modified", "modificationTime", "modification_time", "updated", "created",
-)  # fmt: skip
-"""Where stores keep what tells one state of a file from the next; a tag says more than a time."""
-
-
-class StoreEntry(NamedTuple):
-    """A file or a folder below what was named."""
-
-    below: str
-    """`/` between its parts; that of a folder ends in one."""
-    path: str
-    """Inside the store."""
-    size: int | None
-    version: str
-
-    @property
-    def is_folder(self) -> bool:
-        return self.below.endswith("/")
-
-
-def look_up(address: str) -> tuple[StoredFile, bool]:
-    """What is at an address, and whether it is a folder."""
-    files, path = store(address)
-    files.invalidate_cache()  # what it knew when this process looked last may have changed
-    found = asked(lambda: files.info(path))
-    is_folder = found.get("type") == "directory"
-    return StoredFile(address, path, found.get("size"), version_of(found)), is_folder
-
-
-def version_of(info: dict[str, Any]) -> str:
-    """What tells whether a file has changed; empty where a store says nothing that would."""
-    tags = [str(info[name]) for name in _TAGS if info.get(name)]
-    times = [str(info[name]) for name in _TIMES if info.get(name)]
-    told = tags or times[:1]
-    return " ".join([str(info.get("size")), *told]) if told else ""
 
 
 def walk_store(
@@ -74,7 +41,7 @@ def walk_store(
     files = store(address)[0]
     with _threads() as threads:
         listing = _Listing(address.partition("://")[0], files, threads, on_unreadable)
-        open_folders = [("", listing.children("", listing.pages(folder, ""), depth))]
+        open_folders = [("", listing.children("", folder_pages(files, folder), depth))]
         while open_folders:
             below, children = open_folders[-1]
             try:
@@ -104,12 +71,9 @@ def _threads() -> Iterator[ThreadPoolExecutor]:
         threads.shutdown(wait=False, cancel_futures=True)
 
 
-Pages = Iterator[list[StoreEntry]]
-
-
 class _OpenFolder(NamedTuple):
     below: str
-    pages: Pages
+    pages: StorePages
     depth: int | None
 
 
@@ -125,61 +89,8 @@ class _Listing:
         self._threads = threads
         self._told = told
 
-    def pages(self, folder: str, below: str) -> Pages:
-        """The entries of one folder, a page at a time, in the order of their names."""
-        if hasattr(self._files, "call_s3"):  # a page of a million names, not all of them
-            return self._s3_pages(folder, below)
-        return self._whole(folder, below)
-
-    def _whole(self, folder: str, below: str) -> Pages:
-        found = asked(lambda: self._files.ls(folder, detail=True))
-        # It would be held for as long as the program runs; of a folder alone some libraries know another spelling.
-        self._files.invalidate_cache()
-        entries = []
-        for each in found:
-            name = each["name"].rstrip("/").rpartition("/")[2]
-            if name and each["name"].rstrip("/") != folder.rstrip("/"):
-                end = "/" if each.get("type") == "directory" else ""
-                entries.append(
-                    StoreEntry(
-                        f"{below}{name}{end}", each["name"], each.get("size"), version_of(each)
-                    )
-                )
-        yield sorted(entries)
-
-    def _s3_pages(self, folder: str, below: str) -> Pages:
-        bucket, key, _ = self._files.split_path(folder)
-        if not bucket:
-            raise OSError("no bucket is named")
-        prefix = f"{key.rstrip('/')}/" if key.rstrip("/") else ""
-        more: dict[str, str] = {}
-        while True:
-            ask = partial(
-                self._files.call_s3,
-                "list_objects_v2",
-                Bucket=bucket,
-                Prefix=prefix,
-                Delimiter="/",
-                **more,
-            )
-            page = asked(ask)
-            entries = []
-            for each in page.get("Contents", ()):
-                if name := each["Key"][len(prefix) :]:  # empty: the mark of the folder itself
-                    path = f"{bucket}/{each['Key']}"
-                    version = version_of({**each, "size": each["Size"]})
-                    entries.append(StoreEntry(f"{below}{name}", path, each["Size"], version))
-            for each in page.get("CommonPrefixes", ()):
-                name = each["Prefix"][len(prefix) :].rstrip("/")
-                path = f"{bucket}/{prefix}{name}"
-                entries.append(StoreEntry(f"{below}{name}/", path, None, ""))
-            yield sorted(entries)
-            if not page.get("IsTruncated"):
-                return
-            more = {"ContinuationToken": page["NextContinuationToken"]}
-
     def children(
-        self, below: str, pages: Pages, depth: int | None
+        self, below: str, pages: StorePages, depth: int | None
     ) -> Iterator[StoreEntry | _OpenFolder]:
         """Files, and folders with their first page on its way."""
         for names in pages:
@@ -203,7 +114,7 @@ class _Listing:
                 if not entry.is_folder:
                     wanted.append(entry)
                 elif (depth is None or depth > 1) and not is_built(name, by_name):
-                    inner = self.pages(entry.path, entry.below)
+                    inner = folder_pages(self._files, entry.path, entry.below)
                     wanted.append(
                         _OpenFolder(entry.below, inner, None if depth is None else depth - 1)
                     )
@@ -222,10 +133,10 @@ class _Listing:
                 started.append(following._replace(pages=self._begun(following.pages)))
             yield started.popleft()
 
-    def _begun(self, pages: Pages) -> Pages:
+    def _begun(self, pages: StorePages) -> StorePages:
         first: Future[list[StoreEntry] | None] = self._threads.submit(next, pages, None)
 
-        def all_pages() -> Pages:
+        def all_pages() -> StorePages:
             page = first.result()
             if page is not None:
                 yield page

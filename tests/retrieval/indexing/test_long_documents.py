@@ -13,7 +13,7 @@ import pytest
 
 import chunkwise
 from chunkwise import ChunkwiseError
-from chunkwise.chunkers.long_text_segments import SegmentSizes, in_segments
+from chunkwise.chunkers.chunk_long_texts import SegmentSizes, in_segments
 from chunkwise.records import encoding
 from chunkwise.retrieval.indexing import long_documents
 from chunkwise.retrieval.indexing.fingerprint import OnlyNew, document_fingerprint

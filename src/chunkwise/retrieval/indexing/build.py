@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import ChunkwiseError, warn_user
 from chunkwise.chunkers.check_pieces import check_order
 from chunkwise.chunkers.chunk import Chunked
+from chunkwise.chunkers.chunk_long_texts import TextSegment
 from chunkwise.chunkers.contextual import with_headings
-from chunkwise.chunkers.long_text_segments import TextSegment
 from chunkwise.core import Chunk, Document
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.embed.embedder import (

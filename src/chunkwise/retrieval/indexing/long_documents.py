@@ -1,7 +1,7 @@
 """A text too long to lie in memory on its way into an index: read, cut and turned into rows segment by segment.
 
 Its rows are those it has as a whole, but for an atom that is parted where a segment ends within it, and for what
-`chunkers.long_text_segments` says of headings.
+`chunkers.chunk_long_texts` says of headings.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.chunkers import Strategy
 from chunkwise.chunkers.chunk import Chunked
-from chunkwise.chunkers.long_text_segments import in_segments
+from chunkwise.chunkers.chunk_long_texts import in_segments
 from chunkwise.core import Document
 from chunkwise.documents import LoadOptions
 from chunkwise.documents.long_texts import LongText, long_text

@@ -1,4 +1,4 @@
-"""What is too much to be held at once, one piece after the other in a file of this machine."""
+"""What is too much to be held at once, spilled piece by piece into a file of this machine."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from chunkwise.base.disk_room import own_disk
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.full_disk import own_disk
 
 
-def lay_down(pieces: Iterable[bytes], path: Path) -> None:
+def spill(pieces: Iterable[bytes], path: Path) -> None:
     """Pickled values into a file, each let go of before the next is made; what was there goes."""
     with path.open("wb", buffering=0) as file:  # closing it writes nothing that could fail
         for piece in pieces:
@@ -30,7 +30,7 @@ def _write(write: Any, rest: memoryview) -> None:
         ) from error
 
 
-def take_up(path: Path) -> Iterator[Any]:
+def read_spilled(path: Path) -> Iterator[Any]:
     """The values, one by one; the file goes."""
     with path.open("rb") as file:
         path.unlink()
