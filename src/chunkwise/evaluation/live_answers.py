@@ -6,7 +6,6 @@ long for, has no score and a reason, and the others go on.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import time
@@ -31,6 +30,7 @@ from chunkwise.evaluation.results import LATENCY
 from chunkwise.records.json import parse_json
 from chunkwise.records.objects import record_of_object
 from chunkwise.records.read import OnBadRow
+from chunkwise.records.write import append_json_lines
 
 _GIVE_UP = 10
 """Questions in a row, from the first on, that fail: then all do."""
@@ -117,13 +117,8 @@ class _Kept:
             "k": k,
             **found,
         }
-        line = json.dumps(record, ensure_ascii=True, allow_nan=False)
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("ab") as out:
-                if out.tell() and not _ends_with_newline(self.path):
-                    out.write(b"\n")
-                out.write(line.encode() + b"\n")
+            append_json_lines(self.path, [record])
         except OSError as error:
             raise ChunkwiseError(f"cannot write {self.path}: {error.strerror or error}") from error
 
@@ -135,12 +130,6 @@ def _lines(path: Path) -> Iterator[str]:
                 yield line.decode("utf-8", "replace")
     except OSError as error:
         raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
-
-
-def _ends_with_newline(path: Path) -> bool:
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"
 
 
 @dataclass(slots=True)
