@@ -21,6 +21,8 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.registry import Registry
 from chunkwise.cli.extensions import KINDS
 from chunkwise.cli.main import group as main_group
+from chunkwise.studio.project import Project, ProjectSources
+from studio.made_studio import client_of
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "extending.md").read_text("utf-8")
@@ -217,3 +219,20 @@ def test_a_broken_part_is_one_warning_for_all_and_an_error_by_name(
             for _ in range(3):
                 registry.all()
         assert len([each for each in seen if re.match(said, str(each.message))]) == 1, kind
+
+
+def test_the_studio_offers_what_the_package_adds(installed: Path) -> None:
+    project = Project(ProjectSources(documents=("handbook",)))
+    for document in chunkwise.read("handbook/harbour.md"):
+        project.corpus.add(document)
+    project.index = chunkwise.index("handbook/harbour.md", vectors="none")
+    asking = client_of(project)
+    found = asking.get(
+        "/api/search", params={"q": "who keeps the log?", "retriever": "early_first"}
+    )
+    told = found.json()
+    assert told["retrievers"] == ["multiscale", "bm25", "early_first"]
+    (side,) = told["sides"]
+    assert (side["problem"], bool(side["hits"])) == ("", True)
+    strategies = asking.get("/api/strategies").json()
+    assert "verses" in json.dumps(strategies)

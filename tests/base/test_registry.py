@@ -11,7 +11,7 @@ import pytest
 from chunkwise import chunk_text, get_strategy, strategies
 from chunkwise.base.errors import BrokenContract, ChunkwiseError, UnknownName
 from chunkwise.base.user_code import run_file
-from chunkwise.chunkers import strategies as strategies
+from chunkwise.chunkers import strategies as registry
 from chunkwise.core import Document, Span
 from chunkwise.testkit import check_chunker
 from chunkwise.text.analyzed import Analyzed
@@ -72,7 +72,7 @@ def test_a_plugin_appears_like_a_built_in_one_and_a_broken_one_is_a_warning(
         EntryPoint("broken", "no_such_module:X", "chunkwise.chunkers"),
     ]
     monkeypatch.setattr("chunkwise.base.registry.entry_points", lambda group: points)
-    assert strategies.names()[-2:] == ["broken", "halves"]
+    assert registry.names()[-2:] == ["broken", "halves"]
     assert len(chunk_text("abcd", strategy="halves")) == 2
     with pytest.warns(UserWarning, match="'broken' cannot be loaded"):
         assert "halves" in [each["name"] for each in strategies()]

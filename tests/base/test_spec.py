@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from chunkwise import get_strategy, strategies
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.base.spec import key, parse
-from chunkwise.chunkers import strategies as strategies
+from chunkwise.chunkers import strategies as registry
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_an_unknown_strategy_names_the_nearest() -> None:
         get_strategy("xyzzy")
 
 
-@pytest.mark.parametrize("name", strategies.names())
+@pytest.mark.parametrize("name", registry.names())
 def test_labels_make_the_same_strategy_again(name: str) -> None:
     plain = get_strategy(name)
     assert plain.label == name
@@ -117,7 +117,7 @@ def test_no_text_breaks_the_parser(text: str) -> None:
 
 def test_every_strategy_tells_what_it_is_for_and_what_each_parameter_means() -> None:
     listed = strategies()
-    assert [each["name"] for each in listed] == strategies.names()
+    assert [each["name"] for each in listed] == registry.names()
     for each in listed:
         assert each["purpose"], each["name"]
         assert each["use"].startswith("Use it"), each["name"]

@@ -13,6 +13,13 @@ import pytest
 
 from chunkwise.cli.dataclass_options import RenamedOption, TypedCommand
 from chunkwise.cli.main import group
+from chunkwise.report.page import page
+from chunkwise.report.views.chunks import ChunksView
+from chunkwise.report.views.comparison import ComparisonView
+from chunkwise.report.views.evaluation import EvaluationView
+from chunkwise.report.views.graph import NamesView
+from chunkwise.report.views.profile import ProfileView
+from chunkwise.report.views.tuning import TuningView
 from cli.in_process import Run, here
 from cli.small_corpus import write_corpus, write_questions
 
@@ -109,6 +116,27 @@ def test_every_command_has_help_and_examples(here: Run, words: str) -> None:
             said = late() if late else each.help
             assert said, each.name
             assert said.rstrip(".").count(" ") > 1, said
+
+
+@pytest.mark.parametrize("words", ["", *COMMANDS])
+def test_help_is_whole_and_names_every_command_below(here: Run, words: str) -> None:
+    shown = here(*words.split(), "--help").stdout
+    assert not re.search(r"^ .*[a-z]\.\.\.$", shown, re.M)  # what click cuts to fit a line
+    assert "RANGE" not in shown
+    assert " knob" not in shown
+    command = COMMANDS.get(words, group)
+    if isinstance(command, click.Group):
+        below = command.list_commands(click.Context(command))
+        assert below
+        assert [
+            name for name in below if not re.search(rf"\b{name}\b  +\w|watch {name}", shown)
+        ] == []
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_questions_have_both_names_wherever_they_are_named(words: str) -> None:
+    for each in COMMANDS[words].params:
+        assert ("--test-queries" in each.opts) == ("--queries" in each.opts), each.opts
 
 
 @pytest.mark.parametrize("words", COMMANDS)
@@ -215,3 +243,32 @@ def test_an_example_can_be_typed_as_it_stands(
         assert inner is not None, line
         command = inner
     command.make_context(command.name or "", words)
+
+
+PAGES = [
+    ("chunk docs", ChunksView),
+    ("lint docs -n 0", ChunksView),
+    ("profile docs", ProfileView),
+    ("evaluate docs --test-queries queries.json --retriever bm25 -o a.json", EvaluationView),
+    ("compare a.json b.json", ComparisonView),
+    ("graph kb", NamesView),
+    ("tune docs --test-queries queries.json --embedder none --time 1s -o out", TuningView),
+]
+
+
+def test_what_a_page_shows_can_be_had_as_data(here: Run, docs: Path) -> None:
+    """The view of every page, from which the same page can be made again."""
+    assert (
+        here("index", "docs", "--into", "kb", "--vectors", "none", "--graph", "-q").returncode == 0
+    )
+    asked = ("--test-queries", "queries.json", "--retriever", "bm25", "-q", "-o", "b.json")
+    assert here("evaluate", "docs", *asked).returncode == 0
+    for words, kind in PAGES:
+        for name in ("page.json", "page.html"):
+            done = here(*words.split(), "--page", name)
+            assert done.returncode in (0, 3), (words, done.stderr)
+        view = kind.from_dict(json.loads(Path("page.json").read_text("utf-8")))
+        made = page(view)
+        title = re.search("<title>.*</title>", made)
+        assert title
+        assert title[0] in Path("page.html").read_text("utf-8"), words

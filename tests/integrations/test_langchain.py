@@ -331,6 +331,16 @@ def test_langchains_documents_are_indexed_as_they_are() -> None:
     assert found[0].metadata["year"] == 2020 or found[1].metadata["year"] == 2020
 
 
+def test_what_a_splitter_of_langchain_made_is_indexed() -> None:
+    source = chunkwise.Document("lamps.md", "Lamps are lit at dusk. They are trimmed at dawn.")
+    split = [
+        Document(page_content=source.text[start:end], metadata={"source": source.id, "start_index": start})
+        for start, end in ((0, 22), (23, 48))
+    ]  # fmt: skip
+    made = chunkwise.index([source], chunks=split, vectors="none")
+    assert [(chunk.start, chunk.end) for chunk in made.chunks()] == [(0, 22), (23, 48)]
+
+
 def test_embeddings_are_those_of_the_embedder() -> None:
     embeddings = ChunkwiseEmbeddings("minilm")
     own = get_embedder("minilm")

@@ -1,6 +1,8 @@
 """What is written is read again, and is whole or not there."""
 
 import csv
+import json
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -8,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import chunkwise
 from chunkwise.records.read import csv_rows, read_json, read_json_lines, rows
 from chunkwise.records.write import (
+    append_json_lines,
     csv_file,
     json_lines_file,
     parquet_file,
@@ -104,3 +108,27 @@ def test_no_text_of_a_table_is_a_formula_and_all_come_back(texts: list[str]) -> 
             assert [each["number"] for each in cells] == [str(-at) for at in range(len(rows))]
             read = [row.value for row in csv_rows(path.read_bytes().decode(), name)]
             assert [each["text"] for each in read] == texts  # type: ignore[index]
+
+
+def test_lines_are_added_in_one_piece_behind_one_that_broke_off(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "alerts.jsonl"
+    append_json_lines(file, [{"a": "ü"}, {"a": "half \ud83d"}])
+    append_json_lines(file, [])
+    with file.open("ab") as out:
+        out.write(b'{"b": ')
+    append_json_lines(file, [{"c": 1}])
+    first, second, broken, last = file.read_text("utf-8").splitlines()
+    assert [json.loads(each) for each in (first, second, last)] == [
+        {"a": "ü"},
+        {"a": "half \ud83d"},
+        {"c": 1},
+    ]
+    assert broken == '{"b": '
+
+
+def test_nobody_else_writes_lines_of_json() -> None:
+    line = re.compile(r'json\.dumps\((?!.*indent).*\) \+ "\\n"')
+    package = Path(chunkwise.__file__).parent
+    texts = {path: path.read_text("utf-8") for path in package.rglob("*.py")}
+    found = [path.parent.name for path, text in texts.items() if line.search(text)]
+    assert found == ["records"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,43 @@ def test_chunks_are_indexed_as_they_are_with_context_and_parent() -> None:
     one = Chunk(DOCUMENTS[0], 0, 0, 36, 8, context="Of the lighthouse")
     assert next(of([one]).chunks()).context == "Of the lighthouse"
     assert of([one]).search("lighthouse", k=1)[0].chunk_id == "lamps.txt::0"
+
+
+@dataclass
+class SplitDocument:
+    """As LangChain's splitters hand chunks over."""
+
+    page_content: str
+    metadata: dict[str, object]
+
+
+@dataclass
+class TextNode:
+    """As LlamaIndex's do."""
+
+    text: str
+    start_char_idx: int
+    end_char_idx: int
+    ref_doc_id: str
+
+
+def test_objects_of_other_libraries_are_chunks() -> None:
+    """tests/integrations gives theirs."""
+    texts = [
+        (row["document"], LAMPS if row["document"] == "lamps.txt" else BREAD, row) for row in ROWS
+    ]
+    split = [
+        SplitDocument(text[row["start"] : row["end"]], {"source": id, "start_index": row["start"]})
+        for id, text, row in texts
+    ]
+    nodes = [
+        TextNode(text[row["start"] : row["end"]], row["start"], row["end"], id)
+        for id, text, row in texts
+    ]
+    assert spans(of(split)) == spans(of(nodes)) == EXPECTED
+    assert repr(of(split)) == "<Index in memory: 2 documents, 3 chunks, given, words alone>"
+    with pytest.raises(InvalidParameter, match="chunk 2 is object; needed: a Chunk, or a row"):
+        of([split[0], object()])
 
 
 def test_chunks_of_an_iterator_are_taken_once() -> None:

@@ -34,6 +34,7 @@ from chunkwise.chunkers.chunk_offsets import (
 from chunkwise.core import Chunk, Document, Passage, Piece, Span
 from chunkwise.documents.document_ids import DocumentNames
 from chunkwise.records.fields import integer_in, string_in
+from chunkwise.records.objects import record_of_object
 from chunkwise.records.read import OnBadRow
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.find_passages import Tolerance
@@ -41,8 +42,9 @@ from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 _LISTS = ("chunks", "nodes", "documents", "rows", "data")
 """What other tools call a list that is the whole of their file."""
-ChunksSource = str | os.PathLike[str] | Iterable[Chunk | Mapping[str, object]]
-"""A file of chunks; or `Chunk`s, or rows with a document and start and end, or a text."""
+ChunksSource = str | os.PathLike[str] | Iterable[Chunk | Mapping[str, object] | object]
+"""A file of chunks; or `Chunk`s, or rows with a document and start and end, or a text; or what another library has for
+them: `Document`s of LangChain and Haystack, nodes of LlamaIndex."""
 
 _GIVEN = "given"
 """What stands for the name of a file where there is none."""
@@ -267,11 +269,13 @@ def _rows(chunks: ChunksSource, on_bad: OnBadRow) -> Iterator[FileRow]:
             })  # fmt: skip
         elif isinstance(chunk, Mapping):
             yield FileRow(f"chunk {number}", dict(chunk))
-        else:
+        elif isinstance(chunk, str) or isinstance(found := record_of_object(chunk), str):
             raise InvalidParameter(
                 f"chunk {number} is {type(chunk).__name__}; needed: a Chunk, or a row with its document and start and "
-                "end, or its text (a path names a file of such rows)"
+                "end, or its text, or what another library calls a chunk (a path names a file of such rows)"
             )
+        else:
+            yield FileRow(f"chunk {number}", found)
 
 
 def _parent(fields: Mapping[str, object]) -> Span | None:

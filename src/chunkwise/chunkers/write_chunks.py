@@ -26,7 +26,7 @@ from chunkwise.records.write import (
     json_line,
     json_lines_file,
     json_string,
-    json_text,
+    json_value,
     lines_file,
     parquet_file,
 )
@@ -178,16 +178,16 @@ def chunk_lines(chunks: Iterable[Chunk], place: SegmentPlace = _AT_THE_BEGINNING
     for chunk in chunks:
         if chunk.document is not document or chunk.strategy is not strategy:
             document, strategy, path, high = chunk.document, chunk.strategy, None, 0
-            doc_id = json_text(document.id)
+            doc_id = json_value(document.id)
             begin = f'{{"id": {doc_id[:-1]}::'
             behind_id = f'", "doc_id": {doc_id}, "index": '
             named = (document.title, document.source, strategy)
-            title, source, label = map(json_text, named)
+            title, source, label = map(json_value, named)
             known = (
                 f'"page": null, "last_page": null, "title": {title}, "source": {source}, '
                 f'"strategy": {label}, "level": 0, "spans": [['
             )
-            metadata = json_text(plain_value(document.metadata))
+            metadata = json_value(plain_value(document.metadata))
             end_of_line = f']], "boxes": [], "parent_start": null, "parent_end": null, "metadata": {metadata}}}\n'
             text, is_plain = document.text, not document.pages and document.boxes is None
         has_context = chunk.context or chunk.context_token_count > 0
@@ -200,7 +200,7 @@ def chunk_lines(chunks: Iterable[Chunk], place: SegmentPlace = _AT_THE_BEGINNING
             low, high, found = (outline or _NO_SECTIONS).stretch(first, behind)
             if found is not path:
                 path = found
-                behind_count = f', "section": {json_text(SECTION_SEPARATOR.join(found))}, {known}'
+                behind_count = f', "section": {json_value(SECTION_SEPARATOR.join(found))}, {known}'
         said = text[first:behind]
         # Each number is spelled once, too.
         index = f"{numbered + chunk.index}"

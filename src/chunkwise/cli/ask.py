@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Iterator
@@ -198,8 +197,9 @@ def _answer(
         raise ChunkwiseError(f"the model gave no answer: {answered.reason}")
     if options.as_json:
         from chunkwise.answering.cited_answer import answer_row
+        from chunkwise.records.write import json_line
 
-        json_stdout().write(json.dumps(answer_row(answered), ensure_ascii=False) + "\n")
+        json_stdout().write(json_line(answer_row(answered)))
     else:
         from chunkwise.report.terminal.answer import render_answer
         from chunkwise.report.views.answer import answer_view
@@ -216,6 +216,7 @@ def _answer_file(
     """A line for each answer, as it comes; run again, what was answered comes from the cache."""
     from chunkwise.answering.ask import answer_each, quote_each
     from chunkwise.answering.cited_answer import answer_row
+    from chunkwise.records.write import json_line
 
     out = json_stdout()
     with progress("asking", len(questions), options.quiet or out.isatty()) as advance:
@@ -226,7 +227,7 @@ def _answer_file(
         )
         for number, answered in enumerate(answers, 1):
             if answered.is_answered:
-                out.write(json.dumps(answer_row(answered), ensure_ascii=False) + "\n")
+                out.write(json_line(answer_row(answered)))
                 out.flush()
             else:
                 skipped.append(answered.query_id)

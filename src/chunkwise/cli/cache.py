@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from chunkwise.base.wording import counted, megabytes
+from chunkwise.cli.dataclass_options import CommandGroup
 from chunkwise.cli.streams import print_json, say
 
 _EXAMPLES = """
@@ -32,7 +33,7 @@ _as_json = click.option(
 )
 
 
-@click.group("cache", invoke_without_command=True, epilog=_EXAMPLES)
+@click.group("cache", cls=CommandGroup, invoke_without_command=True, epilog=_EXAMPLES)
 @_as_json
 @click.pass_context
 def command(context: click.Context, as_json: bool) -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from chunkwise.chunkers.packing.overlap import LargerOverlaps, MissingOverlaps
 from chunkwise.cli.streams import say, say_skipped
 from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.text.tokens.tokenizers import TokenizerLike
+
+if TYPE_CHECKING:
+    from chunkwise.report.views.chunks import ChunksView
 
 _CHARACTERS_AT_MOST = 20_000_000
 """Of a page: beyond this no browser shows it in good time."""
@@ -163,10 +166,13 @@ class CutsPage:
                 f"the page shows {counted(len(self._documents), 'document')}, the first; "
                 f"{self._left_out:,} more would make it too large for a browser"
             )
-        from chunkwise.report.page import write_chunks_page
+        from chunkwise.report.page import DATA, write_chunks_page, write_page
         from chunkwise.report.views.chunks import ChunksStream
         from chunkwise.text.analyzed import Analyzed
 
+        if self._path.suffix.lower() == DATA:
+            write_page(self._as_view(), self._path)
+            return
         with (
             replacing(self._path) as temporary,
             temporary.open("w", encoding="utf-8", errors="replace") as out,
@@ -181,3 +187,14 @@ class CutsPage:
                 shows_worst=self._shows_worst,
             )
             write_chunks_page(stream, out)
+
+    def _as_view(self) -> ChunksView:
+        """All documents at once, as data are."""
+        from chunkwise.report.views.chunks import chunks_view
+        from chunkwise.text.analyzed import Analyzed
+
+        pairs = ((Analyzed(document), chunks) for document, chunks in self._documents)
+        limit = self._strategy.limit
+        return chunks_view(
+            pairs, self._strategy.label, limit=limit[1] if limit else None, unit=self._strategy.unit
+        )

@@ -36,7 +36,23 @@ class RealRange(click.FloatRange):
         return number
 
 
-class LazyGroup(click.Group):
+class CommandGroup(click.Group):
+    """Lists its commands with the whole first sentence of each, where click would cut it to fit a line."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, self.first_sentence(ctx, name)) for name in self.list_commands(ctx)]
+            )
+
+    def first_sentence(self, ctx: click.Context, name: str) -> str:
+        found = self.get_command(ctx, name)
+        assert found is not None
+        told = inspect.cleandoc(found.short_help or found.help or "")
+        return " ".join(told.partition("\n\n")[0].split())
+
+
+class LazyGroup(CommandGroup):
     """A subclass says which commands there are, and which package has their modules."""
 
     helps: ClassVar[Mapping[str, str]]
@@ -55,12 +71,11 @@ class LazyGroup(click.Group):
         ).command
         return found
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(self.helps.items()))
+    def first_sentence(self, ctx: click.Context, name: str) -> str:
+        return self.helps[name]
 
 
-class ListingGroup(click.Group):
+class ListingGroup(CommandGroup):
     """A group that lists when it is called alone; says so to whoever asks it for a list."""
 
     def resolve_command(

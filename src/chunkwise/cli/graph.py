@@ -45,7 +45,7 @@ class GraphOptions(AllowOption, QuietOption):
         "-n", "--show", type=click.IntRange(1, 10_000), default=20, show_default=True, metavar="N",
         help="Number of names, mentions, neighbours and passages to show at most.",
     )  # fmt: skip
-    page: Path | None = page_file("Write one HTML page with a picture of how names hang together.")
+    page: Path | None = page_file("Write one HTML page with a picture of how names are connected.")
     as_json: bool = json_flag()
 
 

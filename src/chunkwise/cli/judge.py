@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import click
 
 from chunkwise.base.wording import counted
-from chunkwise.cli.dataclass_options import RealRange, dataclass_command, is_typed, option
+from chunkwise.cli.dataclass_options import (
+    CommandGroup,
+    RealRange,
+    dataclass_command,
+    is_typed,
+    option,
+)
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
 from chunkwise.cli.llm import (
@@ -70,7 +76,7 @@ class _JudgeSetup(NamedTuple):
     embedder: Embedder | None = None
 
 
-@click.group("judge", epilog=_GROUP_EXAMPLES)
+@click.group("judge", cls=CommandGroup, epilog=_GROUP_EXAMPLES)
 def command() -> None:
     """Measure judges, which say whether a passage is relevant, before you trust them."""
 

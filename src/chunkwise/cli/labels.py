@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chunkwise.base.wording import counted, percent
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import CommandGroup, argument, dataclass_command, option
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say
 
@@ -84,7 +84,7 @@ class LabelsPlace:
         return store
 
 
-@click.group("labels", epilog=_EXAMPLES)
+@click.group("labels", cls=CommandGroup, epilog=_EXAMPLES)
 def command() -> None:
     """Export and import people's labels, measure how far they agree, decide where they do not."""
 
@@ -216,6 +216,7 @@ class AdjudicateOptions(LabelsPlace):
     grade: int | None = option(
         "--grade",
         type=click.IntRange(0, 3),
+        metavar="N",
         help="The decision: 0 not about it … 3 answers it.",
     )
     who: str | None = option("--who", metavar="NAME", help="Name of who decides.")

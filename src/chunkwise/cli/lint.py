@@ -64,7 +64,8 @@ class LintOptions(KeepOptions, JobsOption, SourceOptions):
         help='How documents are cut: "name(parameter=value, …)". List: `chunkwise strategies`.',
     )  # fmt: skip
     chunks: str | None = option(
-        "--chunks", metavar="FILE", help="Check these chunks of the documents instead: JSON lines from any tool."
+        "--chunks", metavar="FILE",
+        help="Check these chunks of the documents instead: rows of any tool, .jsonl, .csv or .parquet.",
     )  # fmt: skip
     kinds: str | None = option(
         "--kinds", metavar="KIND,…", help="Look only for these kinds of issues; the kinds are listed below."

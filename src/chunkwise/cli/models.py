@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chunkwise.base.wording import megabytes
+from chunkwise.cli.dataclass_options import CommandGroup
 from chunkwise.cli.progress import progress
 from chunkwise.cli.streams import print_json, say, stdout_console
 
@@ -83,7 +84,7 @@ _speed = click.option("--speed/--no-speed", default=None, show_default="all but 
                       help="Measure how fast the models on this machine are; takes a second or two each.")  # fmt: skip
 
 
-@click.group("models", invoke_without_command=True, epilog=_EXAMPLES)
+@click.group("models", cls=CommandGroup, invoke_without_command=True, epilog=_EXAMPLES)
 @_speed
 @_as_json
 @click.pass_context

@@ -396,9 +396,9 @@ class AllowOption:
 
     allow: tuple[str, ...] = option(
         "--allow", multiple=True, metavar="NAME", is_eager=True, callback=_allow,
-        help="Follow what an index or a file you were given names: a server (HOST, http://HOST:PORT), code "
-        "(FILE.py:NAME) or a model's file. Otherwise only what you name yourself is used. Can be repeated. Also "
-        "CHUNKWISE_ALLOW, with commas.",
+        help="Allow something that stands only in an index or a file, and that you did not type yourself: a server "
+        "(HOST, http://HOST:PORT), code (FILE.py:NAME) or a model's file. Without this it is not used. Can be "
+        "repeated. Or set CHUNKWISE_ALLOW, with commas.",
     )  # fmt: skip
 
 
@@ -476,10 +476,10 @@ def output_file(help: str, metavar: str = "FILE", **settings: Any) -> Any:
 
 
 def page_file(help: str) -> Any:
-    """`--page`: one HTML page that shows results."""
+    """`--page`: one HTML page that shows results, or what it shows as JSON."""
     return option(
         "--page", old=("--report", "--view"), type=click.Path(path_type=Path, dir_okay=False),
-        metavar="FILE.html", help=help,
+        metavar="FILE.html", help=f"{help} A name that ends in .json: what the page shows, as data.",
     )  # fmt: skip
 
 
@@ -500,8 +500,10 @@ def check_outputs(
     from chunkwise.base.atomic_files import check_writable
     from chunkwise.base.object_store import address_of, is_there
 
-    if page is not None and page.suffix.lower() not in (".html", ".htm"):
-        raise click.UsageError(f"{page} is to be a page: its name must end in .html")
+    if page is not None and page.suffix.lower() not in (".html", ".htm", ".json"):
+        raise click.UsageError(
+            f"{page} is to be a page: its name must end in .html, or in .json for what the page shows as data"
+        )
     given = [path for path in (output, page) if path is not None]
     outputs = [_place(path) for path in given]
     if len(set(outputs)) < len(outputs):

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from chunkwise.base.wording import counted
+from chunkwise.cli.dataclass_options import CommandGroup
 from chunkwise.cli.streams import print_json, say
 
 _EXAMPLES = """
@@ -36,7 +37,7 @@ _as_json = click.option(
 )
 
 
-@click.group("prompts", invoke_without_command=True, epilog=_EXAMPLES)
+@click.group("prompts", cls=CommandGroup, invoke_without_command=True, epilog=_EXAMPLES)
 @_as_json
 @click.pass_context
 def command(context: click.Context, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chunkwise.base.wording import counted
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import CommandGroup, argument, dataclass_command, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.options import (
     QuietOption,
@@ -51,7 +51,7 @@ _HIDDEN = {
 }  # fmt: skip
 
 
-@click.group("queries", epilog=_EXAMPLES)
+@click.group("queries", cls=CommandGroup, epilog=_EXAMPLES)
 def command() -> None:
     """Take in what people really asked, as questions for a test set."""
 

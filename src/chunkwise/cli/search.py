@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -287,6 +286,7 @@ def _token_encoder(index: Index, quiet: bool) -> TokenEncoder:
 def _writer() -> Written:
     from chunkwise.chunkers.write_chunks import hit_row
     from chunkwise.cli.streams import json_stdout
+    from chunkwise.records.write import json_line
 
     # Taken before a bar is drawn, which sends what is written there to the terminal.
     out = json_stdout()
@@ -294,7 +294,7 @@ def _writer() -> Written:
     def write(query: Query, hits: Sequence[Hit], chains: Sequence[HitChain]) -> None:
         for at, hit in enumerate(hits):
             row = {**hit_row(query, hit), **(chains[at].to_dict() if chains else {})}
-            out.write(json.dumps(row, ensure_ascii=False) + "\n")
+            out.write(json_line(row))
 
     return write
 

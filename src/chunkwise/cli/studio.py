@@ -15,7 +15,7 @@ import click
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.keep_run import HistoryOption
 from chunkwise.cli.llm import llm_client
-from chunkwise.cli.options import LlmOptions
+from chunkwise.cli.options import LlmOptions, queries_file
 from chunkwise.cli.server_options import ServedSourceOptions, ServerOptions
 from chunkwise.cli.streams import say
 
@@ -46,9 +46,9 @@ class StudioOptions(ServerOptions, LlmOptions, ServedSourceOptions, HistoryOptio
     demo: bool = option(
         "--demo", is_flag=True, help="Show the corpus inside the package, with questions and two runs."
     )  # fmt: skip
-    test_queries: str | None = option(
-        "--test-queries", metavar="FILE", help="Questions with their references: the gold that runs are shown against."
-    )  # fmt: skip
+    test_queries: str | None = queries_file(
+        "Questions with references (the passages that answer them); runs are shown beside these."
+    )
     labels: str | None = option(
         "--labels", metavar="FILE", envvar="CHUNKWISE_LABELS", show_envvar=True,
         show_default=".chunkwise/labels.db here or above", help="The file that people's labels are kept in.",

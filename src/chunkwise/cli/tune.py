@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chunkwise.base.atomic_files import shown_path
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
@@ -21,7 +22,9 @@ from chunkwise.cli.options import (
     AllowOption,
     JobsOption,
     SourceOptions,
+    check_outputs,
     json_flag,
+    page_file,
     queries_file,
     tokenizer_name,
 )
@@ -54,7 +57,7 @@ Examples:
   chunkwise tune sweep.toml -o out                                  # a plan of your own, kept under version control
   chunkwise tune handbook/ --test-queries queries.json --keep       # `chunkwise history` remembers it
   chunkwise tune --resume -o out                                    # continue; the same command again does it, too
-  chunkwise tune handbook/ --test-queries queries.json --pipeline ./mine.py:build       # the knobs of your own pipeline
+  chunkwise tune handbook/ --test-queries queries.json --pipeline ./mine.py:build       # a pipeline of your own
   chunkwise tune handbook/ --test-queries queries.json --embedder none --time "5 min"   # by words alone
 \b
 Then: chunkwise index handbook/ --into kb --config chunkwise-tune/recommendation.toml
@@ -71,6 +74,7 @@ class SweepOptions(AllowOption, JobsOption, SourceOptions):
         "-o", "--output", type=click.Path(path_type=Path, file_okay=False), default=Path(FOLDER),
         show_default=True, metavar="FOLDER", help="Folder for the recommendation, the report and all results so far.",
     )  # fmt: skip
+    page: Path | None = page_file("Write the report, report.html of the folder, to this file, too.")
     dry_run: bool = option("--dry-run", is_flag=True, help="Only say how much work it is.")
     as_json: bool = json_flag("Print the recommendation as JSON on stdout and nothing else.")
 
@@ -190,6 +194,7 @@ def tune_and_show(
     from chunkwise.evaluation.sources import Skipped
     from chunkwise.tuning.tune import run_sweep
 
+    check_outputs(options.source, page=options.page)
     left_out = Skipped(*_listeners(options.strict), on_remark=say)
     if_interrupted = ""
 
@@ -335,7 +340,7 @@ def _run_options(prepared: PreparedSweep, options: SweepOptions) -> RunOptions:
 def _write(completed: CompletedSweep, options: SweepOptions) -> None:
     from chunkwise.report.sweep_files import write_sweep_files
 
-    written = write_sweep_files(completed, options.output, on_bad=say)
+    written = write_sweep_files(completed, options.output, on_bad=say, page=options.page)
     if options.as_json:
         _print_json(completed)
     elif not options.quiet:
@@ -346,6 +351,8 @@ def _write(completed: CompletedSweep, options: SweepOptions) -> None:
     if not options.quiet:
         sys.stdout.flush()
         click.echo(f"written to {options.output}/: {', '.join(written)}", err=True)
+        if options.page is not None:
+            click.echo(f"written: {shown_path(options.page)}", err=True)
 
 
 def _print_json(completed: CompletedSweep) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from chunkwise.cli.dataclass_options import argument, dataclass_command, option
+from chunkwise.cli.dataclass_options import CommandGroup, argument, dataclass_command, option
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say
 
@@ -93,7 +93,7 @@ class UserListOptions:
     as_json: bool = json_flag()
 
 
-@click.group("users", epilog=_EXAMPLES)
+@click.group("users", cls=CommandGroup, epilog=_EXAMPLES)
 def command() -> None:
     """Manage who may use a studio or a server that others can reach: names, roles, passwords, keys."""
 

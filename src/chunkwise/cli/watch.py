@@ -61,6 +61,9 @@ Examples:
   chunkwise watch alerts                                               # those that stand
   chunkwise watch ack 3                                                # quiet until it is worse
 \b
+Further commands, each with its own --help: `watch alerts` lists alerts, `watch ack` keeps one quiet, `watch ab`
+compares two configurations on live questions.
+\b
 A run is compared with the baseline (`chunkwise baseline set RUN`), or the first run that was watched. docs/watch.md
 says when it alerts, and how often that is wrong.
 \b

@@ -59,7 +59,7 @@ def ack(options: AckOptions) -> None:
 class AlertsOptions(HistoryOption):
     """The options of `chunkwise watch alerts`."""
 
-    number: int | None = argument("ALERT", type=click.IntRange(1), required=False)
+    number: int | None = argument("[ALERT]", type=click.IntRange(1), required=False)
     over: bool = option("--all", is_flag=True, help="Show those that are over, too.")
     as_json: bool = json_flag()
 

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from chunkwise.base.wording import shown
+from chunkwise.base.wording import listed, shown
 from chunkwise.core import Document
 
 _COMPARED = 20_000
@@ -71,10 +71,7 @@ class DocumentNames:
             return "no document is named, and there are several; name it: doc_id"
         if fits:
             ids = [self._documents[number].id for number in sorted(fits)]
-            more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
-            return (
-                f"{shown(name)} fits {', '.join(map(repr, ids[:_NAMED]))}{more}; use the id of one"
-            )
+            return f"{shown(name)} fits {listed(list(map(repr, ids)), _NAMED)}; use the id of one"
         near = self._near(name)
         hint = f"near: {', '.join(map(repr, near))}" if near else self._example
         return f"no document is {shown(name)}; {hint}"

@@ -6,13 +6,11 @@ long for, has no score and a reason, and the others go on.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -29,18 +27,13 @@ from chunkwise.evaluation.live_retriever import (
     hits_in,
 )
 from chunkwise.evaluation.results import LATENCY
-from chunkwise.records.json import parse_json, without_half_characters
+from chunkwise.records.json import parse_json
+from chunkwise.records.objects import record_of_object
 from chunkwise.records.read import OnBadRow
+from chunkwise.records.write import append_json_lines
 
 _GIVE_UP = 10
 """Questions in a row, from the first on, that fail: then all do."""
-_DEEPEST = 6
-"""Records inside one another that are looked into."""
-_ATTRIBUTES = (
-    "text", "page_content", "content", "doc_id", "document_id", "ref_doc_id", "source", "start", "end",
-    "start_char_idx", "end_char_idx", "start_index", "end_index", "score", "metadata", "meta", "id", "node_id",
-    "chunk_id", "title",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,78 +59,7 @@ def hit_records(answer: object) -> list[dict[str, object] | str]:
         found = [found]
     if not isinstance(found, Iterable):
         raise RetrieverFailed(f"it gave {type(found).__name__}; a list of hits is needed")
-    return [_record(each) for each in islice(found, MOST_HITS)]
-
-
-def _record(item: object, depth: int = 0) -> dict[str, object] | str:
-    if isinstance(item, str):
-        return {"text": without_half_characters(item)}
-    if isinstance(item, Mapping):
-        return {str(name): _plain(value, depth + 1) for name, value in item.items()}
-    if isinstance(item, list | tuple) and not hasattr(item, "_fields"):
-        return _of_tuple(item, depth)
-    if item is None or isinstance(item, int | float | bytes):
-        return f"a text, a place or a record is needed, this is {item!r:.40}"
-    if depth < _DEEPEST and (node := getattr(item, "node", None)) is not None:
-        inner = _record(node, depth + 1)
-        score = _attribute(item, "score")
-        return inner if isinstance(inner, str) or score is None else {**inner, "score": score}
-    found: dict[str, object] = {}
-    for name in _ATTRIBUTES:
-        if (value := _attribute(item, name)) is not None:
-            found["metadata" if name == "meta" else name] = _plain(value, depth + 1)
-    if not {"text", "page_content", "content"} & {*found} and callable(
-        content := getattr(item, "get_content", None)
-    ):
-        with suppress(Exception):
-            found["text"] = str(content())
-    if not found:
-        return f"a text, a place or a record is needed, this is {type(item).__name__}"
-    return found
-
-
-def _of_tuple(item: Sequence[object], depth: int) -> dict[str, object] | str:
-    """(document, start, end), with a score or without; (anything, score)."""
-    if (
-        len(item) in (3, 4)
-        and isinstance(item[0], str)
-        and all(type(each) is int for each in item[1:3])
-    ):
-        found: dict[str, object] = dict(zip(("doc_id", "start", "end"), item[:3], strict=True))
-        return {**found, "score": item[3]} if len(item) == 4 else found
-    if len(item) == 2 and isinstance(item[1], int | float) and depth < _DEEPEST:
-        inner = _record(item[0], depth + 1)
-        return inner if isinstance(inner, str) else {**inner, "score": float(item[1])}
-    return f"(document, start, end) or (hit, score) is needed, this is {item!r:.40}"
-
-
-def _attribute(item: object, name: str) -> object:
-    try:
-        value = getattr(item, name, None)
-    except Exception:  # a property of somebody else's
-        return None
-    return None if callable(value) else value
-
-
-def _plain(value: object, depth: int) -> object:
-    """As JSON can have it."""
-    if isinstance(value, str):
-        return without_half_characters(value)
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if depth >= _DEEPEST:
-        return None
-    if isinstance(value, Mapping):
-        return {str(name): _plain(each, depth + 1) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each, depth + 1) for each in islice(value, MOST_HITS)]
-    if hasattr(value, "item") and callable(value.item):  # a number of NumPy's
-        with suppress(Exception):
-            return _plain(value.item(), depth + 1)
-    inner = _record(value, depth + 1)
-    return str(value)[:1000] if isinstance(inner, str) else inner
+    return [record_of_object(each) for each in islice(found, MOST_HITS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +117,8 @@ class _Kept:
             "k": k,
             **found,
         }
-        line = json.dumps(record, ensure_ascii=True, allow_nan=False)
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("ab") as out:
-                if out.tell() and not _ends_with_newline(self.path):
-                    out.write(b"\n")
-                out.write(line.encode() + b"\n")
+            append_json_lines(self.path, [record])
         except OSError as error:
             raise ChunkwiseError(f"cannot write {self.path}: {error.strerror or error}") from error
 
@@ -213,12 +130,6 @@ def _lines(path: Path) -> Iterator[str]:
                 yield line.decode("utf-8", "replace")
     except OSError as error:
         raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
-
-
-def _ends_with_newline(path: Path) -> bool:
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"
 
 
 @dataclass(slots=True)

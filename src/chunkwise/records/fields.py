@@ -49,9 +49,7 @@ def field_of(names: Iterable[str], usual: tuple[str, ...], chosen: str | None) -
 
 def listed(names: Iterable[str]) -> str:
     """The names for a message, not too many of them."""
-    names = list(names)
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return (", ".join(map(repr, names[:_NAMED])) or "nothing") + more
+    return wording.listed(list(map(repr, names)), _NAMED) or "nothing"
 
 
 def kind(value: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -36,10 +37,10 @@ def text_file(path: Path) -> Iterator[IO[str]]:
 _ENCODER = json.JSONEncoder(ensure_ascii=False)  # one for a million lines
 
 
-json_text: Callable[[object], str] = _ENCODER.encode
+json_value: Callable[[object], str] = _ENCODER.encode
 """One JSON value."""
 json_string: Callable[[str], str] = json.encoder.encode_basestring
-"""One text as `json_text` writes it, without asking what it is."""
+"""One text as `json_value` writes it, without asking what it is."""
 
 
 def json_line(value: object) -> str:
@@ -57,6 +58,18 @@ def write_json_lines(path: Path, values: Iterable[object]) -> None:
     """One JSON value a line."""
     with text_file(path) as out:
         out.writelines(map(json_line, values))
+
+
+def append_json_lines(path: Path, values: Iterable[object]) -> None:
+    """Adds lines to a file, in one piece, since others may add theirs; a last line that broke off is ended first."""
+    # In ASCII: who reads it while it grows never sees half a character.
+    data = "".join(json.dumps(value) + "\n" for value in values).encode("ascii")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b", buffering=0) as out:
+        if out.seek(0, os.SEEK_END):
+            out.seek(-1, os.SEEK_END)
+            data = data if out.read(1) == b"\n" else b"\n" + data
+        out.write(data)
 
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n]")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TextIO
 from chunkwise.base import wording
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.records.json import json_text
 from chunkwise.report.sanitize import clean_lines, few_lines, one_line
 
 if TYPE_CHECKING:
@@ -37,9 +38,14 @@ def page(view: View) -> str:
     return _rendered(view.page_template, view)
 
 
+DATA = ".json"
+"""What the name of a page ends in that is written as its view, not as HTML."""
+
+
 def write_page(view: View, path: str | os.PathLike[str]) -> None:
-    """The page as a file, whole or not at all."""
-    content = page(view).encode("utf-8")
+    """The page as a file, whole or not at all; under a name that ends in .json what it shows, `view.to_dict()`."""
+    is_data = Path(path).suffix.lower() == DATA
+    content = (json_text(view, indent=1) + "\n" if is_data else page(view)).encode("utf-8")
     with replacing(Path(path)) as temporary, says_what_it_writes(Path(path)):
         temporary.write_bytes(content)
 

@@ -34,9 +34,13 @@ _DOCUMENTS = 20
 
 
 def write_sweep_files(
-    completed: CompletedSweep, folder: Path, *, on_bad: OnBadRow | None = None
+    completed: CompletedSweep,
+    folder: Path,
+    *,
+    on_bad: OnBadRow | None = None,
+    page: Path | None = None,
 ) -> list[str]:
-    """The names of the files; an older recommendation goes where there is none now."""
+    """The names of the files; an older recommendation goes where there is none now. `page` is the report once more."""
     written = [RESULTS, REPORT]
     tuning, sweep = completed.result, completed.prepared.sweep
     recommendation, code = completed.recommendation, None
@@ -62,7 +66,10 @@ def write_sweep_files(
         if on_bad is not None:
             on_bad(f"the questions one by one are not in the report: {error}")
         sides = None
-    write_page(tuning_view(tuning, side_by_side=sides, code=code), folder / REPORT)
+    view = tuning_view(tuning, side_by_side=sides, code=code)
+    write_page(view, folder / REPORT)
+    if page is not None:
+        write_page(view, page)
     return written
 
 

@@ -23,6 +23,7 @@ from chunkwise.chunkers.read_chunks import (
     few_bad_rows,
     given_label,
     read_chunks,
+    shown_label,
 )
 from chunkwise.chunkers.work_estimate import TimedEmbedder, WorkEstimate, estimate_work
 from chunkwise.core import Chunk, Document, Hit, OnProgress, Query
@@ -227,7 +228,7 @@ class Index:
             where = f"at {shown_place(self.place)}"
         return (
             f"<Index {where}: {counted(len(self), 'document')}, {counted(self.source.chunk_count, 'chunk')}, "
-            f"{self.settings.strategy}, {self.settings.embedder or 'words alone'}>"
+            f"{shown_label(self.settings.strategy)}, {self.settings.embedder or 'words alone'}>"
         )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import did_you_mean, shortened, shown
+from chunkwise.base.wording import did_you_mean, listed, shortened, shown
 
 Scalar = str | int | float | bool | None
 Comparison = Literal["=", "!=", ">", ">=", "<", "<=", "in", "not in", "exists"]
@@ -452,13 +452,12 @@ class MetadataTable:
                 f"where asks for {shown(key, _SHOWN)}, and no document of this index has metadata"
             )
         known = sorted(map(_on_one_line, self._keys))
-        named = ", ".join(known[:_SHOWN_KEYS])
-        more = f" and {len(known) - _SHOWN_KEYS:,} more" if len(known) > _SHOWN_KEYS else ""
         # Of many that begin so, the first: a message is one line.
         begin = [each for each in known if each.startswith(key)][:_SHOWN_NEAR]
         hint = did_you_mean(shortened(key, _SHOWN), begin or known[:_LOOKED_AT], otherwise="")
         raise InvalidParameter(
-            f"no document has the metadata {shown(key, _SHOWN)}; {f'{hint} ' if hint else ''}there are: {named}{more}"
+            f"no document has the metadata {shown(key, _SHOWN)}; {f'{hint} ' if hint else ''}there are: "
+            f"{listed(known, _SHOWN_KEYS)}"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from chunkwise.report.views.hits import HitCard, HitsView, hits_view
 from chunkwise.report.views.view import View
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.filters import EVERYTHING
-from chunkwise.retrieval.retrievers import MultiscaleRetriever, get_retriever
+from chunkwise.retrieval.retrievers import MultiscaleRetriever, get_retriever, registry
 from chunkwise.retrieval.search.search import search as find
 from chunkwise.retrieval.search.unmatched_words import unmatched_told, unmatched_words
 from chunkwise.retrieval.searchable import AtomSource, QueryBatch
@@ -144,7 +145,8 @@ class SearchView(View):
 
 
 def usable_retrievers(index: Index) -> tuple[str, ...]:
-    """By name; without vectors words are left, and several sizes of them; along names where the index has them."""
+    """By name; without vectors words are left, and several sizes of them; along names where the index has them. Those
+    of other packages come last."""
     names = ["multiscale", "hybrid", "bm25", "dense"]
     if index.settings.vectors == "none":
         names = ["multiscale", "bm25"]
@@ -152,7 +154,13 @@ def usable_retrievers(index: Index) -> tuple[str, ...]:
         names.remove("multiscale")
     if index.settings.graph and "multiscale" in names:
         names.insert(1, "graph")
-    return tuple(names)
+    return (*names, *_of_packages(tuple(sys.path)))
+
+
+@lru_cache(maxsize=1)
+def _of_packages(folders: tuple[str, ...]) -> tuple[str, ...]:
+    """Looked for once: every search asks, and to look takes longer than some searches."""
+    return tuple(name for name in registry.names() if name not in registry.builtin)
 
 
 def search(project: Project, request: StudioSearch) -> SearchView:

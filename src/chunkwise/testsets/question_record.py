@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from itertools import chain, pairwise
 
+from chunkwise.base import wording
 from chunkwise.base.wording import counted
 from chunkwise.chunkers.chunk_offsets import stated_id, stated_place
 from chunkwise.core import Fact, Label, Passage, Query, Reference
@@ -91,12 +92,10 @@ class UnreadFields:
         others = Counter(
             {each.name: count for each, count in self._counts.items() if not each.meant}
         )
-        told = [
-            f"{name!r} ({counted(count, 'question')})" for name, count in others.most_common(_NAMED)
-        ]
+        told = [f"{name!r} ({counted(count, 'question')})" for name, count in others.most_common()]
         if told:
-            more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
-            yield Problem("unread_fields", file, "", f"fields not read: {', '.join(told)}{more}")
+            named = wording.listed(told, _NAMED)
+            yield Problem("unread_fields", file, "", f"fields not read: {named}")
 
 
 LIST_FIELDS = (

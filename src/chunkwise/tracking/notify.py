@@ -20,6 +20,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import unquote, urlsplit
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, without_passwords
+from chunkwise.records.write import append_json_lines
 
 ChannelKind = Literal["exit", "file", "webhook", "slack", "email"]
 SMTP_VARIABLE = "CHUNKWISE_SMTP"
@@ -158,12 +159,8 @@ def send(
 
 
 def _append(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    # In one piece: another process may append to the same file.
-    data = "".join(json.dumps(row, ensure_ascii=True) + "\n" for row in rows).encode("ascii")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("ab", buffering=0) as out:
-            out.write(data)
+        append_json_lines(file, rows)
     except OSError as error:
         raise NotTold(f"file:{file}: {error.strerror or error}") from None
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
-from chunkwise.cli.options import LoadingOptions, json_flag, output_file
+from chunkwise.cli.options import LoadingOptions, json_flag, output_file, queries_file
 from chunkwise.cli.progress import bytes_of, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
 from chunkwise.cli.testset import named_documents
@@ -35,10 +35,8 @@ class FromLabelsOptions(LoadingOptions):
         "--labels", metavar="FILE", envvar="CHUNKWISE_LABELS", show_envvar=True,
         show_default=".chunkwise/labels.db here or above", help="The file of labels.",
     )  # fmt: skip
-    test_queries: str | None = option(
-        "--test-queries",
-        metavar="FILE",
-        help="Questions whose answers, facts and types are kept, by their ids.",
+    test_queries: str | None = queries_file(
+        "Questions whose answers, facts and types are kept, by their ids."
     )
     as_json: bool = json_flag()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar, Final, Protocol, TypeVar, runtime_checkable
 
 from chunkwise.base.errors import ChunkwiseError, UnknownName
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, listed
 from chunkwise.core import Document, Query
 from chunkwise.records.fields import WrongField, kind
 from chunkwise.records.read import Row
@@ -199,11 +199,10 @@ class Losses:
 
 def _ids_in_words(ids: list[str]) -> str:
     unique = list(dict.fromkeys(ids))
-    shown = ", ".join(map(repr, unique[:_NAMED]))
-    if len(unique) == 1:
-        return f"question {shown}"
-    more = f" and {len(unique) - _NAMED} more" if len(unique) > _NAMED else ""
-    return f"{counted(len(unique), 'question')} ({shown}{more})"
+    named = listed(list(map(repr, unique)), _NAMED)
+    return (
+        f"question {named}" if len(unique) == 1 else f"{counted(len(unique), 'question')} ({named})"
+    )
 
 
 def several(names: Iterable[str]) -> bool:
