@@ -15,10 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
-from sentence_transformers import SentenceTransformer
-from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
-
 ROOT = Path(__file__).resolve().parents[1]
 TEXTS = 4_096
 
@@ -41,6 +37,10 @@ SIZES = (
 
 def model_of(size: Size, tokenizer: Path, folder: Path) -> Any:
     """With weights of chance, as the library keeps models."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
     torch.manual_seed(0)
     words = PreTrainedTokenizerFast(
         tokenizer_file=str(tokenizer), pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]",
@@ -64,6 +64,8 @@ def texts_of(words: int) -> list[str]:
 
 def seconds(work: Callable[[], object]) -> float:
     """Of the clock, the best of three, once the accelerator is done."""
+    import torch
+
     took = []
     for _ in range(3):
         began = time.perf_counter()
@@ -75,6 +77,8 @@ def seconds(work: Callable[[], object]) -> float:
 
 def measure(size: Size, tokenizer: Path) -> None:
     """The model alone, on tokens that lie there, and the library's call as a whole."""
+    import torch
+
     with tempfile.TemporaryDirectory() as folder:
         model = model_of(size, tokenizer, Path(folder))
     bare = model[0].auto_model
@@ -97,6 +101,8 @@ def measure(size: Size, tokenizer: Path) -> None:
 
 
 def main() -> None:
+    import torch
+
     given = argparse.ArgumentParser(description=__doc__)
     given.add_argument("tokenizer", type=Path)
     tokenizer = given.parse_args().tokenizer

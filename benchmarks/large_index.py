@@ -62,7 +62,7 @@ def _environment(folder: Path) -> dict[str, str]:
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join((here, str(folder), known)),
-        "CHUNKWISE_HOME": "/dev/null/nowhere",
+        "CHUNKWISE_CACHE": "off",
     }
 
 

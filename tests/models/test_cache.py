@@ -574,3 +574,24 @@ def test_an_interrupt_at_any_line_leaves_a_cache_that_works(path: Path) -> None:
         other = ModelCache(path)
         other.put("n", {b"b": b"2"})
         assert cache.get([b"b"]) == {b"b": b"2"}
+
+
+def test_a_cache_that_is_off_keeps_and_finds_nothing_and_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "home"))
+    ModelCache().put("model", {b"before": b"kept"})
+    monkeypatch.setenv("CHUNKWISE_CACHE", "off")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for cache in (ModelCache(), pickle.loads(pickle.dumps(ModelCache()))):
+            cache.put("model", {b"key": b"value"})
+            assert cache.get([b"key", b"before"]) == {}
+    monkeypatch.setenv("CHUNKWISE_CACHE", "on")
+    assert ModelCache().get([b"key", b"before"]) == {b"before": b"kept"}
+    assert [each.entries for each in ModelCache().stats()] == [
+        1
+    ]  # `chunkwise cache` tells what is there
+    monkeypatch.setenv("CHUNKWISE_CACHE", "0")
+    with pytest.raises(InvalidParameter, match="CHUNKWISE_CACHE is '0'; allowed: on, off"):
+        ModelCache()

@@ -126,6 +126,7 @@ class RayWorkers(Generic[Given, Found]):
         self._done = self._ray.remote(_done)
         self._one_by_one = self._ray.remote(_done_one_by_one)
         self._how: dict[str, Any] = {"name": name, "num_cpus": 1, "num_gpus": share}
+        self._task = self._done.options(**self._how, max_retries=_RETRIES)
         self._running: set[Any] = set()
         self._choosy: dict[Any, bool] = {}
         """Of those: what waits for a machine that has room, and whether it has been called back."""
@@ -162,12 +163,13 @@ class RayWorkers(Generic[Given, Found]):
     def _begin(self, asked: _Asked) -> None:
         full = self._full
         has_others = not full or self._has_room_beside(full)
-        how = dict(self._how)
+        how, task = self._how, self._task
         if full and has_others:
-            how["label_selector"] = {"ray.io/node-id": f"!in({','.join(sorted(full))})"}
+            others = f"!in({','.join(sorted(full))})"
+            how = {**how, "label_selector": {"ray.io/node-id": others}}
+            task = self._done.options(**how, max_retries=_RETRIES)
         try:
             if asked.path is None:
-                task = self._done.options(**how, max_retries=_RETRIES)
                 reference = task.remote(self._work, asked.given, has_others)
             else:
                 # Begun anew by Ray itself, it would go on where another text may be by now.

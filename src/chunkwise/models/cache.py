@@ -35,7 +35,7 @@ from chunkwise.models.embed.embedder import (
     suits_late,
     vectors_of,
 )
-from chunkwise.models.home_folder import HOME_VARIABLE, vectors_file
+from chunkwise.models.home_folder import CACHE_VARIABLE, HOME_VARIABLE, keeps_results, vectors_file
 
 _SCHEMA = (
     "create table if not exists models (id integer primary key, identity text not null unique)",
@@ -84,7 +84,8 @@ class ModelCache:
         self._process = 0
         self._file = 0
         self._lock = threading.Lock()
-        self._refused = False
+        self._refused = not keeps_results()
+        """Whether it is done without."""
         self._told_damage = False
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -166,7 +167,7 @@ class ModelCache:
                 self._refused = True
                 warn_user(
                     f"the cache {self.path} cannot be used ({error}); going on without it: "
-                    f"free the disk, or name another folder with {HOME_VARIABLE}"
+                    f"free the disk, name another folder with {HOME_VARIABLE}, or do without one: {CACHE_VARIABLE}=off"
                 )
                 return nothing
 

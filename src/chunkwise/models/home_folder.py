@@ -6,8 +6,11 @@ import os
 import sys
 from pathlib import Path
 
+from chunkwise.base.errors import InvalidParameter
+
 HOME_VARIABLE = "CHUNKWISE_HOME"
 MODELS_VARIABLE = "CHUNKWISE_MODELS"
+CACHE_VARIABLE = "CHUNKWISE_CACHE"
 
 
 def home() -> Path:
@@ -38,6 +41,14 @@ def given_models() -> Path | None:
     """A folder with weights that somebody brought to a machine without a network; it is only read."""
     named = os.environ.get(MODELS_VARIABLE)
     return Path(named).expanduser() if named else None
+
+
+def keeps_results() -> bool:
+    """Whether what models give is kept between runs: of a large corpus, vectors take as much room again."""
+    named = os.environ.get(CACHE_VARIABLE, "")
+    if named not in ("", "on", "off"):
+        raise InvalidParameter(f"{CACHE_VARIABLE} is {named!r}; allowed: on, off")
+    return named != "off"
 
 
 def vectors_file() -> Path:

@@ -176,6 +176,20 @@ def test_codes_go_with_the_documents(large: Path, tmp_path: Path) -> None:
     assert _codes(updated) == _codes(fresh)
 
 
+def test_an_index_from_before_there_were_codes_gets_them_though_nothing_changed(
+    large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as before:
+        before.setattr(nearest_vectors, "LARGE", 1 << 30)
+        _make(large, DOCUMENTS)
+    updated = _make(large, DOCUMENTS)
+    assert updated.changes.unchanged == len(DOCUMENTS)
+    assert _codes(updated) == _codes(_make(tmp_path / "fresh", DOCUMENTS))
+    (written,) = large.rglob(CODES[0])
+    _make(large, DOCUMENTS)
+    assert list(large.rglob(CODES[0])) == [written]  # and once
+
+
 def test_an_index_that_has_shrunk_has_none(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _make(large, DOCUMENTS)
     monkeypatch.setattr(nearest_vectors, "LARGE", 1 << 30)

@@ -56,12 +56,21 @@ def _lengths(rows: NDArray[np.float32]) -> NDArray[np.float64]:
 
 def code_columns(arrays: Arrays) -> Iterator[dict[str, Array]]:
     """The codes of an index with many vectors, some rows at a time."""
-    vectors = arrays.get("chunk.vector")
-    if vectors is None or vectors.nbytes < LARGE:
+    if not _has_many(arrays):
         return
+    vectors = arrays["chunk.vector"]
     for low in range(0, len(vectors), _CODED_ROWS):
         yield dict(zip(CODES, VectorCodes.of(vectors[low : low + _CODED_ROWS]), strict=True))
         _let_go(vectors, low, min(low + _CODED_ROWS, len(vectors)))
+
+
+def _has_many(arrays: Arrays) -> bool:
+    return "chunk.vector" in arrays and arrays["chunk.vector"].nbytes >= LARGE
+
+
+def lacks_codes(arrays: Arrays) -> bool:
+    """Whether it was made before there were codes, and would have them now."""
+    return _has_many(arrays) and CODES[0] not in arrays
 
 
 def _let_go(rows: Array, low: int, high: int) -> None:

@@ -44,7 +44,7 @@ from chunkwise.retrieval.local.folder import (
     verify_folder,
 )
 from chunkwise.retrieval.local.index import LocalIndex
-from chunkwise.retrieval.local.nearest_vectors import code_columns
+from chunkwise.retrieval.local.nearest_vectors import code_columns, lacks_codes
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.names import own_file_key
 
@@ -87,8 +87,10 @@ class LocalUpdate:
         start: Callable[[], Collector],
         *,
         keep_others: bool = False,
+        with_codes: bool = False,
     ) -> None:
         self._before = before
+        self._with_codes = with_codes
         self._staying: list[int] | None = [] if keep_others else None
         self._known = _KnownDocuments(before)
         self._start = start
@@ -157,10 +159,16 @@ class LocalUpdate:
             self._reuse(number)
         before = self._before
         same = before and not self._collector and self._run == (0, before.document_count)
-        if before and same and not before.communities().missing:
+        if before and same and not self._lacks_something(before):
             return None
         self._flush()
         return self._into()
+
+    def _lacks_something(self, before: LocalIndex) -> bool:
+        """That is made of all documents, though none has changed."""
+        if before.communities().missing:
+            return True
+        return self._with_codes and lacks_codes(before.arrays)
 
     def _into(self) -> Collector:
         if self._collector is None:
@@ -261,7 +269,7 @@ def into_folder(
             return _collector(made[0].sink, resolved.settings)
 
         with reporting_damage(before):
-            assembly = LocalUpdate(before, start, keep_others=reading.keep_others)
+            assembly = LocalUpdate(before, start, keep_others=reading.keep_others, with_codes=True)
             changes = update_documents(assembly, reading, resolved)
             collected = assembly.finish()
         if collected is None:
