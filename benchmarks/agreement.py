@@ -12,7 +12,7 @@ from benchmarks.kept import Kept
 from benchmarks.sweep import CHROMA, material, plan_of
 from benchmarks.tables import table
 from chunkwise.stats.agreement import kendall
-from chunkwise.tuning.run import run_plan as running
+from chunkwise.tuning.run import sweep_workers as running
 from chunkwise.tuning.run.sweep_folder import SweepRecord
 from chunkwise.tuning.sweep import Sweep
 from chunkwise.tuning.sweep_result import Outcome

@@ -20,9 +20,9 @@ import numpy as np
 from benchmarks import machine, plain_embedding
 from benchmarks.sweep import CHROMA, material, plan_of
 from benchmarks.tables import table
-from chunkwise.models import home as home_module
+from chunkwise.models import home_folder as home_module
 from chunkwise.models.embed.pretrained import MiniLM
-from chunkwise.tuning.run import run_plan as running
+from chunkwise.tuning.run import sweep_workers as running
 from chunkwise.tuning.run.sweep_folder import SweepRecord
 from chunkwise.tuning.sweep import Sweep
 

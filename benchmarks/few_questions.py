@@ -29,7 +29,7 @@ from chunkwise.tuning.choose.shrinkage import (
 from chunkwise.tuning.run.race import Race
 from chunkwise.tuning.sweep import Sweep
 from chunkwise.tuning.toml_file import toml_line
-from chunkwise.tuning.validation_split import VALIDATION
+from chunkwise.tuning.validation import VALIDATION
 
 COUNTS = (15, 30, 60, 120)
 DRAWS = 50

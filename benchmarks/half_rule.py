@@ -9,9 +9,15 @@ import numpy as np
 from chunkwise.base import spec
 from chunkwise.retrieval.retrievers import get_retriever
 from chunkwise.stats.paired import SIGNIFICANCE, holm, paired_differences, ties
-from chunkwise.tuning.choose.choose import SAME_CUTS, SAME_PRICE, baseline_columns, issue_share
+from chunkwise.tuning.choose.choose import (
+    SAME_CUTS,
+    SAME_PRICE,
+    baseline_columns,
+    issue_share,
+    running_cost,
+)
 from chunkwise.tuning.choose.score_table import Rows, ScoreTable
-from chunkwise.tuning.sweep_result import cost_amount, running_cost
+from chunkwise.tuning.sweep_result import cost_amount
 
 NEAR = 0.01
 FOLDS = 5

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from benchmarks.tables import table
 from chunkwise.documents.walk import SWEEP_RECORD
-from chunkwise.models import home as home_module
+from chunkwise.models import home_folder as home_module
 
 KILLS = 10
 _SEED = 7

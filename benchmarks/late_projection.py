@@ -437,7 +437,7 @@ def learn(folder: Path, output: Path) -> None:
 
 def packaged(matrices: Path) -> Any:
     """The matrix of `--maxsim colbert-small`, with a rotation in it that spreads a vector evenly over its numbers."""
-    from chunkwise.retrieval.quantized_vectors import rotated
+    from chunkwise.models.embed.quantized_vectors import rotated
 
     learned = np.load(matrices)[f"learned_{PACKAGED}"].astype(np.float32)
     return rotated(learned).astype(np.float16)

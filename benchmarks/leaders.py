@@ -8,7 +8,7 @@ from benchmarks.tables import table
 from chunkwise.stats.paired import PairedDifference, holm, paired_difference
 from chunkwise.tuning.choose.choose import choose
 from chunkwise.tuning.sweep_result import Outcome, Standing, SweepResult
-from chunkwise.tuning.validation_split import TEST
+from chunkwise.tuning.validation import TEST
 
 RETRIEVERS = ("bm25", "dense", "hybrid")
 SHOWN = 3

@@ -19,9 +19,9 @@ if str(ROOT) not in sys.path:  # run as a file, not as a module
 from benchmarks import corpora  # noqa: E402
 from benchmarks.tables import table  # noqa: E402
 from chunkwise.core import Document  # noqa: E402
+from chunkwise.models.embed.quantized_vectors import QuantizedVectors  # noqa: E402
 from chunkwise.retrieval.bm25 import TermTable  # noqa: E402
 from chunkwise.retrieval.multiscale import Multiscale  # noqa: E402
-from chunkwise.retrieval.quantized_vectors import QuantizedVectors  # noqa: E402
 from chunkwise.retrieval.searchable import AtomTable  # noqa: E402
 from chunkwise.text.analyzed import Analyzed  # noqa: E402
 from chunkwise.text.terms import (  # noqa: E402

@@ -3,7 +3,7 @@
     python -m benchmarks.scale names
     python -m benchmarks.scale cut --megabytes 20 [--ray]
     python -m benchmarks.scale nodes --megabytes 20     # processes, and a cluster of one and of two nodes
-    python -m benchmarks.scale overhead --megabytes 1000  # both engines at once, each on half of the cores
+    python -m benchmarks.scale overhead --megabytes 1000  # both engines, each on half of the cores, or in turns
     python -m benchmarks.scale embed --megabytes 0.3    # the same for an index with vectors
     python -m benchmarks.scale memory --megabytes 100 300 1000 --strategy words   # of the command as a whole
     python -m benchmarks.scale model                    # arithmetic on these figures, for larger ones
@@ -34,7 +34,7 @@ from chunkwise.chunkers import chunk_dataset
 from chunkwise.chunkers.chunk_dataset import PartRecipe, write_dataset
 from chunkwise.chunkers.work_estimate import EFFICIENCY
 from chunkwise.documents import LoadOptions, remote_documents
-from chunkwise.models.home import home
+from chunkwise.models.home_folder import home
 
 _PAGE = 1000
 
@@ -239,33 +239,44 @@ def nodes(megabytes: float) -> None:
 
 
 def overhead(megabytes: float, strategy: str) -> None:
-    """Both engines at the same time, each on a half of the cores: what one costs more than the other."""
+    """Both engines, each on a half of the cores, or, of two, in turns: what one costs more than the other."""
     with tempfile.TemporaryDirectory() as place:
         docs = Path(place) / "docs"
         docs.mkdir()
         print(f"{corpus(docs, megabytes):,} documents, {megabytes:g} MB", flush=True)
         every = sorted(os.sched_getaffinity(0))
         half = len(every) // 2
-        began = [
-            subprocess.Popen([
-                "taskset", "-c", ",".join(map(str, own)), sys.executable, "-m", "benchmarks.scale", "one",
-                "--engine", engine, "--folder", place, "--strategy", strategy,
-            ])
-            for engine, own in (("local", every[:half]), ("ray", every[half:]))
-        ]  # fmt: skip
-        peaks = [0.0, 0.0]
-        while any(process.poll() is None for process in began):
-            now = [memory_of(process.pid).together for process in began]
-            peaks = [max(pair) for pair in zip(peaks, now, strict=True)]
-            time.sleep(1.0)
-        if any(process.returncode for process in began):
-            sys.exit("one of them failed")
-        print("peak of all processes, MB: {:.0f} local, {:.0f} on Ray".format(*peaks))
+        if half > 1:
+            turns = [{"local": every[:half], "ray": every[half:]}]
+        else:
+            turns = [{"local": every}, {"ray": every}]
+        for engines in turns:
+            _beside(engines, place, strategy)
         made = [
             sorted((path.name, path.read_bytes()) for path in Path(place, each).glob("*.parquet"))
             for each in ("local", "ray")
         ]
         print(f"files alike: {made[0] == made[1]} ({len(made[0])})")
+
+
+def _beside(engines: dict[str, list[int]], place: str, strategy: str) -> None:
+    """Each on its cores, and the memory that all processes of each had together."""
+    began = {
+        engine: subprocess.Popen([
+            "taskset", "-c", ",".join(map(str, own)), sys.executable, "-m", "benchmarks.scale", "one",
+            "--engine", engine, "--folder", place, "--strategy", strategy,
+        ])
+        for engine, own in engines.items()
+    }  # fmt: skip
+    peaks = dict.fromkeys(began, 0.0)
+    while any(process.poll() is None for process in began.values()):
+        for engine, process in began.items():
+            peaks[engine] = max(peaks[engine], memory_of(process.pid).together)
+        time.sleep(1.0)
+    if any(process.returncode for process in began.values()):
+        sys.exit("one of them failed")
+    for engine, peak in peaks.items():
+        print(f"{engine}: peak of all processes {peak:.0f} MB", flush=True)
 
 
 def one(engine: str, folder: Path, strategy: str) -> None:

@@ -15,7 +15,7 @@ from chunkwise.stats.paired import Ties, ties
 from chunkwise.tuning.choose.choose import baseline_columns, recommended_column
 from chunkwise.tuning.choose.score_table import ScoreTable, score_table_of
 from chunkwise.tuning.choose.shrinkage import expectation
-from chunkwise.tuning.validation_split import split
+from chunkwise.tuning.validation import split
 
 SPLITS = 20
 OBJECTIVES = ("recall@1000t", "recall@5", "ndcg@5")

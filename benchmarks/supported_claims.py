@@ -32,7 +32,7 @@ from benchmarks import corpora
 from benchmarks.resampling import RESAMPLES
 from benchmarks.tables import table
 from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
-from chunkwise.metrics.claims.normalized_text import Readable
+from chunkwise.metrics.claims.text_normalization import Readable
 from chunkwise.models.rerank.cross_encoder import PretrainedReranker
 from chunkwise.records.json import parse_json
 

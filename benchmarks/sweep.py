@@ -21,12 +21,12 @@ from benchmarks.tables import table
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document, Query
 from chunkwise.documents import read
-from chunkwise.models import home as home_module
+from chunkwise.models import home_folder as home_module
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
 from chunkwise.testsets.reading import read_testset
 from chunkwise.tuning.plan.plan import Plan
-from chunkwise.tuning.run import run_plan as running
 from chunkwise.tuning.run import score_configurations
+from chunkwise.tuning.run import sweep_workers as running
 from chunkwise.tuning.run.shared_corpus import SharedCorpus
 from chunkwise.tuning.run.sweep_folder import SweepRecord
 from chunkwise.tuning.sweep import Configuration, Sweep, VectorKind

@@ -17,8 +17,8 @@ from chunkwise.testsets.reading import read_testset
 from chunkwise.testsets.testset import TestSet
 from chunkwise.tuning.plan.grid import SIZES, default_sweep
 from chunkwise.tuning.plan.prepare import PreparedSweep, prepare_sweep
-from chunkwise.tuning.run.run_plan import run_plan
 from chunkwise.tuning.run.sweep_folder import SweepRecord
+from chunkwise.tuning.run.sweep_workers import run_plan
 from chunkwise.tuning.sweep import Grid
 from chunkwise.tuning.sweep_result import Outcome
 

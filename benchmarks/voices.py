@@ -40,8 +40,8 @@ from chunkwise.retrieval.multiscale import (  # noqa: E402
     Multiscale,
     assemble,
     atom_votes,
+    late_interaction,
 )
-from chunkwise.retrieval.multiscale import multiscale as search_module  # noqa: E402
 from chunkwise.retrieval.retrievers import MultiscaleRetriever, _Texts  # noqa: E402
 from chunkwise.retrieval.searchable import QueryBatch, TokenTable  # noqa: E402
 from chunkwise.stats.paired import paired_difference  # noqa: E402
@@ -186,12 +186,14 @@ class Voices:
         self.vectors = self._votes(plain._by_vectors(prepared, batch.vectors, nothing))
         self.spoken = batch.token_vectors
         self._by_tokens = partial(plain._by_tokens, prepared, excluded=nothing)
-        self.near = self.near_among(search_module._COMPARED)
+        self.near = self.near_among(late_interaction._COMPARED)
 
     def near_among(self, most: int) -> Votes:
         """By token vectors, those of so many tokens compared that words and vectors find best."""
         first = [one + 0.5 * two for one, two in zip(self.words, self.vectors, strict=True)]
-        compared = [search_module._compared(self.atoms, points, None, most) for points in first]
+        compared = [
+            late_interaction.compared_atoms(self.atoms, points, None, most) for points in first
+        ]
         return self._votes(
             self._by_tokens(asked, atoms)
             for asked, atoms in zip(self.spoken, compared, strict=True)
@@ -369,7 +371,7 @@ def page(samples: Sequence[Sample], keep: Path | None) -> str:
         ]
     if lost:
         parts += [
-            f"In an index of more than {search_module._COMPARED:,} tokens a question's tokens are compared with "
+            f"In an index of more than {late_interaction._COMPARED:,} tokens a question's tokens are compared with "
             "those of the atoms that words and vectors find best, up to that number. What that loses, and what "
             "fewer would lose:\n",
             table(["", *(f"the best {most:,} compared" for most in AMONG), "all compared"], lost),

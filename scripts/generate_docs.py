@@ -26,7 +26,7 @@ from api_page import api_page
 import chunkwise
 from chunkwise.cli import progress
 from chunkwise.cli.exit_status import EXIT_STATUSES
-from chunkwise.evaluation.assessment import fitting
+from chunkwise.evaluation.verdicts_and_advice import fitting
 from chunkwise.metrics.metric import NEEDS, Targets
 from chunkwise.metrics.registry import key_questions, known_metrics
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
+from chunkwise.base.laid_down import lay_down
 from chunkwise.base.workers import WorkerDied
 
 
@@ -18,7 +20,7 @@ class WorkersHere:
         self._dies_at = dies_at
         self.is_stopped = False
         self.answers: list[int] = []
-        """Bytes that were sent back, of each task."""
+        """Bytes that were sent back, of each task or piece."""
 
     def submit(self, given: Any) -> Future[Any]:
         found: Future[Any] = Future()
@@ -33,6 +35,22 @@ class WorkersHere:
             found.set_exception(error)
         return found
 
+    def lay_down(self, one_by_one: Any, given: Any, path: Path) -> Future[Any]:
+        found: Future[Any] = Future()
+        asked, unit = pickle.loads(pickle.dumps((one_by_one, given)))
+        try:
+            if self._dies_at and self._dies_at in unit.origin:
+                raise WorkerDied("a worker process died")
+            lay_down(map(self._sent, asked(self._work, unit)), path)
+            found.set_result(None)
+        except Exception as error:
+            found.set_exception(error)
+        return found
+
+    def _sent(self, piece: object) -> bytes:
+        self.answers.append(len(sent := pickle.dumps(piece)))
+        return sent
+
     def stop(self) -> None:
         self.is_stopped = True
 
@@ -41,6 +59,8 @@ class ClusterHere:
     """`stages` notes what was begun; work that holds `dies_at` ends its process."""
 
     cores = 2
+
+    accelerators = 0.0
 
     def __init__(self, dies_at: str = "") -> None:
         self.stages: list[str] = []

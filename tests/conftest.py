@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from chunkwise.base import limits
 from chunkwise.cli import progress
-from chunkwise.models import home
+from chunkwise.models import home_folder
 from chunkwise.models.llm import local as local_model_module
 from chunkwise.models.llm.local import LocalModel, packaged
 from how_many import THOROUGH
@@ -51,10 +51,10 @@ def pytest_sessionfinish() -> None:
 @pytest.fixture(autouse=True, scope="session")
 def home_of_the_tests() -> Iterator[None]:
     """Vectors kept from an earlier run would hide a model that gives others."""
-    weights = home.given_models() or home.fetched_models()
+    weights = home_folder.given_models() or home_folder.fetched_models()
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        patch.setenv(home.MODELS_VARIABLE, os.fspath(weights))
-        patch.setenv(home.HOME_VARIABLE, name)
+        patch.setenv(home_folder.MODELS_VARIABLE, os.fspath(weights))
+        patch.setenv(home_folder.HOME_VARIABLE, name)
         # How far the work is, a command says after ten seconds, on a busy machine more than on an idle one.
         patch.setenv(progress.VARIABLE, "inf")
         # Loaders run where coverage looks, and what a test puts in their place counts; tests of limits turn them on.

@@ -9,7 +9,7 @@ from chunkwise.tuning.choose.choose import choose
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.sweep import Configuration, Sweep, VectorKind
 from chunkwise.tuning.sweep_result import Outcome, SweepResult
-from chunkwise.tuning.validation_split import split
+from chunkwise.tuning.validation import split
 
 OBJECTIVE = "recall@1000t"
 RECURSIVE, SENTENCES = "recursive 1000/200 characters", "sentences 1024/200"

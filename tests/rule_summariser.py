@@ -6,7 +6,7 @@ import re
 from threading import Event
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.models.http.client import EndpointError
+from chunkwise.models.http_client import EndpointError
 from chunkwise.models.llm.language_model import Completion, Request
 
 _PASSAGE = re.compile(r"<passage \d+ (\w+)>\n(.*?)\n</passage \d+ \1>", re.S)

@@ -36,17 +36,17 @@ if TYPE_CHECKING:
     from chunkwise.evaluation.gate import Gate, gate
     from chunkwise.evaluation.lint import LintResult, lint
     from chunkwise.evaluation.live_answers import LiveOptions
-    from chunkwise.evaluation.options import Listeners, ScoringRules
     from chunkwise.evaluation.results import Results, read_results, write_results
+    from chunkwise.evaluation.scoring_options import Listeners, ScoringRules
     from chunkwise.metrics.evidence import Evidence
     from chunkwise.metrics.metric import Metric, Targets
     from chunkwise.profiling import Profile, profile
-    from chunkwise.report.tune import TuneResult, tune
     from chunkwise.retrieval.filters import Filter
     from chunkwise.retrieval.indexes import Index, index, open_index
     from chunkwise.testsets.generate.generate import generate_questions
     from chunkwise.text.analyzed import Analyzed
-    from chunkwise.tracking.store import History, history
+    from chunkwise.tracking.history import History, history
+    from chunkwise.tuning.tune import TuneResult, tune
     from chunkwise.vector_databases.push import push
 
 # Imported when first used: `import chunkwise` itself costs next to nothing.
@@ -63,13 +63,13 @@ _HOMES = {
     "Fact": "chunkwise.core",
     "Filter": "chunkwise.retrieval.filters",
     "Gate": "chunkwise.evaluation.gate",
-    "History": "chunkwise.tracking.store",
+    "History": "chunkwise.tracking.history",
     "Hit": "chunkwise.core",
     "Index": "chunkwise.retrieval.indexes",
     "Label": "chunkwise.core",
     "Link": "chunkwise.core",
     "LintResult": "chunkwise.evaluation.lint",
-    "Listeners": "chunkwise.evaluation.options",
+    "Listeners": "chunkwise.evaluation.scoring_options",
     "LiveOptions": "chunkwise.evaluation.live_answers",
     "LoadOptions": "chunkwise.documents",
     "Metric": "chunkwise.metrics.metric",
@@ -81,10 +81,10 @@ _HOMES = {
     "Reference": "chunkwise.core",
     "Results": "chunkwise.evaluation.results",
     "Score": "chunkwise.core",
-    "ScoringRules": "chunkwise.evaluation.options",
+    "ScoringRules": "chunkwise.evaluation.scoring_options",
     "Span": "chunkwise.core",
     "Targets": "chunkwise.metrics.metric",
-    "TuneResult": "chunkwise.report.tune",
+    "TuneResult": "chunkwise.tuning.tune",
     "UnreadableDocument": "chunkwise.base.errors",
     "ask": "chunkwise.answering.ask",
     "chunk": "chunkwise.chunkers.chunk",
@@ -95,7 +95,7 @@ _HOMES = {
     "gate": "chunkwise.evaluation.gate",
     "generate_questions": "chunkwise.testsets.generate.generate",
     "get_strategy": "chunkwise.chunkers",
-    "history": "chunkwise.tracking.store",
+    "history": "chunkwise.tracking.history",
     "index": "chunkwise.retrieval.indexes",
     "lint": "chunkwise.evaluation.lint",
     "open_index": "chunkwise.retrieval.indexes",
@@ -104,7 +104,7 @@ _HOMES = {
     "read": "chunkwise.documents",
     "read_results": "chunkwise.evaluation.results",
     "strategies": "chunkwise.chunkers:describe_all",
-    "tune": "chunkwise.report.tune",
+    "tune": "chunkwise.tuning.tune",
     "write_results": "chunkwise.evaluation.results",
 }
 

@@ -18,7 +18,7 @@ from chunkwise.models.weights.catalogue import MS_MARCO_MINILM
 from chunkwise.models.weights.installed import model_status
 from chunkwise.report.terminal.answer import render_answer
 from chunkwise.report.views.answer import answer_view
-from chunkwise.retrieval.whole_blocks import whole_blocks
+from chunkwise.retrieval.tables_lists_code import whole_blocks
 from chunkwise.testkit.hostile import hostile_documents
 from how_many import examples
 from testkit.test_chunker_contract import TEXTS

@@ -29,7 +29,7 @@ from chunkwise.base.untrusted import (
     to_allow,
 )
 from chunkwise.chunkers import get_strategy
-from chunkwise.metrics.judges.judge import get_judge
+from chunkwise.metrics.judges.registry import get_judge
 from chunkwise.metrics.registry import parse as parse_metric
 from chunkwise.models import get_embedder, get_language_model, get_reranker
 from chunkwise.retrieval.retrievers import get_retriever

@@ -389,7 +389,7 @@ def test_only_files_of_its_own_names_are_removed(docs: Path, tmp_path: Path) -> 
 def _long_file(docs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A long one among the others, and what is long made short."""
     monkeypatch.setattr("chunkwise.chunkers.cut_in_segments.SMALL", 50_000)
-    monkeypatch.setattr("chunkwise.documents.streamed_text.SMALL", 50_000)
+    monkeypatch.setattr("chunkwise.documents.long_texts.SMALL", 50_000)
     sizes = SegmentSizes(12_000, tail=1_200)
     monkeypatch.setattr(
         "chunkwise.chunkers.cut_in_segments.in_segments",
@@ -445,7 +445,7 @@ def test_a_long_document_that_is_lost_halfway_leaves_nothing_behind(
         yield file.read(60_000).decode(encoding)
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr("chunkwise.documents.streamed_text.decoded", broken)
+    monkeypatch.setattr("chunkwise.documents.long_texts.decoded", broken)
     made, _, problems = _write(docs, tmp_path / "out")
     assert made.documents == 200
     assert f"{long}: input/output error" in problems

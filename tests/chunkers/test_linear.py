@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chunkwise import Document
 from chunkwise.chunkers import Strategy, registry
-from chunkwise.chunkers.packing.sized import SizedChunker
+from chunkwise.chunkers.packing.sized_chunker import SizedChunker
 from chunkwise.chunkers.raptor import RaptorChunker
 from chunkwise.chunkers.semantic import EmbeddingChunker
 from chunkwise.chunkers.tokens import TokenChunker

@@ -9,7 +9,7 @@ import pytest
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.chunkers.locate_chunks import stated_id, stated_place, summary, wrong_offset
+from chunkwise.chunkers.chunk_offsets import stated_id, stated_place, summary, wrong_offset
 from chunkwise.chunkers.read_chunks import ExistingChunks, read_chunks
 from chunkwise.chunkers.write_chunks import chunk_file
 from chunkwise.core import Chunk, Document

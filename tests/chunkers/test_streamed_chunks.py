@@ -51,7 +51,7 @@ def docs(tmp_path: Path) -> Path:
 @pytest.fixture
 def _small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chunkwise.chunkers.cut_in_segments.SMALL", 50_000)
-    monkeypatch.setattr("chunkwise.documents.streamed_text.SMALL", 50_000)
+    monkeypatch.setattr("chunkwise.documents.long_texts.SMALL", 50_000)
     sizes = SegmentSizes(12_000, tail=1_200)
     monkeypatch.setattr(
         "chunkwise.chunkers.cut_in_segments.in_segments",
@@ -122,14 +122,14 @@ def test_a_text_with_a_blank_beginning_is_one_document(docs: Path, jobs: int) ->
 
 @pytest.mark.usefixtures("_small_segments")
 def test_a_text_lost_halfway_ends_the_run(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from chunkwise.documents import streamed_text
+    from chunkwise.documents import long_texts
 
     def broken(file: Any, encoding: str) -> Iterator[str]:
         yield file.read(400_000).decode(encoding)
         raise OSError(5, os.strerror(5))
 
     (docs / "b.md").write_text(_text(600_000))
-    monkeypatch.setattr(streamed_text, "decoded", broken)
+    monkeypatch.setattr(long_texts, "decoded", broken)
     with pytest.raises(ChunkwiseError, match=r"b\.md: .*had been written; run again"):
         _rows(chunk_segments(docs / "b.md", "words(max_words=40)", options=LoadOptions()))
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.cli.cache import command as cache
 from chunkwise.models.cache import ModelCache
-from chunkwise.models.home import HOME_VARIABLE
+from chunkwise.models.home_folder import HOME_VARIABLE
 
 
 def call(command: object, *words: object, fails: bool = False) -> Result:

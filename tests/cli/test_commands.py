@@ -17,7 +17,7 @@ from chunkwise.report.page import page
 from chunkwise.report.views.chunks import ChunksView
 from chunkwise.report.views.comparison import ComparisonView
 from chunkwise.report.views.evaluation import EvaluationView
-from chunkwise.report.views.graph import NamesView
+from chunkwise.report.views.graph import GraphView
 from chunkwise.report.views.profile import ProfileView
 from chunkwise.report.views.tuning import TuningView
 from cli.in_process import Run, here
@@ -251,7 +251,7 @@ PAGES = [
     ("profile docs", ProfileView),
     ("evaluate docs --test-queries queries.json --retriever bm25 -o a.json", EvaluationView),
     ("compare a.json b.json", ComparisonView),
-    ("graph kb", NamesView),
+    ("graph kb", GraphView),
     ("tune docs --test-queries queries.json --embedder none --time 1s -o out", TuningView),
 ]
 

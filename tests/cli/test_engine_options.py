@@ -77,13 +77,24 @@ def test_an_estimate_is_told_and_nothing_is_written(name: str, tmp_path: Path) -
     assert (done.exit_code, "such as 8x16" in done.output) == (2, True)
 
 
+def test_a_gpu_is_one_whose_speed_is_known() -> None:
+    words = ["index", "docs", "--into", "kb", "--estimate", "--vectors", "none", "--gpu"]
+    done = CliRunner().invoke(group, [*words, "X9"])
+    assert (done.exit_code, "the speed of 'X9' is not known; known: T4, " in done.output) == (
+        2,
+        True,
+    )
+    done = CliRunner().invoke(group, [*words, "l4"])
+    assert "those of sentence-transformers run on accelerators" in str(done.exception)
+
+
 def _estimated(words: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[str, dict[str, object]]:
     """The strategy and the settings that an estimate was made with."""
     seen: list[tuple[str, dict[str, object]]] = []
 
-    def noted(source: Any, strategy: Any, options: Any, further: Any) -> WorkEstimate:
+    def noted(source: Any, strategy: Any, options: Any, further: Any, **rest: Any) -> WorkEstimate:
         seen.append((strategy.label, asdict(further.settings)))
-        return estimate_work(source, strategy, options, further)
+        return estimate_work(source, strategy, options, further, **rest)
 
     monkeypatch.setattr("chunkwise.retrieval.indexes.estimate_work", noted)
     done = CliRunner().invoke(group, ["index", "docs", "--vectors", "none", *words, "--estimate"])

@@ -12,7 +12,7 @@ import pytest
 from chunkwise.core import Score
 from chunkwise.evaluation.results import read_results, short_name
 from chunkwise.metrics.judges.calibration import Verdict, calibration, keep_calibration
-from chunkwise.models import home as home_module
+from chunkwise.models import home_folder as home_module
 from cli.in_process import Run, here
 from cli.small_corpus import passage, write_corpus, write_questions
 from metrics.judges.rule_model import by_rule_over_http

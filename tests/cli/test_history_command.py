@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from chunkwise.cli.options import TimeSpan
-from chunkwise.tracking import store
-from chunkwise.tracking.store import HISTORY_VARIABLE, History
+from chunkwise.tracking import history as history_module
+from chunkwise.tracking.history import HISTORY_VARIABLE, History
 from cli.in_process import Run, here, with_streams
 from cli.small_corpus import PLAN, write_corpus, write_questions
 from made_results import results
@@ -158,7 +158,7 @@ def breaks(path: Path, how: str) -> sqlite3.Connection:
 def test_a_history_that_cannot_be_used_is_one_line_and_changes_nothing_else(
     here: Run, tmp_path: Path, how: str, asked: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "WAIT", 0.01)
+    monkeypatch.setattr(history_module, "WAIT", 0.01)
     plain = here(*EVALUATE, *asked, "-o", "plain.json")
     assert plain.returncode == (4 if asked else 0)
     with closing(breaks(tmp_path / ".chunkwise" / "history.db", how)):
@@ -461,7 +461,7 @@ def test_figures_are_written_for_prometheus_with_and_without_a_history(
 def test_what_is_not_installed_is_told_before_any_work(
     here: Run, monkeypatch: pytest.MonkeyPatch, option: tuple[str, ...], extra: str
 ) -> None:
-    monkeypatch.setattr("chunkwise.tracking.export.find_spec", lambda name: None)
+    monkeypatch.setattr("chunkwise.tracking.import_export.find_spec", lambda name: None)
     done = here(*EVALUATE, *option)
     assert (done.returncode, done.stdout) == (1, "")
     assert f"pip install 'chunkwise[{extra}]'" in done.stderr
@@ -473,7 +473,7 @@ def test_what_cannot_be_handed_on_changes_nothing_else(
     def fail(*_: object) -> None:
         raise OSError("no room")
 
-    monkeypatch.setattr("chunkwise.tracking.export.write_prometheus", fail)
+    monkeypatch.setattr("chunkwise.tracking.import_export.write_prometheus", fail)
     done = here(*EVALUATE, "--keep", "--prometheus", "out.prom", "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["summary"]

@@ -26,7 +26,7 @@ from chunkwise.cli.llm import (
     warn_of_weak,
 )
 from chunkwise.cli.options import LlmOptions
-from chunkwise.models.home import HOME_VARIABLE
+from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.models.llm.cost import LlmEstimate, LlmUsage
 from cli.in_process import Run, here
 from cli.small_corpus import write_corpus, write_questions

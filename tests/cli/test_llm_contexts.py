@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from chunkwise.chunkers.contextual.writer import ContextTally
+from chunkwise.chunkers.context_writer import ContextTally
 from chunkwise.cli.llm import kept_when_stopped
-from chunkwise.models.home import HOME_VARIABLE
+from chunkwise.models.home_folder import HOME_VARIABLE
 from cli.in_process import Run, here
 from models.chat_server import asked, chat_server
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chunkwise.models.home import HOME_VARIABLE
+from chunkwise.models.home_folder import HOME_VARIABLE
 from cli.in_process import Run, here
 from models.chat_server import asked, chat_server
 

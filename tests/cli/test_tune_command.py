@@ -391,13 +391,13 @@ def test_an_endpoint_that_refuses_is_asked_once(here: Run, docs: Path, tmp_path:
 def test_a_report_that_was_interrupted_is_written_by_the_next_run(
     here: Run, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from chunkwise.report import tune as tune_files
+    from chunkwise.report import sweep_files
 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as only_now:
-        only_now.setattr(tune_files, "write_page", interrupted)
+        only_now.setattr(sweep_files, "write_page", interrupted)
         done = here("tune", "sweep.toml", "-o", "out folder")
     assert done.returncode == 130
     assert "chunkwise tune --resume -o 'out folder' writes it" in done.stderr
@@ -568,12 +568,12 @@ def test_a_report_without_its_questions_is_better_than_none(
     here: Run, swept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.report import tune as tune_files
+    from chunkwise.report import sweep_files
 
     def refuses(*_: object, **__: object) -> None:
         raise ChunkwiseError("the endpoint is gone")
 
-    monkeypatch.setattr(tune_files, "evaluate", refuses)
+    monkeypatch.setattr(sweep_files, "evaluate", refuses)
     for written in ("report.html", "recommendation.toml"):
         (swept / written).unlink()
     done = here("tune", "sweep.toml", "-o", "out")

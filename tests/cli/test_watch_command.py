@@ -17,9 +17,10 @@ import pytest
 
 from chunkwise.cli import watch
 from chunkwise.cli.watch import stay
-from chunkwise.tracking import notify, store
+from chunkwise.tracking import history as history_module
+from chunkwise.tracking import notify
 from chunkwise.tracking.database import HistoryProblem
-from chunkwise.tracking.store import HISTORY_VARIABLE, History
+from chunkwise.tracking.history import HISTORY_VARIABLE, History
 from cli.in_process import Run, here, run_without_reader
 from cli.small_corpus import write_corpus, write_questions
 from interrupting import listening
@@ -263,7 +264,7 @@ def _read_only(place: Path) -> Callable[[], None]:
 def test_a_history_that_fails_costs_one_line_and_no_evaluation(
     here: Run, place: Path, monkeypatch: pytest.MonkeyPatch, harm: Callable[[Path], Callable[[], None]], told: str
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(store, "WAIT", 0.1)
+    monkeypatch.setattr(history_module, "WAIT", 0.1)
     here(*WATCH, "-q")
     mended = harm(place)
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import socket
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -230,3 +231,28 @@ def test_a_data_set_is_made_and_made_again(docs: str, folder: str) -> None:
     names = {each.rstrip("/").rpartition("/")[2] for each in files.ls(root, detail=False)}
     assert len([name for name in names if name.endswith(".parquet")]) == 1
     assert not [name for name in names if name.startswith(".")]
+
+
+def test_a_server_that_never_answers_does_not_keep_a_run_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("chunkwise.base.object_store._SILENCE", 0.2)
+    waited: list[float] = []
+    monkeypatch.setattr("chunkwise.base.object_store.sleep", waited.append)
+    with socket.create_server(("127.0.0.1", 0)) as server:  # takes what comes, and says nothing
+        address = f"webhdfs://127.0.0.1:{server.getsockname()[1]}/docs"
+        found: list[BaseException] = []
+
+        def read() -> None:
+            try:
+                list(chunkwise.read(address))
+            except ChunkwiseError as error:
+                found.append(error)
+
+        reader = threading.Thread(target=read, daemon=True)
+        reader.start()
+        reader.join(60)
+        assert not reader.is_alive()
+    (error,) = found
+    assert "Read timed out" in str(error)
+    assert len(waited) == 5  # asked six times: it may have been busy

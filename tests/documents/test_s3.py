@@ -29,6 +29,9 @@ from moto.server import ThreadedMotoServer
 import chunkwise
 from chunkwise.base import object_store
 from chunkwise.base.errors import UnreadableDocument
+from chunkwise.base.workers import Workers
+from chunkwise.chunkers import chunk_dataset
+from chunkwise.chunkers.chunk_dataset import ChunkDataset, PartRecipe, write_dataset
 from chunkwise.documents import LoadOptions
 from chunkwise.documents.remote_documents import walk_store
 
@@ -255,6 +258,63 @@ def test_the_command_reads_and_writes_a_bucket(bucket: Bucket, tmp_path: Path) -
         [*command, "-o", f"s3://{BUCKET}/none/chunks.txt"], capture_output=True, text=True
     )
     assert done.returncode == 2
+
+
+def _dataset(output: Path, stop_after: int | None = None) -> ChunkDataset:
+    recipe = PartRecipe("structure", LoadOptions(), "none", output)
+    workers = Workers(1, recipe)
+    parts = 0
+
+    def stop(amount: int, note: str) -> None:
+        nonlocal parts
+        parts += 1
+        if parts == stop_after:
+            raise KeyboardInterrupt
+
+    try:
+        return write_dataset(f"s3://{BUCKET}/docs", recipe, workers, 1, pytest.fail, stop)
+    finally:
+        workers.stop()
+
+
+def _files_of(output: Path) -> dict[str, bytes]:
+    found = (each for each in output.rglob("*") if each.is_file())
+    return {each.relative_to(output).as_posix(): each.read_bytes() for each in found}
+
+
+def test_a_data_set_fetches_the_files_of_parts_that_are_made(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunk_dataset, "_BATCHES", 1)  # 64 files a part
+    names = [f"docs/{number:03}.md" for number in range(160)]
+    for name in names:
+        bucket.put(name, f"# Title of {name}\n\nText.\n".encode())
+    output = tmp_path / "chunks"
+
+    def read() -> Counter[str]:
+        found = bucket.objects_read()
+        bucket.requests.clear()
+        return found
+
+    with pytest.raises(KeyboardInterrupt):
+        _dataset(output, stop_after=1)
+    assert set(names[:64]) <= set(read())
+    made = _dataset(output)  # it goes on
+    assert (made.documents, made.reused) == (160, 1)
+    assert read() == Counter(names[64:])
+    made = _dataset(output)
+    assert made.reused == 3
+    assert read() == Counter()
+    bucket.put(names[70], b"# Another\n\nText.\n")
+    made = _dataset(output)
+    assert made.reused == 2
+    assert read() == Counter(names[64:128])
+    _dataset(tmp_path / "fresh")
+    assert _files_of(output) == _files_of(tmp_path / "fresh")
+    bucket.client.delete_object(Bucket=BUCKET, Key=names[0])
+    bucket.requests.clear()
+    assert _dataset(output).documents == 159  # all parts begin with another file
+    assert read() == Counter(names[1:])
 
 
 def test_a_page_of_the_web_is_one_document(bucket: Bucket) -> None:

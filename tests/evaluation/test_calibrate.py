@@ -15,8 +15,8 @@ from chunkwise.metrics.judges.calibration import keep_calibration
 from chunkwise.metrics.judges.llm_judge import LlmJudge
 from chunkwise.metrics.judges.relevance_judges import SimilarityJudge
 from chunkwise.models.cache import ModelCache
-from chunkwise.models.home import HOME_VARIABLE
-from chunkwise.models.http.client import EndpointError
+from chunkwise.models.home_folder import HOME_VARIABLE
+from chunkwise.models.http_client import EndpointError
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.report.views.calibration import warning_of

@@ -18,8 +18,8 @@ import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.core import Document, Fact, Hit, Label, Passage, Query, Reference
 from chunkwise.evaluation.evaluate import evaluate
-from chunkwise.evaluation.options import ScoringRules
 from chunkwise.evaluation.results import Results, results_text
+from chunkwise.evaluation.scoring_options import ScoringRules
 from chunkwise.retrieval.indexes import Index, index
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from untimed import HANG

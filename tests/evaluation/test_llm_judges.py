@@ -12,18 +12,18 @@ import pytest
 from chunkwise.answering.cited_answer import CitedAnswer, answer_row
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.core import Document, Fact, Hit, Query, Reference, Score
-from chunkwise.evaluation.assessment import four_questions
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.evaluate_system import QuestionSet, evaluate_system
-from chunkwise.evaluation.options import Listeners, ScoringOptions, ScoringRules
 from chunkwise.evaluation.results import Results, read_results, results_text, write_results
-from chunkwise.evaluation.system import hits_system
-from chunkwise.metrics.claims.normalized_text import sentences
+from chunkwise.evaluation.scoring_options import Listeners, ScoringOptions, ScoringRules
+from chunkwise.evaluation.system_under_test import hits_system
+from chunkwise.evaluation.verdicts_and_advice import four_questions
+from chunkwise.metrics.claims.text_normalization import sentences
 from chunkwise.metrics.judges.calibration import Verdict, calibration, keep_calibration
 from chunkwise.metrics.judges.llm_judge import LlmJudge
 from chunkwise.metrics.registry import chosen, known_metrics
 from chunkwise.models import get_language_model
-from chunkwise.models import home as home_module
+from chunkwise.models import home_folder as home_module
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import Price
 from chunkwise.report.page import page

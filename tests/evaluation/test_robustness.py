@@ -8,8 +8,8 @@ import pytest
 import scipy
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
-from chunkwise.evaluation.assessment import robustness
 from chunkwise.evaluation.results import QuestionResult, Results
+from chunkwise.evaluation.verdicts_and_advice import type_robustness
 from made_results import of_questions, question
 
 
@@ -36,7 +36,7 @@ def naive(one: tuple[int, int], two: tuple[int, int], outside: float) -> tuple[f
 
 def test_a_drop_of_three_and_four_questions_is_not_shown() -> None:
     results = run(list=[1, 1, 1], cross=[1, 0, 1, 0], plain=[1, 1, 0, 1, 1])
-    found = robustness(results)
+    found = type_robustness(results)
     assert found is not None
     assert (found.easiest, found.hardest, found.drop, found.pairs) == ("list", "cross", 0.5, 3)
     assert (found.low, found.high) == pytest.approx(naive((3, 3), (2, 4), 0.05 / 3), abs=0.01)
@@ -46,14 +46,14 @@ def test_a_drop_of_three_and_four_questions_is_not_shown() -> None:
 
 def test_two_that_are_named_need_no_correction() -> None:
     results = run(a=[1.0] * 20, b=[0.0] * 12 + [1.0] * 8, c=[0.5] * 9)
-    picked, named = robustness(results), robustness(results, ("a", "b"))
+    picked, named = type_robustness(results), type_robustness(results, ("a", "b"))
     assert picked is not None
     assert named is not None
     assert (named.easiest, named.hardest, named.pairs) == ("a", "b", 1)
     assert (named.low, named.high) == pytest.approx(naive((20, 20), (8, 20), 0.05), abs=0.01)
     assert picked.low < named.low
     assert named.is_shown
-    assert robustness(results, ("b", "a")) == named
+    assert type_robustness(results, ("b", "a")) == named
 
 
 def test_of_many_types_that_are_alike_two_are_seldom_said_to_differ() -> None:
@@ -61,14 +61,14 @@ def test_of_many_types_that_are_alike_two_are_seldom_said_to_differ() -> None:
     shown = 0
     for _ in range(100):
         types = {f"t{at}": (rng.random(12) < 0.7).astype(float).tolist() for at in range(6)}
-        found = robustness(run(**types))
+        found = type_robustness(run(**types))
         assert found is not None
         shown += found.is_shown
     assert shown <= 5
 
 
 def test_less_can_be_better() -> None:
-    found = robustness(run("failure@20", a=[0.0] * 20, b=[1.0] * 20))
+    found = type_robustness(run("failure@20", a=[0.0] * 20, b=[1.0] * 20))
     assert found is not None
     assert (found.easiest, found.hardest, found.drop) == ("a", "b", 1.0)
     assert 0 < found.low <= found.drop <= found.high
@@ -77,8 +77,8 @@ def test_less_can_be_better() -> None:
 def test_a_type_that_is_not_there_is_told_with_those_that_are() -> None:
     results = run(a=[1.0], b=[0.0])
     with pytest.raises(InvalidParameter, match="no question of the type 'c' has a score; there are: a, b"):  # fmt: skip
-        robustness(results, ("a", "c"))
-    assert robustness(run(a=[1.0])) is None
+        type_robustness(results, ("a", "c"))
+    assert type_robustness(run(a=[1.0])) is None
 
 
 def test_a_figure_that_is_not_there_is_told_with_those_that_are() -> None:

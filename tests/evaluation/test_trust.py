@@ -4,9 +4,9 @@ import dataclasses
 
 import pytest
 
-from chunkwise.evaluation.assessment import WEAK, four_questions
 from chunkwise.evaluation.judging import NOT_MEASURED, judged_by
 from chunkwise.evaluation.results import Figure, Json, Results, short_name
+from chunkwise.evaluation.verdicts_and_advice import WEAK, four_questions
 from made_results import results
 
 METRIC = "retrieval_precision.similarity"

@@ -15,7 +15,7 @@ import pytest
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.labels.question_labels import question_labels
 from chunkwise.labels.store import LabelProblem, LabelStore, standing
-from chunkwise.tracking.store import History
+from chunkwise.tracking.history import History
 from labels.made_labels import event, pool
 from untimed import HANG
 

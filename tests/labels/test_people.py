@@ -7,7 +7,7 @@ import pytest
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Passage, Query
 from chunkwise.labels.annotator_agreement import disputed_passages, label_agreement
-from chunkwise.labels.assign import next_questions, people_needed, tells_apart
+from chunkwise.labels.assignment_and_progress import next_questions, people_needed, tells_apart
 from chunkwise.labels.question_labels import question_labels
 from chunkwise.labels.store import LabelEvent
 from chunkwise.stats.agreement import agreement

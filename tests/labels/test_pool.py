@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Query
-from chunkwise.labels.assign import shuffled
+from chunkwise.labels.assignment_and_progress import shuffled
 from chunkwise.labels.pool import LONGEST, pool_of, pooled
 from labels.made_labels import document, hit
 

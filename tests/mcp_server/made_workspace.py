@@ -15,7 +15,7 @@ from chunkwise.evaluation.results import write_results
 from chunkwise.mcp_server.server import CallsAtWork, assistant_server
 from chunkwise.mcp_server.workspace import Workspace, WorkspaceSources
 from chunkwise.retrieval import index
-from chunkwise.tracking.store import History
+from chunkwise.tracking.history import History
 from made_results import results
 from tracking.made_runs import kept_run
 from untimed import HANG

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.mcp_server.fenced_text import Quotation, Room, as_data, as_line, quoted
+from chunkwise.mcp_server.fenced_text import Quotation, TextBudget, as_data, as_line, quoted
 
 _MARK = re.compile(r"</?([a-z]+(?: \d+)?) ([0-9a-f]{8})>")
 _NASTY = st.sampled_from(
@@ -54,7 +54,7 @@ def test_a_line_is_one_line_and_has_an_end() -> None:
 
 @given(st.lists(texts, max_size=6), st.integers(0, 40))
 def test_room_is_never_used_twice(several: list[str], characters: int) -> None:
-    room = Room(characters)
-    kept = [room.cut(text) for text in several]
+    budget = TextBudget(characters)
+    kept = [budget.cut(text) for text in several]
     assert sum(len(text) for text, _ in kept) <= characters
     assert all((text == given) == whole for (text, whole), given in zip(kept, several, strict=True))

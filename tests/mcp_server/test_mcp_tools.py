@@ -19,16 +19,8 @@ from chunkwise.mcp_server.server import CallsAtWork, assistant_server, tools_of
 from chunkwise.mcp_server.tool import AssistantTool
 from chunkwise.mcp_server.workspace import ToolCall, Workspace, WorkspaceSources
 from chunkwise.retrieval import open_index
-from chunkwise.tracking.store import History
-from mcp_server.made_workspace import (
-    LEAVE,
-    asking,
-    call,
-    refusal,
-    text_of,
-    values,
-    write_project,
-)
+from chunkwise.tracking.history import History
+from mcp_server.made_workspace import LEAVE, asking, call, refusal, text_of, values, write_project
 from untimed import HANG
 
 

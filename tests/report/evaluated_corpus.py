@@ -9,7 +9,6 @@ import numpy as np
 
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document, Passage
-from chunkwise.evaluation.assessment import advice, verdict
 from chunkwise.evaluation.results import (
     Agreement,
     Figure,
@@ -18,6 +17,7 @@ from chunkwise.evaluation.results import (
     QuestionResult,
     Results,
 )
+from chunkwise.evaluation.verdicts_and_advice import advice, verdict
 from chunkwise.metrics.cuts.boundary_issues import cuts_of
 from chunkwise.stats.intervals import interval
 from chunkwise.text.analyzed import Analyzed

@@ -16,8 +16,8 @@ import pytest
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
-from chunkwise.evaluation.assessment import robustness
 from chunkwise.evaluation.results import Figure, FoundSpan, Results
+from chunkwise.evaluation.verdicts_and_advice import type_robustness
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.metrics.registry import help_of, known_metrics
 from chunkwise.report.page import page as page_of
@@ -26,15 +26,7 @@ from chunkwise.report.sanitize import few_lines
 from chunkwise.report.views.evaluation import evaluation_view
 from real_browser import needs_browser
 from report.evaluated_corpus import OBJECTIVE, corpus, evaluated
-from report.reading_pages import (
-    EVIL,
-    Page,
-    changed,
-    in_browser,
-    luminance,
-    part,
-    plain,
-)
+from report.reading_pages import EVIL, Page, changed, in_browser, luminance, part, plain
 
 _EMPTY = Results({}, {}, {}, {}, {}, {}, None, {}, (), (), (), "", {}, ())
 
@@ -172,7 +164,7 @@ def test_every_metric_says_what_it_is() -> None:
 
 def test_types_go_from_the_easiest_to_the_hardest(results: Results, html: str) -> None:
     found = part(html, "types")
-    spread = robustness(results)
+    spread = type_robustness(results)
     assert spread
     assert (
         f"{100 * spread.drop:.1f} points lie between {spread.easiest} and {spread.hardest}"

@@ -6,8 +6,8 @@ import io
 import pytest
 from rich.console import Console
 
-from chunkwise.evaluation.assessment import advice
 from chunkwise.evaluation.results import Agreement, Figure, Results
+from chunkwise.evaluation.verdicts_and_advice import advice
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.report.terminal.evaluation import render_evaluation

@@ -10,7 +10,7 @@ import pytest
 import chunkwise
 from chunkwise import Document
 from chunkwise.report.page import page
-from chunkwise.report.views.graph import NamesPicture, NamesView, name_view, overview_view
+from chunkwise.report.views.graph import GraphPicture, GraphView, name_view, overview_view
 from chunkwise.retrieval.name_lookup import NameLookup
 from real_browser import needs_browser, opened_browser
 from report.reading_pages import Page
@@ -23,7 +23,7 @@ def lookup() -> NameLookup:
     return NameLookup(chunkwise.index(CORPUS, vectors="none", graph=True).source)
 
 
-def views(lookup: NameLookup) -> list[NamesView]:
+def views(lookup: NameLookup) -> list[GraphView]:
     every = lookup.overview(60)
     one = lookup.details("Velsay", 40)
     details = [lookup.details(each.name, 4) for each in every.most_linked[:30]]
@@ -31,7 +31,7 @@ def views(lookup: NameLookup) -> list[NamesView]:
     return [overview_view(every, details, "kb"), name_view(one, links, "kb")]
 
 
-def overlaps(picture: NamesPicture) -> int:
+def overlaps(picture: GraphPicture) -> int:
     return sum(
         abs(one.x - other.x) < (one.width + other.width) / 2
         and abs(one.y - other.y) < (one.height + other.height) / 2

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from chunkwise.report.charts import drawn
 from chunkwise.report.terminal.history import sparkline
 from chunkwise.report.views.history import metric_history_view
-from chunkwise.tracking.store import History
+from chunkwise.tracking.history import History
 from tracking.made_runs import kept_run
 
 

@@ -50,7 +50,7 @@ from chunkwise.retrieval import index
 from chunkwise.retrieval.name_lookup import NameLookup
 from chunkwise.stats.intervals import Interval
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.tracking.store import History
+from chunkwise.tracking.history import History
 from made_results import results
 from report.evaluated_corpus import corpus, evaluated
 from report.made_tuning import made_side_by_side, made_tuning

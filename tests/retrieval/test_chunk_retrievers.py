@@ -8,7 +8,7 @@ from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document
 from chunkwise.retrieval.bm25 import Bm25
 from chunkwise.retrieval.filters import EVERYTHING
-from chunkwise.retrieval.local.arrays import term_table
+from chunkwise.retrieval.local.columns import term_table
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.retrievers import ChunkRetriever, get_retriever
 from chunkwise.retrieval.searchable import QueryBatch

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise import Document
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.models.home import HOME_VARIABLE
+from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.retrieval.communities import (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.retrieval.fusion import (
-    Side,
+    WeightedRanking,
     followed,
     reciprocal_rank_fusion,
     scaled,
@@ -33,17 +33,21 @@ WEIGHTS = st.sampled_from([0.0, 0.5, 1.0, 3.0])
 def test_reciprocal_ranks_by_hand() -> None:
     words = ranking({7: 9.0, 3: 5.0, 1: 1.0})
     near = ranking({3: 0.9, 4: 0.8})
-    fused = reciprocal_rank_fusion([Side(words), Side(near)], 10)
+    fused = reciprocal_rank_fusion([WeightedRanking(words), WeightedRanking(near)], 10)
     assert fused.numbers.tolist() == [3, 7, 4, 1]
     expected = [1 / 62 + 1 / 61, 1 / 61, 1 / 62, 1 / 63]
     assert fused.scores.tolist() == pytest.approx(expected, rel=1e-6)
-    assert reciprocal_rank_fusion([Side(words), Side(near)], 2).numbers.tolist() == [3, 7]
+    assert reciprocal_rank_fusion(
+        [WeightedRanking(words), WeightedRanking(near)], 2
+    ).numbers.tolist() == [3, 7]
 
 
 def test_scaled_scores_by_hand() -> None:
     words = ranking({7: 9.0, 3: 5.0, 1: 1.0})
     near = ranking({3: 0.9, 4: 0.5, 7: 0.1})
-    fused = weighted_fusion([Side(words, 1.0, floor=0.0), Side(near, 0.5)], 10)
+    fused = weighted_fusion(
+        [WeightedRanking(words, 1.0, floor=0.0), WeightedRanking(near, 0.5)], 10
+    )
     assert fused.numbers.tolist() == [3, 7, 4, 1]
     assert fused.scores.tolist() == pytest.approx([5 / 9 + 0.5, 1.0, 0.25, 1 / 9], rel=1e-6)
 
@@ -62,7 +66,7 @@ def test_both_equal_a_naive_sum(
             part = (scores[place] - scores[-1]) / spread if spread else 1.0
             by_score[number] = by_score.get(number, 0.0) + share * part
             by_rank[number] = by_rank.get(number, 0.0) + share / (60 + place + 1)
-    sides = [Side(first), Side(second, weight)]
+    sides = [WeightedRanking(first), WeightedRanking(second, weight)]
     for fused, naive in (
         (weighted_fusion(sides, depth), by_score),
         (reciprocal_rank_fusion(sides, depth), by_rank),
@@ -91,10 +95,17 @@ def test_what_is_not_fused_follows_by_its_better_rank() -> None:
 
 def test_nothing_and_equal_scores() -> None:
     nothing = ranking({})
-    assert len(weighted_fusion([Side(nothing), Side(nothing)], 5).numbers) == 0
-    assert len(reciprocal_rank_fusion([Side(nothing), Side(nothing)], 5).numbers) == 0
+    assert (
+        len(weighted_fusion([WeightedRanking(nothing), WeightedRanking(nothing)], 5).numbers) == 0
+    )
+    assert (
+        len(reciprocal_rank_fusion([WeightedRanking(nothing), WeightedRanking(nothing)], 5).numbers)
+        == 0
+    )
     assert scaled(np.array([2, 2], np.float32)).tolist() == [1, 1]
-    assert weighted_fusion([Side(nothing), Side(ranking({5: 0.3}))], 5).numbers.tolist() == [5]
+    assert weighted_fusion(
+        [WeightedRanking(nothing), WeightedRanking(ranking({5: 0.3}))], 5
+    ).numbers.tolist() == [5]
 
 
 def test_old_names_of_fusions_work_and_say_the_new_ones() -> None:

@@ -20,17 +20,17 @@ from chunkwise import Document, Index
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
+from chunkwise.retrieval.shard_requests import answer_shard
 from chunkwise.retrieval.shards import (
     KEY_VARIABLE,
     ServedShard,
     ShardDown,
     ShardedIndex,
-    answer_shard,
     shard_addresses,
 )
+from chunkwise.studio.access_control import USUAL_LIMITS, KeyAccess
 from chunkwise.studio.accounts import Account, Accounts, hashed_key
 from chunkwise.studio.app import service_app
-from chunkwise.studio.guard import USUAL_LIMITS, KeyAccess
 from chunkwise.studio.project import Project, ProjectSources
 from chunkwise.studio.server import bound_socket
 from hash_embedder import HashEmbedder

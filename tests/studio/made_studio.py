@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from chunkwise.evaluation.results import write_results
 from chunkwise.studio.app import studio_app
 from chunkwise.studio.project import Project, ProjectSources, sort_sources
-from chunkwise.tracking.store import History
+from chunkwise.tracking.history import History
 from chunkwise.tuning.sweep_result import write_sweep_result
 from made_results import results
 from report.made_tuning import made_tuning

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.studio.access_control import Queue, RateLimit
 from chunkwise.studio.accounts import (
     ROLES,
     Account,
@@ -22,7 +23,6 @@ from chunkwise.studio.accounts import (
     without_account,
     write_accounts,
 )
-from chunkwise.studio.guard import Queue, RateLimit
 
 PASSWORD = "correct horse battery"
 

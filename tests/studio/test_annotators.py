@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.labels.assign import people_needed
+from chunkwise.labels.assignment_and_progress import people_needed
 from chunkwise.labels.store import LabelEvent, LabelProblem, LabelStore
 from chunkwise.studio.project import ProjectSources
 from real_browser import Browser, needs_browser, opened_browser

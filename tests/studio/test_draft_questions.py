@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from chunkwise.models import get_language_model
-from chunkwise.models.home import HOME_VARIABLE
+from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.studio.project import Project, ProjectSources
 from chunkwise.testsets.generate.generate import CALLS_A_QUESTION

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import uvicorn
 
+from chunkwise.studio.access_control import UserAccess
 from chunkwise.studio.accounts import Accounts, Sessions, with_account, write_accounts
 from chunkwise.studio.app import Login, studio_app
-from chunkwise.studio.guard import UserAccess
 from chunkwise.studio.project import Project
 from chunkwise.studio.server import bound_socket
 from real_browser import Browser, needs_browser, opened_browser

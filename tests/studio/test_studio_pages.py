@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from chunkwise.evaluation.results import write_results
 from chunkwise.studio.app import PAGES
 from chunkwise.studio.project import Project, ProjectSources
-from chunkwise.tracking.store import History
+from chunkwise.tracking.history import History
 from made_results import question, results
 from report.reading_pages import EVIL, Page
 from studio.made_studio import ADDRESS, client, client_of, number_of, project, read_project

@@ -15,7 +15,7 @@ import pytest
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.retrieval import index
 from chunkwise.studio.project import Project, ProjectSources, sort_sources
-from chunkwise.studio.server import USUAL_PORT, Listening, bound_socket, check_installed
+from chunkwise.studio.server import USUAL_PORT, ServerSettings, bound_socket, check_installed
 from studio.made_studio import client_of, read_project
 from untimed import HANG
 
@@ -23,13 +23,13 @@ from untimed import HANG
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.7", "example.org", "", "127.0.0.2"])
 def test_a_host_that_others_reach_is_refused(host: str) -> None:
     with pytest.raises(InvalidParameter, match="without --users FILE") as refused:
-        Listening(host=host).check()
+        ServerSettings(host=host).check()
     assert repr(host) in str(refused.value)
     assert "ssh -L" in str(refused.value)
 
 
 def test_the_loopback_is_taken() -> None:
-    assert [Listening(host=host).check() for host in ("127.0.0.1", "localhost", "::1")] == [
+    assert [ServerSettings(host=host).check() for host in ("127.0.0.1", "localhost", "::1")] == [
         "127.0.0.1",
         "127.0.0.1",
         "::1",

@@ -16,7 +16,7 @@ from chunkwise.studio import sweeps
 from chunkwise.studio.background_jobs import Job
 from chunkwise.studio.project import Project, ProjectSources
 from chunkwise.tracking.alerts import Alert, WatchedFigure, write_alert
-from chunkwise.tracking.store import History
+from chunkwise.tracking.history import History
 from chunkwise.tuning.sweep_result import write_sweep_result
 from report.made_tuning import made_tuning
 from studio.made_studio import client_of, read_project

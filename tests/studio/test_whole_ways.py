@@ -13,7 +13,7 @@ import pytest
 
 from chunkwise.base.own_files import is_index_folder
 from chunkwise.models import get_language_model
-from chunkwise.models.home import HOME_VARIABLE
+from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.studio.project import Project, ProjectSources, Step
 from documents.hostile_files import plain_pdf

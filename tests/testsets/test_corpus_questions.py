@@ -11,7 +11,7 @@ import pytest
 
 import chunkwise
 from chunkwise.core import Document
-from chunkwise.metrics.claims.normalized_text import holds, plain_form, readings
+from chunkwise.metrics.claims.text_normalization import holds, plain_form, readings
 from chunkwise.text.terms import query_terms, read_as, text_terms
 
 PACKAGE = Path(chunkwise.__file__).parent

@@ -19,8 +19,8 @@ from chunkwise.testsets.locate import (
     SoughtPassage,
     locate,
 )
-from chunkwise.text import folding
-from chunkwise.text.folding import Tolerance, occurrences
+from chunkwise.text import find_passages
+from chunkwise.text.find_passages import Tolerance, occurrences
 from how_many import examples
 
 LEAVE = Document(
@@ -209,7 +209,7 @@ def test_nothing_is_near_what_is_like_nothing(passage: str) -> None:
 def test_a_large_document_is_cut_into_blocks_without_a_seam(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(folding, "_SIZE", 16)
+    monkeypatch.setattr(find_passages, "_SIZE", 16)
     text = "".join(f"sentence {number} ends here. " for number in range(30))
     documents = [Document("a", "short"), Document("b", text), Document("c", "ends")]
     spans = [

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from chunkwise.chunkers import get_strategy, registry
 from chunkwise.core import Block, Document
 from chunkwise.testkit.hostile import hostile_documents
-from chunkwise.text.analyzed import ATOM_TOKENS, Analyzed
+from chunkwise.text.analyzed import Analyzed
+from chunkwise.text.sentences.atoms import ATOM_TOKENS
 from chunkwise.text.sentences.full_stops import starts_behind_stops
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from how_many import examples

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
-from chunkwise.base.atomic import scratch_folder
+from chunkwise.base.atomic_files import scratch_folder
 from interrupting import (
     Command,
     begun,

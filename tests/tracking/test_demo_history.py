@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from chunkwise.tracking import demo_history
-from chunkwise.tracking.demo_history import CHANGES, METRICS, change_of, keep_sample_weeks
-from chunkwise.tracking.store import History
+from chunkwise.tracking.demo_history import CHANGES, METRICS, change_of, keep_demo_history
+from chunkwise.tracking.history import History
 from cli.in_process import Run, here
 
 __all__ = ["here"]
@@ -67,6 +67,6 @@ def test_one_change_hurts_and_one_does_not(here: Run, tmp_path: Path) -> None:
 def test_the_weeks_are_the_same_each_time(tmp_path: Path) -> None:
     one, other = History(tmp_path / "one.db"), History(tmp_path / "other.db")
     for each in (one, other):
-        assert len(keep_sample_weeks(each, 1)) == 1
+        assert len(keep_demo_history(each, 1)) == 1
     assert one.run(1).scores == other.run(1).scores
     assert one.run(1).questions == other.run(1).questions

@@ -13,6 +13,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.report.alert_messages import AlertTemplates, alert_message
 from chunkwise.report.views.watch import Excerpts, WatchView, watch_view
 from chunkwise.tracking import notify
+from chunkwise.tracking.history import History
 from chunkwise.tracking.notify import (
     AlertMessage,
     Channel,
@@ -22,7 +23,6 @@ from chunkwise.tracking.notify import (
     send,
 )
 from chunkwise.tracking.run import KeptHit, KeptRun
-from chunkwise.tracking.store import History
 from chunkwise.tracking.watch import watch_run
 from tracking.made_runs import kept_run
 from tracking.receivers import mail_receiver, web_receiver

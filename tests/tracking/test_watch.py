@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.report.views.history import metric_history_view
-from chunkwise.tracking import store
+from chunkwise.tracking import history as history_module
 from chunkwise.tracking.alerts import Alert, WatchedFigure, WatchedRun, merged
 from chunkwise.tracking.database import HistoryProblem
 from chunkwise.tracking.explain_difference import with_option
+from chunkwise.tracking.history import History
 from chunkwise.tracking.run import KeptFigure, KeptHit, KeptRun, RunOrigin
-from chunkwise.tracking.store import History
 from chunkwise.tracking.watch import WatchOutcome, _passages, watch_run
 from retrieval.postgres_server import new_url
 from tracking.made_runs import kept_run
@@ -238,7 +238,7 @@ def test_a_history_of_before_alerts_is_brought_up_to_date(
     history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(store, "MIGRATIONS", store.MIGRATIONS[:1])
+        patch.setattr(history_module, "MIGRATIONS", history_module.MIGRATIONS[:1])
         old = History(history._path)
         assert old.add(kept_run(GOOD)).number == 1
     history.set_baseline(1)

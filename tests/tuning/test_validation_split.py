@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Query
-from chunkwise.tuning.validation_split import split
+from chunkwise.tuning.validation import split
 from made_outcomes import questions
 
 

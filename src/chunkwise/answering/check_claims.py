@@ -14,8 +14,8 @@ from chunkwise.core import AS_WRITTEN, Document, Span
 from chunkwise.metrics.claims.amount_support import counted, has_quantity
 from chunkwise.metrics.claims.claim_support import FEW, supports
 from chunkwise.metrics.claims.hit_texts import whole_words
-from chunkwise.metrics.claims.normalized_text import Readable, holds, plain_form, sentences
-from chunkwise.retrieval.whole_blocks import whole_blocks
+from chunkwise.metrics.claims.text_normalization import Readable, holds, plain_form, sentences
+from chunkwise.retrieval.tables_lists_code import whole_blocks
 from chunkwise.testsets.locate import Missing, SoughtPassage, elided_parts, locate, trimmed
 from chunkwise.text.analyzed import Analyzed
 

@@ -16,7 +16,7 @@ from chunkwise.core import SECTION_SEPARATOR, Document, Hit, HitPlace, Span
 from chunkwise.models.llm.cost import LlmUsage
 from chunkwise.models.llm.language_model import LanguageModel, Request
 from chunkwise.models.llm.prompt import fenced, load_prompt
-from chunkwise.retrieval.whole_blocks import NO_FRAME, Frame, whole_blocks
+from chunkwise.retrieval.tables_lists_code import NO_FRAME, Frame, whole_blocks
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 
 _SPARE = 1.3

@@ -23,7 +23,7 @@ from chunkwise.answering.cited_answer import (
 )
 from chunkwise.core import Document, Hit, Query, Span
 from chunkwise.models.rerank.reranker import Reranker
-from chunkwise.retrieval.whole_blocks import whole_blocks
+from chunkwise.retrieval.tables_lists_code import whole_blocks
 from chunkwise.testsets.locate import trimmed
 from chunkwise.text.analyzed import Analyzed
 

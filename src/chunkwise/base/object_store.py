@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, BinaryIO, TypeVar
 from urllib.parse import unquote
 
@@ -40,6 +41,10 @@ _LOST = frozenset(
     (errno.EBUSY, errno.EAGAIN, errno.ETIMEDOUT, errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE,
      errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH)
 )  # fmt: skip
+_LOST_BY_REQUESTS = frozenset(
+    ("ConnectionError", "ConnectTimeout", "ReadTimeout", "ChunkedEncodingError")
+)
+"""By their names, since it need not be installed: its errors have no number."""
 _REFUSED = {
     401: errno.EACCES, 403: errno.EACCES, 404: errno.ENOENT, 410: errno.ENOENT, 416: errno.EINVAL,
 }  # fmt: skip
@@ -120,7 +125,20 @@ def store(address: str) -> tuple[Any, str]:
                 f"pip install 'chunkwise[remote]' {PACKAGES['hdfs']}"
             ) from error
         raise as_os_error(error) from error
+    _limit_silence(found[0])
     return found
+
+
+_SILENCE = 60.0
+"""Seconds for which a server may say nothing: as many as libraries of other stores allow of themselves."""
+
+
+def _limit_silence(files: Any) -> None:
+    """`requests` waits for ever, and so do the libraries that leave it at that (WebHDFS, DBFS)."""
+    session: Any = getattr(files, "session", None)
+    if type(session).__module__ != "requests.sessions" or isinstance(session.request, partial):
+        return
+    session.request = partial(session.request, timeout=_SILENCE)
 
 
 _NOT_FORKED = ("hdfs", "viewfs")
@@ -171,6 +189,8 @@ def may_pass(error: BaseException) -> bool:
             return True
         if type(each).__module__.partition(".")[0] == "aiohttp" and not isinstance(each, OSError):
             return "Payload" in type(each).__name__ or "Disconnected" in type(each).__name__
+        if type(each).__module__ == "requests.exceptions":
+            return type(each).__name__ in _LOST_BY_REQUESTS
     return False
 
 

@@ -7,15 +7,20 @@ import re
 import socket
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from chunkwise.base.disk_room import NoRoomHere, expect_others
 from chunkwise.base.errors import ChunkwiseError, MissingExtra, warn_user
+from chunkwise.base.laid_down import lay_down
 from chunkwise.base.user_code import modules_run
-from chunkwise.base.workers import WorkerDied, use_cores
+from chunkwise.base.workers import OneByOne, WorkerDied, use_cores
 
 _RETRIES = 3
 """Of a task whose process or node was lost: most come back on another."""
@@ -27,6 +32,11 @@ _BESIDE = 8
 """Tasks that share an accelerator at most."""
 _KEPT = 2
 """Kinds of work that a process keeps, with the models they have loaded."""
+
+_LOOK = 1.0
+"""Seconds after which whoever waits for a piece sees whether it is over."""
+_STREAMED: dict[str, Any] = {"num_returns": "streaming", "_generator_backpressure_num_objects": 2}
+"""A task is at most so many pieces ahead of who takes them."""
 
 Given = TypeVar("Given")
 Found = TypeVar("Found")
@@ -87,6 +97,20 @@ class RayCluster:
         self.stop()
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A piece of work that is under way, and what has become of it so far."""
+
+    given: Any
+    found: Future[Any]
+    one_by_one: OneByOne | None = None
+    path: Path | None = None
+    """Where its pieces are laid down; None: what is found comes as a whole."""
+    tries: int = 1
+    losses: int = 0
+    """Of its process or node, where we see to that ourselves."""
+
+
 class RayWorkers(Generic[Given, Found]):
     """Tasks of one name; a process is sent `work` once, and whatever it has loaded stays with it."""
 
@@ -99,14 +123,9 @@ class RayWorkers(Generic[Given, Found]):
             self._ray.cloudpickle.register_pickle_by_value(module)
         # In a list it is not fetched anew for every task.
         self._work = [self._ray.put(work)]
-        self._remote = self._ray.remote(_done)
-        self._how: dict[str, Any] = {
-            "name": name,
-            "max_retries": _RETRIES,
-            "num_cpus": 1,
-            "num_gpus": share,
-        }
-        self._task = self._remote.options(**self._how)
+        self._done = self._ray.remote(_done)
+        self._one_by_one = self._ray.remote(_done_one_by_one)
+        self._how: dict[str, Any] = {"name": name, "num_cpus": 1, "num_gpus": share}
         self._running: set[Any] = set()
         self._choosy: dict[Any, bool] = {}
         """Of those: what waits for a machine that has room, and whether it has been called back."""
@@ -116,6 +135,8 @@ class RayWorkers(Generic[Given, Found]):
         """Asks the cluster anew: who is told of a result may ask nothing."""
         self._watching = threading.Thread(target=self._call_back, daemon=True)
         self._over = threading.Event()
+        self._taking: set[threading.Thread] = set()
+        """Each lays down what one task makes."""
 
     @property
     def at_once(self) -> int:
@@ -125,63 +146,106 @@ class RayWorkers(Generic[Given, Found]):
     def submit(self, given: Given) -> Future[Found]:
         """What `work` makes of it, once it is there; a process that is lost for good is a `WorkerDied`."""
         found: Future[Found] = Future()
-        self._begin(given, found)
+        self._begin(_Asked(given, found))
         return found
 
-    def _begin(self, given: Given, found: Future[Found], tries: int = 1) -> None:
-        task, full = self._task, self._full
+    def lay_down(self, one_by_one: OneByOne, given: Any, path: Path) -> Future[None]:
+        """The same, one piece after the other into a file here: no machine holds more than some of them.
+
+        They are taken as they come, whoever waits for what: a task that waited for its turn would keep a core from
+        work that comes before it.
+        """
+        found: Future[None] = Future()
+        self._begin(_Asked(given, found, one_by_one, path))
+        return found
+
+    def _begin(self, asked: _Asked) -> None:
+        full = self._full
         has_others = not full or self._has_room_beside(full)
+        how = dict(self._how)
         if full and has_others:
-            others = f"!in({','.join(sorted(full))})"
-            task = self._remote.options(**self._how, label_selector={"ray.io/node-id": others})
+            how["label_selector"] = {"ray.io/node-id": f"!in({','.join(sorted(full))})"}
         try:
-            reference = task.remote(self._work, given, has_others)
+            if asked.path is None:
+                task = self._done.options(**how, max_retries=_RETRIES)
+                reference = task.remote(self._work, asked.given, has_others)
+            else:
+                # Begun anew by Ray itself, it would go on where another text may be by now.
+                task = self._one_by_one.options(**how, **_STREAMED, max_retries=0)
+                reference = task.remote(self._work, asked.one_by_one, asked.given, has_others)
         except self._ray.exceptions.RayError as error:  # what is given has no room here
             raise _in_our_words(error) from error
         self._running.add(reference)
         if full and has_others:
             self._choosy[reference] = False
 
-        def hand_over(done: Future[Found]) -> None:
+        def hand_over(done: Future[Any]) -> None:
             self._running.discard(reference)
             is_called_back = self._choosy.pop(reference, False)
             error = done.exception()
             if error is None:
-                found.set_result(done.result())
+                asked.found.set_result(done.result())
                 return
             is_called_back &= isinstance(error, self._ray.exceptions.TaskCancelledError)
             error = _in_our_words(error)
-            if not is_called_back and not (isinstance(error, NoRoomHere) and has_others):
-                found.set_exception(error)
+            again: Callable[[], None] | None = None
+            if isinstance(error, NoRoomHere) and has_others:
+                again = partial(self._begin_elsewhere, asked, error, full)
+            elif is_called_back:
+                again = partial(self._begin, asked)
+            elif isinstance(error, WorkerDied) and asked.path and asked.losses < _RETRIES:
+                again = partial(self._begin, replace(asked, losses=asked.losses + 1))
+            if again is None:
+                asked.found.set_exception(error)
                 return
             try:
-                if isinstance(error, NoRoomHere):
-                    again = self._waiting.submit(
-                        self._begin_elsewhere, given, found, error, full, tries
-                    )
-                else:
-                    again = self._waiting.submit(self._begin, given, found, tries)
+                begun = self._waiting.submit(again)
             except RuntimeError:  # it is over
-                found.set_exception(error)
+                asked.found.set_exception(error)
             else:
-                again.add_done_callback(lambda tried: _hand_on(tried, found))
+                begun.add_done_callback(lambda tried: _hand_on(tried, asked.found))
 
-        reference.future().add_done_callback(hand_over)
+        taken = reference.future() if asked.path is None else self._taken(reference, asked.path)
+        taken.add_done_callback(hand_over)
 
-    def _begin_elsewhere(
-        self,
-        given: Given,
-        found: Future[Found],
-        error: NoRoomHere,
-        avoided: frozenset[str],
-        tries: int,
-    ) -> None:
+    def _taken(self, pieces: Any, path: Path) -> Future[None]:
+        """Has its own thread: one that waited for another's pieces would keep a task, and its core, waiting."""
+        taken: Future[None] = Future()
+
+        def take() -> None:
+            try:
+                lay_down(self._pieces(pieces), path)
+            except BaseException as error:  # whoever waits is told
+                taken.set_exception(error)
+            else:
+                taken.set_result(None)
+            self._taking.discard(threading.current_thread())
+
+        thread = threading.Thread(target=take, daemon=True)
+        self._taking.add(thread)
+        thread.start()
+        return taken
+
+    def _pieces(self, pieces: Any) -> Iterator[bytes]:
+        while True:
+            while not self._ray.wait([pieces], timeout=_LOOK, fetch_local=False)[0]:
+                if self._over.is_set():
+                    raise ChunkwiseError("the work was stopped")
+            reference = next(pieces, None)
+            if reference is None:
+                return
+            yield self._ray.get(reference)
+            del reference  # the cluster lets go of it
+
+    def _begin_elsewhere(self, asked: _Asked, error: NoRoomHere, avoided: frozenset[str]) -> None:
         """On a machine that has room; where none has, what there is no room for is left out, or ends the run."""
         full = {error.node}
         if isinstance(error, _NoRoomForResult):
             nodes = self._ray.nodes()
             full = {each["NodeID"] for each in nodes if each["NodeManagerAddress"] == error.address}
-        if full <= avoided and tries > _RETRIES:  # which one it is cannot be told, nor avoided
+        if (
+            full <= avoided and asked.tries > _RETRIES
+        ):  # which one it is cannot be told, nor avoided
             raise error
         if not full <= self._full:
             if not self._full:
@@ -189,7 +253,7 @@ class RayWorkers(Generic[Given, Found]):
             self._full |= full
             if self._has_room_beside(self._full):
                 warn_user(f"{error}; other machines do its work")
-        self._begin(given, found, tries + 1)
+        self._begin(replace(asked, tries=asked.tries + 1))
 
     def _has_room_beside(self, full: frozenset[str]) -> bool:
         """Whether a machine that is there now, and has what a task needs, is none of these."""
@@ -217,6 +281,8 @@ class RayWorkers(Generic[Given, Found]):
             self._watching.join()
         for reference in list(self._running):
             self._ray.cancel(reference, force=True)
+        for each in list(self._taking):  # the folder they write into may go now
+            each.join()
 
 
 def _hand_on(tried: Future[None], found: Future[Any]) -> None:
@@ -252,6 +318,23 @@ _works: OrderedDict[str, Callable[[Any], Any]] = OrderedDict()
 
 
 def _done(work: list[Any], given: Any, has_others: bool) -> Any:
+    with _told_where_there_is_no_room():
+        return _sent(work, has_others)(given)
+
+
+def _done_one_by_one(
+    work: list[Any], one_by_one: OneByOne, given: Any, has_others: bool
+) -> Iterator[bytes]:
+    from ray import cloudpickle  # knows classes of a file that is on another machine
+
+    with _told_where_there_is_no_room():
+        for piece in one_by_one(_sent(work, has_others), given):
+            yield cloudpickle.dumps(piece)
+            del piece  # before the next one is made
+
+
+def _sent(work: list[Any], has_others: bool) -> Callable[[Any], Any]:
+    """What this process is to do, fetched once."""
     import ray
 
     (reference,) = work
@@ -263,8 +346,15 @@ def _done(work: list[Any], given: Any, has_others: bool) -> Any:
             _works.popitem(last=False)
     _works.move_to_end(name)
     expect_others(has_others)
+    return _works[name]
+
+
+@contextmanager
+def _told_where_there_is_no_room() -> Iterator[None]:
+    import ray
+
     try:
-        return _works[name](given)
+        yield
     except NoRoomHere as error:
         error.node = ray.get_runtime_context().get_node_id()
         raise
@@ -283,7 +373,12 @@ def _in_our_words(error: BaseException) -> BaseException:
         if isinstance(cause, Exception) and not isinstance(cause, exceptions.RayError):
             return cause
         error = cause or error
-    lost = (exceptions.WorkerCrashedError, exceptions.NodeDiedError, exceptions.OutOfMemoryError)
+    lost = (
+        exceptions.WorkerCrashedError,
+        exceptions.NodeDiedError,
+        exceptions.OutOfMemoryError,
+        exceptions.ObjectLostError,
+    )
     if isinstance(error, lost):
         return WorkerDied(f"a worker process died {_RETRIES + 1} times")
     if isinstance(error, exceptions.OutOfDiskError):

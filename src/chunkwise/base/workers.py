@@ -13,11 +13,13 @@ from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 from queue import SimpleQueue
 from threading import RLock, current_thread, main_thread
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.laid_down import lay_down
 from chunkwise.base.user_code import UserFile, expect_files, files_run
 
 _given_cores: int | None = None
@@ -58,6 +60,9 @@ Found = TypeVar("Found")
 
 _Taken = TypeVar("_Taken", contravariant=True)
 
+OneByOne = Callable[[Any, Any], Iterator[object]]
+"""Of the work that a process was sent, and of what it is given: a method of that work."""
+
 
 class WorkerGroup(Protocol[_Taken, Found]):
     """Who does one kind of work: processes of this machine, or of a cluster."""
@@ -69,6 +74,9 @@ class WorkerGroup(Protocol[_Taken, Found]):
     def submit(self, given: _Taken) -> Future[Found]:
         """What becomes of it; where the process ended at it, `WorkerDied`."""
 
+    def lay_down(self, one_by_one: OneByOne, given: Any, path: Path) -> Future[None]:
+        """The same, one piece after the other, in a file for `take_up`; nobody holds more than some of them."""
+
     def stop(self) -> None:
         """End what is under way."""
 
@@ -79,6 +87,10 @@ class Cluster(Protocol):
     @property
     def cores(self) -> int:
         """How many can work at the same time."""
+
+    @property
+    def accelerators(self) -> float:
+        """How many there are for those that need one."""
 
     def workers(
         self, work: Callable[[Given], Found], stage: str, *, accelerated: bool = False
@@ -105,6 +117,11 @@ def check_jobs(jobs: Jobs) -> None:
 def count_of(jobs: Jobs) -> int:
     """How many work at the same time."""
     return jobs if isinstance(jobs, int) else jobs.cores
+
+
+def gpus_of(jobs: Jobs) -> float:
+    """How many a model that runs on them has: a process one, a cluster all of its own."""
+    return 1.0 if isinstance(jobs, int) else max(1.0, jobs.accelerators)
 
 
 def begin_workers(
@@ -149,6 +166,11 @@ class Workers(Generic[Given, Found]):
                 if len(self._processes) < self._count:
                     self._start()
             return self._threads.submit(self._ask, given)
+
+    def lay_down(self, one_by_one: OneByOne, given: Any, path: Path) -> Future[None]:
+        """What becomes of it, one piece after the other; the process itself writes the file."""
+        laid: Future[Any] = self.submit(_LaidDown(one_by_one, given, path))  # type: ignore[arg-type]
+        return laid
 
     def stop(self) -> None:
         """End all at once, whatever they are at."""
@@ -311,10 +333,22 @@ def _loaded(sent: bytes) -> tuple[Callable[[Any], Any] | None, bytes]:
         return None, _sendable(error)
 
 
+class _LaidDown(NamedTuple):
+    """Work whose results go into a file."""
+
+    one_by_one: OneByOne
+    given: Any
+    path: Path
+
+
 def _answer(work: Callable[[Any], Any], given: bytes) -> bytes:
     """What was found and None, or None and the error."""
     try:
-        return pickle.dumps((work(pickle.loads(given)), None))
+        asked = pickle.loads(given)
+        if isinstance(asked, _LaidDown):
+            lay_down(map(pickle.dumps, asked.one_by_one(work, asked.given)), asked.path)
+            return pickle.dumps((None, None))
+        return pickle.dumps((work(asked), None))
     except Exception as error:  # a third party's strategy may raise anything
         return _sendable(error)
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from chunkwise.base import parameters
 from chunkwise.base.parameters import param
+from chunkwise.chunkers.packing.fixed_size import windows
 from chunkwise.chunkers.packing.overlap import check_overlap
-from chunkwise.chunkers.packing.sized import LARGEST
-from chunkwise.chunkers.packing.windows import windows
+from chunkwise.chunkers.packing.sized_chunker import LARGEST
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import TokenizerLike

@@ -6,12 +6,14 @@ import pickle
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, groupby, islice
+from pathlib import Path
 from typing import Protocol, TypeVar
 
+from chunkwise.base.atomic_files import scratch_folder
 from chunkwise.base.deprecation import renamed
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.garbage_collection import uncollected
@@ -19,6 +21,7 @@ from chunkwise.base.parameters import takes
 from chunkwise.base.wording import counted
 from chunkwise.base.workers import Jobs, WorkerDied, WorkerGroup, begin_workers, check_jobs
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
+from chunkwise.chunkers.laid_down_documents import begin_laying_down, died_at
 from chunkwise.core import Chunk, Document
 from chunkwise.core.document import no_text
 from chunkwise.documents import (
@@ -79,6 +82,10 @@ class Chunked:
         # The arrays stay where they were made.
         return partial(Chunked, unparsed=self.unparsed), (self.document, self.chunks)
 
+    def with_pieces(self, pieces: Iterator[object]) -> Chunked:
+        """The document together with what follows it, where that is its own."""
+        return self
+
     def under_id(self, id: str) -> Chunked:
         """The same document with this id."""
         document = replace(self.document, id=id)
@@ -109,6 +116,9 @@ class Further(Protocol):
         """Whether it needs an accelerator."""
 
     def __call__(self, documents: list[Chunked]) -> list[Chunked]: ...
+
+    def one_by_one(self, document: Chunked) -> Iterator[object]:
+        """The same of one document; where it is read later, what becomes of it follows piece by piece."""
 
 
 @takes()
@@ -188,8 +198,8 @@ def chunk_changed(
     """The same; a file of a store that is known is neither read nor cut, and comes in its place.
 
     Workers do `further` work on what they cut; what is cut in this process comes without. Large files that `aside`
-    takes stay in this process, unless workers do all that is done with them, and each is to be used before the next
-    outcome is asked for.
+    takes stay in this process, unless workers do all that is done with them and lay it down, and each is to be used
+    before the next outcome is asked for.
     """
     options = options or LoadOptions()
     made = get_strategy(strategy)  # a wrong parameter is an error now, not after the first file
@@ -285,33 +295,61 @@ def _in_workers(
     if len(first) < 2:  # another process would send it back with all its chunks
         yield from _in_this_process(iter(first), strategy, options, aside)
         return
-    waiting: deque[tuple[list[_Unit], Future[list[_Outcome]]]] = deque()
+    waiting: deque[Callable[[], Iterator[_Outcome]]] = deque()
     stage = "read and cut" if further is None else f"read, cut and {further.stage}"
-    sent = replace(
-        options, on_passed_over=None, on_renamed=None
-    )  # told here, and perhaps unfit to travel
-    workers = begin_workers(
-        jobs, partial(_work, strategy, sent, further=further, aside=aside if further else None), stage,
-        accelerated=further is not None and further.accelerated,
-    )  # fmt: skip
-    try:
+    # Told here, and perhaps unfit to travel.
+    sent = replace(options, on_passed_over=None, on_renamed=None)
+    there = aside if further else None
+    with ExitStack() as stack:
+        folder = stack.enter_context(scratch_folder()) if there else None
+        workers: WorkerGroup[list[_Unit], list[_Outcome]] = begin_workers(
+            jobs, _Cutting(strategy, sent, further, there), stage,
+            accelerated=further is not None and further.accelerated,
+        )  # fmt: skip
+        # Stopped, or nobody wants the rest: a long document must not keep the caller waiting.
+        stack.callback(workers.stop)
         for is_large, units in groupby(
             chain(first, work), partial(_may_be_taken, None if further else aside)
         ):
             if is_large:
                 while waiting:
-                    yield from surviving(workers, *waiting.popleft())
+                    yield from waiting.popleft()()
                 yield from _in_this_process(units, strategy, options, aside)
                 continue
             for batch in batches(units):
-                waiting.append((batch, workers.submit(batch)))
-                if len(waiting) >= workers.at_once:
-                    yield from surviving(workers, *waiting.popleft())
+                waiting += _begun(workers, batch, there, folder)
+                while len(waiting) >= workers.at_once:
+                    yield from waiting.popleft()()
         while waiting:
-            yield from surviving(workers, *waiting.popleft())
-    finally:
-        # Stopped, or nobody wants the rest: a long document must not keep the caller waiting.
-        workers.stop()
+            yield from waiting.popleft()()
+
+
+def _begun(
+    workers: WorkerGroup[list[_Unit], list[_Outcome]],
+    batch: list[_Unit],
+    aside: Aside | None,
+    folder: Path | None,
+) -> Iterator[Callable[[], Iterator[_Outcome]]]:
+    """The short ones of a batch together, each long one by itself."""
+    for is_long, units in groupby(batch, partial(_may_be_taken, aside)):
+        if not is_long:
+            some = list(units)
+            yield partial(surviving, workers, some, workers.submit(some))
+            continue
+        for unit in units:
+            assert isinstance(unit, Source)
+            assert folder is not None
+            pieces = begin_laying_down(workers, _Cutting.one_by_one, unit, folder)
+            yield partial(_documents_of, pieces)
+
+
+def _documents_of(begun: Callable[[], Iterator[object]]) -> Iterator[_Outcome]:
+    pieces = begun()
+    for piece in pieces:
+        if isinstance(piece, Chunked):
+            yield piece.with_pieces(pieces)
+        elif isinstance(piece, UnreadableDocument):
+            yield piece
 
 
 def _may_be_taken(aside: Aside | None, unit: _Unit) -> bool:
@@ -328,47 +366,49 @@ def surviving(
     except WorkerDied as error:
         if len(batch) == 1:
             unit = batch[0]
-            name = unit.origin if isinstance(unit, Source) else str(unit.source)
-            yield UnreadableDocument(name, f"{error} while it was cut, perhaps for lack of memory")
+            yield died_at(unit.origin if isinstance(unit, Source) else str(unit.source), error)
             return
     for unit in batch:
         yield from surviving(workers, [unit], workers.submit([unit]))
 
 
-def _work(
-    strategy: StrategyLike,
-    options: LoadOptions,
-    batch: list[_Unit],
-    *,
-    further: Further | None = None,
-    aside: Aside | None = None,
-) -> list[_Outcome]:
-    made, parsing = get_strategy(strategy), ParsingBudget()
-    found: list[_Outcome] = []
-    done: set[int] = set()
-    for unit in batch:
-        for outcome in _outcomes(unit, made, options, parsing, aside):
-            if isinstance(outcome, Chunked) and outcome.is_read_later and further is not None:
-                done.add(len(found))
-                try:
-                    (outcome,) = further([outcome])
-                except UnreadableDocument as problem:
-                    outcome = problem
-            found.append(outcome)
-    if further is None:
+@dataclass(frozen=True, slots=True)
+class _Cutting:
+    """What a worker does: sent to each once."""
+
+    strategy: StrategyLike
+    options: LoadOptions
+    further: Further | None = None
+    aside: Aside | None = None
+
+    def __call__(self, batch: list[_Unit]) -> list[_Outcome]:
+        made, parsing = get_strategy(self.strategy), ParsingBudget()
+        found = [
+            outcome for unit in batch for outcome in _outcomes(unit, made, self.options, parsing)
+        ]
+        if self.further is None:
+            return found
+        new = {at: each for at, each in enumerate(found) if isinstance(each, Chunked)}
+        for at, each in zip(new, self.further(list(new.values())), strict=True):
+            found[at] = each
         return found
-    new = {at: each for at, each in enumerate(found) if isinstance(each, Chunked)}
-    new = {at: each for at, each in new.items() if at not in done}
-    for at, each in zip(new, further(list(new.values())), strict=True):
-        found[at] = each
-    return found
+
+    def one_by_one(self, unit: Source) -> Iterator[object]:
+        """The documents of a large file, long ones piece by piece."""
+        assert self.further is not None
+        made = get_strategy(self.strategy)
+        for outcome in _outcomes(unit, made, self.options, ParsingBudget(), self.aside):
+            if isinstance(outcome, Chunked):
+                yield from self.further.one_by_one(outcome)
+            else:
+                yield outcome
 
 
 def cut_batch(
     strategy: StrategyLike, options: LoadOptions, batch: list[InputItem]
 ) -> list[ChunkOutcome]:
     """Every document of a batch with its chunks, and what could not be read."""
-    found = _work(strategy, options, list(batch))
+    found = _Cutting(strategy, options)(list(batch))
     return [each for each in found if not isinstance(each, UnchangedSource)]  # none is known
 
 

@@ -12,15 +12,15 @@ import re
 import secrets
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from chunkwise.base.atomic import only_writer, replacing
+from chunkwise.base.atomic_files import only_writer, replacing
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.base.user_code import stands_in_files
 from chunkwise.base.version import __version__
@@ -42,6 +42,7 @@ from chunkwise.documents import (
     OnUnreadable,
     options_given,
 )
+from chunkwise.documents.remote_documents import read_ahead
 from chunkwise.documents.source import Source
 from chunkwise.records.lance import is_lance
 
@@ -51,6 +52,8 @@ _BEGUN = re.compile(r"\.?part-\d{6,}-[0-9a-f]{20}.*")
 _BATCHES = 16
 """In a part: up to 16 MB of files, or a thousand of them."""
 _TRIES = 3
+_TOGETHER = 16
+"""Records that are asked for at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,8 @@ class PartWork:
     batches: list[list[InputItem]]
     new_ids: Mapping[int, str] = field(default_factory=dict)
     """Of documents whose id another one has, by their number in the part."""
+    files: Sequence[str] = ()
+    """What its record says of files of a store: the marks of those that need not be fetched to be known again."""
     is_trial: bool = False
     """Cut, and write nothing: to find out which document ends the process, or can be read by now."""
 
@@ -80,13 +85,15 @@ class PartRecord:
     """Source and reason of what could not be read."""
     own_ids: list[list[Any]] = field(default_factory=list)
     """Number and own id of each document that was given another."""
+    files: list[str] = field(default_factory=list)
+    """Marks of its files of a store."""
 
     def as_read(self) -> PartRecord:
         """With the ids that the documents have of themselves."""
         documents = [list(each) for each in self.documents]
         for number, id in self.own_ids:
             documents[number][0] = id
-        return PartRecord(documents, self.chunks, self.problems)
+        return PartRecord(documents, self.chunks, self.problems, files=self.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +165,7 @@ class PartRecipe:
                 chunks += len(rows)
                 write(rows, place=segment.place)
                 del segment, rows  # before the next one is made
-        return PartRecord(documents, chunks, problems, own_ids)
+        return PartRecord(documents, chunks, problems, own_ids, list(work.files))
 
     def how(self) -> str:
         """What makes the same documents the same chunks: strategy, its code where it is not ours, options, version."""
@@ -195,6 +202,25 @@ def _state(unit: InputItem) -> tuple[object, ...]:
     return (unit.id, unit.origin, state or secrets.token_hex(8))  # what cannot be told is made anew
 
 
+def _mark(source: Source, how: str) -> str:
+    """The same for the same file of a store in the same state; empty where it has to be fetched to be known."""
+    stored = source.stored
+    if stored is None or not stored.version or stored.size is None:
+        return ""
+    return _hash(f"{how} {_state(source)!r}")
+
+
+def _fetched(units: list[InputItem]) -> list[InputItem]:
+    """With the bytes of files of a store that were known by their names alone."""
+    named = [each for each in units if isinstance(each, Source) and each.is_elsewhere]
+    if not named:
+        return units
+    found = iter([problem or each for each, problem in read_ahead(named, lambda each: True)])
+    return [
+        next(found) if isinstance(each, Source) and each.is_elsewhere else each for each in units
+    ]
+
+
 def _hash(value: str | bytes) -> str:
     data = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
     return blake2b(data, digest_size=16).hexdigest()
@@ -225,7 +251,7 @@ def _written(
     folder = DatasetFolder(recipe.output)
     table: _PartTable
     table = LanceParts(folder) if is_lance(str(recipe.output)) else _ParquetParts(folder)
-    made = _DatasetRun(folder, table, recipe, workers, InputReader(source, recipe.options))
+    made = _DatasetRun(folder, table, recipe, workers, source)
     recipe_parts: list[dict[str, object]] = []
     documents = chunks = skipped = reused = 0
     for work, record in made.parts(at_once):
@@ -299,10 +325,12 @@ class _DatasetRun:
         table: _PartTable,
         recipe: PartRecipe,
         workers: PartWorkers,
-        reader: InputReader,
+        source: Inputs,
     ) -> None:
         self._folder, self._table, self._recipe = folder, table, recipe
-        self._workers, self._reader = workers, reader
+        self._workers = workers
+        self._how = recipe.how()
+        self._reader = InputReader(source, recipe.options, self._has)
         self._there = folder.names(RECORDS) & {f"{name}.json" for name in table.there()}
         self._staged = folder.names(STAGED)
         files = (name.removesuffix(".json") for name in self._there | self._staged)
@@ -315,9 +343,11 @@ class _DatasetRun:
     def parts(self, at_once: int) -> Iterator[tuple[PartWork, PartRecord]]:
         """Every part with its record, in order, a few being made ahead."""
         waiting: deque[tuple[PartWork, Callable[[], PartRecord]]] = deque()
-        how = self._recipe.how()
         for number, units in enumerate(_grouped(batches(self._reader.units()), _BATCHES)):
-            work = PartWork(f"part-{number:06}-{self._recipe.key(units, how)}", units)
+            sources = (each for batch in units for each in batch if isinstance(each, Source))
+            marks = [mark for each in sources if (mark := _mark(each, self._how))]
+            name = f"part-{number:06}-{self._recipe.key(units, self._how)}"
+            work = PartWork(name, units, files=marks)
             waiting.append((work, self._begun(work)))
             if len(waiting) >= at_once:
                 yield self._finished(*waiting.popleft())
@@ -331,9 +361,13 @@ class _DatasetRun:
             return lambda: known
         if known is not None and (again := _missing(work, known)):
             # A busy store, rights and memory may be others now: what is missing is tried, and nothing else.
-            trial = self._workers.submit(PartWork("", [again], is_trial=True))
+            trial = self._workers.submit(PartWork("", [_fetched(again)], is_trial=True))
             return partial(self._tried_again, work, known, trial)
+        return self._making(work)
+
+    def _making(self, work: PartWork) -> Callable[[], PartRecord]:
         self._made.add(work.name)
+        work = replace(work, batches=list(map(_fetched, work.batches)))
         return partial(self._result, work, self._workers.submit(work))
 
     def _tried_again(
@@ -347,21 +381,40 @@ class _DatasetRun:
         if sorted(found) == sorted(known.problems):
             self.reused.add(work.name)
             return known
-        self._made.add(work.name)
-        return self._result(work, self._workers.submit(work))
+        return self._making(work)()
+
+    def _has(self, source: Source) -> bool:
+        """Whether a part that is there was made of this file as it is."""
+        mark = _mark(source, self._how)
+        return bool(mark) and mark in self._marks
+
+    @cached_property
+    def _marks(self) -> set[str]:
+        """Of all parts that are there; looked up where a store is read."""
+        staged = {name for name in self._staged if name.endswith(".json")} - self._there
+        with ThreadPoolExecutor(_TOGETHER) as threads:
+            records = threads.map(self._record, sorted(self._there | staged))
+            return {
+                mark for each in records if each for mark in each.files if isinstance(mark, str)
+            }
 
     def _known(self, name: str) -> PartRecord | None:
         """The record of a part that was made before: in the data set, or by a run that did not end."""
         for each in (name, self._under_other_ids.get(name, "")):
-            file = f"{each}.json"
-            place = RECORDS if file in self._there else STAGED
-            if file in self._there or {file, f"{each}.parquet"} <= self._staged:
-                try:
-                    record = PartRecord(**self._folder.json(f"{place}/{file}"))
-                except TypeError:  # damaged: it is made again
-                    continue
+            record = self._record(f"{each}.json")
+            if record is not None:
                 return record if each == name else record.as_read()
         return None
+
+    def _record(self, file: str) -> PartRecord | None:
+        part = f"{file.removesuffix('.json')}.parquet"
+        if file not in self._there and not {file, part} <= self._staged:
+            return None
+        place = RECORDS if file in self._there else STAGED
+        try:
+            return PartRecord(**self._folder.json(f"{place}/{file}"))
+        except TypeError:  # damaged: it is made again
+            return None
 
     def _finished(
         self, work: PartWork, record: Callable[[], PartRecord]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.parameters import param
-from chunkwise.chunkers.packing.sized import LARGEST
+from chunkwise.chunkers.packing.sized_chunker import LARGEST
 from chunkwise.chunkers.semantic import EmbeddingChunker, border_similarity
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import ArrayCuts, CutLevel, word_level
-from chunkwise.chunkers.packing.sized import SizedChunker
+from chunkwise.chunkers.packing.sized_chunker import SizedChunker
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.lines import Lines

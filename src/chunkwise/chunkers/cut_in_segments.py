@@ -14,9 +14,9 @@ from chunkwise.chunkers.chunk import ChunkOutcome, StrategyLike, cut_batch, unde
 from chunkwise.chunkers.long_text_segments import TextSegment, in_segments
 from chunkwise.core import Document
 from chunkwise.documents import InputItem, LoadOptions
+from chunkwise.documents.long_texts import LongText, long_text
 from chunkwise.documents.reading import EMPTY, SMALL
 from chunkwise.documents.source import Source
-from chunkwise.documents.streamed_text import LongText, long_text
 
 
 class CutDocument(NamedTuple):

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from chunkwise.base.atomic import shown_path
+from chunkwise.base.atomic_files import shown_path
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.object_store import address_of, asked, move_file, store
 from chunkwise.records.json import parse_json

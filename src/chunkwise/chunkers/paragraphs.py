@@ -17,7 +17,7 @@ from chunkwise.chunkers.packing.cuts import (
     lead_in_cuts,
     sentence_levels,
 )
-from chunkwise.chunkers.packing.sized import SizedChunker
+from chunkwise.chunkers.packing.sized_chunker import SizedChunker
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
 

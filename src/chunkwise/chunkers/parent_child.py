@@ -11,7 +11,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import ArrayCuts, clause_levels, glued, sentence_levels
 from chunkwise.chunkers.packing.packer import Packer
-from chunkwise.chunkers.packing.sized import LARGEST, SizedChunker
+from chunkwise.chunkers.packing.sized_chunker import LARGEST, SizedChunker
 from chunkwise.core import Piece, Span
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import TokenizerLike

@@ -16,7 +16,7 @@ from chunkwise.base.wording import counted
 from chunkwise.chunkers.check_pieces import merged_spans
 from chunkwise.chunkers.packing.cuts import clause_levels, sentence_levels
 from chunkwise.chunkers.packing.packer import Packer
-from chunkwise.chunkers.packing.sized import LARGEST, SizedChunker
+from chunkwise.chunkers.packing.sized_chunker import LARGEST, SizedChunker
 from chunkwise.chunkers.semantic import check_model, named_embedder
 from chunkwise.chunkers.sentences import SentenceChunker
 from chunkwise.core import Document, Piece, Span

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, warn_user
 from chunkwise.base.wording import counted
-from chunkwise.chunkers.locate_chunks import (
+from chunkwise.chunkers.chunk_offsets import (
     EXACT,
     NO_TEXT,
     FileRow,
@@ -37,7 +37,7 @@ from chunkwise.records.fields import integer_in, string_in
 from chunkwise.records.objects import record_of_object
 from chunkwise.records.read import OnBadRow
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.folding import Tolerance
+from chunkwise.text.find_passages import Tolerance
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 _LISTS = ("chunks", "nodes", "documents", "rows", "data")

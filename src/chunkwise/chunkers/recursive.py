@@ -19,7 +19,7 @@ from chunkwise.chunkers.packing.cuts import (
     before_cut,
     without_fragments,
 )
-from chunkwise.chunkers.packing.sized import SizedChunker
+from chunkwise.chunkers.packing.sized_chunker import SizedChunker
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.characters import CharacterArrays, Points

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import clause_levels, sentence_levels
-from chunkwise.chunkers.packing.sized import LARGEST, SizedChunker
+from chunkwise.chunkers.packing.sized_chunker import LARGEST, SizedChunker
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
 

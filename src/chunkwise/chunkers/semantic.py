@@ -21,11 +21,11 @@ from chunkwise.chunkers.packing.cuts import (
     glued,
     sentence_levels,
 )
-from chunkwise.chunkers.packing.sized import LARGEST, SizedChunker
+from chunkwise.chunkers.packing.sized_chunker import LARGEST, SizedChunker
 from chunkwise.chunkers.packing.small_chunks import SmallChunks
 from chunkwise.core import Piece
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder
-from chunkwise.models.http.client import without_secrets
+from chunkwise.models.http_client import without_secrets
 from chunkwise.text.analyzed import Analyzed
 
 _AT_ONCE = 4096

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chunkwise.chunkers.packing.cuts import clause_levels, sentence_levels
-from chunkwise.chunkers.packing.sized import SizedChunker
+from chunkwise.chunkers.packing.sized_chunker import SizedChunker
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
 

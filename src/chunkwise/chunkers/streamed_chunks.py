@@ -1,14 +1,12 @@
 """Files in, chunks out for whoever writes them as they come: a long text is never in memory as a whole.
 
 The chunks are those of a data set: a text that is cut in segments is cut so by one process, by several and by a
-cluster. A process of this machine lays the segments of a long text into a file, which is read in its turn; what a
-cluster would have to send over a network as a whole is cut here.
+cluster. A worker hands over the segments of a long text one by one; they lie in a file of this machine until it is
+their turn.
 """
 
 from __future__ import annotations
 
-import pickle
-import secrets
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future
@@ -17,9 +15,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import BinaryIO, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from chunkwise.base.atomic import scratch_folder
+from chunkwise.base.atomic_files import scratch_folder
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
 from chunkwise.base.workers import Jobs, WorkerGroup, begin_workers, check_jobs
 from chunkwise.chunkers import get_strategy
@@ -37,37 +35,19 @@ from chunkwise.chunkers.chunk import (
 )
 from chunkwise.chunkers.contextual import with_headings
 from chunkwise.chunkers.cut_in_segments import LostHalfwayError, cut_units, may_be_long
+from chunkwise.chunkers.laid_down_documents import begin_laying_down
 from chunkwise.chunkers.long_text_segments import TextSegment
-from chunkwise.core import Document
 from chunkwise.documents import InputItem, InputReader, Inputs, LoadOptions
 from chunkwise.documents.source import Source
 
 Context = Literal["none", "headings"]
 
 
-class _LaidDown(NamedTuple):
-    """A long text whose segments lie in a file."""
+class _DocumentSegment(NamedTuple):
+    """A segment with the number of its document among those of a file."""
 
-    document: Document
-    path: Path
-
-    def segments(self, id: str) -> Iterator[TextSegment]:
-        with self.path.open("rb") as file:
-            self.path.unlink()
-            while (found := _next_of(file)) is not None:
-                yield found.under_id(id)
-                del found  # before the next one is read
-
-
-def _next_of(file: BinaryIO) -> TextSegment | None:
-    try:
-        found: TextSegment = pickle.load(file)  # what a process of ours wrote
-    except EOFError:
-        return None
-    return found
-
-
-_Cut = ChunkOutcome | _LaidDown
+    document: int
+    segment: TextSegment
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,39 +57,26 @@ class _Cutting:
     strategy: StrategyLike
     options: LoadOptions
     context: Context
-    folder: Path | None
-    """Where segments are laid down; None: no long text is sent."""
 
-    def __call__(self, batch: list[InputItem]) -> list[_Cut]:
-        made, found = get_strategy(self.strategy), list[_Cut]()
-        for is_long, units in groupby(batch, partial(may_be_long, made)):
-            if is_long:
-                found += chain.from_iterable(map(self._laid_down, units))
-            else:
-                outcomes = cut_batch(self.strategy, self.options, list(units))
-                found += [_headed(each, self.context) for each in outcomes]
-        return found
+    def __call__(self, batch: list[InputItem]) -> list[ChunkOutcome]:
+        outcomes = cut_batch(self.strategy, self.options, batch)
+        return [_headed(each, self.context) for each in outcomes]
 
-    def _laid_down(self, unit: InputItem) -> Iterator[_Cut]:
-        assert self.folder is not None
-        for cut in cut_units(self.strategy, self.options, [unit]):
+    def one_by_one(self, unit: InputItem) -> Iterator[_DocumentSegment | UnreadableDocument]:
+        """The segments of a long text; a problem halfway is one of the whole."""
+        for number, cut in enumerate(cut_units(self.strategy, self.options, [unit])):
             if isinstance(cut, UnreadableDocument):
                 yield cut
                 continue
-            path = self.folder / secrets.token_hex(8)
             try:
-                with path.open("xb") as file:
-                    for segment in cut.segments(cut.document.id):
-                        if not segment.chunks:
-                            continue
-                        _headed(segment.chunked, self.context)
-                        pickle.dump(segment, file)
-                        del segment  # before the next one is made
+                for segment in cut.segments(cut.document.id):
+                    if not segment.chunks:
+                        continue
+                    _headed(segment.chunked, self.context)
+                    yield _DocumentSegment(number, segment)
+                    del segment  # before the next one is made
             except LostHalfwayError as lost:
-                path.unlink()
-                yield _problem(lost, unit)
-                continue
-            yield _LaidDown(cut.document, path)
+                raise _problem(lost, unit) from lost
 
 
 def _headed(outcome: ChunkOutcome, context: Context) -> ChunkOutcome:
@@ -125,6 +92,7 @@ def _problem(lost: LostHalfwayError, unit: InputItem) -> UnreadableDocument:
 
 
 SegmentOutcome = TextSegment | UnreadableDocument
+_Workers = WorkerGroup[list[InputItem], list[ChunkOutcome]]
 
 
 def chunk_segments(
@@ -180,9 +148,9 @@ class _SegmentRun:
         # Told here, and perhaps unfit to travel.
         sent = replace(self._options, on_passed_over=None, on_renamed=None)
         with ExitStack() as stack:
-            folder = stack.enter_context(scratch_folder()) if isinstance(jobs, int) else None
-            cutting = _Cutting(self._strategy, sent, self._context, folder)
-            workers = begin_workers(jobs, cutting, "read and cut")
+            folder = stack.enter_context(scratch_folder())
+            cutting = _Cutting(self._strategy, sent, self._context)
+            workers: _Workers = begin_workers(jobs, cutting, "read and cut")
             # Stopped, or nobody wants the rest: a long document must not keep the caller waiting.
             stack.callback(workers.stop)
             for batch in batches(units):
@@ -194,38 +162,49 @@ class _SegmentRun:
         warn_of_unparsed(self._unparsed)
 
     def _begun(
-        self,
-        workers: WorkerGroup[list[InputItem], list[_Cut]],
-        batch: list[InputItem],
-        folder: Path | None,
+        self, workers: _Workers, batch: list[InputItem], folder: Path
     ) -> Iterator[Callable[[], Iterator[SegmentOutcome]]]:
-        """One with which a batch is full is its last."""
-        long = batch.pop() if folder is None and self._may_be_long(batch[-1]) else None
-        if batch:
-            yield partial(self._results, workers, batch, workers.submit(batch))
-        if long is not None:
-            yield partial(self._long_here, long)
+        """The short ones of a batch together, each long one by itself."""
+        for is_long, units in groupby(batch, self._may_be_long):
+            if not is_long:
+                some = list(units)
+                yield partial(self._results, workers, some, workers.submit(some))
+                continue
+            for unit in units:
+                assert isinstance(unit, Source)
+                pieces = begin_laying_down(workers, _Cutting.one_by_one, unit, folder)
+                yield partial(self._segments, pieces)
 
     def _results(
-        self,
-        workers: WorkerGroup[list[InputItem], list[_Cut]],
-        batch: list[InputItem],
-        future: Future[list[_Cut]],
+        self, workers: _Workers, batch: list[InputItem], future: Future[list[ChunkOutcome]]
     ) -> Iterator[SegmentOutcome]:
         for outcome in surviving(workers, batch, future):
             yield from self._named(outcome)
             del outcome
 
-    def _named(self, outcome: _Cut) -> Iterator[SegmentOutcome]:
+    def _named(self, outcome: ChunkOutcome) -> Iterator[SegmentOutcome]:
         """Under an id that no other document has."""
         if isinstance(outcome, UnreadableDocument):
             yield outcome
-        elif isinstance(outcome, Chunked):
+        else:
             self._unparsed += outcome.unparsed
             id = self._reader.own_id(outcome.document)
             yield TextSegment.whole(under_id(outcome, id))
-        else:
-            yield from outcome.segments(self._reader.own_id(outcome.document))
+
+    def _segments(
+        self, begun: Callable[[], Iterator[_DocumentSegment | UnreadableDocument]]
+    ) -> Iterator[SegmentOutcome]:
+        number, id = -1, ""
+        for piece in begun():
+            if isinstance(piece, UnreadableDocument):
+                yield piece
+                continue
+            if piece.document != number:
+                number, chunked = piece.document, piece.segment.chunked
+                self._unparsed += chunked.unparsed
+                id = self._reader.own_id(chunked.document)
+            yield piece.segment.under_id(id)
+            del piece  # before the next one is read
 
     def _long_here(self, unit: InputItem) -> Iterator[SegmentOutcome]:
         assert isinstance(unit, Source)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter, MissingExtra, UnknownName, warn_user
 from chunkwise.base.wording import counted, did_you_mean
-from chunkwise.chunkers.locate_chunks import StatedChunk, TextFinder, find_in_own, stands
+from chunkwise.chunkers.chunk_offsets import StatedChunk, TextFinder, find_in_own, stands
 from chunkwise.core import Document, Piece, Span
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import get_tokenizer

@@ -10,8 +10,8 @@ from chunkwise.base import parameters
 from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import ArrayCuts
 from chunkwise.chunkers.packing.overlap import TokensBack, check_overlap
-from chunkwise.chunkers.packing.sized import LARGEST
-from chunkwise.chunkers.packing.vectorized_packer import FlatPacker
+from chunkwise.chunkers.packing.packer import FlatPacker
+from chunkwise.chunkers.packing.sized_chunker import LARGEST
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import TokenizerLike

@@ -4,22 +4,89 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chunkwise.base.errors import UnreadableDocument
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.wording import counted, time_words
 from chunkwise.chunkers.chunk import Chunked, Further, StrategyLike, cut_batch, weight
 from chunkwise.documents import InputItem, InputReader, Inputs, LoadOptions
+from chunkwise.models.embed.embedder import AcceleratedEmbedder, Kind
 
 _SAMPLE = 32
 _SECONDS = 8.0
-"""Of processor time that trying some takes at most; the first is tried in any case."""
+"""Of the clock that trying some takes at most; the first is tried in any case."""
 _NAMES = 200_000
 _LISTING = 20.0
 """Names, and seconds, after which the rest is not looked at."""
 EFFICIENCY = 0.85
 """Of what cores could do by themselves: sending, waiting and writing take the rest."""
+GPUS = {
+    "T4": 8.1, "V100": 15.7, "A100": 19.5, "L4": 30.3, "A10": 31.2, "A10G": 31.2, "H100": 67.0, "H200": 67.0,
+    "RTX4090": 82.6, "L40S": 91.6,
+}  # fmt: skip
+"""TFLOP/s in 32 bits, as their maker publishes them."""
+_REACHED = 0.32
+"""Of these, by models of three sizes on an H200 (docs/benchmarks/scale.md)."""
+_FEEDING = 2.4e-6
+"""Seconds of a core that an accelerator is fed with one token in: the same for the three."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingWork:
+    """What of the documents that were tried the embedder took: an accelerator could do that."""
+
+    tokens: int
+    weights: int
+    core_seconds: float
+    clock_seconds: float
+    runs_on: str
+
+    def seconds_on(self, gpu: str) -> float:
+        """Of one accelerator of this kind."""
+        return self.tokens * 2 * self.weights / (GPUS[gpu] * 1e12 * _REACHED)
+
+
+class TimedEmbedder:
+    """Notes how long its embedder is at it, and with how many tokens."""
+
+    def __init__(self, embedder: AcceleratedEmbedder) -> None:
+        self._embedder = embedder
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget what was."""
+        self._core = self._clock = 0.0
+        self.beside = 0.0
+        """Seconds of the processor in threads of its own."""
+        self._texts: list[str] = []
+
+    @property
+    def identity(self) -> str:
+        return self._embedder.identity
+
+    @property
+    def dimensions(self) -> int:
+        return self._embedder.dimensions
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        core, own, clock = time.process_time(), time.thread_time(), time.perf_counter()
+        found = self._embedder.embed(texts, kind)
+        core, own = time.process_time() - core, time.thread_time() - own
+        self._clock += time.perf_counter() - clock
+        self._core += core
+        self.beside += core - own
+        self._texts += texts
+        return found
+
+    def work(self) -> EmbeddingWork:
+        """Since it began."""
+        embedder = self._embedder
+        tokens = embedder.count_tokens(self._texts)
+        return EmbeddingWork(tokens, embedder.weights, self._core, self._clock, embedder.runs_on)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,26 +103,57 @@ class WorkEstimate:
     tried_size: int
     core_seconds: float
     """Of those that were tried."""
+    embedding: EmbeddingWork | None = None
+    """What of that an accelerator could do."""
+
+    @property
+    def _all(self) -> float:
+        """How many times what was tried."""
+        return self.size / max(1, self.tried_size)
 
     @property
     def seconds_on_a_core(self) -> float:
-        """For all of them."""
-        return self.core_seconds * self.size / max(1, self.tried_size)
+        """For all of them, but for what an accelerator does."""
+        work = self.embedding
+        beside = work.core_seconds if work and work.runs_on != "cpu" else 0.0
+        return (self.core_seconds - beside) * self._all
 
-    def seconds(self, cores: int) -> float:
-        return self.seconds_on_a_core / cores / (EFFICIENCY if cores > 1 else 1.0)
+    def seconds(self, cores: int, gpus: float = 1.0) -> float:
+        """On so many cores, and accelerators where the embedder ran on one."""
+        work = self.embedding
+        reading = work.clock_seconds * self._all / gpus if work and work.runs_on != "cpu" else 0.0
+        return self.seconds_on_a_core / cores / (EFFICIENCY if cores > 1 else 1.0) + reading
 
-    def words(self, cores: int, nodes: tuple[int, int] | None = None) -> str:
-        """For so many cores, and for a cluster of `nodes` machines with so many cores each."""
+    def seconds_with(self, gpu: str, nodes: int, cores: int) -> float:
+        """On machines of so many cores with one accelerator of this kind each."""
+        work = self.embedding
+        if work is None:
+            raise InvalidParameter(
+                "an accelerator reads nothing here: models that come by name run on processors; those of "
+                "sentence-transformers run on accelerators, such as sentence-transformers:all-MiniLM-L6-v2"
+            )
+        cutting = self.core_seconds - work.core_seconds + work.tokens * _FEEDING
+        return self._all * (cutting / cores + work.seconds_on(gpu)) / nodes / EFFICIENCY
+
+    def words(
+        self, cores: int, nodes: tuple[int, int] | None = None, gpu: str | None = None, *, gpus: float = 1.0
+    ) -> str:  # fmt: skip
+        """For so many cores, for a cluster of `nodes` machines with so many each, and for a `gpu` in each."""
         least = "" if self.is_whole else "at least "
         told = (
             f"{least}{counted(self.units, 'file')}, {self.size / 1e6:,.1f} MB; by {self.tried:,} of them: about "
-            f"{time_words(self.seconds(cores))} on {counted(cores, 'core')}"
+            f"{time_words(self.seconds(cores, gpus))} on {counted(cores, 'core')}"
         )
+        if self.embedding and self.embedding.runs_on != "cpu":
+            told += f" with {counted(int(gpus), 'accelerator')}"
         if nodes:
             count, each = nodes
             cluster = f"{counted(count, 'node')} of {counted(each, 'core')}"
-            told += f"; about {time_words(self.seconds(count * each))} on {cluster}"
+            told += f"; about {time_words(self.seconds(count * each, count))} on {cluster}"
+        if gpu:
+            count, each = nodes or (1, cores)
+            told += f"; about {time_words(self.seconds_with(gpu, count, each))} with one {gpu}"
+            told += " each" if count > 1 else ""
         return told
 
 
@@ -65,9 +163,13 @@ def estimate_work(
     options: LoadOptions | None = None,
     further: Further | None = None,
     *,
+    embedder: TimedEmbedder | None = None,
     seed: int = 0,
 ) -> WorkEstimate:
-    """Reads, cuts and does `further` work on some documents, drawn at random, and keeps nothing of it."""
+    """Reads, cuts and does `further` work on some documents, drawn at random, and keeps nothing of it.
+
+    `embedder` is the one that works there, where an accelerator could run it.
+    """
     options = options or LoadOptions()
     sample: list[InputItem] = []
     chance = random.Random(seed)
@@ -84,16 +186,23 @@ def estimate_work(
             is_whole = False
             break
     tried, tried_size, seconds = 0, 0, 0.0
+    began = time.monotonic()
     for unit in sample:
         if not tried:
             _try(unit, strategy, options, further)  # what is loaded once is not counted
-        before = time.process_time()
+            if embedder:
+                embedder.begin()
+        # Threads of a model that has just been at work turn idly for a while: that is not the time of cutting.
+        now = time.thread_time if embedder else time.process_time
+        before = now()
         _try(unit, strategy, options, further)
-        seconds += time.process_time() - before
+        seconds += now() - before
         tried, tried_size = tried + 1, tried_size + weight(unit)
-        if seconds > _SECONDS:
+        if time.monotonic() - began > _SECONDS:
             break
-    return WorkEstimate(units, size, is_whole, tried, tried_size, seconds)
+    work = embedder.work() if embedder else None
+    seconds += embedder.beside if embedder else 0.0
+    return WorkEstimate(units, size, is_whole, tried, tried_size, seconds, work)
 
 
 def _readable(reader: InputReader) -> Iterator[InputItem]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, TypedDict, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.spec import parse
 from chunkwise.chunkers import get_strategy, registry

@@ -13,7 +13,7 @@ from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say
 
 if TYPE_CHECKING:
-    from chunkwise.tracking.store import Baseline, History
+    from chunkwise.tracking.history import Baseline, History
 
 _EXAMPLES = """
 \b

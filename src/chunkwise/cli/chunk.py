@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import click
 
-from chunkwise.base.atomic import shown_path
+from chunkwise.base.atomic_files import shown_path
 from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import FAILED, SKIPPED
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from chunkwise.chunkers import Strategy
     from chunkwise.chunkers.chunk import Chunked
     from chunkwise.chunkers.chunk_dataset import PartRecord, PartWork
-    from chunkwise.chunkers.contextual.writer import ContextWriter
+    from chunkwise.chunkers.context_writer import ContextWriter
     from chunkwise.chunkers.write_chunks import SegmentPlace
     from chunkwise.cli.cut_documents import ChunkSummary, CutsPage, Cutter
     from chunkwise.cli.llm import AskingStrategy
@@ -345,7 +345,7 @@ def _writer(
     options: ChunkOptions, contextual: Contextual, clients: LlmClients
 ) -> ContextWriter | None:
     """What asks the model; None: no model is named, and the user is told what happens instead."""
-    from chunkwise.chunkers.contextual.writer import ContextWriter
+    from chunkwise.chunkers.context_writer import ContextWriter
 
     if not options.llm:
         if not options.quiet:

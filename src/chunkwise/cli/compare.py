@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from chunkwise.base.atomic import shown_path
+from chunkwise.base.atomic_files import shown_path
 from chunkwise.cli.dataclass_options import RealRange, argument, dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import NOT_COMPARABLE, settled
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
@@ -186,7 +186,7 @@ def _check_gate(options: CompareOptions) -> None:
 def _tell_gate(checked: Gate, options: CompareOptions) -> bool:
     """On stderr, in every file that was asked for, and to GitHub; whether all could be written."""
     from chunkwise.evaluation.gate import NO_SCORES, check_words
-    from chunkwise.report.gate import github_annotations, junit_xml, markdown_comment
+    from chunkwise.report.ci_report import github_annotations, junit_xml, markdown_comment
     from chunkwise.report.sanitize import one_line
 
     is_written = True
@@ -232,7 +232,7 @@ def _for_log(text: str) -> str:
 
 def _add(text: str, path: Path) -> None:
     """GitHub's file may hold what other steps said."""
-    from chunkwise.base.atomic import says_what_it_writes
+    from chunkwise.base.atomic_files import says_what_it_writes
 
     with says_what_it_writes(path), path.open("a", encoding="utf-8", newline="\n") as out:
         out.write(f"{text}\n")
@@ -272,7 +272,7 @@ def _write_and_show(
 
 
 def _show(view: ComparisonView) -> None:
-    from chunkwise.report.gate import no_workflow_commands
+    from chunkwise.report.ci_report import no_workflow_commands
     from chunkwise.report.terminal.comparison import render_comparison
 
     console = stdout_console()
@@ -290,7 +290,7 @@ def _gates(named: tuple[str, ...]) -> list[str]:
 
 
 def _save(text: str, path: Path) -> None:
-    from chunkwise.base.atomic import replacing, says_what_it_writes
+    from chunkwise.base.atomic_files import replacing, says_what_it_writes
 
     with replacing(path) as temporary, says_what_it_writes(path):
         temporary.write_text(text + "\n", encoding="utf-8")

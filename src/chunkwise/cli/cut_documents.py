@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.atomic import replacing
+from chunkwise.base.atomic_files import replacing
 from chunkwise.base.wording import counted
 from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
 from chunkwise.chunkers.long_text_segments import TextSegment

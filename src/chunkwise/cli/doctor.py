@@ -25,7 +25,7 @@ from chunkwise.base.wording import megabytes
 from chunkwise.cli.dataclass_options import dataclass_command, option
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, stdout_console
-from chunkwise.models.http.client import excerpt
+from chunkwise.models.http_client import excerpt
 
 CheckState = Literal["works", "absent", "fails"]
 
@@ -176,7 +176,7 @@ def _python() -> Check:
 
 def _folder() -> Iterator[Check]:
     """Where weights and vectors are kept; looked at, not made."""
-    from chunkwise.models.home import HOME_VARIABLE, home
+    from chunkwise.models.home_folder import HOME_VARIABLE, home
 
     folder = home()
     other = f"export {HOME_VARIABLE}=/a/folder/of/yours"
@@ -326,7 +326,7 @@ def _answering() -> Check:
 
 def _keys() -> Iterator[Check]:
     """Names only; a value is never read further than whether it is empty."""
-    from chunkwise.models.http.client import ANY_OTHER, BY_HOST
+    from chunkwise.models.http_client import ANY_OTHER, BY_HOST
 
     for host, variable in (*BY_HOST.items(), ("other endpoints", ANY_OTHER)):
         there = bool(os.environ.get(variable, "").strip())

@@ -9,20 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.base.atomic import shown_path
+from chunkwise.base.atomic_files import shown_path
 from chunkwise.cli.dataclass_options import dataclass_command
 from chunkwise.cli.exit_status import settled
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
-from chunkwise.cli.llm import (
-    DryRunEnded,
-    show_estimate,
-)
-from chunkwise.cli.run_evaluation import (
-    EvaluationOptions,
-    kept_run,
-    prepare,
-    say_why_silent,
-)
+from chunkwise.cli.llm import DryRunEnded, show_estimate
+from chunkwise.cli.run_evaluation import EvaluationOptions, kept_run, prepare, say_why_silent
 from chunkwise.cli.streams import readers_may_leave, say, stdout_console
 
 if TYPE_CHECKING:
@@ -100,10 +92,10 @@ def command(options: EvaluateOptions) -> None:
 def _types_there(results: Results, types: tuple[str, str] | None) -> tuple[str, str] | None:
     """None where those of a type have no score: the figures, which may have cost much, are shown all the same."""
     from chunkwise.base.errors import InvalidParameter
-    from chunkwise.evaluation.assessment import robustness
+    from chunkwise.evaluation.verdicts_and_advice import type_robustness
 
     try:
-        return types if types and robustness(results, types) else None
+        return types if types and type_robustness(results, types) else None
     except InvalidParameter as error:
         say(f"--types: {error}")
         return None

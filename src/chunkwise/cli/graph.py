@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.base.atomic import shown_path
+from chunkwise.base.atomic_files import shown_path
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import AllowOption, QuietOption, check_outputs, json_flag, page_file
 from chunkwise.cli.streams import print_json, shown_place, stdout_console
 
 if TYPE_CHECKING:
-    from chunkwise.report.views.graph import NamesView
+    from chunkwise.report.views.graph import GraphView
     from chunkwise.retrieval.name_lookup import NameLookup
 
 _EXAMPLES = """
@@ -83,7 +83,7 @@ def command(options: GraphOptions) -> None:
             render_overview(found, console)
 
 
-def _view(lookup: NameLookup, options: GraphOptions, name: str) -> NamesView:
+def _view(lookup: NameLookup, options: GraphOptions, name: str) -> GraphView:
     from chunkwise.report.views.graph import name_view, overview_view
 
     title = shown_place(options.source)

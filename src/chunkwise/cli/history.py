@@ -16,18 +16,13 @@ import click
 from chunkwise.cli.dataclass_options import ListingGroup, argument, dataclass_command, option
 from chunkwise.cli.exit_status import FAILED, SKIPPED, WRONG_USAGE
 from chunkwise.cli.keep_run import HistoryOption, hand_down, history_of_group, run_number
-from chunkwise.cli.options import (
-    QuietOption,
-    TimeSpan,
-    json_flag,
-    page_file,
-)
+from chunkwise.cli.options import QuietOption, TimeSpan, json_flag, page_file
 from chunkwise.cli.streams import print_json, say, shown_place, stdout_console
 from chunkwise.tracking import KINDS
 
 if TYPE_CHECKING:
     from chunkwise.tracking import RunKind
-    from chunkwise.tracking.store import History
+    from chunkwise.tracking.history import History
 
 _KIND: dict[str, Any] = {
     "type": click.Choice(KINDS), "metavar": "KIND",
@@ -272,7 +267,7 @@ def export(options: ExportOptions) -> None:
     """Write the runs as a table for other tools: a row for each figure of each run."""
     from chunkwise.base.wording import counted
     from chunkwise.records.write import json_line
-    from chunkwise.tracking.export import export_rows, write_rows
+    from chunkwise.tracking.import_export import export_rows, write_rows
 
     files = [file for file in (options.csv, options.jsonl, options.parquet) if file is not None]
     if not files and not options.as_json:
@@ -308,7 +303,7 @@ def export(options: ExportOptions) -> None:
 
 def _check_target(file: Path, force: bool) -> None:
     """Before anything is read: tables are for other tools, and nobody wants a new folder by a slip of the pen."""
-    from chunkwise.base.atomic import check_writable
+    from chunkwise.base.atomic_files import check_writable
     from chunkwise.base.errors import ChunkwiseError
 
     if not file.parent.is_dir():
@@ -375,7 +370,7 @@ class ImportOptions(HistoryOption):
 def import_files(options: ImportOptions) -> None:
     """Take files of results into the history: what `evaluate --output` and `tune` wrote, with earlier versions, too."""
     from chunkwise.base.wording import counted
-    from chunkwise.tracking.import_results import import_results
+    from chunkwise.tracking.import_export import import_results
 
     bad: list[str] = []
 
@@ -431,7 +426,7 @@ def demo(options: HistoryDemoOptions) -> None:
     from chunkwise.report.views.history import metric_history_view
     from chunkwise.report.views.watch import Excerpts, watch_view
     from chunkwise.tracking import demo_history
-    from chunkwise.tracking.store import History
+    from chunkwise.tracking.history import History
 
     place = options.output / "history.db"
     if place.exists():
@@ -441,7 +436,7 @@ def demo(options: HistoryDemoOptions) -> None:
             place.with_name(place.name + end).unlink(missing_ok=True)
     history = History(place)
     with progress("running", options.weeks, options.quiet) as advance:
-        outcomes = demo_history.keep_sample_weeks(history, options.weeks, advance)
+        outcomes = demo_history.keep_demo_history(history, options.weeks, advance)
     page = options.output / "history.html"
     view = metric_history_view(history, demo_history.METRICS[0])
     write_page(view, page)

@@ -69,10 +69,23 @@ Examples:
   chunkwise index --verify --into kb                      # is every byte as it was written?
   chunkwise index s3://bucket/docs/ --into kb --engine ray --address auto   # read, cut and embedded by a cluster
   chunkwise index s3://bucket/docs/ --into kb --estimate --nodes 8x16       # how long would that take?
+  chunkwise index docs/ --into kb --embedder sentence-transformers:all-MiniLM-L6-v2 --estimate --nodes 8x16 --gpu L4
 \b
 Exit status: 0 all documents were read, 3 something was skipped or a model did not write every context (each with a
 line on stderr), 1 an error, 2 wrong usage or value.
 """
+
+
+def _read_gpu(_: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
+    if given is None:
+        return None
+    from chunkwise.chunkers.work_estimate import GPUS
+
+    if given.upper() not in GPUS:
+        raise click.BadParameter(
+            f"the speed of {given!r} is not known; known: {', '.join(GPUS)}", param=parameter
+        )
+    return given.upper()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +135,11 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, EstimateOption
         help="With --graph: a model that finds names in addition to the rules: spacy(model=en_core_web_sm), lac "
         "(Chinese), one of your own (./file.py:Class), none.",
     )  # fmt: skip
+    gpu: str | None = option(
+        "--gpu", metavar="KIND", callback=_read_gpu,
+        help="Estimate for one GPU of this kind in each machine, too, such as L4, A10G, A100 or H100, by its published "
+        "speed. Models of sentence-transformers run on it.",
+    )  # fmt: skip
     tokenizer: str | None = tokenizer_name("o200k_base")
     as_json: bool = json_flag("Print the summary as JSON on stdout and nothing else.")
 
@@ -149,7 +167,7 @@ def command(options: IndexCommandOptions) -> None:
         _verify(options.into, options)
         return
     from chunkwise.base.wording import time_words
-    from chunkwise.base.workers import count_of
+    from chunkwise.base.workers import count_of, gpus_of
     from chunkwise.retrieval import index
     from chunkwise.retrieval.indexes import settings_at
 
@@ -198,7 +216,7 @@ def command(options: IndexCommandOptions) -> None:
         )  # fmt: skip
     summary = _summary(built, options.into, time.monotonic() - began)
     if estimate and not options.quiet:
-        told = f"{time_words(estimate.seconds(count_of(jobs)))} were estimated"
+        told = f"{time_words(estimate.seconds(count_of(jobs), gpus_of(jobs)))} were estimated"
         say(f"it took {time_words(summary.seconds)} ({told})")
     if not options.quiet:
         for note in summary.notes:
@@ -227,7 +245,7 @@ def _estimate(
 ) -> WorkEstimate | None:
     """Told before a cluster begins, and where it is asked for; None: it takes no longer than finding out."""
     from chunkwise.base.workers import cores as own_cores
-    from chunkwise.base.workers import count_of
+    from chunkwise.base.workers import count_of, gpus_of
     from chunkwise.retrieval.indexes import estimate_index
 
     is_small = 0 < total < _SMALL
@@ -240,7 +258,7 @@ def _estimate(
         rebuild=options.rebuild,
     )  # fmt: skip
     cores = own_cores() if isinstance(jobs, int) and not options.jobs else count_of(jobs)
-    say(found.words(cores, options.estimated_nodes))
+    say(found.words(cores, options.estimated_nodes, options.gpu, gpus=gpus_of(jobs)))
     return found
 
 
@@ -504,8 +522,8 @@ def _dry_run(
     """Says what the model would be asked about new and changed documents; nothing is sent and nothing is written."""
     from chunkwise.chunkers import get_strategy
     from chunkwise.chunkers.chunk import chunk_each
+    from chunkwise.chunkers.context_writer import ContextWriter
     from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS
-    from chunkwise.chunkers.contextual.writer import ContextWriter
     from chunkwise.cli.cut_documents import ChunkSummary, readable
     from chunkwise.models.llm.cost import LlmEstimate
     from chunkwise.retrieval.indexing.relations import RelationReader

@@ -38,7 +38,7 @@ from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
 if TYPE_CHECKING:
     from chunkwise.core import Document
     from chunkwise.evaluation.calibrate import CalibrationRun, KnownPairs
-    from chunkwise.metrics.judges.judge import Judge
+    from chunkwise.metrics.judges.registry import Judge
     from chunkwise.models.embed.embedder import Embedder
     from chunkwise.models.llm.client import LlmClient
     from chunkwise.tracking.run import KeptRun
@@ -169,7 +169,7 @@ def _kept(
 
 
 def _names(options: CalibrateOptions) -> list[str]:
-    from chunkwise.metrics.judges.judge import get_judge, judge_names
+    from chunkwise.metrics.judges.registry import get_judge, judge_names
 
     asks = is_typed("llm")
     given = options.judges if options.judges is not None else "llm" if asks else "similarity"
@@ -248,7 +248,7 @@ def _setup(name: str, client: LlmClient | None, options: CalibrateOptions) -> _J
         from chunkwise.metrics.judges.relevance_judges import LabelJudge
 
         return _JudgeSetup(LabelJudge(), "labels")
-    from chunkwise.metrics.judges.judge import get_judge, judge_identity
+    from chunkwise.metrics.judges.registry import get_judge, judge_identity
 
     found = get_judge(name)
     return _JudgeSetup(found, judge_identity(found))

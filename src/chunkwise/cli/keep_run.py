@@ -23,8 +23,8 @@ from chunkwise.tracking import HISTORY_VARIABLE
 
 if TYPE_CHECKING:
     from chunkwise.core import Document
+    from chunkwise.tracking.history import History
     from chunkwise.tracking.run import KeptRun
-    from chunkwise.tracking.store import History
 
 _HISTORY: dict[str, Any] = {
     "metavar": "PLACE", "envvar": HISTORY_VARIABLE, "show_envvar": True,
@@ -41,7 +41,7 @@ class HistoryOption:
 
     def opened(self) -> History:
         """The history that is named, here or before the name of the command, or that of the project around us."""
-        from chunkwise.tracking.store import History, history_place
+        from chunkwise.tracking.history import History, history_place
 
         outer = click.get_current_context().obj
         named = outer if isinstance(outer, str) and not is_typed("history") else self.history
@@ -196,16 +196,16 @@ def exporters_of(options: ExporterOptions) -> dict[str, Callable[[KeptRun], obje
     found: dict[str, Callable[[KeptRun], object]] = {}
     if options.mlflow is None and not options.otel and options.prometheus is None:
         return found
-    from chunkwise.base.atomic import check_writable
-    from chunkwise.tracking import export
+    from chunkwise.base.atomic_files import check_writable
+    from chunkwise.tracking import import_export
 
     if (uri := options.mlflow) is not None:
-        export.check_mlflow()
-        found["MLflow"] = lambda run: export.log_to_mlflow(run, uri)
+        import_export.check_mlflow()
+        found["MLflow"] = lambda run: import_export.log_to_mlflow(run, uri)
     if options.otel:
-        export.check_otel()
-        found["OpenTelemetry"] = export.send_otel
+        import_export.check_otel()
+        found["OpenTelemetry"] = import_export.send_otel
     if (file := options.prometheus) is not None:
         check_writable(file)
-        found[f"Prometheus ({file})"] = lambda run: export.write_prometheus(run, file)
+        found[f"Prometheus ({file})"] = lambda run: import_export.write_prometheus(run, file)
     return found

@@ -161,7 +161,7 @@ class AgreementOptions(LabelsPlace):
 def agreement(options: AgreementOptions) -> None:
     """Say how far people agree (Krippendorff's alpha, Cohen's kappa), who did how much, what nobody judged."""
     from chunkwise.base.wording import counted
-    from chunkwise.labels.assign import label_progress
+    from chunkwise.labels.assignment_and_progress import label_progress
     from chunkwise.report.sanitize import one_line
 
     found = label_progress(options.opened())

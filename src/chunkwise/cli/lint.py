@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from chunkwise.base.atomic import shown_path
+from chunkwise.base.atomic_files import shown_path
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, option
 from chunkwise.cli.exit_status import FAILED, settled
@@ -182,7 +182,7 @@ def _open_sinks(stack: ExitStack, options: LintOptions, cutter: Cutter) -> list[
 
 
 def _file(stack: ExitStack, path: Path) -> Sink:
-    from chunkwise.base.atomic import replacing, says_what_it_writes
+    from chunkwise.base.atomic_files import replacing, says_what_it_writes
 
     temporary = stack.enter_context(replacing(path))
     # Half a surrogate pair has no UTF-8 form; JSON can still spell it.

@@ -18,7 +18,7 @@ from chunkwise.cli.streams import print_json, say
 if TYPE_CHECKING:
     from chunkwise.chunkers import Strategy
     from chunkwise.chunkers.chunk import Chunked
-    from chunkwise.chunkers.contextual.writer import ContextWriter
+    from chunkwise.chunkers.context_writer import ContextWriter
     from chunkwise.core import OnProgress
     from chunkwise.models.llm.client import LlmClient
     from chunkwise.models.llm.cost import LlmEstimate, LlmUsage

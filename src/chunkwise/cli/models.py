@@ -100,7 +100,7 @@ def command(context: click.Context, speed: bool | None, as_json: bool) -> None:
 def list_models(speed: bool | None, as_json: bool) -> None:
     """List the models on this machine, those that can be downloaded, and how others are named."""
     from chunkwise.models import EMBEDDER_FORMS, LANGUAGE_MODEL_FORMS, RERANKER_FORMS
-    from chunkwise.models.home import fetched_models
+    from chunkwise.models.home_folder import fetched_models
     from chunkwise.models.weights.catalogue import SETS
     from chunkwise.models.weights.installed import all_model_statuses
 

@@ -497,7 +497,7 @@ def check_outputs(
     inputs: Sequence[str], output: Path | None = None, *, page: Path | None = None
 ) -> list[Path]:
     """The files a command will write: none of them may be one of its inputs, and all of them can be written."""
-    from chunkwise.base.atomic import check_writable
+    from chunkwise.base.atomic_files import check_writable
     from chunkwise.base.object_store import address_of, is_there
 
     if page is not None and page.suffix.lower() not in (".html", ".htm", ".json"):

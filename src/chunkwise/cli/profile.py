@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.base.atomic import shown_path
+from chunkwise.base.atomic_files import shown_path
 from chunkwise.cli.dataclass_options import dataclass_command, option
 from chunkwise.cli.exit_status import FAILED, SKIPPED
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper

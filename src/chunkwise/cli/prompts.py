@@ -92,7 +92,7 @@ def show(name: str, as_json: bool) -> None:
 @_as_json
 def copy(folder: Path, only: tuple[str, ...], force: bool, as_json: bool) -> None:
     """Write the package's prompts into FOLDER, where you can change them; CHUNKWISE_PROMPTS=FOLDER puts them to use."""
-    from chunkwise.base.atomic import says_what_it_writes
+    from chunkwise.base.atomic_files import says_what_it_writes
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.models.llm.prompt import packaged_prompt, packaged_text, prompt_names
 

@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chunkwise.core import Document, OnProgress, Query
-    from chunkwise.evaluation.options import OnSearch
     from chunkwise.evaluation.results import Results
+    from chunkwise.evaluation.scoring_options import OnSearch
     from chunkwise.models.llm.cost import LlmEstimate
     from chunkwise.tracking.run import KeptRun
 
@@ -300,8 +300,8 @@ def _results(
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.evaluation.evaluate import evaluate
     from chunkwise.evaluation.live_answers import LiveOptions
-    from chunkwise.evaluation.options import Listeners, ScoringRules
     from chunkwise.evaluation.run_file import COUNTED
+    from chunkwise.evaluation.scoring_options import Listeners, ScoringRules
 
     def on_estimate(estimate: LlmEstimate) -> None:
         if options.dry_run:
@@ -456,7 +456,7 @@ def _checked_count(options: Checked) -> Checked:
 def _budget(options: EvaluationOptions) -> int | None:
     """The tokens a question gets; None: it gets `-k` hits."""
     from chunkwise.evaluation.live_retriever import is_live
-    from chunkwise.evaluation.system import SearchParameters, usual_budget
+    from chunkwise.evaluation.system_under_test import SearchParameters, usual_budget
 
     if options.hits or is_live(options.retriever):
         return options.budget

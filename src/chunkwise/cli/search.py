@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from chunkwise.retrieval import Index
     from chunkwise.retrieval.filters import Filter
     from chunkwise.retrieval.search.chains import HitChain
-    from chunkwise.retrieval.search.unmatched_words import MissingWord
+    from chunkwise.retrieval.search.unmatched_words import UnmatchedWord
 
 Written = Callable[["Query", "Sequence[Hit]", "Sequence[HitChain]"], None]
 """Hands out the hits of one question, each with its chain of names where these are asked for."""
@@ -190,11 +190,13 @@ def _passages_told(
 def _why_nothing(index: Index, query: Query, retriever: str | None) -> None:
     """Where words could have found nothing, whatever the documents say: why, and what could."""
     from chunkwise.report.sanitize import one_line
-    from chunkwise.retrieval.search.unmatched_words import missing_told, why_unfindable
+    from chunkwise.retrieval.search.unmatched_words import unmatched_told, why_unfindable
 
     if (retriever or "").startswith("dense"):
         return
-    why = why_unfindable(query.text, index.source.languages) or missing_told(_missing(index, query))
+    why = why_unfindable(query.text, index.source.languages) or unmatched_told(
+        _missing(index, query)
+    )
     if not why:
         return
     instead = "ask by meaning: --retriever dense"
@@ -213,19 +215,19 @@ def _narrowed(options: IndexSearchOptions) -> None:
         say(f"nothing found in what {named} leaves of the index; search without it")
 
 
-def _missing(index: Index, query: Query) -> list[MissingWord]:
-    from chunkwise.retrieval.search.unmatched_words import missing_words
+def _missing(index: Index, query: Query) -> list[UnmatchedWord]:
+    from chunkwise.retrieval.search.unmatched_words import unmatched_words
 
     source = index.source
     every = (source.document(number) for number in source.document_numbers())
-    return missing_words(source, source.languages, query.text, every)
+    return unmatched_words(source, source.languages, query.text, every)
 
 
 def _hint(index: Index, query: Query) -> None:
     """Where something was found all the same: a word that may be misspelt, and no other."""
-    from chunkwise.retrieval.search.unmatched_words import missing_told
+    from chunkwise.retrieval.search.unmatched_words import unmatched_told
 
-    if told := missing_told([each for each in _missing(index, query) if each.near]):
+    if told := unmatched_told([each for each in _missing(index, query) if each.near]):
         say(told)
 
 

@@ -10,7 +10,7 @@ import click
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.llm import llm_client
 from chunkwise.cli.options import LlmOptions
-from chunkwise.cli.server_options import ListeningOptions, ServedSourceOptions, tell_address
+from chunkwise.cli.server_options import ServedSourceOptions, ServerOptions, tell_address
 from chunkwise.cli.streams import say
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ Addresses: /api/search, /api/ask, /api/chunk, /api/evaluate, /api/documents …,
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServeOptions(ListeningOptions, LlmOptions, ServedSourceOptions):
+class ServeOptions(ServerOptions, LlmOptions, ServedSourceOptions):
     """The options of `chunkwise serve`."""
 
     source: tuple[str, ...] = argument("SOURCE...", nargs=-1, required=True)
@@ -56,8 +56,8 @@ def command(options: ServeOptions) -> None:
     from chunkwise.studio.project import ProjectSources
     from chunkwise.studio.server import check_installed, serve_api
 
-    listening = options.listening(at_once=options.at_once, most_bytes=options.max_body * 1_000_000)
-    listening.check()
+    settings = options.settings(at_once=options.at_once, most_bytes=options.max_body * 1_000_000)
+    settings.check()
     check_installed()
     documents, index, runs = options.sorted_sources(options.source)
     if runs:
@@ -75,7 +75,7 @@ def command(options: ServeOptions) -> None:
 
     ready = tell_address("the API is", options.quiet)
     try:
-        serve_api(sources, listening, on_project=with_model, on_ready=ready)
+        serve_api(sources, settings, on_project=with_model, on_ready=ready)
     except KeyboardInterrupt:
         if not options.quiet:
             say("the server has ended")

@@ -18,7 +18,7 @@ from chunkwise.cli.streams import say
 
 if TYPE_CHECKING:
     from chunkwise.documents import LoadOptions
-    from chunkwise.studio.server import Listening
+    from chunkwise.studio.server import ServerSettings
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -73,7 +73,7 @@ def tell_address(what: str, quiet: bool) -> Callable[[str, str], None]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListeningOptions:
+class ServerOptions:
     """Where a server listens, and who is let in there."""
 
     port: int | None = option(
@@ -107,12 +107,12 @@ class ListeningOptions:
         help="Units that a user or a key has a minute: a search is 1, an answer 5, an evaluation 30.",
     )  # fmt: skip
 
-    def listening(self, *, at_once: int = 4, most_bytes: int = 1 << 20) -> Listening:
-        from chunkwise.studio.guard import RequestLimits
-        from chunkwise.studio.server import Listening
+    def settings(self, *, at_once: int = 4, most_bytes: int = 1 << 20) -> ServerSettings:
+        from chunkwise.studio.access_control import RequestLimits
+        from chunkwise.studio.server import ServerSettings
 
         limits = RequestLimits(units_a_minute=self.rate, at_once=at_once, most_bytes=most_bytes)
-        return Listening(
+        return ServerSettings(
             host=self.host, port=self.port, users=self.users, certificate=self.tls_cert, private_key=self.tls_key,
             proxy=self.proxy, user_header=self.user_header, limits=limits,
         )  # fmt: skip

@@ -16,7 +16,7 @@ from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.keep_run import HistoryOption
 from chunkwise.cli.llm import llm_client
 from chunkwise.cli.options import LlmOptions, queries_file
-from chunkwise.cli.server_options import ListeningOptions, ServedSourceOptions
+from chunkwise.cli.server_options import ServedSourceOptions, ServerOptions
 from chunkwise.cli.streams import say
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ docs/studio.md is a tour.
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudioOptions(ListeningOptions, LlmOptions, ServedSourceOptions, HistoryOption):
+class StudioOptions(ServerOptions, LlmOptions, ServedSourceOptions, HistoryOption):
     """The options of `chunkwise studio`."""
 
     source: tuple[str, ...] = argument("[SOURCE]...", nargs=-1)
@@ -68,8 +68,8 @@ def command(options: StudioOptions) -> None:
     """
     from chunkwise.studio.server import check_installed, serve
 
-    listening = options.listening()
-    listening.check()
+    settings = options.settings()
+    settings.check()
     check_installed()
     sources = _sources(options)
     model = llm_client(options, options.quiet)
@@ -89,7 +89,7 @@ def command(options: StudioOptions) -> None:
 
     page = "/documents" if sources.documents or sources.index else "/runs"
     try:
-        serve(sources, listening, page=page, on_project=with_model, on_ready=ready)
+        serve(sources, settings, page=page, on_project=with_model, on_ready=ready)
     except KeyboardInterrupt:
         if not options.quiet:
             say("the studio is closed")

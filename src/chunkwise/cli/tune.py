@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.base.atomic import shown_path
+from chunkwise.base.atomic_files import shown_path
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from chunkwise.records.read import OnBadRow
     from chunkwise.tracking.run import KeptRun
     from chunkwise.tuning.plan.prepare import PreparedSweep, SweepSource
-    from chunkwise.tuning.run_sweep import CompletedSweep, RunOptions
     from chunkwise.tuning.sweep_result import Outcome
+    from chunkwise.tuning.tune import CompletedSweep, RunOptions
 
 FOLDER = "chunkwise-tune"
 _UNASKED = (
@@ -192,7 +192,7 @@ def tune_and_show(
 ) -> None:
     """Runs a sweep as its options say, shows what it found, and ends with the status that tells what was left out."""
     from chunkwise.evaluation.sources import Skipped
-    from chunkwise.tuning.run_sweep import run_sweep
+    from chunkwise.tuning.tune import run_sweep
 
     check_outputs(options.source, page=options.page)
     left_out = Skipped(*_listeners(options.strict), on_remark=say)
@@ -325,7 +325,7 @@ def _left_out(prepared: PreparedSweep) -> list[str]:
 
 
 def _run_options(prepared: PreparedSweep, options: SweepOptions) -> RunOptions:
-    from chunkwise.tuning.run_sweep import RunOptions
+    from chunkwise.tuning.tune import RunOptions
 
     material = prepared.inputs
     for name in (prepared.sweep.embedder, *prepared.sweep.embedders):
@@ -338,9 +338,9 @@ def _run_options(prepared: PreparedSweep, options: SweepOptions) -> RunOptions:
 
 
 def _write(completed: CompletedSweep, options: SweepOptions) -> None:
-    from chunkwise.report.tune import write_tuned
+    from chunkwise.report.sweep_files import write_sweep_files
 
-    written = write_tuned(completed, options.output, on_bad=say, page=options.page)
+    written = write_sweep_files(completed, options.output, on_bad=say, page=options.page)
     if options.as_json:
         _print_json(completed)
     elif not options.quiet:

@@ -19,13 +19,7 @@ from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option,
 from chunkwise.cli.exit_status import settled
 from chunkwise.cli.keep_run import ExporterOptions, HistoryOption, exporters_of, hand_on
 from chunkwise.cli.llm import DryRunEnded, show_estimate
-from chunkwise.cli.options import (
-    Share,
-    TimeSpan,
-    json_flag,
-    output_file,
-    page_file,
-)
+from chunkwise.cli.options import Share, TimeSpan, json_flag, output_file, page_file
 from chunkwise.cli.run_evaluation import (
     Evaluated,
     EvaluationOptions,
@@ -48,7 +42,7 @@ from chunkwise.cli.watch_alerts import ack, alerts
 
 if TYPE_CHECKING:
     from chunkwise.core import Query
-    from chunkwise.evaluation.options import SearchMore
+    from chunkwise.evaluation.scoring_options import SearchMore
     from chunkwise.report.alert_messages import AlertTemplates
     from chunkwise.report.views.watch import WatchView
     from chunkwise.tracking.drift import DriftFigure, QuestionDrift

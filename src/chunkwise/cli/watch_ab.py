@@ -14,13 +14,7 @@ from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import DryRunEnded, LlmClients, or_local, show_estimate
-from chunkwise.cli.options import (
-    AllowOption,
-    LlmOptions,
-    SourceOptions,
-    json_flag,
-    queries_file,
-)
+from chunkwise.cli.options import AllowOption, LlmOptions, SourceOptions, json_flag, queries_file
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import print_json, say, say_skipped
 
@@ -159,9 +153,9 @@ def _answering(
 ) -> Callable[[Sequence[Query]], Results] | None:
     """One configuration, as a function of questions."""
     from chunkwise.evaluation.evaluate import evaluate
-    from chunkwise.evaluation.options import Listeners
+    from chunkwise.evaluation.scoring_options import Listeners
     from chunkwise.evaluation.sources import needs_model
-    from chunkwise.metrics.judges.judge import LLM, judge_names
+    from chunkwise.metrics.judges.registry import LLM, judge_names
     from chunkwise.models import DEFAULT
     from chunkwise.tuning.recommendation import read_recommendation
 

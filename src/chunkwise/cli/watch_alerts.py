@@ -13,7 +13,7 @@ from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say, shown_place
 
 if TYPE_CHECKING:
-    from chunkwise.tracking.store import History
+    from chunkwise.tracking.history import History
 
 _ACK_EXAMPLES = """
 \b

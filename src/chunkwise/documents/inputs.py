@@ -34,7 +34,7 @@ from chunkwise.documents.remote_documents import StoreEntry, look_up, read_ahead
 from chunkwise.documents.source import NO_SUCH_FILE, TOO_LONG_A_PATH, Source, os_reason, printable
 from chunkwise.documents.walk import (
     LEFT_OUT,
-    Choice,
+    FileFilter,
     file_head,
     in_words,
     may_be_of_testset,
@@ -248,7 +248,9 @@ class _Names:
     """The files that were met, those that are read of them, and the ids they were given."""
 
     def __init__(self, options: LoadOptions) -> None:
-        self.choice = Choice(options.include, options.exclude, pictures=options.ocr is not None)
+        self.file_filter = FileFilter(
+            options.include, options.exclude, pictures=options.ocr is not None
+        )
         self.passed_over: Counter[str] = Counter()
         """Files nobody means, by their kinds."""
         self._ids = Ids(options.on_renamed)
@@ -338,7 +340,7 @@ class _Found:
     def takes(self, below: str, source: Source) -> bool:
         """Whether a file is read, by its path below what was named."""
         self.met += 1
-        choice = self._names.choice
+        choice = self._names.file_filter
         why_not = choice.why_not(printable(below), partial(_head, source), named=self._named)
         if why_not:
             self._passed_over[why_not] += 1
@@ -356,7 +358,7 @@ class _Found:
             return nothing
         if left_out:
             files = "the only file" if self.met == 1 else f"all {counted(self.met, 'file')}"
-            return f"{self._names.choice.patterns} leaves out {files}"
+            return f"{self._names.file_filter.patterns} leaves out {files}"
         return f"nothing to read in it but {in_words(self._passed_over)}; {_READ_IT}"
 
 
@@ -433,7 +435,7 @@ def _of_address(
         ):
             if problem is not None:
                 on_unreadable(problem)
-            elif source.data is None and source.opening is None:
+            elif source.is_elsewhere:
                 yield UnchangedSource(source)
             elif source.origin == shown or not may_be_results(source.name, source.head()):
                 yield source

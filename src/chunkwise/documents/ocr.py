@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from chunkwise.base.atomic import scratch_folder
+from chunkwise.base.atomic_files import scratch_folder
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 
 if TYPE_CHECKING:

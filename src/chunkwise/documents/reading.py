@@ -13,7 +13,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import cast
 
-from chunkwise.base.atomic import FULL
+from chunkwise.base.atomic_files import FULL
 from chunkwise.base.deprecation import grouped, renamed
 from chunkwise.base.disk_room import NoRoomHere, has_others, own_disk
 from chunkwise.base.errors import UnreadableDocument, warn_user
@@ -31,7 +31,7 @@ from chunkwise.base.version import __version__
 from chunkwise.core import Document
 from chunkwise.documents.document_ids import Ids
 from chunkwise.documents.formats.arrow import Table
-from chunkwise.documents.formats.corpus import NoText
+from chunkwise.documents.formats.records_as_documents import NoText
 from chunkwise.documents.inputs import (
     Inputs,
     IsKnown,
@@ -52,8 +52,8 @@ from chunkwise.documents.loader import (
 )
 from chunkwise.documents.ocr import Ocr
 from chunkwise.documents.source import Source, os_reason
-from chunkwise.documents.text_fields import is_blank
 from chunkwise.documents.walk import NO_DOCUMENT, is_no_document
+from chunkwise.records.fields import is_blank
 
 InputItem = Source | Document | UnreadableDocument
 """What there is to do: a file to be opened, a document to be taken as it is, a line about what cannot be read."""
@@ -299,12 +299,21 @@ class InputReader:
         self._ids = Ids(self._options.on_renamed)
 
     def units(self) -> Iterator[InputItem]:
-        """Files that another process may open by itself; files of many records are read here."""
-        units = self.changed_units()
-        return (each for each in units if not isinstance(each, UnchangedSource))  # none is known
+        """Files that another process may open by itself; files of many records are read here.
+
+        One that is known has not been looked into: it is what it was when it came to be known.
+        """
+        for found in self._sources:
+            yield from _drained(self._problems)
+            if isinstance(found, UnchangedSource):
+                self._files[found.source.origin] = found.source.id
+                yield found.source
+            else:
+                yield from self._units_of(found)
+        yield from _drained(self._problems)
 
     def changed_units(self) -> Iterator[InputItem | UnchangedSource]:
-        """The same; files of stores that are known come by their names."""
+        """The same; files of stores that are known come by their names, and keep the ids of their documents."""
         for found in self._sources:
             yield from _drained(self._problems)
             if isinstance(found, UnchangedSource):
@@ -313,18 +322,21 @@ class InputReader:
                     yield found
                     continue
                 found = found.source  # a record of another file has its id now
-            if isinstance(found, Document):
-                yield found
-                continue
-            if isinstance(found, Table):
-                yield from found.documents(self._options, self._problems.append)
-                continue
-            self._files[found.origin] = found.id
-            if is_stream(found, self._options):
-                yield from loaded(found, self._options)
-            else:
-                yield found
-            yield from _drained(self._problems)
+            yield from self._units_of(found)
+        yield from _drained(self._problems)
+
+    def _units_of(self, found: Source | Document | Table) -> Iterator[InputItem]:
+        if isinstance(found, Document):
+            yield found
+            return
+        if isinstance(found, Table):
+            yield from found.documents(self._options, self._problems.append)
+            return
+        self._files[found.origin] = found.id
+        if is_stream(found, self._options):
+            yield from loaded(found, self._options)
+        else:
+            yield found
         yield from _drained(self._problems)
 
     def documents(self) -> Iterator[Document | UnreadableDocument]:

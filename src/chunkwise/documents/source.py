@@ -79,6 +79,11 @@ class Source:
         return name.partition("?")[0] if self.origin.startswith(("http://", "https://")) else name
 
     @property
+    def is_elsewhere(self) -> bool:
+        """Whether nothing of a file of a store has been fetched."""
+        return self.stored is not None and self.data is None and self.opening is None
+
+    @property
     def size(self) -> int:
         """In bytes; of what cannot be looked at 0."""
         if self.data is not None:

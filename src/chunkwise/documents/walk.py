@@ -19,7 +19,7 @@ from chunkwise.base.own_files import (
 from chunkwise.documents.glob_patterns import matches, names_a_kind
 from chunkwise.documents.loader import OnUnreadable, suffix_of
 from chunkwise.documents.source import Source, os_reason, printable
-from chunkwise.documents.text_fields import is_chunk
+from chunkwise.records.fields import is_chunk
 from chunkwise.records.json import parse_json
 
 SWEEP_RECORD = ".chunkwise-sweep"
@@ -163,7 +163,7 @@ LEFT_OUT = "left out"
 """Why a file is not read that the user's patterns leave out."""
 
 
-class Choice:
+class FileFilter:
     """Which files below a folder are read: the user's patterns first, then what nobody means."""
 
     def __init__(

@@ -25,7 +25,7 @@ from chunkwise.evaluation.sources import (
     no_documents,
     questions_read,
 )
-from chunkwise.metrics.claims.normalized_text import holds, plain_form
+from chunkwise.metrics.claims.text_normalization import holds, plain_form
 from chunkwise.metrics.judges.calibration import (
     Against,
     Calibration,
@@ -36,8 +36,8 @@ from chunkwise.metrics.judges.calibration import (
     calibration,
     same_calibration,
 )
-from chunkwise.metrics.judges.judge import Judge, judge_identity
 from chunkwise.metrics.judges.llm_judge import LlmJudge
+from chunkwise.metrics.judges.registry import Judge, judge_identity
 from chunkwise.metrics.judges.relevance_judges import balance_by_place
 from chunkwise.models.embed.embedder import Embedder, Kind
 from chunkwise.models.llm.cost import LlmUsage

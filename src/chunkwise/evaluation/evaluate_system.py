@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from chunkwise.base.progress import Stages, Stopwatch, unwatched
 from chunkwise.core import Document, Hit, Passage, Query, Score
-from chunkwise.evaluation.assessment import advice, verdict
 from chunkwise.evaluation.judging import (
     JudgeVerdicts,
     LlmJudging,
@@ -25,7 +24,6 @@ from chunkwise.evaluation.judging import (
     judges_told,
     with_unjudged,
 )
-from chunkwise.evaluation.options import OnEstimate, ScoringOptions
 from chunkwise.evaluation.results import (
     Figure,
     FoundSpan,
@@ -36,9 +34,11 @@ from chunkwise.evaluation.results import (
     documents_hash,
     versions,
 )
-from chunkwise.evaluation.system import EvaluatedSystem, Hits, SearchRun, cost_of
+from chunkwise.evaluation.scoring_options import OnEstimate, ScoringOptions
+from chunkwise.evaluation.system_under_test import EvaluatedSystem, Hits, SearchRun, cost_of
+from chunkwise.evaluation.verdicts_and_advice import advice, verdict
 from chunkwise.metrics.evidence import Answer, Evidence
-from chunkwise.metrics.judges.judge import LLM
+from chunkwise.metrics.judges.registry import LLM
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.metrics.registry import MetricAt, described, lower_is_better
 from chunkwise.metrics.scorer import ScoreColumn, Scorer

@@ -10,9 +10,9 @@ from typing import NamedTuple, TypeGuard
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import counted
 from chunkwise.core import Hit, OnProgress, Query, Score
-from chunkwise.evaluation.options import ScoringOptions
 from chunkwise.evaluation.results import Agreement, Figure, Json, Results, short_name
-from chunkwise.evaluation.system import Hits
+from chunkwise.evaluation.scoring_options import ScoringOptions
+from chunkwise.evaluation.system_under_test import Hits
 from chunkwise.metrics.answers.question_evidence import CitedTexts, LlmMetric, QuestionEvidence
 from chunkwise.metrics.evidence import Answer
 from chunkwise.metrics.judges.calibration import (
@@ -21,9 +21,9 @@ from chunkwise.metrics.judges.calibration import (
     known_calibration,
     similarity_identity,
 )
-from chunkwise.metrics.judges.judge import LLM, Judge, judge_identity
 from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask, Unanswered, work_through
 from chunkwise.metrics.judges.llm_judge import LlmJudge
+from chunkwise.metrics.judges.registry import LLM, Judge, judge_identity
 from chunkwise.metrics.judges.relevance_judges import LabelJudge, SimilarityJudge, SpanJudge
 from chunkwise.metrics.judges.retrieval_precision import agreements, unjudged_hits
 from chunkwise.metrics.metric import Metric

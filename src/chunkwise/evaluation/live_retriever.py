@@ -33,7 +33,7 @@ from chunkwise.evaluation.pipeline import (
     split_values,
 )
 from chunkwise.evaluation.run_file import NESTED
-from chunkwise.models.http.client import ANY_OTHER, Endpoint, JsonClient
+from chunkwise.models.http_client import ANY_OTHER, Endpoint, JsonClient
 from chunkwise.records.json import parse_json
 from chunkwise.retrieval.retrievers import registry
 

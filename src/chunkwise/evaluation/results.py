@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownMetric
 from chunkwise.base.parameters import takes
 from chunkwise.base.repr_html import drawn

@@ -13,7 +13,7 @@ import numpy as np
 from chunkwise.answering.cited_answer import NOT_FOUND, UNSHOWN
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import counted, shown
-from chunkwise.chunkers.locate_chunks import (
+from chunkwise.chunkers.chunk_offsets import (
     FileRow,
     StatedId,
     StatedPlace,
@@ -29,19 +29,19 @@ from chunkwise.chunkers.locate_chunks import (
     wrong_offset,
 )
 from chunkwise.core import AS_WRITTEN, Document, Hit, HitPlace, Passage, Query, Span
-from chunkwise.evaluation.locate_citations import (
+from chunkwise.evaluation.citation_locations import (
     ChunkNames,
     CitedPlaces,
     nameless_quotes,
 )
-from chunkwise.metrics.claims.normalized_text import plain_form
+from chunkwise.metrics.claims.text_normalization import plain_form
 from chunkwise.metrics.evidence import NOWHERE, Answer, AnswerCitation
 from chunkwise.records.encoding import marked_encoding
 from chunkwise.records.fields import Fields, integer_in, kind, number_in, string_in
 from chunkwise.records.json import parse_json, without_half_characters
 from chunkwise.records.read import OnBadRow, json_rows, read_bytes, shown_name, text_of
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.blank_front_matter import is_in_blank_head
+from chunkwise.text.passages_with_front_matter import is_in_blank_head
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike
 
 _UNSCORED = "it is not scored"

@@ -16,14 +16,14 @@ from chunkwise.base.wording import counted, shown
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike
-from chunkwise.chunkers.locate_chunks import Position, summary
+from chunkwise.chunkers.chunk_offsets import Position, summary
 from chunkwise.chunkers.read_chunks import ChunksSource, ExistingChunks, chunks_name, read_chunks
 from chunkwise.core import Document, Passage
 from chunkwise.documents import Input, Inputs, LoadOptions, Unreadables, WhenUnreadable, each_input
+from chunkwise.evaluation.citation_locations import ChunkNames
 from chunkwise.evaluation.live_retriever import is_live
-from chunkwise.evaluation.locate_citations import ChunkNames
 from chunkwise.evaluation.results import Json
-from chunkwise.evaluation.system import EvaluatedSystem, SearchParameters, index_system
+from chunkwise.evaluation.system_under_test import EvaluatedSystem, SearchParameters, index_system
 from chunkwise.metrics.span_tables import Chunking
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.records.read import OnBadRow

@@ -15,12 +15,12 @@ from chunkwise.base.wording import counted
 from chunkwise.evaluation.compare import compare as compared
 from chunkwise.evaluation.evaluate import evaluate as evaluated
 from chunkwise.evaluation.lint import Linter, lint_subject
-from chunkwise.evaluation.options import Listeners
 from chunkwise.evaluation.results import Figure, Json, QuestionResult, Results, read_results
+from chunkwise.evaluation.scoring_options import Listeners
 from chunkwise.mcp_server.fenced_text import (
     NOTICE,
     Quotation,
-    Room,
+    TextBudget,
     answer_text,
     as_line,
     quoted,
@@ -43,7 +43,7 @@ from chunkwise.report.views.evaluation import evaluation_view
 from chunkwise.report.views.history import run_difference_view
 from chunkwise.report.views.lint import LintSample, lint_view
 from chunkwise.studio.documents import requested_strategy
-from chunkwise.studio.service import MOST_QUESTIONS
+from chunkwise.studio.serve_endpoints import MOST_QUESTIONS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -68,7 +68,7 @@ def drawn(draw: Callable[[Console], None]) -> str:
 
 def _report(text: str, *more: str) -> str:
     """Reports quote documents and questions: all of it stands between marks."""
-    shown, is_whole = Room().cut(text)
+    shown, is_whole = TextBudget().cut(text)
     return answer_text(
         *quoted([Quotation(shown, "report")]), *more, "" if is_whole else "The report is cut here."
     )
@@ -120,7 +120,7 @@ def lint(workspace: Workspace, request: LintArguments, call: ToolCall) -> ToolAn
         )
     linter = Linter([str(kind) for kind in request.kinds] or None)
     sample, issues, problems = LintSample(request.most), list[LintedIssue](), list[str]()
-    room, documents, left_out = Room(), 0, 0
+    budget, documents, left_out = TextBudget(), 0, 0
 
     def add(outcomes: Any, total: int) -> None:
         nonlocal documents, left_out
@@ -132,7 +132,7 @@ def lint(workspace: Workspace, request: LintArguments, call: ToolCall) -> ToolAn
                 found = linter.add(each)
                 documents += 1
                 sample.add(each.document, len(each.chunks), found)
-                taken = _issues(found, request.most - len(issues), room)
+                taken = _issues(found, request.most - len(issues), budget)
                 issues.extend(taken)
                 left_out += len(found) - len(taken)
                 advance(1, each.document.id)
@@ -157,11 +157,11 @@ def lint(workspace: Workspace, request: LintArguments, call: ToolCall) -> ToolAn
     return ToolAnswer(_report(workspace.shown(text), *answer.problems), answer)
 
 
-def _issues(found: Sequence[LocatedIssue], most: int, room: Room) -> list[LintedIssue]:
+def _issues(found: Sequence[LocatedIssue], most: int, budget: TextBudget) -> list[LintedIssue]:
     taken = []
     for each in found[: max(0, most)]:
-        before, _ = room.cut(as_line(each.before))
-        after, _ = room.cut(as_line(each.after))
+        before, _ = budget.cut(as_line(each.before))
+        after, _ = budget.cut(as_line(each.after))
         taken.append(
             LintedIssue(each.kind, shown_id(each.doc_id), each.chunk, each.offset, before, after)
         )

@@ -53,7 +53,7 @@ def answer_text(*parts: str) -> str:
     return "\n\n".join((NOTICE, *(part for part in parts if part)))
 
 
-class Room:
+class TextBudget:
     """How much of an answer is left for text of documents."""
 
     def __init__(self, characters: int = MOST_CHARACTERS) -> None:

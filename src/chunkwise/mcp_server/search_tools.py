@@ -20,7 +20,7 @@ from chunkwise.mcp_server.fenced_text import (
     MOST_CHARACTERS,
     NOTICE,
     Quotation,
-    Room,
+    TextBudget,
     answer_text,
     as_data,
     as_line,
@@ -37,7 +37,7 @@ from chunkwise.mcp_server.tool import (
 from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.filters import Filter
-from chunkwise.retrieval.search.unmatched_words import missing_told, missing_words
+from chunkwise.retrieval.search.unmatched_words import unmatched_told, unmatched_words
 from chunkwise.studio.documents import requested_strategy
 
 DOCUMENTS = "chunkwise://documents/"
@@ -161,14 +161,14 @@ def _check_documents(index: Index, only: Filter) -> None:
 def _nothing(index: Index, query: str) -> str:
     source = index.source
     every = (source.document(number) for number in source.document_numbers())
-    told = missing_told(missing_words(source, source.languages, query, every))
+    told = unmatched_told(unmatched_words(source, source.languages, query, every))
     return f"nothing was found{': ' + as_line(told) if told else ''}"
 
 
 def _passages(hits: Sequence[Hit]) -> Iterator[FoundPassage]:
-    room = Room()
+    budget = TextBudget()
     for number, hit in enumerate(hits, 1):
-        text, is_whole = room.cut(as_data(hit.shown))
+        text, is_whole = budget.cut(as_data(hit.shown))
         if not is_whole:
             return
         places = hit.places if hit.level else ()
@@ -350,13 +350,13 @@ def chunk(workspace: Workspace, request: ChunkArguments, call: ToolCall) -> Tool
     strategy = _strategy(request.strategy, sum(len(each.text) for each in documents))
     chunks: list[CutChunk] = []
     count = tokens = 0
-    room = Room()
+    budget = TextBudget()
     with call.stages("cutting", len(documents)) as advance:
         for document in documents:
             for each in chunk_document(document, strategy):
                 count, tokens = count + 1, tokens + each.token_count
                 if len(chunks) < request.most and count == len(chunks) + 1:
-                    text, is_whole = room.cut(as_data(each.text))
+                    text, is_whole = budget.cut(as_data(each.text))
                     if is_whole:
                         chunks.append(
                             CutChunk(count, shown_id(document.id), as_line(each.section_path), each.start, each.end,

@@ -26,9 +26,9 @@ from chunkwise.mcp_server.resources_and_prompts import (
 from chunkwise.mcp_server.search_tools import RETRIEVING
 from chunkwise.mcp_server.tool import AssistantTool
 from chunkwise.mcp_server.workspace import Stopped, ToolCall, Workspace
+from chunkwise.studio.access_control import Guard, KeyAccess, RequestLimits
 from chunkwise.studio.accounts import Account, Accounts, accounts_in, hashed_key, new_key
-from chunkwise.studio.guard import Guard, KeyAccess, RequestLimits
-from chunkwise.studio.server import Listening, bound_socket
+from chunkwise.studio.server import ServerSettings, bound_socket
 
 if TYPE_CHECKING:
     from mcp.server import Server, ServerRequestContext
@@ -372,13 +372,13 @@ def serve_http(
 ) -> None:
     """Until Ctrl-C; `on_ready` gets the address, and a key for this run where CHUNKWISE_KEYS has none."""
     check_installed()
-    listening = Listening(host=host, port=port)
-    if not listening.is_local:
+    settings = ServerSettings(host=host, port=port)
+    if not settings.is_local:
         raise InvalidParameter(
             f"host is {host!r}; allowed: 127.0.0.1, localhost, ::1, since whoever reaches it could read your "
             "documents. From another machine go through a tunnel: ssh -L 8420:127.0.0.1:8420 HOST"
         )
-    address = listening.check()
+    address = settings.check()
     import uvicorn
 
     own_key, accounts = "", accounts_in(os.environ)

@@ -22,7 +22,7 @@ from chunkwise.retrieval.searchable import Snapshots
 if TYPE_CHECKING:
     from chunkwise.core import Document
     from chunkwise.retrieval import Index
-    from chunkwise.tracking.store import History
+    from chunkwise.tracking.history import History
 
 
 Report = Callable[[float, float | None, str], None]
@@ -177,7 +177,7 @@ class Workspace:
 
     def history(self) -> History | None:
         """The one that was named, or that of the project folder; None: there is neither."""
-        from chunkwise.tracking.store import FILE, FOLDER, History, history_place
+        from chunkwise.tracking.history import FILE, FOLDER, History, history_place
 
         if self.sources.history:
             return History(history_place(self.sources.history))

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, TypeVar
 
-from chunkwise.chunkers.locate_chunks import Position
+from chunkwise.chunkers.chunk_offsets import Position
 from chunkwise.core import Document, Hit, Query, Score, Span
-from chunkwise.metrics.claims.normalized_text import without_citation_marks
+from chunkwise.metrics.claims.text_normalization import without_citation_marks
 from chunkwise.metrics.span_tables import Chunking, Gold, HitTable
 from chunkwise.metrics.token_budget import in_tokens
 from chunkwise.models.embed.embedder import Embedder

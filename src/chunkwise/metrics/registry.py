@@ -15,13 +15,13 @@ from chunkwise.base.parameters import named_list
 from chunkwise.base.registry import RegisteredPart, Registry
 from chunkwise.base.wording import did_you_mean, shown
 from chunkwise.metrics.judges import retrieval_precision
-from chunkwise.metrics.judges.judge import LLM
-from chunkwise.metrics.judges.judge import registry as judges
+from chunkwise.metrics.judges.registry import LLM
+from chunkwise.metrics.judges.registry import registry as judges
 from chunkwise.metrics.metric import KeyQuestion, Metric
 
 _FILES = (
-    "spans.coverage",
-    "spans.ranking",
+    "spans.coverage_metrics",
+    "spans.ranking_metrics",
     "judges.retrieval_precision",
     "judges.judged_ranking",
     "answers.faithfulness",

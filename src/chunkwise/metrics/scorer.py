@@ -20,7 +20,7 @@ from chunkwise.metrics.evidence import Evidence, Hits
 from chunkwise.metrics.metric import Metric, Scores, Value, WholeScore
 from chunkwise.metrics.registry import MetricAt, is_own
 from chunkwise.metrics.span_tables import Chunking, Gold, HitTable
-from chunkwise.metrics.spans.relevance import RELEVANCE_THRESHOLD
+from chunkwise.metrics.spans.coverage import RELEVANCE_THRESHOLD
 from chunkwise.metrics.spans.span_metric import SpanEvidence, SpanMetric
 from chunkwise.metrics.token_budget import TokenCut, TokenEnds, in_tokens, within
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike

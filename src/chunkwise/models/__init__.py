@@ -286,7 +286,7 @@ _RERANK_SERVICES = {
 
 def _endpoint(model: str) -> tuple[str, str, dict[str, Any]]:
     """Address, model and patience of `https://host/v1#name(timeout=10)`."""
-    from chunkwise.models.http.client import place, without_secrets
+    from chunkwise.models.http_client import place, without_secrets
 
     model, patience = split_patience(model)
     address, _, name = model.partition("#")

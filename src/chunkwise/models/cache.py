@@ -35,7 +35,7 @@ from chunkwise.models.embed.embedder import (
     suits_late,
     vectors_of,
 )
-from chunkwise.models.home import HOME_VARIABLE, vectors_file
+from chunkwise.models.home_folder import HOME_VARIABLE, vectors_file
 
 _SCHEMA = (
     "create table if not exists models (id integer primary key, identity text not null unique)",

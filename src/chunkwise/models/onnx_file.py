@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.models.quantized_encoder import encoder_graph, is_pack, read_pack
+from chunkwise.models.int8_weights import encoder_graph, is_pack, read_pack
 from chunkwise.models.weights.catalogue import Pooling, digest
 
 _LONGEST_WINDOW = 32_768

@@ -92,6 +92,9 @@ class _DocumentMeasurer:
     def __call__(self, documents: list[Chunked]) -> list[Chunked]:
         return [self._measured(each.document) for each in documents]
 
+    def one_by_one(self, document: Chunked) -> Iterator[object]:
+        yield from self([document])
+
     def _measured(self, document: Document) -> MeasuredDocument:
         analyzed, tally = Analyzed(document), GroupTally()
         tokens = analyzed.measure(self.tokenizer).starts

@@ -1,4 +1,4 @@
-"""Results, comparisons, profiles, cuts and histories as a notebook shows them."""
+"""Results, comparisons, sweeps, profiles, cuts and histories as a notebook shows them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from chunkwise.report.views.evaluation import evaluation_view
 from chunkwise.report.views.history import history_view
 from chunkwise.report.views.lint import result_view
 from chunkwise.report.views.profile import profile_view
+from chunkwise.report.views.tuning import tuning_view
 from chunkwise.report.views.view import View
-from chunkwise.tracking.store import History
+from chunkwise.tracking.history import History
+from chunkwise.tuning.tune import TuneResult
 
 _RUNS = 20
 """Of a history that are shown, the latest ones."""
@@ -28,6 +30,7 @@ _VIEWS: dict[type, Callable[[Any], View]] = {
     Comparison: comparison_view,
     Profile: profile_view,
     LintResult: result_view,
+    TuneResult: lambda tuned: tuning_view(tuned.sweep),
     History: lambda history: history_view(history, last=_RUNS),
 }
 

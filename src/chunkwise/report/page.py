@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from chunkwise.base import wording
-from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.records.json import json_text
 from chunkwise.report.sanitize import clean_lines, few_lines, one_line

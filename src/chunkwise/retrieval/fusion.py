@@ -16,7 +16,7 @@ RRF_CONSTANT = 60
 """Of Cormack, Clarke and Büttcher (2009): how little the very first ranks stand out."""
 
 
-class Side(NamedTuple):
+class WeightedRanking(NamedTuple):
     """One ranking, how much it counts, and the score that is worth nothing."""
 
     ranking: Ranking
@@ -25,7 +25,7 @@ class Side(NamedTuple):
     """None: the score of the last chunk in the ranking."""
 
 
-def weighted_fusion(sides: Sequence[Side], depth: int) -> Ranking:
+def weighted_fusion(sides: Sequence[WeightedRanking], depth: int) -> Ranking:
     """Sum of (score − floor) / (best − floor), weighted; a chunk that a side does not have gets 0 from it."""
     return _summed(
         [(side.ranking.numbers, side.weight * scaled(side.ranking.scores, side.floor)) for side in sides], depth
@@ -33,7 +33,7 @@ def weighted_fusion(sides: Sequence[Side], depth: int) -> Ranking:
 
 
 def reciprocal_rank_fusion(
-    sides: Sequence[Side], depth: int, constant: int = RRF_CONSTANT
+    sides: Sequence[WeightedRanking], depth: int, constant: int = RRF_CONSTANT
 ) -> Ranking:
     """Sum of 1 / (constant + rank), weighted: reciprocal rank fusion."""
     return _summed(

@@ -22,7 +22,7 @@ from chunkwise.text.names import Mentions, name_hash, name_key
 from chunkwise.text.terms import TermCounts
 
 if TYPE_CHECKING:
-    from chunkwise.models.embed.quantized_token_vectors import TokenCodes
+    from chunkwise.models.embed.quantized_vectors import TokenCodes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,11 +25,11 @@ from chunkwise.chunkers.read_chunks import (
     read_chunks,
     shown_label,
 )
-from chunkwise.chunkers.work_estimate import WorkEstimate, estimate_work
+from chunkwise.chunkers.work_estimate import TimedEmbedder, WorkEstimate, estimate_work
 from chunkwise.core import Chunk, Document, Hit, OnProgress, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, leaving_out, read
 from chunkwise.documents.inputs import each_input_or_table
-from chunkwise.models.embed.embedder import Embedder, TokenEncoder
+from chunkwise.models.embed.embedder import AcceleratedEmbedder, Embedder, TokenEncoder
 from chunkwise.models.name_finder import NameFinder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.records.read import OnBadRow
@@ -344,9 +344,14 @@ def estimate_index(
     resolve = resolve_for_rebuild if rebuild and before else resolve_settings
     resolved = resolve(requested, before)
     further = row_builder(resolved)
+    timed = None
     if further is not None and further.model is not None:
-        further = replace(further, model=UncachedEmbedder(further.model.requested))
-    return estimate_work(source, resolved.strategy, options, further)
+        model = UncachedEmbedder(further.model.requested)
+        if isinstance(model.embedder, AcceleratedEmbedder):
+            timed = TimedEmbedder(model.embedder)
+            model = UncachedEmbedder(timed)
+        further = replace(further, model=model)
+    return estimate_work(source, resolved.strategy, options, further, embedder=timed)
 
 
 def _with_chunks(

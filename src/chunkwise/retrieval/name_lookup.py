@@ -109,7 +109,7 @@ class NameRelation:
 
 
 @dataclass(frozen=True, slots=True)
-class NameTold:
+class NameSummary:
     """What a language model says a document tells of the name."""
 
     text: str
@@ -129,7 +129,7 @@ class NameDetails:
     passages: tuple[NamePassage, ...]
     relations: tuple[NameRelation, ...] = ()
     """Empty where no language model was asked, as are descriptions."""
-    descriptions: tuple[NameTold, ...] = ()
+    descriptions: tuple[NameSummary, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,10 +382,10 @@ class NameLookup:
 
     def _stated(
         self, name: int, show: int
-    ) -> tuple[tuple[NameRelation, ...], tuple[NameTold, ...]]:
+    ) -> tuple[tuple[NameRelation, ...], tuple[NameSummary, ...]]:
         """What a language model found of it, in the order of the documents."""
         relations: list[NameRelation] = []
-        told: list[NameTold] = []
+        told: list[NameSummary] = []
         wanted = int(self._graph.names[name])
         documents = np.unique(self._atoms.document[self._atoms_of(self._rows(name))])
         for number in documents[:_READ].tolist() if self._source.settings.llm else ():
@@ -398,7 +398,7 @@ class NameLookup:
             for said in stated.descriptions:
                 if name_hash(name_key(said.name)) == wanted:
                     document = document or self._source.document(number)
-                    told.append(NameTold(said.text, document.id, said.start, said.end))
+                    told.append(NameSummary(said.text, document.id, said.start, said.end))
             if len(relations) >= show and len(told) >= show:
                 break
         return tuple(relations[:show]), tuple(told[:show])

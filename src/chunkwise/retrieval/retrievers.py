@@ -25,7 +25,7 @@ from chunkwise.retrieval.errors import (
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.fusion import (
     Fusion,
-    Side,
+    WeightedRanking,
     followed,
     reciprocal_rank_fusion,
     weighted_fusion,
@@ -48,7 +48,7 @@ from chunkwise.retrieval.searchable import (
     Searchable,
 )
 from chunkwise.retrieval.settings import Graph
-from chunkwise.retrieval.whole_blocks import WholeBlock, is_table_header, whole_blocks
+from chunkwise.retrieval.tables_lists_code import WholeBlock, is_table_header, whole_blocks
 from chunkwise.text.language import UNKNOWN, language_of_text
 from chunkwise.text.names import name_spans, names_in_question
 from chunkwise.text.terms import CODE, NONE, Holds, query_terms
@@ -224,7 +224,9 @@ class HybridRetriever:
         fuse = weighted_fusion if self.fusion == "weighted" else reciprocal_rank_fusion
         # Where fewer chunks share a word with the question than were asked for, the next one's score is 0.
         floor = None if len(words.numbers) >= self.depth else 0.0
-        return fuse([Side(words, floor=floor), Side(near, self.dense)], 2 * self.depth)
+        return fuse(
+            [WeightedRanking(words, floor=floor), WeightedRanking(near, self.dense)], 2 * self.depth
+        )
 
 
 class SizeShare(NamedTuple):

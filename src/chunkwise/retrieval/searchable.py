@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from chunkwise.core import Document, Span
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder, normalized, same_model
+from chunkwise.models.embed.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.bm25 import K1, B, TermTable
 from chunkwise.retrieval.errors import no_vectors_error, wrong_model_error
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexed_document import StatedRelations
-from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.names import HASH_BYTES, Mentions
@@ -29,7 +29,7 @@ class TokenTable(NamedTuple):
 
     first: NDArray[np.int64]
     codes: NDArray[np.uint8]
-    """See `models.embed.quantized_token_vectors`."""
+    """See `models.embed.quantized_vectors`."""
 
 
 LONGEST_NAME = (1 << 14) - 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -338,3 +338,45 @@ def _weighted(table: ScoreMatrix, seed: int, resamples: int) -> ScoreMatrix:
         for done in range(0, resamples, block)
     ]
     return np.concatenate(parts)
+
+
+class Robustness(NamedTuple):
+    """How much harder one group (a type of question) is than another."""
+
+    easiest: str
+    hardest: str
+    drop: float
+    """How far apart their figures are."""
+    low: float
+    high: float
+    """95 % interval of the drop, widened for all pairs of groups that these two were picked from."""
+    pairs: int
+    """Of groups; 1 where somebody named the two beforehand."""
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the one is shown to be harder."""
+        return self.low > 0
+
+
+def robustness(
+    scores: Mapping[str, Sequence[float]], *, lower_is_better: bool = False
+) -> Robustness | None:
+    """Of groups by name, from the easiest to the hardest; of two the easier comes first.
+
+    None where there are not two groups. Of many two always lie apart: the interval is that of any two (Bonferroni).
+    """
+    if len(scores) < 2:
+        return None
+    pairs = len(scores) * (len(scores) - 1) // 2
+    sign = -1.0 if lower_is_better else 1.0
+    # One at a time: groups have other numbers of scores.
+    found = {name: interval(own, outside=OUTSIDE / pairs) for name, own in scores.items()}
+    known = {name: each for name, each in found.items() if each is not None}
+    easiest = max(known, key=lambda name: sign * known[name].mean)
+    hardest = min(known, key=lambda name: sign * known[name].mean)
+    if easiest == hardest:
+        hardest = next(name for name in known if name != easiest)
+    apart = unpaired_difference(known[hardest], known[easiest])
+    low, high = sorted((sign * apart.low, sign * apart.high))
+    return Robustness(easiest, hardest, sign * apart.mean + 0.0, low, high, pairs)

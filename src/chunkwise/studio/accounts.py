@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import did_you_mean
 from chunkwise.records.json import WrongType, json_text, read_as

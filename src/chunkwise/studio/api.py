@@ -7,21 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import chunkwise.studio.ask as ask
+import chunkwise.studio.documents as documents
+import chunkwise.studio.draft_questions as draft_questions
+import chunkwise.studio.labelling as labelling
+import chunkwise.studio.pdf_pages as pdf_pages
+import chunkwise.studio.question_review as question_review
+import chunkwise.studio.questions as questions
+import chunkwise.studio.runs as runs
+import chunkwise.studio.search as searching
+import chunkwise.studio.serve_endpoints as serving
+import chunkwise.studio.sweeps as sweeps
 from chunkwise.report.views.comparison import ComparisonView
 from chunkwise.report.views.history import MetricHistoryView
-from chunkwise.studio import (
-    ask,
-    documents,
-    draft_questions,
-    labelling,
-    pdf_pages,
-    question_review,
-    questions,
-    runs,
-    service,
-    sweeps,
-)
-from chunkwise.studio import search as searching
 from chunkwise.studio.accounts import Role
 from chunkwise.studio.documents import NoParameters
 from chunkwise.studio.read_request import read_body, read_parameters
@@ -105,16 +103,16 @@ ENDPOINTS = (
         ask.AskRequest, ask.AskView, units=5,
     ),
     ApiEndpoint(
-        "/api/chunk", "A text cut into chunks.", service.chunk, service.ChunkRequest, service.ChunksAnswer,
+        "/api/chunk", "A text cut into chunks.", serving.chunk, serving.ChunkRequest, serving.ChunksAnswer,
         method="POST", role="reader", units=1,
     ),
     ApiEndpoint(
         "/api/evaluate", "Questions with their references, scored against what the index retrieves.",
-        service.evaluate, service.EvaluateRequest, service.EvaluateAnswer, method="POST", role="reader", units=30,
+        serving.evaluate, serving.EvaluateRequest, serving.EvaluateAnswer, method="POST", role="reader", units=30,
     ),
     ApiEndpoint(
-        "/api/shard", "What this index knows as one part of a larger one, for who asks all parts.", service.shard,
-        service.ShardRequest, service.ShardAnswer, method="POST", role="reader", units=0.1,
+        "/api/shard", "What this index knows as one part of a larger one, for who asks all parts.", serving.shard,
+        serving.ShardRequest, serving.ShardAnswer, method="POST", role="reader", units=0.1,
     ),
     ApiEndpoint(
         "/api/runs", "The runs that were named, and those of the history.", runs.runs, NoParameters, runs.RunsView

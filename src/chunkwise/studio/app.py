@@ -25,8 +25,7 @@ from chunkwise.base.version import __version__
 from chunkwise.base.wording import counted
 from chunkwise.records.json import json_text
 from chunkwise.report.page import OWN, rendered
-from chunkwise.studio.accounts import Accounts, Caller, Sessions
-from chunkwise.studio.guard import (
+from chunkwise.studio.access_control import (
     CALLER,
     USUAL_LIMITS,
     Access,
@@ -36,6 +35,7 @@ from chunkwise.studio.guard import (
     RequestLimits,
     TokenAccess,
 )
+from chunkwise.studio.accounts import Accounts, Caller, Sessions
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import Conflict, NotFound, NotReady, TooMuch
 from chunkwise.studio.request_metrics import RequestMetrics

@@ -10,7 +10,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.core import Passage, Query
 from chunkwise.labels.annotator_agreement import disputed_passages
-from chunkwise.labels.assign import (
+from chunkwise.labels.assignment_and_progress import (
     SHARE,
     LabelProgress,
     label_progress,

@@ -27,7 +27,7 @@ from chunkwise.studio.project import Project, StudioRun
 from chunkwise.studio.read_request import NotFound
 from chunkwise.tracking import RunKind
 from chunkwise.tracking.alerts import Alert
-from chunkwise.tracking.store import History
+from chunkwise.tracking.history import History
 
 _MOST_KEPT = 50
 """Runs of a history that the list shows."""

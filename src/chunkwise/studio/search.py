@@ -22,7 +22,7 @@ from chunkwise.retrieval import Index
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.retrievers import MultiscaleRetriever, get_retriever, registry
 from chunkwise.retrieval.search.search import search as find
-from chunkwise.retrieval.search.unmatched_words import missing_told, missing_words
+from chunkwise.retrieval.search.unmatched_words import unmatched_told, unmatched_words
 from chunkwise.retrieval.searchable import AtomSource, QueryBatch
 from chunkwise.studio.project import Project
 from chunkwise.text.characters import CharacterArrays
@@ -347,8 +347,8 @@ def _uncovered(start: int, end: int, spans: Sequence[tuple[int, int]]) -> list[t
 def _note(index: Index, question: str) -> str:
     source = index.source
     every = (source.document(number) for number in source.document_numbers())
-    missing = missing_words(source, source.languages, question, every)
-    return one_line(missing_told(missing), 300)
+    missing = unmatched_words(source, source.languages, question, every)
+    return one_line(unmatched_told(missing), 300)
 
 
 def _commands(project: Project, request: StudioSearch, retriever: str) -> tuple[str, str]:

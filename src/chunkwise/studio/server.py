@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.studio.accounts import Account, Accounts, Sessions, accounts_in, hashed_key, new_key
-from chunkwise.studio.app import Login, service_app, studio_app
-from chunkwise.studio.guard import (
+from chunkwise.studio.access_control import (
     LOOPBACK,
     USUAL_LIMITS,
     Access,
@@ -23,6 +21,8 @@ from chunkwise.studio.guard import (
     UserAccess,
     new_token,
 )
+from chunkwise.studio.accounts import Account, Accounts, Sessions, accounts_in, hashed_key, new_key
+from chunkwise.studio.app import Login, service_app, studio_app
 from chunkwise.studio.project import Project, ProjectSources
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _HEAD_START = 0.4
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listening:
+class ServerSettings:
     """Where a server listens, and who is let in there."""
 
     host: str = "127.0.0.1"
@@ -131,7 +131,7 @@ def check_installed() -> None:
 
 def serve(
     sources: ProjectSources,
-    listening: Listening,
+    settings: ServerSettings,
     *,
     page: str = "/documents",
     on_project: Callable[[Project], None] = lambda project: None,
@@ -140,30 +140,30 @@ def serve(
     """The studio until Ctrl-C; `on_ready` gets the address once requests are answered, with the token where one is."""
 
     def app(project: Project, port: int) -> tuple[ASGIApp, str]:
-        if listening.users is None:
+        if settings.users is None:
             token = new_token()
-            made = studio_app(project, token=token, port=port, limits=listening.limits)
+            made = studio_app(project, token=token, port=port, limits=settings.limits)
             return made, f"{page}?{urlencode({'token': token})}"
-        accounts = Accounts(listening.users, accounts_in(os.environ))
+        accounts = Accounts(settings.users, accounts_in(os.environ))
         sessions = Sessions(accounts)
         access = UserAccess(
-            accounts, sessions, port, proxy=listening.proxy, user_header=listening.user_header
+            accounts, sessions, port, proxy=settings.proxy, user_header=settings.user_header
         )
-        secure = listening.certificate is not None or bool(listening.proxy)
+        secure = settings.certificate is not None or bool(settings.proxy)
         login = None
-        if not listening.user_header:
+        if not settings.user_header:
             login = Login(accounts, sessions, access.cookie, secure=secure)
         return (
-            studio_app(project, port=port, access=access, limits=listening.limits, login=login),
+            studio_app(project, port=port, access=access, limits=settings.limits, login=login),
             page,
         )
 
-    _run(sources, listening, app, on_project, on_ready)
+    _run(sources, settings, app, on_project, on_ready)
 
 
 def serve_api(
     sources: ProjectSources,
-    listening: Listening,
+    settings: ServerSettings,
     *,
     on_project: Callable[[Project], None] = lambda project: None,
     on_ready: Callable[[str, str], None],
@@ -174,35 +174,35 @@ def serve_api(
     def app(project: Project, port: int) -> tuple[ASGIApp, str]:
         nonlocal own_key
         more = accounts_in(os.environ)
-        if listening.users is None and not more:
+        if settings.users is None and not more:
             own_key = new_key()
             more = [Account("you", "reader", keys=(hashed_key(own_key),))]
-        access: Access = KeyAccess(Accounts(listening.users, more))
-        if listening.proxy:
-            accounts = Accounts(listening.users, more)
+        access: Access = KeyAccess(Accounts(settings.users, more))
+        if settings.proxy:
+            accounts = Accounts(settings.users, more)
             access = UserAccess(
-                accounts, Sessions(accounts), port, proxy=listening.proxy, user_header=listening.user_header
+                accounts, Sessions(accounts), port, proxy=settings.proxy, user_header=settings.user_header
             )  # fmt: skip
         made = service_app(
-            project, port=port, access=access, limits=listening.limits, any_host=not listening.is_local
+            project, port=port, access=access, limits=settings.limits, any_host=not settings.is_local
         )  # fmt: skip
         return made, "/api"
 
-    _run(sources, listening, app, on_project, lambda address: on_ready(address, own_key))
+    _run(sources, settings, app, on_project, lambda address: on_ready(address, own_key))
 
 
 def _run(
     sources: ProjectSources,
-    listening: Listening,
+    settings: ServerSettings,
     app: Callable[[Project, int], tuple[ASGIApp, str]],
     on_project: Callable[[Project], None],
     on_ready: Callable[[str], None],
 ) -> None:
-    address = listening.check()
+    address = settings.check()
     check_installed()
     import uvicorn
 
-    with bound_socket(address, listening.port) as bound:
+    with bound_socket(address, settings.port) as bound:
         own = bound.getsockname()[1]
         project = Project(sources)
         on_project(project)
@@ -211,17 +211,17 @@ def _run(
             made,
             loop="asyncio", http="h11", ws="none", lifespan="off", log_level="critical", access_log=False,
             proxy_headers=False, server_header=False, timeout_graceful_shutdown=1,
-            ssl_certfile=listening.certificate, ssl_keyfile=listening.private_key,
+            ssl_certfile=settings.certificate, ssl_keyfile=settings.private_key,
         )  # fmt: skip
         try:
             config.load()
         except OSError as error:  # that of TLS, too, is one
             raise ChunkwiseError(
-                f"{listening.certificate} and {listening.private_key} cannot be used for TLS: {error}"
+                f"{settings.certificate} and {settings.private_key} cannot be used for TLS: {error}"
             ) from None
         shown = f"[{address}]" if ":" in address else address
         # The socket listens already: whoever comes now is answered as soon as the loop runs.
-        on_ready(f"{listening.scheme}://{shown}:{own}{first}")
+        on_ready(f"{settings.scheme}://{shown}:{own}{first}")
         project.start(after=_HEAD_START)
         try:
             uvicorn.Server(config).run(sockets=[bound])

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Document, Passage, Span
-from chunkwise.text.blank_front_matter import behind_blank_heads
-from chunkwise.text.folding import (
+from chunkwise.text.find_passages import (
     TOLERANCES,
     Folding,
     HashSet,
@@ -27,6 +26,7 @@ from chunkwise.text.folding import (
     occurrences,
     stripped,
 )
+from chunkwise.text.passages_with_front_matter import behind_blank_heads
 
 _WINDOWS = 64
 """Windows of a passage that are looked for, spread over it."""

@@ -12,7 +12,7 @@ from itertools import chain, pairwise
 
 from chunkwise.base import wording
 from chunkwise.base.wording import counted
-from chunkwise.chunkers.locate_chunks import stated_id, stated_place
+from chunkwise.chunkers.chunk_offsets import stated_id, stated_place
 from chunkwise.core import Fact, Label, Passage, Query, Reference
 from chunkwise.records.fields import WrongField, label_of, listed, shown
 from chunkwise.records.json import without_half_characters

@@ -20,7 +20,7 @@ from chunkwise.testsets.locate import MOST_PLACES
 from chunkwise.testsets.question_record import UnreadFields, draft_of, question_rows
 from chunkwise.testsets.references import KnownChunks, ReferenceLocator
 from chunkwise.testsets.testset import Draft, Quote, TestSet, Unreadable, hash_of
-from chunkwise.text.folding import Tolerance, occurrences
+from chunkwise.text.find_passages import Tolerance, occurrences
 
 _HEAD = 1 << 16
 """Bytes by which a format is known."""

@@ -24,7 +24,7 @@ from chunkwise.testsets.locate import (
 )
 from chunkwise.testsets.testset import Draft, PassagePosition, Quote, shown_quote
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.folding import same_but_for_signs
+from chunkwise.text.find_passages import same_but_for_signs
 
 Role = Literal["reference", "alternative", "label"]
 

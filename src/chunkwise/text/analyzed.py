@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import ref
@@ -27,20 +27,16 @@ from chunkwise.text.blocks.plain_text import is_one_paragraph, plain_blocks
 from chunkwise.text.blocks.sections import HeadingAbove, SectionTree, heading_title
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.graphemes import Graphemes
-from chunkwise.text.positions import merge_sorted, without
+from chunkwise.text.positions import merge_sorted
+from chunkwise.text.sentences.atoms import ATOM_TOKENS, atom_starts
 from chunkwise.text.sentences.boundaries import sentence_starts
 from chunkwise.text.sentences.enumerations import NO_ENUMERATIONS, Enumerations, enumerations
-from chunkwise.text.sentences.full_stops import starts_behind_stops
 from chunkwise.text.source_code import CodeSections, ParsingBudget, grammar_for, syntax_tree
 from chunkwise.text.tokens.measure import TokenMeasure, measure_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
 
 if TYPE_CHECKING:
     from tree_sitter import Tree
-
-
-ATOM_TOKENS = 80
-"""An atom longer than this is cut: at full stops, where it is still longer at spaces."""
 
 
 class Analyzed:
@@ -261,49 +257,12 @@ class Analyzed:
         self, tokenizer: TokenizerLike = DEFAULT_TOKENIZER, max_tokens: int = ATOM_TOKENS
     ) -> NDArray[np.int64]:
         """Starts of the smallest units anything is built from: sentences, overlong ones cut at full stops or spaces."""
-        measure = self.measure(tokenizer)
-        starts = self.sentences
-        bounds = np.append(starts, len(self.text))
-        size = np.diff(measure.befores(bounds))
-        if not (size > max_tokens).any():
-            return starts
-        behind = self.graphemes.keep(starts_behind_stops(self.characters))
-        behind = without(behind, self.enumerations.texts)
-        inside = starts.searchsorted(behind, "right") - 1
-        starts = merge_sorted(starts, behind[size[inside] > max_tokens])
-        bounds = np.append(starts, len(self.text))
-        size = np.diff(measure.befores(bounds))
-        words = self.graphemes.keep(self.characters.word_starts)
-        long = np.flatnonzero(size > max_tokens)
-        stretches = zip(bounds[long].tolist(), bounds[long + 1].tolist(), strict=True)
-        extra = [
-            part
-            for start, end in stretches
-            for part in _furthest(words, measure, start, end, max_tokens)
-        ]
-        return merge_sorted(starts, np.array(extra, dtype=np.int64))
+        return atom_starts(self, self.measure(tokenizer), max_tokens)
 
 
 _CAN_BE_FOUND_AGAIN = {
     name for name, value in vars(Analyzed).items() if isinstance(value, cached_property)
 } - {"sections"}
-
-
-def _furthest(
-    words: NDArray[np.int64], measure: TokenMeasure, start: int, end: int, limit: int
-) -> Iterator[int]:
-    """Where parts of a stretch begin, each up to the furthest word within the limit, or the next where none is."""
-    while start < end:
-        yield start
-        reached = measure.reach(start, limit)
-        if reached >= end:
-            return
-        last = int(words.searchsorted(reached, "right")) - 1
-        if last < 0 or words[last] <= start:  # a word longer than the limit
-            last = int(words.searchsorted(start, "right"))
-            if last == len(words):
-                return
-        start = int(words[last])
 
 
 class SectionLookup:

@@ -13,9 +13,9 @@ from chunkwise.core import Document, OnProgress, Query
 from chunkwise.documents import read
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.testsets.reading import read_testset
+from chunkwise.tracking.history import History
 from chunkwise.tracking.record_run import run_of_results
 from chunkwise.tracking.run import KeptRun, RunOrigin, time_text
-from chunkwise.tracking.store import History
 from chunkwise.tracking.watch import WatchOutcome, watch_run
 
 WEEKS = 40
@@ -63,7 +63,7 @@ def sample_documents() -> list[Document]:
     return list(read(str(_package() / "corpus")))
 
 
-def sample_weeks(weeks: int = WEEKS, advance: OnProgress | None = None) -> Iterator[KeptRun]:
+def demo_runs(weeks: int = WEEKS, advance: OnProgress | None = None) -> Iterator[KeptRun]:
     """One run a week, by words alone: every week another notice stands in a document, and some questions are others."""
     documents = sample_documents()
     questions = str(_package() / "corpus_questions.json")
@@ -104,7 +104,7 @@ def _asked(queries: Sequence[Query], rng: random.Random) -> list[Query]:
     return [each for at, each in enumerate(queries) if at < kept or each.id in drawn]
 
 
-def keep_sample_weeks(
+def keep_demo_history(
     history: History, weeks: int = WEEKS, advance: OnProgress | None = None
 ) -> list[WatchOutcome]:
     """Keeps them, the first as the baseline, each watched as `chunkwise watch` does; what was found, week by week."""
@@ -114,7 +114,7 @@ def keep_sample_weeks(
         "--retriever", "bm25", "--budget", str(_BUDGET), "--metrics", ",".join(METRICS),
     ])  # fmt: skip
     found = []
-    for week, run in enumerate(sample_weeks(weeks, advance), 1):
+    for week, run in enumerate(demo_runs(weeks, advance), 1):
         number = history.add(run).number
         if week == 1:
             history.set_baseline(number)

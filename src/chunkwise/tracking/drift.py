@@ -1,7 +1,8 @@
-"""Whether documents and questions are still what was measured: figures of their own, beside the metrics."""
+"""Whether documents and questions are still what was measured: figures of their own, and questions paired by run."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -13,13 +14,15 @@ from numpy.typing import NDArray
 
 from chunkwise.base.wording import percent, relative_change
 from chunkwise.core import Document, Query
-from chunkwise.evaluation.options import SearchMore
 from chunkwise.evaluation.results import Json
+from chunkwise.evaluation.scoring_options import SearchMore
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.profiling.profile import profile_documents
+from chunkwise.stats.control_chart import Fall, paired_falls, unpaired_falls
 from chunkwise.text.language import language_of_text
 from chunkwise.text.terms import folded, stemmer, stop_words
-from chunkwise.tracking.explain_difference import RunChanges
+from chunkwise.tracking.explain_difference import RunChanges, changes_between, common_questions
+from chunkwise.tracking.run import KeptQuestion, KeptRun
 
 Embed = Callable[[Sequence[str]], NDArray[np.floating[Any]]]
 FAR = 0.6
@@ -28,6 +31,8 @@ RARE = 0.05
 """Of the test questions themselves: those that are as far from their nearest as this share of them count as far."""
 _FEWEST = 10
 """Test questions of which such a share can be told."""
+_FEWEST_COMMON = 6
+"""Questions that two runs share, from which on they are compared pair by pair."""
 EXAMPLES = 10
 _NEAREST = 3
 _WORD = re.compile(r"\w+")
@@ -227,3 +232,52 @@ def _low_scores(
         return None
     least = float(np.quantile(best, RARE))
     return np.array([bool(own) and max(hit.score for hit in own) < least for own in live])
+
+
+@dataclass(frozen=True, slots=True)
+class PairedRuns:
+    """Which questions two runs have in common: these are compared pair by pair, where there are enough."""
+
+    before: KeptRun
+    after: KeptRun
+    common: tuple[tuple[int, int], ...]
+    """Places in both."""
+
+    @classmethod
+    def of(cls, before: KeptRun, after: KeptRun) -> PairedRuns:
+        changes = changes_between(before, after)
+        return cls(before, after, common_questions(before, after, changes))
+
+    @property
+    def is_paired(self) -> bool:
+        """Few questions in both say little about the many that are in one."""
+        fewer = min(len(self.before.questions), len(self.after.questions))
+        return len(self.common) >= max(_FEWEST_COMMON, fewer / 2)
+
+    def falls(self, metrics: Sequence[str]) -> list[Fall | None]:
+        if not metrics:
+            return []
+        if self.is_paired:
+            sides = [
+                [[_known(run.scores[name][pair[side]]) for name in metrics] for pair in self.common]
+                for side, run in enumerate((self.before, self.after))
+            ]
+            return paired_falls(sides[0], sides[1])
+        scores = [
+            [[score for score in run.scores[name] if score is not None] for name in metrics]
+            for run in (self.before, self.after)
+        ]
+        return unpaired_falls(scores[0], scores[1])
+
+    def moved(self, metric: str) -> list[tuple[KeptQuestion, KeptQuestion, float, float]]:
+        """Common questions that have both scores, with these."""
+        first, second = self.before.scores[metric], self.after.scores[metric]
+        return [
+            (self.before.questions[one], self.after.questions[other], before, after)
+            for one, other in self.common
+            if (before := first[one]) is not None and (after := second[other]) is not None
+        ]
+
+
+def _known(score: float | None) -> float:
+    return math.nan if score is None else score

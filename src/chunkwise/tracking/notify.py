@@ -137,7 +137,7 @@ def check_channels(channels: Sequence[Channel], environment: Mapping[str, str]) 
         if channel.kind == "email":
             _server(environment)
         elif channel.kind == "file":
-            from chunkwise.base.atomic import check_writable
+            from chunkwise.base.atomic_files import check_writable
 
             check_writable(Path(channel.target))
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Query
-from chunkwise.evaluation.assessment import question_of
 from chunkwise.evaluation.results import Json, document_hash
+from chunkwise.evaluation.verdicts_and_advice import question_of
 from chunkwise.records.json import json_text
 from chunkwise.tracking import RunKind
 

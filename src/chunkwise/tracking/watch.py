@@ -24,8 +24,6 @@ from chunkwise.stats.control_chart import (
     ControlPoint,
     Fall,
     alarm_of,
-    paired_falls,
-    unpaired_falls,
 )
 from chunkwise.tracking.alerts import (
     Alert,
@@ -35,17 +33,13 @@ from chunkwise.tracking.alerts import (
     WatchedFigure,
     WatchedRun,
 )
-from chunkwise.tracking.explain_difference import (
-    changes_between,
-    common_questions,
-    likely_cause,
-)
-from chunkwise.tracking.run import KeptHit, KeptQuestion, KeptRun, RunSummary
-from chunkwise.tracking.store import USUAL_BASELINE, History
+from chunkwise.tracking.drift import PairedRuns
+from chunkwise.tracking.explain_difference import likely_cause
+from chunkwise.tracking.history import USUAL_BASELINE, History
+from chunkwise.tracking.run import KeptHit, KeptRun, RunSummary
 
 WATCHED = 8
 """Metrics that are watched where none are named."""
-_FEWEST_COMMON = 6
 _LOST_MOST = 5
 
 
@@ -157,7 +151,7 @@ def watch_run(
             len(run.questions),
             history.option,
         )
-    pairing = _Pairing.of(first, run)
+    pairing = PairedRuns.of(first, run)
     past = _of_same_chart(history.watched(held.name), base)
     charts: dict[str, ChartState] = {}
     figures: dict[str, WatchedFigure] = {}
@@ -253,59 +247,10 @@ def _figure(metric: str, fall: Fall, tolerance: float | None) -> WatchedFigure:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Pairing:
-    """The questions of two runs, and which of them are the same."""
-
-    before: KeptRun
-    after: KeptRun
-    common: tuple[tuple[int, int], ...]
-    """Places in both."""
-
-    @classmethod
-    def of(cls, before: KeptRun, after: KeptRun) -> _Pairing:
-        changes = changes_between(before, after)
-        return cls(before, after, common_questions(before, after, changes))
-
-    @property
-    def is_paired(self) -> bool:
-        """Few questions in both say little about the many that are in one."""
-        fewer = min(len(self.before.questions), len(self.after.questions))
-        return len(self.common) >= max(_FEWEST_COMMON, fewer / 2)
-
-    def falls(self, metrics: Sequence[str]) -> list[Fall | None]:
-        if not metrics:
-            return []
-        if self.is_paired:
-            sides = [
-                [[_known(run.scores[name][pair[side]]) for name in metrics] for pair in self.common]
-                for side, run in enumerate((self.before, self.after))
-            ]
-            return paired_falls(sides[0], sides[1])
-        scores = [
-            [[score for score in run.scores[name] if score is not None] for name in metrics]
-            for run in (self.before, self.after)
-        ]
-        return unpaired_falls(scores[0], scores[1])
-
-    def moved(self, metric: str) -> list[tuple[KeptQuestion, KeptQuestion, float, float]]:
-        """Common questions that have both scores, with these."""
-        first, second = self.before.scores[metric], self.after.scores[metric]
-        return [
-            (self.before.questions[one], self.after.questions[other], before, after)
-            for one, other in self.common
-            if (before := first[one]) is not None and (after := second[other]) is not None
-        ]
-
-
-def _known(score: float | None) -> float:
-    return math.nan if score is None else score
-
-
 def _alert(
     history: History,
     run: KeptRun,
-    pairing: _Pairing,
+    pairing: PairedRuns,
     metric: str,
     figure: WatchedFigure,
     chart: ChartState,

@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.deprecation import warn_renamed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.untrusted import allowing, recorded

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.evaluation.results import Figure, Json
 from chunkwise.records.json import json_text
 from chunkwise.tuning.sweep import Configuration
@@ -47,16 +47,6 @@ def cost_amount(outcome: Outcome, name: str) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return float(value)
     return math.inf
-
-
-def running_cost(outcome: Outcome, budget: int | None = None) -> float:
-    """Storage × context tokens: what is kept, and what every question makes a reader read.
-
-    `budget`: the tokens that the objective allows each question; all read as much then, however many hits that are.
-    """
-    storage = cost_amount(outcome, "storage")
-    context = cost_amount(outcome, "context_tokens") if budget is None else float(budget)
-    return math.inf if math.inf in (storage, context) else storage * context
 
 
 @dataclass(frozen=True, slots=True)

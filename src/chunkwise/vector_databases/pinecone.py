@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.models.http.client import Endpoint, JsonClient
+from chunkwise.models.http_client import Endpoint, JsonClient
 from chunkwise.vector_databases.database import (
     COLLECTION,
     PUSH,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.models.http.client import Endpoint, EndpointError, JsonClient
+from chunkwise.models.http_client import Endpoint, EndpointError, JsonClient
 from chunkwise.vector_databases.database import (
     PUSH,
     DatabaseAddress,

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from chunkwise.core import Document, Fact, Hit, Query, Reference
 from chunkwise.metrics.answers.completeness import answer_completeness, coverage, facts, spans
 from chunkwise.metrics.claims.hit_texts import whole_words
-from chunkwise.metrics.claims.normalized_text import holds, plain_form
+from chunkwise.metrics.claims.text_normalization import holds, plain_form
 from chunkwise.metrics.evidence import Answer
 from chunkwise.metrics.span_tables import Gold, HitTable
 

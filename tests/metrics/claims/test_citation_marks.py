@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.metrics.claims.normalized_text import sentences, without_citation_marks
+from chunkwise.metrics.claims.text_normalization import sentences, without_citation_marks
 from untimed import is_linear
 
 MARKS = [

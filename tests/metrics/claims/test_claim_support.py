@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from chunkwise.metrics.claims.amount_support import counted
 from chunkwise.metrics.claims.claim_support import denied, supports
-from chunkwise.metrics.claims.normalized_text import Readable, sentences
+from chunkwise.metrics.claims.text_normalization import Readable, sentences
 from untimed import is_linear
 
 HOURS = (

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.metrics.claims.normalized_text import plain_form
 from chunkwise.metrics.claims.quantities import Day, Reading, are_same, is_day, quantities_of
+from chunkwise.metrics.claims.text_normalization import plain_form
 
 NAMES = (
     "January February March April May June July August September October November December".split()

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from chunkwise.core import Fact
 from chunkwise.metrics.claims.hit_texts import is_named
-from chunkwise.metrics.claims.normalized_text import holds, numbers_of, plain_form
+from chunkwise.metrics.claims.text_normalization import holds, numbers_of, plain_form
 
 
 def named(fact: str, text: str, *aliases: str) -> bool:

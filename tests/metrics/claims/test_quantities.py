@@ -13,8 +13,8 @@ from chunkwise.core import Document, Hit, Query
 from chunkwise.metrics.answers.completeness import coverage
 from chunkwise.metrics.claims.amount_support import counted
 from chunkwise.metrics.claims.claim_support import supports
-from chunkwise.metrics.claims.normalized_text import Readable, plain_form
 from chunkwise.metrics.claims.quantities import Reading, are_same, quantities_of, units
+from chunkwise.metrics.claims.text_normalization import Readable, plain_form
 
 
 def read(text: str) -> list[frozenset[Reading]]:

@@ -10,10 +10,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Hit
-from chunkwise.metrics.claims import normalized_text as plain
+from chunkwise.metrics.claims import text_normalization as plain
 from chunkwise.metrics.claims.claim_support import supports
 from chunkwise.metrics.claims.hit_texts import ReadableHits, whole_words
-from chunkwise.metrics.claims.normalized_text import Readable, letters_of, longest_word, number_ends
+from chunkwise.metrics.claims.text_normalization import (
+    Readable,
+    letters_of,
+    longest_word,
+    number_ends,
+)
 from chunkwise.text.terms import text_terms
 from how_many import examples
 

@@ -28,7 +28,7 @@ from chunkwise.metrics.judges.calibration import (
     known_calibration,
     same_calibration,
 )
-from chunkwise.models.home import HOME_VARIABLE
+from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.stats.agreement import agreement
 
 VALUES = st.sampled_from([Score(1.0), Score(0.0), Score(None, "no answer"), Score(None, "limit")])

@@ -22,7 +22,7 @@ from chunkwise.metrics.judges.llm_judge import (
     Support,
 )
 from chunkwise.models.cache import ModelCache
-from chunkwise.models.http.client import EndpointError
+from chunkwise.models.http_client import EndpointError
 from chunkwise.models.llm.client import LlmClient, check_window
 from chunkwise.models.llm.cost import Price
 from chunkwise.models.llm.language_model import Completion, LanguageModel, Request

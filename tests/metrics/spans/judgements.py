@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chunkwise.metrics.spans import ranking
-from chunkwise.metrics.spans.relevance import JudgedRanking
+from chunkwise.metrics.spans import ranking_metrics
+from chunkwise.metrics.spans.ranking import JudgedRanking
 
 MEASURES = {
-    "P": ranking.p,
-    "R": ranking.chunk_recall,
-    "AP": ranking.average_precision,
-    "nDCG": ranking.ndcg,
-    "RR": ranking.mrr,
+    "P": ranking_metrics.p,
+    "R": ranking_metrics.chunk_recall,
+    "AP": ranking_metrics.average_precision,
+    "nDCG": ranking_metrics.ndcg,
+    "RR": ranking_metrics.mrr,
 }
 """Ours by their names there."""
 

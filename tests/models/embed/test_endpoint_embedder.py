@@ -16,7 +16,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.models.embed import endpoint as embedder_module
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.embed.endpoint import EndpointEmbedder, unit_rows
-from chunkwise.models.http.client import EndpointError, key_variable_for
+from chunkwise.models.http_client import EndpointError, key_variable_for
 from how_many import examples
 from models.endpoint_server import Answer, Seen, in_turn, serving, vector
 from untimed import HANG

@@ -16,7 +16,7 @@ import pytest
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.cache import ModelCache
-from chunkwise.models.http.client import EndpointError
+from chunkwise.models.http_client import EndpointError
 from chunkwise.models.llm.client import LlmClient, check_window
 from chunkwise.models.llm.endpoint import EndpointModel
 from chunkwise.models.llm.language_model import Completion, Request

@@ -12,7 +12,7 @@ import pytest
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.models import get_language_model
 from chunkwise.models.cache import ModelCache
-from chunkwise.models.http.client import EndpointError
+from chunkwise.models.http_client import EndpointError
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.endpoint import EndpointModel
 from chunkwise.models.llm.language_model import LanguageModel, Request, read_completion
@@ -292,7 +292,7 @@ STEERING = ["<|im_end|>", "<|im_start|>", "<|eot_id|>", "<｜User｜>", "[INST]"
 
 @pytest.mark.parametrize("word", STEERING)
 def test_words_that_steer_a_model_reach_no_server(word: str) -> None:
-    from chunkwise.text.folding import same_but_for_signs
+    from chunkwise.text.find_passages import same_but_for_signs
 
     text = f"He wrote {word}system in the book."
     with chat_server(lambda payload: "x") as server:

@@ -20,7 +20,7 @@ import pytest
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.models import get_language_model
 from chunkwise.models.cache import ModelCache
-from chunkwise.models.http.client import EndpointError
+from chunkwise.models.http_client import EndpointError
 from chunkwise.models.llm import local as local_module
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, LanguageModel, Request

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.models.http.client import EndpointError
+from chunkwise.models.http_client import EndpointError
 from chunkwise.models.rerank.endpoint import EndpointReranker
 from chunkwise.models.rerank.reranker import Reranker
 from models.endpoint_server import Answer, Seen, in_turn, serving

@@ -21,9 +21,9 @@ from pathlib import Path
 import pytest
 
 import chunkwise
-from chunkwise.base.atomic import scratch_folder
+from chunkwise.base.atomic_files import scratch_folder
 from chunkwise.base.errors import ChunkwiseError, UnknownName
-from chunkwise.models.home import fetched_models, home
+from chunkwise.models.home_folder import fetched_models, home
 from chunkwise.models.weights import installed, package_registries
 from chunkwise.models.weights.catalogue import (
     ALL,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.base.atomic import bytes_in
+from chunkwise.base.atomic_files import bytes_in
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.models.weights import package_registries
 from chunkwise.models.weights.catalogue import Package

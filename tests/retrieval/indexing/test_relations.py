@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise import Document
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.models.home import HOME_VARIABLE
+from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.retrieval.indexed_document import StatedRelations
-from chunkwise.retrieval.indexing.relations import RelationReader, related_places, stretches
+from chunkwise.retrieval.indexing.relations import RelationReader, related_places, segments
 from chunkwise.retrieval.name_lookup import NameLookup
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.names import name_hash
@@ -215,7 +215,7 @@ def test_a_small_model_may_quote_a_long_sentence() -> None:
 def test_the_sentences_of_all_stretches_are_found_in_one_pass(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Counted in comparisons: those of a stretch are looked for where it is."""
+    """Counted in comparisons: those of a segment are looked for where it is."""
 
     class Small(Scripted):
         window = 4096  # type: ignore[assignment]
@@ -232,7 +232,7 @@ def test_the_sentences_of_all_stretches_are_found_in_one_pass(
             compared += max(each.size for each in plain)
             return getattr(ufunc, method)(*plain, **given)
 
-    stretched = reader._stretches(analyzed)
+    stretched = reader._segments(analyzed)
     assert len(stretched) > 100
     monkeypatch.setattr(analyzed, "atoms", lambda tokenizer: starts.view(Counted))
     for each in stretched:
@@ -242,11 +242,11 @@ def test_the_sentences_of_all_stretches_are_found_in_one_pass(
 
 def test_stretches_tile_the_text_in_whole_sentences() -> None:
     analyzed = Analyzed(Document("a", "Orme met Vane in Ghent. " * 1000))
-    found = stretches(analyzed, "o200k_base")
+    found = segments(analyzed, "o200k_base")
     assert len(found) > 5
     assert "".join(analyzed.text[slice(*each)] for each in found) == analyzed.text
     assert all(each.start in set(analyzed.atoms("o200k_base").tolist()) for each in found)
-    assert stretches(Analyzed(Document("a", "1 2 3 --- 4")), "o200k_base") == []
+    assert segments(Analyzed(Document("a", "1 2 3 --- 4")), "o200k_base") == []
 
 
 def test_a_sentence_of_any_length_is_read_to_its_end() -> None:

@@ -9,8 +9,8 @@ import pytest
 from chunkwise import Document, Index, index, open_index
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.models.embed.pretrained import MiniLM
-from chunkwise.models.home import HOME_VARIABLE
-from chunkwise.models.http.client import EndpointError
+from chunkwise.models.home_folder import HOME_VARIABLE
+from chunkwise.models.http_client import EndpointError
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.models.llm.prompt import load_prompt

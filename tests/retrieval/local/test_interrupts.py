@@ -11,7 +11,7 @@ import pytest
 
 import chunkwise
 from chunkwise import ChunkwiseError, Document
-from chunkwise.base import atomic
+from chunkwise.base import atomic_files
 from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local import manifest as manifest_module
 from chunkwise.retrieval.local.folder import Generation, open_folder, verify_folder
@@ -108,7 +108,7 @@ def test_a_folder_that_cannot_be_synced_is_told_and_stays_whole(
         raise OSError(5, "Input/output error")
 
     with monkeypatch.context() as patched:
-        patched.setattr(atomic, "sync_folder", refused)
+        patched.setattr(atomic_files, "sync_folder", refused)
         with pytest.raises(ChunkwiseError, match="cannot write"):
             write(folder, NEW)
     assert ids(folder) in (["old.md"], ["new.md"])

@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as arrays
 import chunkwise
 from chunkwise import ChunkwiseError, Document
 from chunkwise.retrieval.local import nearest_vectors
-from chunkwise.retrieval.local.arrays import CODES
+from chunkwise.retrieval.local.columns import CODES
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.local.manifest import MANIFEST_NAME
 from chunkwise.retrieval.local.nearest_vectors import VectorCodes, nearest

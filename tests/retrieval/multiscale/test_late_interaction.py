@@ -10,16 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.models.embed.quantized_token_vectors import decode_rows
-from chunkwise.retrieval.multiscale import Multiscale, window_votes
+from chunkwise.models.embed.quantized_vectors import decode_rows
+from chunkwise.retrieval.multiscale import Multiscale, late_interaction
 from chunkwise.retrieval.multiscale import multiscale as search_module
-from chunkwise.retrieval.multiscale.window_votes import (
-    QueryTokens,
-    atom_maxima,
-    whole_documents,
-    window_scores,
-    windows_of,
-)
+from chunkwise.retrieval.multiscale.late_interaction import QueryTokens, atom_maxima, window_scores
+from chunkwise.retrieval.multiscale.window_votes import whole_documents, windows_of
 from chunkwise.retrieval.searchable import AtomTable, TokenTable
 from how_many import examples
 from retrieval.multiscale.naive_multiscale import Atom
@@ -79,7 +74,7 @@ def test_how_much_is_looked_at_together_changes_no_bit(
     every = np.arange(len(sizes))
     whole = atom_maxima(tokens, every, asking)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(window_votes, "_TOKENS_AT_ONCE", at_once)
+        patch.setattr(late_interaction, "_TOKENS_AT_ONCE", at_once)
         assert np.array_equal(atom_maxima(tokens, every, asking), whole)
     some = every[seed % 2 :: 2]
     assert np.array_equal(atom_maxima(tokens, some, asking), whole[some])
@@ -139,12 +134,12 @@ def test_in_a_large_index_the_best_so_far_are_compared(monkeypatch: pytest.Monke
     monkeypatch.setattr(
         search_module, "atom_maxima", lambda t, a, q: seen.append(len(a)) or maxima(t, a, q)
     )
-    monkeypatch.setattr(search_module, "_COMPARED", 100)
+    monkeypatch.setattr(late_interaction, "_COMPARED", 100)
     assert retriever.search(atoms, [query(1)], None, 40, tokens=vectors)
     # A question that no other voice has a vote for is compared with all.
     assert retriever.search(atoms, [query(99)], None, 40, tokens=vectors)
     assert seen == [25, 60]
-    monkeypatch.setattr(search_module, "_COMPARED", 240)
+    monkeypatch.setattr(late_interaction, "_COMPARED", 240)
     assert retriever.search(atoms, [query(1)], None, 40, tokens=vectors) == exact
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from threadpoolctl import ThreadpoolController
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.models.embed.quantized_vectors import QuantizedVectors, rotated
 from chunkwise.retrieval.bm25 import TermTable
 from chunkwise.retrieval.multiscale import (
     AtomCandidates,
@@ -28,7 +29,6 @@ from chunkwise.retrieval.multiscale import (
 from chunkwise.retrieval.multiscale import assemble as assemble_candidates
 from chunkwise.retrieval.multiscale import multiscale as multiscale_module
 from chunkwise.retrieval.multiscale.window_votes import whole_documents, windows_of
-from chunkwise.retrieval.quantized_vectors import QuantizedVectors, rotated
 from chunkwise.retrieval.searchable import AtomTable
 from chunkwise.text.terms import TermCounts
 from how_many import examples

@@ -20,7 +20,7 @@ from chunkwise import Document, Query
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.cli.main import group
 from chunkwise.core import Link
-from chunkwise.models.home import HOME_VARIABLE
+from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.retrieval.filters import EVERYTHING, Filter

@@ -18,7 +18,7 @@ from chunkwise.cli.main import group
 from chunkwise.core import Document, Hit
 from chunkwise.retrieval import index, open_index
 from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.fusion import Side, reciprocal_rank_fusion, weighted_fusion
+from chunkwise.retrieval.fusion import WeightedRanking, reciprocal_rank_fusion, weighted_fusion
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.postgres import PostgresIndex
 from chunkwise.retrieval.postgres.search_sql import (
@@ -114,7 +114,9 @@ def test_bm25_takes_its_parameters_on_the_server() -> None:
     sides = zip(there, pg.nearest(_vectors(), 20), strict=True)
     for one, (words, near) in zip(fused, sides, strict=True):
         floor = None if len(words.numbers) >= 20 else 0.0
-        expected = weighted_fusion([Side(words, floor=floor), Side(near, 0.5)], 5)
+        expected = weighted_fusion(
+            [WeightedRanking(words, floor=floor), WeightedRanking(near, 0.5)], 5
+        )
         assert one.numbers.tolist() == expected.numbers.tolist()
 
 
@@ -158,7 +160,7 @@ def test_hybrid_in_one_statement_is_the_fusion_of_both_sides(
     )
     for one, word, meaning in zip(found, words, near, strict=True):
         floor = None if len(word.numbers) >= deep else 0.0
-        wanted = fuse([Side(word, floor=floor), Side(meaning, 0.5)], depth)
+        wanted = fuse([WeightedRanking(word, floor=floor), WeightedRanking(meaning, 0.5)], depth)
         np.testing.assert_allclose(one.scores, wanted.scores, atol=1e-5)
         assert one.numbers.tolist() == wanted.numbers.tolist()
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.tuning.run import score_configurations
 from chunkwise.tuning.run.race import Race
-from chunkwise.tuning.run.run_plan import run_plan
 from chunkwise.tuning.run.sweep_folder import SweepRecord
+from chunkwise.tuning.run.sweep_workers import run_plan
 from chunkwise.tuning.sweep import Configuration
 from chunkwise.tuning.sweep_result import Outcome
 from tuning.run.small_sweep import inputs, plan_of, sweep

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
-from chunkwise.tuning.run.run_plan import run_plan
 from chunkwise.tuning.run.sweep_folder import SweepRecord, sweep_fingerprint
+from chunkwise.tuning.run.sweep_workers import run_plan
 from chunkwise.tuning.sweep import Configuration
 from chunkwise.tuning.sweep_result import Outcome
 from interrupting import interrupt_at, lines_since
@@ -184,7 +184,7 @@ import os, signal, sys, time
 sys.path[:0] = sys.argv[2:]
 from small_sweep import WORDS, inputs, sweep
 from chunkwise.tuning.run.sweep_folder import SweepRecord
-from chunkwise.tuning.run.run_plan import run_plan
+from chunkwise.tuning.run.sweep_workers import run_plan
 documents, queries = inputs()
 for line in sys.stdin:
     child = os.fork()

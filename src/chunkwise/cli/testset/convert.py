@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.base.atomic import scratch_folder
+from chunkwise.base.atomic_files import scratch_folder
 from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.exit_status import FAILED, SKIPPED

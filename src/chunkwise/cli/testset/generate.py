@@ -124,7 +124,7 @@ def command(options: GenerateOptions) -> None:
 
 
 def _documents(inputs: list[str], options: GenerateOptions, skipped: list[str]) -> list[Document]:
-    from chunkwise.base.atomic import check_writable
+    from chunkwise.base.atomic_files import check_writable
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.testsets.formats.chunkwise import dropped_file
 

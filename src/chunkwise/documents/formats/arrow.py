@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol, TypeGuard
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 from chunkwise.core import Document
-from chunkwise.documents.formats.corpus import Corpus, CorpusEntry
+from chunkwise.documents.formats.records_as_documents import Corpus, CorpusEntry
 from chunkwise.documents.loader import LoadOptions, OnUnreadable
 from chunkwise.documents.source import Source
 from chunkwise.records.read import parquet_rows

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Block, Document
-from chunkwise.documents.formats.corpus import Corpus, CorpusEntry
+from chunkwise.documents.formats.records_as_documents import Corpus, CorpusEntry
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of, text_in
 from chunkwise.documents.source import HEAD, Source
-from chunkwise.documents.text_fields import QUESTIONS, TEXT_FIELDS, are_questions
-from chunkwise.records.fields import field_of
+from chunkwise.records.fields import QUESTIONS, TEXT_FIELDS, are_questions, field_of
 from chunkwise.records.read import Record, column_names, csv_records, delimiter_of, named_rows
 
 _NAME = re.compile(r"\w[\w-]*(?: [\w-]+){0,3}")

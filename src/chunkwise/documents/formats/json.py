@@ -1,4 +1,4 @@
-"""JSON and JSON Lines: a corpus, one record a line, or else plain text; the shapes of a corpus are in `corpus`."""
+"""JSON and JSON Lines: a corpus, one record a line (its shapes: `records_as_documents`), or else plain text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
-from chunkwise.documents.formats.corpus import (
+from chunkwise.documents.formats.records_as_documents import (
     PROBLEMS_NAMED,
     Corpus,
     CorpusEntry,
@@ -21,9 +21,9 @@ from chunkwise.documents.formats.corpus import (
 from chunkwise.documents.formats.squad import squad_articles, squad_documents
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source, os_reason
-from chunkwise.documents.text_fields import QUESTIONS, has_text
 from chunkwise.documents.walk import is_results
 from chunkwise.records.encoding import decode, extends_ascii, marked_encoding
+from chunkwise.records.fields import QUESTIONS, has_text
 from chunkwise.records.json import json_problem, parse_json
 from chunkwise.records.read import json_lines
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from chunkwise.chunkers.locate_chunks import KINDS, NO_TEXT
+from chunkwise.chunkers.chunk_offsets import KINDS, NO_TEXT
 from chunkwise.core import Passage, Query, Reference, Score
 from chunkwise.metrics.answers.question_evidence import (
     NO_ANSWER,
@@ -21,7 +21,7 @@ from chunkwise.metrics.answers.question_evidence import (
     share,
 )
 from chunkwise.metrics.claims.claim_support import THRESHOLD, denied, supports
-from chunkwise.metrics.claims.normalized_text import Readable, holds, plain_form, sentences
+from chunkwise.metrics.claims.text_normalization import Readable, holds, plain_form, sentences
 from chunkwise.metrics.evidence import Answer, AnswerCitation
 from chunkwise.metrics.judges.llm_calls import JudgeTask
 from chunkwise.metrics.metric import NO_CHUNKS, KeyQuestion, Metric, Remedy, Targets, WholeScore

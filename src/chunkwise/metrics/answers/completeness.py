@@ -17,13 +17,13 @@ from chunkwise.metrics.answers.question_evidence import (
 )
 from chunkwise.metrics.claims.claim_support import THRESHOLD, supports, without_yes_no
 from chunkwise.metrics.claims.hit_texts import PlainHits, ReadableHits, share_named
-from chunkwise.metrics.claims.normalized_text import plain_form, sentences
+from chunkwise.metrics.claims.text_normalization import plain_form, sentences
 from chunkwise.metrics.evidence import Answer
 from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask
 from chunkwise.metrics.judges.llm_judge import Attribution, Completeness
 from chunkwise.metrics.metric import KeyQuestion, Metric, Remedy, Targets
 from chunkwise.metrics.span_tables import Gold, HitTable
-from chunkwise.metrics.spans.relevance import covered_references
+from chunkwise.metrics.spans.coverage import covered_references
 
 NO_FACTS = "no expected facts"
 YES_OR_NO = "what is expected is yes or no: words do not tell"

@@ -18,7 +18,7 @@ from chunkwise.metrics.answers.question_evidence import (
 )
 from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.hit_texts import ReadableHits
-from chunkwise.metrics.claims.normalized_text import sentences
+from chunkwise.metrics.claims.text_normalization import sentences
 from chunkwise.metrics.evidence import Answer
 from chunkwise.metrics.judges.llm_calls import JudgeTask
 from chunkwise.metrics.metric import Metric

@@ -10,12 +10,12 @@ from typing import Protocol
 
 from chunkwise.core import Document, Hit, Passage, Query, Score, Span
 from chunkwise.metrics.claims.hit_texts import joined
-from chunkwise.metrics.claims.normalized_text import Readable, sentences
+from chunkwise.metrics.claims.text_normalization import Readable, sentences
 from chunkwise.metrics.evidence import Answer, AnswerCitation
 from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask
 from chunkwise.metrics.judges.llm_judge import Support
 from chunkwise.metrics.metric import Metric
-from chunkwise.text.folding import occurrences
+from chunkwise.text.find_passages import occurrences
 
 NO_ANSWER = "no answer"
 REFUSED = "the answer is that the documents do not say it"

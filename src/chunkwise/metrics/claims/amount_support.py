@@ -8,7 +8,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from chunkwise.metrics.claims.normalized_text import HAN_NUMBER, plain_form
 from chunkwise.metrics.claims.quantities import (
     ONE,
     Quantity,
@@ -17,6 +16,7 @@ from chunkwise.metrics.claims.quantities import (
     number_words,
     quantities_of,
 )
+from chunkwise.metrics.claims.text_normalization import HAN_NUMBER, plain_form
 from chunkwise.text.terms import stemmer, stop_words
 
 _UNITS = (

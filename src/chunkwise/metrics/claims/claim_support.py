@@ -18,8 +18,8 @@ from chunkwise.metrics.claims.amount_support import (
     has_quantity,
     is_unit,
 )
-from chunkwise.metrics.claims.normalized_text import Readable, holds, plain_form
 from chunkwise.metrics.claims.quantities import are_same, is_day, quantities_of
+from chunkwise.metrics.claims.text_normalization import Readable, holds, plain_form
 from chunkwise.text.terms import NONE, stemmer, stop_words, text_terms
 
 # As they stand in the plain form: "don't" is "don t", every Chinese and Japanese character a word of its own.

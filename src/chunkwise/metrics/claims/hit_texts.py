@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 import regex
 
 from chunkwise.core import Document, Fact, Hit, Span
-from chunkwise.metrics.claims.normalized_text import (
+from chunkwise.metrics.claims.quantities import are_same, quantities_of
+from chunkwise.metrics.claims.text_normalization import (
     HAN_NUMBER,
     UNSPACED,
     Readable,
@@ -16,7 +17,6 @@ from chunkwise.metrics.claims.normalized_text import (
     plain_form,
     readings,
 )
-from chunkwise.metrics.claims.quantities import are_same, quantities_of
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.terms import Terms, WordSpans, terms_of_words, words_of
 

@@ -13,9 +13,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.core import Score
-from chunkwise.models.home import home
+from chunkwise.models.home_folder import home
 from chunkwise.stats.agreement import agreement
 from chunkwise.stats.intervals import Interval, ScoreMatrix, clustered_interval
 

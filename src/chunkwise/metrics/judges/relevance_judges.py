@@ -12,7 +12,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Hit, HitPlace, Label, Passage, Query, Score
 from chunkwise.metrics.judges.calibration import NEAR
 from chunkwise.metrics.span_tables import Gold, HitTable
-from chunkwise.metrics.spans.relevance import relevant_hits
+from chunkwise.metrics.spans.coverage import relevant_hits
 from chunkwise.models import DEFAULT, get_embedder
 from chunkwise.models.embed.embedder import Embedder, Kind
 

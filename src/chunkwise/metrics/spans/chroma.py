@@ -11,8 +11,7 @@ import numpy as np
 
 from chunkwise.metrics.metric import Scores
 from chunkwise.metrics.span_tables import Chunking, Gold, HitTable
-from chunkwise.metrics.spans.coverage import iou as iou_of_unions
-from chunkwise.metrics.spans.overlaps import (
+from chunkwise.metrics.spans.coverage import (
     Spans,
     Sums,
     Union,
@@ -23,6 +22,7 @@ from chunkwise.metrics.spans.overlaps import (
     ratio,
     shares,
 )
+from chunkwise.metrics.spans.coverage_metrics import iou as iou_of_unions
 from chunkwise.metrics.spans.span_metric import SpanEvidence, SpanMetric
 
 

@@ -1,126 +1,145 @@
-"""Measures over relevant and irrelevant hits in order; equal to `ir_measures` on the same judgements."""
+"""The chunks that were found for each question, best first, and which of them are relevant."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
-from chunkwise.metrics.metric import Scores
-from chunkwise.metrics.spans.overlaps import ratio
-from chunkwise.metrics.spans.relevance import JudgedRanking
-from chunkwise.metrics.spans.span_metric import SpanMetric
-
-
-def p(ranking: JudgedRanking, k: int) -> Scores:
-    """Relevant among the first k / k, however few were retrieved."""
-    return ranking.retrieved(k) / k
+from chunkwise.metrics.span_tables import Chunking, ChunkPlaces, HitTable, Numbers
+from chunkwise.metrics.spans.coverage import Grouped, on_one_axis, overlapping
 
 
-def context_precision(ranking: JudgedRanking, k: int) -> Scores:
-    """Relevant among the first k / number retrieved, at most k."""
-    return ratio(ranking.retrieved(k), np.minimum(np.diff(ranking.first), k))
+def chunk_numbers(found: HitTable, chunking: Chunking) -> Numbers:
+    """Of each hit, the index of the chunk it is exactly, place for place; -1: it is none."""
+    held = chunking.places
+    chunks = _Sets(held, len(chunking.start))
+    own = ChunkPlaces(found.hit, found.document, found.start, found.end, found.tokens)
+    hits = _Sets(own, int(found.first[-1]))
+    number = _numbered(chunks, hits)
+    known, wanted = number[: len(chunks)], number[len(chunks) :]
+    if not len(known):
+        return np.full(len(hits), -1)
+    order = np.argsort(known, kind="stable")
+    at = order[np.minimum(known[order].searchsorted(wanted), len(order) - 1)]
+    return np.where(known[at] == wanted, at, -1)
 
 
-def chunk_recall(ranking: JudgedRanking, k: int) -> Scores:
-    """Relevant among the first k / all that are relevant."""
-    return ratio(ranking.retrieved(k), ranking.total)
+class ChunkRanking(NamedTuple):
+    """The chunks that were found for each question, best first; a summary is the chunks it stands for."""
+
+    first: Numbers
+    """Where those of each question begin, and one more: where the last ones end."""
+    chunk: Numbers
+    """Their numbers; -1: a hit that is no chunk."""
 
 
-def hit(ranking: JudgedRanking, k: int) -> Scores:
-    """1 where any of the first k is relevant."""
-    return (ranking.retrieved(k) > 0).astype(np.float64)
+def chunk_ranking(found: HitTable, chunking: Chunking) -> ChunkRanking:
+    """Of chunks without summaries. Those that a summary stands for come one behind the other, in the order of the text.
+
+    So a summary is worth what it points at, at the ranks that reading it there would take, and the ideal ranking is the
+    same whether an index has summaries or not.
+    """
+    number = chunk_numbers(found, chunking)
+    if found.summary is None or not (found.summary & (number < 0)).any():
+        return ChunkRanking(found.first, number)
+    is_opened = found.summary & (number < 0)
+    place = np.flatnonzero(is_opened[found.hit])
+    parts, chunks = on_one_axis(
+        Grouped(found.document[place], found.start[place], found.end[place]),
+        Grouped(chunking.document, chunking.start, chunking.end),
+    )
+    part, chunk = overlapping(parts, chunks)
+    inside = (chunks.start[chunk] >= parts.start[part]) & (chunks.end[chunk] <= parts.end[part])
+    inside &= ~listed_again(chunking)[chunk]
+    part, chunk = part[inside], chunk[inside]
+    owner = found.hit[place[part]]
+    is_opened[np.setdiff1d(np.flatnonzero(is_opened), owner)] = False  # it stands for no chunk
+    kept = np.flatnonzero(~is_opened)
+    hit, chunk = np.concatenate((kept, owner)), np.concatenate((number[kept], chunk))
+    start, end = (np.append(column, 0)[chunk] for column in (chunking.start, chunking.end))
+    order = np.lexsort((end, start, hit))
+    counts = np.bincount(found.hit_question[hit], minlength=len(found.first) - 1)
+    return ChunkRanking(np.concatenate(([0], np.cumsum(counts))), chunk[order])
 
 
-def mrr(ranking: JudgedRanking, k: int) -> Scores:
-    """1 / the rank of the first relevant one."""
-    question, rank = ranking.at(k)
-    scores = np.zeros(len(ranking.total))
-    answered, first = np.unique(question, return_index=True)
-    scores[answered] = 1 / (rank[first] + 1)
-    return scores
+def repeated(found: HitTable) -> NDArray[np.bool_]:
+    """Of each hit, whether its question has the very same one at a better rank."""
+    own = ChunkPlaces(found.hit, found.document, found.start, found.end, found.tokens)
+    return seen_before(found.hit_question, _numbered(_Sets(own, int(found.first[-1]))))
 
 
-def average_precision(ranking: JudgedRanking, k: int) -> Scores:
-    """Precision at the rank of each relevant one, summed / all that are relevant."""
-    question, rank = ranking.at(k)
-    _, first, count = np.unique(question, return_index=True, return_counts=True)
-    so_far = np.arange(len(question)) - np.repeat(first, count) + 1
-    sums = np.bincount(question, so_far / (rank + 1), minlength=len(ranking.total))
-    return ratio(sums, ranking.total)
+def listed_again(chunking: Chunking) -> NDArray[np.bool_]:
+    """Of each chunk, whether the very same place stands among the chunks before it."""
+    return seen_before(_numbered(_Sets(chunking.places, len(chunking.start))))
 
 
-def ndcg(ranking: JudgedRanking, k: int) -> Scores:
-    """Σ 1 / log2(rank + 1), divided by the same of the ideal ranking: all relevant ones first."""
-    question, rank = ranking.at(k)
-    gain = np.bincount(question, 1 / np.log2(rank + 2), minlength=len(ranking.total))
-    deepest = min(k, int(ranking.total.max(initial=0)))
-    ideal = np.concatenate(([0.0], np.cumsum(1 / np.log2(np.arange(deepest) + 2))))
-    return ratio(gain, ideal[np.minimum(ranking.total, k)])
+class _Sets:
+    """Hits or chunks, each the places it has."""
+
+    def __init__(self, places: ChunkPlaces, count: int) -> None:
+        self.rows = np.column_stack((places.document, places.start, places.end))
+        self.sizes = np.bincount(places.chunk, minlength=count)
+
+    def __len__(self) -> int:
+        return len(self.sizes)
 
 
-METRICS = (
-    SpanMetric(
-        "context_precision", "Relevant hits / hits retrieved.",
-        group="retrieval", needs=("references",), at="hits or tokens", counts_hits=True,
-        formula=lambda evidence, k: context_precision(evidence.judged, k),
-    ),
-    SpanMetric(
-        "context_recall", "Share of the references that are covered.",
-        group="retrieval", needs=("references",), at="hits or tokens",
-        formula=lambda evidence, k: evidence.context_recall(k),
-    ),
-    SpanMetric(
-        "failure", "Share of the references that are not covered.",
-        group="retrieval", better="lower", needs=("references",), at="hits or tokens",
-        # As the literature on contextual retrieval measures it.
-        usual_at=20, usual=("20",),
-        formula=lambda evidence, k: 1 - evidence.context_recall(k),
-    ),
-    SpanMetric(
-        "all_found",
-        "1 where every reference is found, half of its text or more: what questions of several hops need.",
-        group="retrieval", needs=("references",), at="hits or tokens", usual=(),
-        formula=lambda evidence, k: evidence.all_found(k),
-    ),
-    SpanMetric(
-        "first_hop",
-        "1 where the first reference is found: of references in the order of their hops, where the way begins.",
-        group="retrieval", needs=("references",), at="hits or tokens", usual=(),
-        formula=lambda evidence, k: evidence.hop_found(k, last=False),
-    ),
-    SpanMetric(
-        "last_hop",
-        "1 where the last reference is found: of references in the order of their hops, the one with the answer.",
-        group="retrieval", needs=("references",), at="hits or tokens", usual=(),
-        formula=lambda evidence, k: evidence.hop_found(k, last=True),
-    ),
-    SpanMetric(
-        "hit", "1 where any hit is relevant.",
-        group="retrieval", needs=("references",), at="hits or tokens", counts_hits=True,
-        formula=lambda evidence, k: hit(evidence.ranking, k),
-    ),
-    SpanMetric(
-        "mrr", "1 / the rank of the first relevant hit.",
-        group="retrieval", needs=("references",), at="hits or tokens", counts_hits=True,
-        formula=lambda evidence, k: mrr(evidence.ranking, k),
-    ),
-    SpanMetric(
-        "ndcg", "Relevant hits, early ones worth more, against the best possible order.",
-        group="retrieval", needs=("references", "chunks"), at="hits", counts_hits=True, ideal=True,
-        formula=lambda evidence, k: ndcg(evidence.chunk_ranking, k),
-    ),
-    SpanMetric(
-        "map", "Precision at each relevant hit, summed / all relevant chunks of the index.",
-        group="retrieval", needs=("references", "chunks"), at="hits", counts_hits=True, ideal=True,
-        formula=lambda evidence, k: average_precision(evidence.chunk_ranking, k),
-    ),
-    SpanMetric(
-        "p", "Relevant hits / k, however few were retrieved: precision as information retrieval has it.",
-        group="retrieval", needs=("references",), at="hits", usual=(), counts_hits=True,
-        formula=lambda evidence, k: p(evidence.ranking, k),
-    ),
-    SpanMetric(
-        "chunk_recall", "Relevant hits / all relevant chunks of the index: recall as information retrieval has it.",
-        group="retrieval", needs=("references", "chunks"), at="hits", usual=(), counts_hits=True, ideal=True,
-        formula=lambda evidence, k: chunk_recall(evidence.chunk_ranking, k),
-    ),
-)  # fmt: skip
+def _numbered(*tables: _Sets) -> Numbers:
+    """A number for each set of all tables in a row: the same for those of the same places."""
+    rows = np.concatenate([table.rows for table in tables])
+    place = _numbers_of_rows(rows)
+    sizes = np.concatenate([table.sizes for table in tables])
+    begins = np.cumsum(sizes) - sizes
+    number = np.full(len(sizes), -1)
+    number[sizes == 1] = place[begins[sizes == 1]]
+    # Those of several places are few: summaries.
+    known: dict[bytes, int] = {}
+    for at in np.flatnonzero(sizes > 1).tolist():
+        key = place[begins[at] : begins[at] + sizes[at]].tobytes()
+        number[at] = known.setdefault(key, len(place) + len(known))
+    return number
+
+
+def _numbers_of_rows(rows: Numbers) -> Numbers:
+    """Equal rows have the same number."""
+    order = np.lexsort(rows.T)
+    differs = (rows[order][1:] != rows[order][:-1]).any(axis=1)
+    number = np.empty(len(rows), np.int64)
+    number[order] = np.concatenate((np.zeros(min(len(rows), 1), np.int64), np.cumsum(differs)))
+    return number
+
+
+def seen_before(*columns: Numbers) -> NDArray[np.bool_]:
+    """Of each row, whether the same one stands above it."""
+    order = np.lexsort(columns[::-1])
+    again = np.zeros(len(order), dtype=np.bool_)
+    again[order[1:]] = np.logical_and.reduce(
+        [column[order][1:] == column[order][:-1] for column in columns]
+    )
+    return again
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgedRanking:
+    """The judged hits of many questions, best first."""
+
+    first: Numbers
+    """Where the hits of each question begin, and one more: where the last ones end."""
+    relevant: NDArray[np.bool_]
+    """Of each hit."""
+    total: Numbers
+    """Of each question: how many relevant ones there are, retrieved or not; 0 where nothing is divided by it."""
+
+    def at(self, k: int) -> tuple[Numbers, Numbers]:
+        """Questions and ranks (from 0) of the relevant hits among the first k."""
+        question = np.repeat(np.arange(len(self.total)), np.diff(self.first))
+        rank = np.arange(len(question)) - self.first[question]
+        kept = self.relevant & (rank < k)
+        return question[kept], rank[kept]
+
+    def retrieved(self, k: int) -> Numbers:
+        """How many of the relevant ones are among the first k."""
+        return np.bincount(self.at(k)[0], minlength=len(self.total))

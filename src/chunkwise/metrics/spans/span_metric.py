@@ -11,16 +11,23 @@ from numpy.typing import NDArray
 
 from chunkwise.metrics.metric import Metric, Scores
 from chunkwise.metrics.span_tables import Chunking, Gold, HitTable
-from chunkwise.metrics.spans.overlaps import Coverage, SpanPairs, Sums, coverage, ratio, sums
-from chunkwise.metrics.spans.relevance import (
+from chunkwise.metrics.spans.coverage import (
+    Coverage,
+    SpanPairs,
+    Sums,
+    coverage,
+    covered_references,
+    found_references,
+    ratio,
+    relevant_chunks,
+    relevant_hits,
+    sums,
+)
+from chunkwise.metrics.spans.ranking import (
     ChunkRanking,
     JudgedRanking,
     chunk_ranking,
-    covered_references,
-    found_references,
     listed_again,
-    relevant_chunks,
-    relevant_hits,
     repeated,
     seen_before,
 )

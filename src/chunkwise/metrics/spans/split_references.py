@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from chunkwise.core import Score
 from chunkwise.metrics.metric import NO_CHUNKS, Metric, WholeScore
 from chunkwise.metrics.span_tables import Chunking, Gold
-from chunkwise.metrics.spans.overlaps import by_document
+from chunkwise.metrics.spans.coverage import by_document
 
 if TYPE_CHECKING:
     from chunkwise.metrics.evidence import Evidence

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.embed.embedder import Kind
-from chunkwise.models.http.batches import Batches, as_done, ask_in_halves
-from chunkwise.models.http.client import (
+from chunkwise.models.http_batches import Batches, as_done, ask_in_halves
+from chunkwise.models.http_client import (
     Endpoint,
     EndpointError,
     JsonClient,

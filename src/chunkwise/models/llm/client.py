@@ -15,8 +15,8 @@ from typing import Any
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.core import OnProgress
 from chunkwise.models.cache import CachedTexts, ModelCache
-from chunkwise.models.http.batches import as_done
-from chunkwise.models.http.client import EndpointError
+from chunkwise.models.http_batches import as_done
+from chunkwise.models.http_client import EndpointError
 from chunkwise.models.llm.cost import (
     LimitReached,
     LlmBudget,

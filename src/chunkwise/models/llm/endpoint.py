@@ -8,7 +8,7 @@ from threading import Event
 from typing import Any
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.models.http.client import (
+from chunkwise.models.http_client import (
     Endpoint,
     EndpointError,
     JsonClient,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from threading import Event
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from chunkwise.models.http.client import EndpointError, excerpt
+from chunkwise.models.http_client import EndpointError, excerpt
 
 Schema = Mapping[str, Any]
 """A JSON schema."""

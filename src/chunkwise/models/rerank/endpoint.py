@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.models.http.batches import REFUSED, Batches, ask_all_in_halves, in_order
-from chunkwise.models.http.client import (
+from chunkwise.models.http_batches import REFUSED, Batches, ask_all_in_halves, in_order
+from chunkwise.models.http_client import (
     Endpoint,
     EndpointError,
     JsonClient,

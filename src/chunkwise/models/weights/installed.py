@@ -8,11 +8,11 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from chunkwise.base.atomic import bytes_in, says_what_it_writes
+from chunkwise.base.atomic_files import bytes_in, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import shortened
 from chunkwise.core import OnProgress
-from chunkwise.models.home import fetched_models, given_models
+from chunkwise.models.home_folder import fetched_models, given_models
 from chunkwise.models.weights.catalogue import ALL, WeightFile, Weights, digest
 from chunkwise.models.weights.fetch import HUB, Packages, fetch, offers
 

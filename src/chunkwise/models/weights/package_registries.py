@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
-from chunkwise.base.atomic import bytes_in, says_what_it_writes
+from chunkwise.base.atomic_files import bytes_in, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import OnProgress
 

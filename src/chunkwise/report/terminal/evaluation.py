@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from chunkwise.base.wording import counted, interval, percent, points, short_number, size_in_bytes
-from chunkwise.evaluation.assessment import AT_CEILING, OUT_OF_REACH, WEAK
 from chunkwise.evaluation.results import Agreement, Figure, Json
+from chunkwise.evaluation.verdicts_and_advice import AT_CEILING, OUT_OF_REACH, WEAK
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.terminal.widgets import (
     LOWER,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chunkwise.base.wording import counted, percent_limit
-from chunkwise.evaluation.assessment import verdict
+from chunkwise.evaluation.verdicts_and_advice import verdict
 from chunkwise.metrics.cuts.boundary_issues import AROUND, KINDS, QUESTION
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.report.sanitize import one_line

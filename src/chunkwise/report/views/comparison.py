@@ -9,7 +9,6 @@ from pathlib import PurePath
 from typing import ClassVar
 
 from chunkwise.base.wording import counted, listed
-from chunkwise.evaluation.assessment import question_of
 from chunkwise.evaluation.comparison_result import (
     CONTEXT,
     NO_DIFFERENCE,
@@ -17,6 +16,7 @@ from chunkwise.evaluation.comparison_result import (
     Contrast,
     Tested,
 )
+from chunkwise.evaluation.verdicts_and_advice import question_of
 from chunkwise.report.charts import Scale, scale_of
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import View

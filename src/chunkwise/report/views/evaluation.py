@@ -18,26 +18,20 @@ from chunkwise.base.wording import (
     short_number,
 )
 from chunkwise.chunkers import label_with_size
-from chunkwise.chunkers.locate_chunks import EXACT, KINDS
+from chunkwise.chunkers.chunk_offsets import EXACT, KINDS
 from chunkwise.core import Document
-from chunkwise.evaluation.assessment import (
+from chunkwise.evaluation.judging import judged_by
+from chunkwise.evaluation.results import LATENCY, Agreement, Figure, Json, Results
+from chunkwise.evaluation.verdicts_and_advice import (
     AnsweredQuestion,
     four_questions,
     most_reachable,
     question_of,
-    robustness,
+    type_robustness,
 )
-from chunkwise.evaluation.judging import judged_by
-from chunkwise.evaluation.results import LATENCY, Agreement, Figure, Json, Results
 from chunkwise.metrics.answers.citations import QUESTION as OF_OFFSETS
 from chunkwise.metrics.metric import KeyQuestion
-from chunkwise.metrics.registry import (
-    help_of,
-    key_questions,
-    lower_is_better,
-    metric_of,
-    title_of,
-)
+from chunkwise.metrics.registry import help_of, key_questions, lower_is_better, metric_of, title_of
 from chunkwise.report.views.lint import CutsView, cuts_view
 from chunkwise.report.views.questions import (
     QuestionTable,
@@ -298,7 +292,7 @@ def evaluation_view(
     settings = results.configuration
     budget, k = settings.get("budget"), settings.get("k")
     known = results.data.get("documents")
-    spread = robustness(results, types)
+    spread = type_robustness(results, types)
     rows = _by_group(results, results.by_type, hardest_first=False)
     return EvaluationView(
         label=results.label,

@@ -64,7 +64,7 @@ class DrawnLink:
 
 
 @dataclass(frozen=True, slots=True)
-class NamesPicture:
+class GraphPicture:
     """Names and the lines between them, laid out for one width."""
 
     width: float
@@ -74,15 +74,15 @@ class NamesPicture:
 
 
 @dataclass(frozen=True, slots=True)
-class NamesView(View):
+class GraphView(View):
     """The names of an index, or one of them."""
 
     page_template: ClassVar[str] = "graph.html.j2"
 
     title: str
     tiles: tuple[Tile, ...]
-    wide: NamesPicture
-    narrow: NamesPicture
+    wide: GraphPicture
+    narrow: GraphPicture
     """For a telephone: fewer names, one below the other."""
     names: tuple[NameDetails, ...]
     """Each with its mentions and neighbours; of one name that was asked for, that one."""
@@ -123,7 +123,7 @@ def _around(length: int, start: int, end: int) -> tuple[int, int]:
 
 def overview_view(
     overview: NameOverview, details: Sequence[NameDetails], title: str = ""
-) -> NamesView:
+) -> GraphView:
     """Of a whole index; `details` are those of the first of its most linked names, for whom the page has room."""
     counts = overview.most_linked
     tiles = (
@@ -142,14 +142,14 @@ def overview_view(
         _overview_picture(overview, len(details), most, width)
         for most, width in ((44, 1060.0), (18, 340.0))
     )
-    return NamesView(
+    return GraphView(
         title, tiles, wide, narrow, tuple(details), counts, "", note, overview.communities
     )
 
 
 def _overview_picture(
     overview: NameOverview, details: int, most: int, width: float
-) -> NamesPicture:
+) -> GraphPicture:
     """The first names, and of these those that some other one of the picture shares a passage with."""
     drawn = _linked_first(len(overview.most_linked), overview.links, most)
     at = {place: number for number, place in enumerate(drawn)}
@@ -179,7 +179,7 @@ def _linked_first(names: int, links: Sequence[NameLink], most: int) -> list[int]
     return sorted(taken | set(islice(lone, most - len(taken))))
 
 
-def name_view(found: NameDetails, links: Sequence[NameLink], title: str = "") -> NamesView:
+def name_view(found: NameDetails, links: Sequence[NameLink], title: str = "") -> GraphView:
     """Of one name; `links` are those between its neighbours, by their places among them."""
     own = found.counts
     around = [NameCount(each.name, 0, each.passages, 0, False) for each in found.neighbours]
@@ -203,7 +203,7 @@ def name_view(found: NameDetails, links: Sequence[NameLink], title: str = "") ->
         _picture(counts[:most], every, width, targets, middle=True)
         for most, width in ((30, 1060.0), (13, 340.0))
     )
-    return NamesView(title, tiles, wide, narrow, (found,), (own,), own.name, note)
+    return GraphView(title, tiles, wide, narrow, (found,), (own,), own.name, note)
 
 
 def _picture(
@@ -213,7 +213,7 @@ def _picture(
     targets: Mapping[int, str],
     *,
     middle: bool = False,
-) -> NamesPicture:
+) -> GraphPicture:
     """The same names give the same picture."""
     labels = [one_line(each.name, _LONGEST) or "…" for each in names]
     kept = _strongest([each for each in links if each.other < len(names)], middle)
@@ -234,7 +234,7 @@ def _picture(
         DrawnLink(each.one, each.other, round(min(6.0, 0.8 + 0.7 * each.shared**0.5), 1))
         for each in kept
     )
-    return NamesPicture(width, round(height, 1), drawn, lines)
+    return GraphPicture(width, round(height, 1), drawn, lines)
 
 
 def _wide(label: str) -> float:

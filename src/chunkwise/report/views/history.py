@@ -9,24 +9,14 @@ from typing import Any, ClassVar
 from chunkwise.base.errors import UnknownMetric
 from chunkwise.base.wording import between, counted, did_you_mean, interval, number, points
 from chunkwise.metrics.registry import help_of, lower_is_better
-from chunkwise.report.charts import (
-    ACCENT,
-    CARD,
-    MARK,
-    SOFT,
-    Chart,
-    ChartSize,
-    Spec,
-    above,
-    chart,
-)
+from chunkwise.report.charts import ACCENT, CARD, MARK, SOFT, Chart, ChartSize, Spec, above, chart
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import Tile, ValueTable, View, value_tables
 from chunkwise.tracking import RunKind
 from chunkwise.tracking.alerts import Alert
 from chunkwise.tracking.explain_difference import RunDifference
+from chunkwise.tracking.history import History
 from chunkwise.tracking.run import KeptFigure, KeptRun, RunSummary
-from chunkwise.tracking.store import History
 from chunkwise.tracking.watch import ChartState, known_chart
 
 TREND = 12

@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from chunkwise.base.wording import counted, percent
 from chunkwise.core import Document
-from chunkwise.evaluation.assessment import advice
 from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import Figure, MetricAdvice
+from chunkwise.evaluation.verdicts_and_advice import advice
 from chunkwise.metrics.cuts.boundary_issues import KINDS, QUESTION, LocatedIssue, is_file
 from chunkwise.metrics.metric import CutCounts, CutIssue
 from chunkwise.report.sanitize import one_line

@@ -25,7 +25,7 @@ from chunkwise.models.embed.embedder import (
     normalized,
 )
 from chunkwise.models.embed.late_chunking import atom_sums_of_many, span_vectors
-from chunkwise.models.embed.quantized_token_vectors import TokenCodes, token_codes_of_many
+from chunkwise.models.embed.quantized_vectors import TokenCodes, token_codes_of_many
 from chunkwise.models.name_finder import NameFinder, names_in_stretches, naming_document
 from chunkwise.retrieval.indexed_document import (
     IndexedDocument,

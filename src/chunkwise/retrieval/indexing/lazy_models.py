@@ -17,7 +17,7 @@ from chunkwise.retrieval.errors import REBUILD, wrong_model_error
 from chunkwise.retrieval.settings import Settings
 
 if TYPE_CHECKING:
-    from chunkwise.chunkers.contextual.writer import ContextWriter
+    from chunkwise.chunkers.context_writer import ContextWriter
     from chunkwise.models.llm.client import LlmClient
     from chunkwise.models.llm.language_model import LanguageModel
     from chunkwise.retrieval.indexed_document import StatedRelations
@@ -168,7 +168,7 @@ Llm = Union[str, NamedClient, "LlmClient", "LanguageModel"]
 
 def _silenced(writer: ContextWriter, reason: str) -> ContextWriter:
     """What writes down the contexts that are known, asks nobody, and goes on with the tally."""
-    from chunkwise.chunkers.contextual.writer import ContextWriter
+    from chunkwise.chunkers.context_writer import ContextWriter
     from chunkwise.models.llm.client import CacheOnlyClient
 
     made = ContextWriter(CacheOnlyClient(writer.client, reason), writer.way)
@@ -250,7 +250,7 @@ class LazyContexts:
     @cached_property
     def writer(self) -> ContextWriter:
         """What asks the model."""
-        from chunkwise.chunkers.contextual.writer import ContextWriter
+        from chunkwise.chunkers.context_writer import ContextWriter
 
         return ContextWriter(self._llm.client, self._way)
 

@@ -18,12 +18,13 @@ from chunkwise.base.errors import UnreadableDocument
 from chunkwise.chunkers import Strategy
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.long_text_segments import in_segments
+from chunkwise.core import Document
 from chunkwise.documents import LoadOptions
+from chunkwise.documents.long_texts import LongText, long_text
 from chunkwise.documents.reading import EMPTY
 from chunkwise.documents.source import Source
-from chunkwise.documents.streamed_text import LongText, long_text
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
-from chunkwise.models.embed.quantized_token_vectors import TokenCodes
+from chunkwise.models.embed.quantized_vectors import TokenCodes
 from chunkwise.retrieval.indexed_document import IndexedDocument, SpanRows
 from chunkwise.retrieval.indexing.build import (
     BuiltDocument,
@@ -37,17 +38,84 @@ from chunkwise.retrieval.settings import Settings
 from chunkwise.text.terms import TermCounts
 
 
-class LongDocument(Chunked):
+class ReadLater(Chunked):
+    """A document without its text, whose rows come some at a time."""
+
+    is_read_later = True
+    length: int
+    """In characters."""
+
+    @property
+    def fingerprint(self) -> str:
+        """What it is for the same document as a whole."""
+        raise NotImplementedError
+
+    def segments(
+        self,
+        settings: Settings,
+        embedder: Embedder | None,
+        on_done: OnDone | None,
+        token_encoder: TokenEncoder | None,
+    ) -> Iterator[BuiltDocument]:
+        """Its rows; `paths` has those that are new.
+
+        An `UnreadableDocument` where it is another text by now than the one whose fingerprint is known, or none.
+        """
+        raise NotImplementedError
+
+
+class DocumentOfRows(ReadLater):
+    """One whose rows were made by a worker, and follow it."""
+
+    def __init__(
+        self,
+        document: Document,
+        fingerprint: str,
+        length: int,
+        rows: Iterator[object] | None = None,
+    ) -> None:
+        super().__init__(document, [])
+        self._fingerprint, self.length, self._rows = fingerprint, length, rows
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return DocumentOfRows, (self.document, self.fingerprint, self.length)
+
+    @property
+    def fingerprint(self) -> str:
+        return self._fingerprint
+
+    def with_pieces(self, pieces: Iterator[object]) -> DocumentOfRows:
+        return DocumentOfRows(self.document, self.fingerprint, self.length, pieces)
+
+    def under_id(self, id: str) -> DocumentOfRows:
+        document = replace(self.document, id=id)
+        return DocumentOfRows(document, self.fingerprint, self.length, self._rows)
+
+    def segments(
+        self,
+        settings: Settings,
+        embedder: Embedder | None,
+        on_done: OnDone | None,
+        token_encoder: TokenEncoder | None,
+    ) -> Iterator[BuiltDocument]:
+        assert self._rows is not None
+        for built in self._rows:
+            assert isinstance(built, BuiltDocument)
+            document = replace(built.part.document, id=self.document.id)
+            yield built._replace(part=replace(built.part, document=document))
+            del built  # before the next ones are read
+
+
+class LongDocument(ReadLater):
     """A document without its text, which is read when it is needed: once for its fingerprint, once to be cut.
 
     Another process is sent what is known of it; there, its file is opened again if it is to be read.
     """
 
-    is_read_later = True
-
     def __init__(self, text: LongText, strategy: Strategy, again: _ReadAgain) -> None:
         super().__init__(text.document, [])
         self._text, self._strategy, self._again = text, strategy, again
+        self.length = text.size.characters
 
     def __reduce__(self) -> tuple[object, ...]:
         text = self._text._replace(document=self.document, read=self._again)
@@ -55,7 +123,6 @@ class LongDocument(Chunked):
 
     @cached_property
     def fingerprint(self) -> str:
-        """What it is for the same document as a whole."""
         running = self._running()
         for _ in running.over(self._text.read()):
             pass
@@ -69,11 +136,6 @@ class LongDocument(Chunked):
 
     def _changed(self) -> UnreadableDocument:
         return UnreadableDocument(self.document.source, "written to while it was read")
-
-    @property
-    def length(self) -> int:
-        """In characters."""
-        return self._text.size.characters
 
     @property
     def is_known(self) -> bool:
@@ -94,10 +156,6 @@ class LongDocument(Chunked):
         on_done: OnDone | None,
         token_encoder: TokenEncoder | None,
     ) -> Iterator[BuiltDocument]:
-        """Its rows, some at a time; `paths` has those that are new.
-
-        An `UnreadableDocument` where it is another text by now than the one whose fingerprint is known, or none.
-        """
         # Whether the index has it is asked of the whole document, not of its segments.
         paths, chunks, running = SectionPaths(), 0, self._running()
         text = running.over(self._text.read())

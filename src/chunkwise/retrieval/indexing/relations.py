@@ -21,19 +21,19 @@ from chunkwise.models.llm.language_model import Request, Schema
 from chunkwise.models.llm.prompt import fenced, load_prompt
 from chunkwise.retrieval.indexed_document import NameDescription, Relation, StatedRelations
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.folding import Tolerance, occurrences
+from chunkwise.text.find_passages import Tolerance, occurrences
 from chunkwise.text.names import name_key
 
 PROMPT = "relations"
-STRETCH_TOKENS = 600
+SEGMENT_TOKENS = 600
 """Of a document that is read at a time, in whole sentences."""
 _SMALL_WINDOW = 8_192
-"""A model that holds no more is a small one: shorter stretches, fewer statements, and quotes to choose from."""
-_SMALL_STRETCH = 120
+"""A model that holds no more is a small one: shorter segments, fewer statements, and quotes to choose from."""
+_SMALL_SEGMENT = 120
 _LONGEST = 12_000
-"""Characters of a stretch: a sentence may be as long as somebody likes."""
+"""Characters of a segment: a sentence may be as long as somebody likes."""
 _MOST = 12
-"""Names, and relations, that are asked for in a stretch."""
+"""Names, and relations, that are asked for in a segment."""
 _MOST_OF_SMALL = 3
 _SMALL_ANSWER = 600
 _MOST_KEPT = 4 * _MOST
@@ -81,16 +81,16 @@ def _small_schema(sentences: Sequence[str]) -> Schema:
     return _schema(_MOST_OF_SMALL, text, {"type": "string", "enum": list(sentences)})
 
 
-class Stretch(NamedTuple):
+class RelationSegment(NamedTuple):
     """Part of a document that is read at a time."""
 
     start: int
     end: int
 
 
-def stretches(
-    analyzed: Analyzed, tokenizer: str, most_tokens: int = STRETCH_TOKENS
-) -> list[Stretch]:
+def segments(
+    analyzed: Analyzed, tokenizer: str, most_tokens: int = SEGMENT_TOKENS
+) -> list[RelationSegment]:
     """They tile the text, in whole atoms but for one that is too long; those without a letter are left out."""
     starts = analyzed.atoms(tokenizer)
     if not len(starts):
@@ -99,7 +99,7 @@ def stretches(
     first = np.flatnonzero(np.diff(before // most_tokens, prepend=-1))
     bounds = [*starts[first].tolist(), len(analyzed.text)]
     found = (
-        Stretch(low, min(low + _LONGEST, end))
+        RelationSegment(low, min(low + _LONGEST, end))
         for begin, end in itertools.pairwise(bounds)
         for low in range(begin, end, _LONGEST)
     )
@@ -107,7 +107,7 @@ def stretches(
 
 
 class RelationTally:
-    """Grows while stretches are read."""
+    """Grows while segments are read."""
 
     def __init__(self) -> None:
         self.kept = 0
@@ -144,7 +144,7 @@ class RelationTally:
 
 
 class RelationReader:
-    """Asks one model about stretches of documents; what it has answered before is not asked again."""
+    """Asks one model about segments of documents; what it has answered before is not asked again."""
 
     def __init__(self, client: LlmClient, tokenizer: str) -> None:
         self.client = client
@@ -163,9 +163,9 @@ class RelationReader:
         """
         tally = RelationTally()
         asked = [
-            (number, each) for number, own in enumerate(documents) for each in self._stretches(own)
+            (number, each) for number, own in enumerate(documents) for each in self._segments(own)
         ]
-        requests = [self._request(documents[number], stretch) for number, stretch in asked]
+        requests = [self._request(documents[number], segment) for number, segment in asked]
         answers: list[Mapping[str, Any] | None] = [None] * len(asked)
         with closing(self.client.ask_each(requests)) as replies:
             for at, reply in replies:
@@ -178,51 +178,55 @@ class RelationReader:
         parts: list[list[StatedRelations]] = [[] for _ in documents]
         whole = [True] * len(documents)
         # In the order of the text, whichever answer came first.
-        for (number, stretch), answer in zip(asked, answers, strict=True):
+        for (number, segment), answer in zip(asked, answers, strict=True):
             if answer is None:
                 whole[number] = False
             else:
-                parts[number].append(self._checked(documents[number], stretch, answer, tally))
+                parts[number].append(self._checked(documents[number], segment, answer, tally))
         self.tally.add(tally)
         return [(_joined(own), is_whole) for own, is_whole in zip(parts, whole, strict=True)]
 
     def estimate(self, analyzed: Analyzed) -> LlmEstimate:
         """What `read` would ask about a document; nothing is sent."""
         found = LlmEstimate()
-        for stretch in self._stretches(analyzed):
-            found += self.client.estimate([self._request(analyzed, stretch)])
+        for segment in self._segments(analyzed):
+            found += self.client.estimate([self._request(analyzed, segment)])
         return found
 
-    def _stretches(self, analyzed: Analyzed) -> list[Stretch]:
-        most = _SMALL_STRETCH if self._is_small else STRETCH_TOKENS
-        return stretches(analyzed, self.tokenizer, most)
+    def _segments(self, analyzed: Analyzed) -> list[RelationSegment]:
+        most = _SMALL_SEGMENT if self._is_small else SEGMENT_TOKENS
+        return segments(analyzed, self.tokenizer, most)
 
-    def _form(self, analyzed: Analyzed, stretch: Stretch) -> tuple[Schema, int]:
+    def _form(self, analyzed: Analyzed, segment: RelationSegment) -> tuple[Schema, int]:
         """What an answer looks like, and how long it may be."""
         if not self._is_small:
             return SCHEMA, _ANSWER_TOKENS
         starts = analyzed.atoms(self.tokenizer)
-        first = starts.searchsorted(stretch.start, "right")
-        inside = starts[first : starts.searchsorted(stretch.end)].tolist()
-        bounds = itertools.pairwise([stretch.start, *inside, stretch.end])
+        first = starts.searchsorted(segment.start, "right")
+        inside = starts[first : starts.searchsorted(segment.end)].tolist()
+        bounds = itertools.pairwise([segment.start, *inside, segment.end])
         sentences = (_first_words(analyzed.text[low:high].strip()) for low, high in bounds)
         sent = (each.encode("utf-8", "replace").decode() for each in sentences)
         return _small_schema(list(dict.fromkeys(filter(None, sent)))), _SMALL_ANSWER
 
-    def _request(self, analyzed: Analyzed, stretch: Stretch) -> Request:
+    def _request(self, analyzed: Analyzed, segment: RelationSegment) -> Request:
         title = " ".join(analyzed.document.title.split())[:200]
-        said = analyzed.text[stretch.start : stretch.end]
+        said = analyzed.text[segment.start : segment.end]
         system, user = self._prompt.filled(
             place=fenced(f"Title: {title}" if title else "(without a title)", "place"),
             passage=fenced(said, "passage"),
             most=str(_MOST_OF_SMALL if self._is_small else _MOST),
         )
         user = user.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be sent
-        schema, most = self._form(analyzed, stretch)
+        schema, most = self._form(analyzed, segment)
         return Request(system, user, schema, most, version=self._prompt.version)
 
     def _checked(
-        self, analyzed: Analyzed, stretch: Stretch, answer: Mapping[str, Any], tally: RelationTally
+        self,
+        analyzed: Analyzed,
+        segment: RelationSegment,
+        answer: Mapping[str, Any],
+        tally: RelationTally,
     ) -> StatedRelations:
         """What of an answer the text bears out; an answer is as untrusted as any text."""
         rows = [
@@ -237,7 +241,7 @@ class RelationReader:
             (_line(row["name"], _NAME), _line(row["description"], _SAID))
             for row in answer["names"][:_MOST_KEPT]
         ]
-        passage = analyzed.text[stretch.start : stretch.end]
+        passage = analyzed.text[segment.start : segment.end]
         quotes = _places([row["quote"] for row in rows], passage, "signs")
         names = [name for row in rows for name in (row["subject"], row["object"])]
         standing = _places([*names, *(name for name, _ in told)], passage, "case")
@@ -257,12 +261,12 @@ class RelationReader:
             elif not any(_is_in(standing.get(name, ()), quote[0]) for name in both):
                 tally.dropped[_NAMES_NEITHER] += 1
             else:
-                start, end = (stretch.start + at for at in quote[0])
+                start, end = (segment.start + at for at in quote[0])
                 relations.append(
                     Relation(row["subject"], row["relation"], row["object"], start, end)
                 )
         descriptions = [
-            NameDescription(name, said, *(stretch.start + at for at in standing[name][0]))
+            NameDescription(name, said, *(segment.start + at for at in standing[name][0]))
             for name, said in told
             if said and _is_name(name) and name in standing
         ]

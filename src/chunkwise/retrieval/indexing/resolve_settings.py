@@ -13,7 +13,7 @@ from chunkwise.chunkers.read_chunks import given_label
 from chunkwise.core import OnProgress
 from chunkwise.models import DEFAULT, split_patience
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, TokenEncoder, suits_late
-from chunkwise.models.embed.quantized_token_vectors import check_dimensions
+from chunkwise.models.embed.quantized_vectors import check_dimensions
 from chunkwise.models.name_finder import NameFinder
 from chunkwise.retrieval.errors import REBUILD
 from chunkwise.retrieval.indexing.lazy_models import (
@@ -102,7 +102,7 @@ def _wordings(settings: Settings) -> tuple[str, str]:
     """Versions of the prompts in use, of contexts and of relations; empty where these settings need none."""
     contexts = relations = ""
     if settings.context in WRITTEN_CONTEXTS:
-        from chunkwise.chunkers.contextual.writer import prompt_version
+        from chunkwise.chunkers.context_writer import prompt_version
 
         contexts = prompt_version(settings.context)
     if settings.graph == "relations":

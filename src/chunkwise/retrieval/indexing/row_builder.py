@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -10,7 +11,7 @@ from chunkwise.chunkers.chunk import Chunked
 from chunkwise.models.embed.embedder import accelerator_of
 from chunkwise.retrieval.indexing.build import BuiltDocument, build_documents
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, LazyNameFinder, LazyTokenEncoder
-from chunkwise.retrieval.indexing.long_documents import LongDocument, as_a_whole
+from chunkwise.retrieval.indexing.long_documents import DocumentOfRows, LongDocument
 from chunkwise.retrieval.indexing.resolve_settings import ResolvedSettings
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.names import own_file_key
@@ -56,8 +57,6 @@ class RowBuilder:
         return bool(accelerator_of(self.settings.identity))
 
     def __call__(self, documents: list[Chunked]) -> list[Chunked]:
-        if len(documents) == 1 and isinstance(documents[0], LongDocument):
-            return [self._long(documents[0])]
         # Without chunks it may be one that the index has: who has the index will know.
         new = [each for each in documents if each.chunks]
         if not new:
@@ -73,14 +72,18 @@ class RowBuilder:
             for each in documents
         ]
 
-    def _long(self, long: LongDocument) -> Chunked:
-        """What goes to another process goes as a whole; of one that the index has, only what it is."""
-        if long.is_known:
-            return long
+    def one_by_one(self, document: Chunked) -> Iterator[object]:
+        """A long document without its text, then its rows; of one that the index has, only what it is."""
+        if not isinstance(document, LongDocument):
+            yield from self([document])
+            return
+        if document.is_known:
+            yield document
+            return
+        yield DocumentOfRows(document.document, document.fingerprint, document.length)
         embedder = self.model.embedder if self.model else None
         encoder = self.token_encoder() if self.token_encoder else None
-        made = as_a_whole(long.segments(self.settings, embedder, None, encoder))
-        return BuiltChunked(made, unparsed=False)
+        yield from document.segments(self.settings, embedder, None, encoder)
 
 
 def row_builder(resolved: ResolvedSettings) -> RowBuilder | None:

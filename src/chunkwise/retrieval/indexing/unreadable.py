@@ -9,7 +9,7 @@ from functools import cached_property
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.base.wording import counted
-from chunkwise.documents.formats.corpus import NoText
+from chunkwise.documents.formats.records_as_documents import NoText
 
 _SHOWN = 3
 

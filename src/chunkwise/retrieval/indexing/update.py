@@ -31,7 +31,7 @@ from chunkwise.retrieval.indexing.fingerprint import (
     unfinished_fingerprint,
 )
 from chunkwise.retrieval.indexing.index_warnings import ForeignDocuments, LongTexts, LostSummaries
-from chunkwise.retrieval.indexing.long_documents import LongDocument, long_document
+from chunkwise.retrieval.indexing.long_documents import ReadLater, long_document
 from chunkwise.retrieval.indexing.resolve_settings import ResolvedSettings
 from chunkwise.retrieval.indexing.row_builder import BuiltChunked, row_builder
 from chunkwise.retrieval.indexing.unreadable import UnreadableSources, whole
@@ -349,7 +349,7 @@ class _Group:
 
     def add(self, chunked: Chunked) -> UnreadableDocument | None:
         """What is wrong with it, where that is found out only now."""
-        if isinstance(chunked, LongDocument):
+        if isinstance(chunked, ReadLater):
             self.flush()
             try:
                 self._add_long(chunked)
@@ -375,7 +375,7 @@ class _Group:
         ):
             self.flush()
 
-    def _add_long(self, long: LongDocument) -> None:
+    def _add_long(self, long: ReadLater) -> None:
         id, fingerprint = long.document.id, long.fingerprint
         if self._target.knows(id, fingerprint):
             self._target.keep(long.document, fingerprint)
@@ -384,7 +384,7 @@ class _Group:
             self._target.add_segments(self._segments(long))
         self._tally.add(id, fingerprint)
 
-    def _segments(self, long: LongDocument) -> Iterator[BuiltDocument]:
+    def _segments(self, long: ReadLater) -> Iterator[BuiltDocument]:
         resolved = self._resolved
         embedder = resolved.model.embedder if resolved.model else None
         encoder = resolved.token_encoder() if resolved.token_encoder else None

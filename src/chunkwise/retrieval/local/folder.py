@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from chunkwise.base.atomic import says_what_it_writes, sync_folder
+from chunkwise.base.atomic_files import says_what_it_writes, sync_folder
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.untrusted import refuse_links
 from chunkwise.core import OnProgress
 from chunkwise.retrieval.errors import REMEDY
 from chunkwise.retrieval.local import manifest as files_module
-from chunkwise.retrieval.local.arrays import Arrays
+from chunkwise.retrieval.local.columns import Arrays
 from chunkwise.retrieval.local.manifest import (
     FileSink,
     Manifest,

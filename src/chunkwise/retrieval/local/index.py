@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, Span
+from chunkwise.models.embed.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.bm25 import K1, B, Bm25
 from chunkwise.retrieval.communities import Communities
 from chunkwise.retrieval.errors import DamagedIndex, no_vectors_error, wrong_dimensions_error
@@ -24,24 +25,21 @@ from chunkwise.retrieval.indexed_document import (
     document_of,
     metadata_of,
 )
-from chunkwise.retrieval.local.arrays import (
+from chunkwise.retrieval.local.columns import (
     CODES,
     COLUMNS,
     COMMUNITIES,
     Array,
     Arrays,
     Strings,
-    term_table,
-)
-from chunkwise.retrieval.local.columns import (
     document_mask,
     on_pages,
     section_mask,
+    term_table,
     touching,
 )
 from chunkwise.retrieval.local.nearest_vectors import VectorCodes, nearest
 from chunkwise.retrieval.metadata_conditions import MetadataTable
-from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.searchable import (
     AtomBounds,

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chunkwise.base.atomic import replacing, says_what_it_writes
+from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.own_files import INDEX_FILE
 from chunkwise.base.untrusted import refuse_links
 from chunkwise.base.wording import shown
 from chunkwise.retrieval.errors import REBUILD, REMEDY
-from chunkwise.retrieval.local.arrays import CODES, Array, Arrays, expected, expected_codes
+from chunkwise.retrieval.local.columns import CODES, Array, Arrays, expected, expected_codes
 from chunkwise.retrieval.settings import Settings, read_settings
 
 _PIECE = 1 << 17

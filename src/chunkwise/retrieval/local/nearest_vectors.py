@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.blas_threads import one_blas_thread
 from chunkwise.base.workers import cores
-from chunkwise.retrieval.local.arrays import CODES, Array, Arrays
+from chunkwise.retrieval.local.columns import CODES, Array, Arrays
 from chunkwise.retrieval.ranking import NOTHING, Ranking, floors, leading
 
 _ROWS = 1 << 16

@@ -23,15 +23,18 @@ from chunkwise.retrieval.indexing.resolve_settings import (
 from chunkwise.retrieval.indexing.update import BuiltIndex, Changes, Reading, update_documents
 from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local import manifest as manifest_module
-from chunkwise.retrieval.local.arrays import (
+from chunkwise.retrieval.local.columns import (
     COMMUNITIES,
     Array,
     Arrays,
+    Collector,
+    ColumnSink,
+    MemorySink,
+    encode,
     encoded,
     portion_of,
     with_rows_of_terms,
 )
-from chunkwise.retrieval.local.columns import Collector, ColumnSink, MemorySink, encode
 from chunkwise.retrieval.local.folder import (
     Generation,
     check_bytes,

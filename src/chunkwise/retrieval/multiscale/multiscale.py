@@ -19,21 +19,24 @@ from chunkwise.base.parameters import param
 from chunkwise.base.workers import cores
 from chunkwise.retrieval.graph import NameGraph
 from chunkwise.retrieval.graph_walk import Walk, Walked, with_walk
+from chunkwise.retrieval.multiscale.late_interaction import (
+    QueryTokens,
+    atom_maxima,
+    compared_atoms,
+    window_scores,
+)
 from chunkwise.retrieval.multiscale.select import AtomCandidates, AtomTexts, ScoredSpan, assemble
 from chunkwise.retrieval.multiscale.window_votes import (
     BestWindows,
-    QueryTokens,
     SizeVotes,
     WindowBm25,
     Windows,
-    atom_maxima,
     atom_votes,
     cosines,
     running_products,
     votes_of,
     whole_documents,
     window_lengths,
-    window_scores,
     windows_of,
 )
 from chunkwise.retrieval.ranking import best
@@ -46,8 +49,6 @@ _FEWEST = 32
 """Questions below which a block is not cut in two for another thread."""
 _READ_SIZE, _READ = 200, 32
 """Tokens of the windows that a reranker reads, and how many of them a question."""
-_COMPARED = 32_000
-"""Tokens a question's are compared with at most: in a larger index those that words and vectors find best."""
 
 
 WindowReader = Callable[[int, Windows], NDArray[np.float32]]
@@ -236,7 +237,7 @@ class Multiscale:
             for at, found in enumerate(best_windows, low):
                 points = within(atom_votes(found, len(table)))
                 if tokens is not None:
-                    compared = _compared(table, points, allowed)
+                    compared = compared_atoms(table, points, allowed)
                     near = self._by_tokens(prepared, tokens[at], compared, excluded)
                     points = within(points + atom_votes(near, len(table)))
                 if read is not None and passages is not None and self.rerank:
@@ -261,7 +262,7 @@ class Multiscale:
         signals = ["words"] * (len(sizes) if self.words else 0)
         signals += ["vectors"] * (len(found) - len(signals))
         if tokens is not None:
-            compared = _compared(prepared.atoms, atom_votes(found, len(prepared.atoms)), None)
+            compared = compared_atoms(prepared.atoms, atom_votes(found, len(prepared.atoms)), None)
             near = self._by_tokens(prepared, tokens, compared, everything)
             found, signals = found + near, [*signals, *["token vectors"] * len(near)]
         return [
@@ -398,23 +399,6 @@ def _by_reading(
     order = np.lexsort((np.arange(len(scores)), -scores))
     order = order[np.isfinite(scores[order])]
     return BestWindows(some.first[order], some.stop[order], scores[order], weight)
-
-
-def _compared(
-    atoms: AtomTable,
-    points: NDArray[np.float64],
-    allowed: NDArray[np.bool_] | None,
-    most: int | None = None,
-) -> NDArray[np.int64]:
-    """The atoms whose tokens a question's are compared with: all, or in a large index those with most votes so far."""
-    assert atoms.token_vectors is not None
-    most = _COMPARED if most is None else most
-    size = np.diff(atoms.token_vectors.first)
-    total = int(size.sum())
-    if total <= most or not points.any():
-        return np.flatnonzero(size if allowed is None else allowed & (size > 0))
-    fitting = -(-len(points) * most // total)
-    return np.sort(best(points.astype(np.float32), fitting).numbers)
 
 
 def _in_blocks(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.retrieval.ranking import best
-from chunkwise.text.analyzed import ATOM_TOKENS
+from chunkwise.text.sentences.atoms import ATOM_TOKENS
 
 _SPARE = 100
 """Atoms that are tried once the next one does not fit any more."""

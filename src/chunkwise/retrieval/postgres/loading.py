@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import SECTION_SEPARATOR, Document
+from chunkwise.models.embed.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.indexed_document import (
     IndexedDocument,
     NameDescription,
@@ -23,7 +24,6 @@ from chunkwise.retrieval.indexed_document import (
     touched_atoms,
 )
 from chunkwise.retrieval.postgres.schema import TableNames
-from chunkwise.retrieval.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.searchable import MentionTable
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.names import HASH_BYTES

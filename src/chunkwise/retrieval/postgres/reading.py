@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Span
+from chunkwise.models.embed.quantized_vectors import QuantizedVectors, packed_width
 from chunkwise.retrieval.bm25 import TermTable
 from chunkwise.retrieval.communities import Communities
 from chunkwise.retrieval.filters import Filter, page_mask
@@ -28,7 +29,6 @@ from chunkwise.retrieval.postgres.connection import (
 from chunkwise.retrieval.postgres.loading import CHUNK_BITS, read_mentions, text_of, unpacked
 from chunkwise.retrieval.postgres.schema import IndexState, TableNames, check_format, read_state
 from chunkwise.retrieval.postgres.search_sql import DOCUMENTS, SECTIONS, values_of
-from chunkwise.retrieval.quantized_vectors import QuantizedVectors, packed_width
 from chunkwise.retrieval.searchable import (
     AtomBounds,
     AtomTable,

@@ -25,7 +25,7 @@ from chunkwise.retrieval.retrievers import (
     get_retriever,
 )
 from chunkwise.retrieval.search.budget import fill_budget
-from chunkwise.retrieval.search.index_reader import IndexReader, hits_of
+from chunkwise.retrieval.search.hits import IndexReader, hits_of
 from chunkwise.retrieval.search.parents_and_neighbours import (
     MergedSpans,
     in_parents,
@@ -41,7 +41,7 @@ from chunkwise.retrieval.searchable import (
     Summarised,
     chunk_spans,
 )
-from chunkwise.retrieval.whole_blocks import whole_blocks
+from chunkwise.retrieval.tables_lists_code import whole_blocks
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 DEFAULT_COUNT = 5

@@ -21,7 +21,7 @@ _LEAST, _LEAST_ALIKE = 3, 5
 _ALIKE = 0.8
 
 
-class MissingWord(NamedTuple):
+class UnmatchedWord(NamedTuple):
     """One word, as the question spells it."""
 
     word: str
@@ -29,9 +29,9 @@ class MissingWord(NamedTuple):
     """Of the documents; empty: none is alike."""
 
 
-def missing_words(
+def unmatched_words(
     source: Searchable, languages: Sequence[str], text: str, documents: Iterable[Document]
-) -> list[MissingWord]:
+) -> list[UnmatchedWord]:
     """Stop words are never missing; documents are looked through only where a word is."""
     words = list(words_of(CharacterArrays(text)).distinct)[:_MOST_WORDS]
     # A lone word does not tell its language: what is a stop word, the whole question says.
@@ -46,7 +46,7 @@ def missing_words(
     found = source.words(asked, 1, Filter())
     missing = [word for word, ranking in zip(asked, found, strict=True) if not len(ranking.numbers)]
     known = _words(documents) - {word.lower() for word in missing} if missing else set()
-    return [MissingWord(word, _near(word.lower(), known)) for word in missing]
+    return [UnmatchedWord(word, _near(word.lower(), known)) for word in missing]
 
 
 def _near(word: str, known: set[str]) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ def _near(word: str, known: set[str]) -> tuple[str, ...]:
     return tuple(get_close_matches(word, sorted(known), n=2, cutoff=_ALIKE))
 
 
-def missing_told(missing: list[MissingWord]) -> str:
+def unmatched_told(missing: list[UnmatchedWord]) -> str:
     """One line; empty where no word is missing."""
     if not missing:
         return ""

@@ -20,7 +20,7 @@ from chunkwise.core import (
 from chunkwise.metrics.claims.amount_support import brings_number, counted
 from chunkwise.metrics.claims.claim_support import FEW, supports
 from chunkwise.metrics.claims.hit_texts import is_named
-from chunkwise.metrics.claims.normalized_text import Readable, numbers_of, plain_form, sentences
+from chunkwise.metrics.claims.text_normalization import Readable, numbers_of, plain_form, sentences
 from chunkwise.retrieval.indexes import Index, index
 from chunkwise.testsets.generate.candidate import (
     Candidate,

@@ -283,14 +283,17 @@ class GenerationRun:
     def by_model(self, client: LlmClient, max_calls: int | None = None) -> GeneratedQuestions:
         """Asks until there are enough, or the calls, the money or the passages are used up."""
         most = self.most_calls(max_calls)
-        sieve = self._sieve()
+        filters = self._filter_chain()
         line = question_tasks(self.source_passages, self._shares, self._seed)
         before = client.spent
         for task, reply in ask_in_waves(line, client, most, lambda: self.needed):
             self._tally.asked_for[task.kind] += 1
             if reply.is_answered:
                 self._offer(
-                    task, ProposedQuestion.of(task.kind, task.passages, reply.value), sieve, client
+                    task,
+                    ProposedQuestion.of(task.kind, task.passages, reply.value),
+                    filters,
+                    client,
                 )
             else:
                 # Of those without an answer the client knows how many nobody was asked.
@@ -304,7 +307,7 @@ class GenerationRun:
 
     def by_rules(self) -> GeneratedQuestions:
         """From definitions, amounts and headings; nobody is asked. Of two hops, where nothing else is wanted."""
-        sieve = self._sieve()
+        filters = self._filter_chain()
         of_two = list(self._shares) == ["two-hop"]
         made = two_hop_questions if of_two else rule_questions
         for query, language in made(self.source_passages):
@@ -312,7 +315,7 @@ class GenerationRun:
                 break
             if self._store.knows(query.id):
                 continue
-            passed = sieve.made_by_rule(query, language)
+            passed = filters.made_by_rule(query, language)
             if isinstance(passed, Query):
                 self._keep(passed, {"by": MADE_BY})
             else:
@@ -343,9 +346,9 @@ class GenerationRun:
         return "calls" if calls_left < TRIES else "silence"
 
     def _offer(
-        self, task: QuestionTask, draft: ProposedQuestion, sieve: FilterChain, client: LlmClient
+        self, task: QuestionTask, draft: ProposedQuestion, filters: FilterChain, client: LlmClient
     ) -> None:
-        passed = sieve.passed(draft, self._store.knows)
+        passed = filters.passed(draft, self._store.knows)
         if isinstance(passed, Query):
             made = {"by": client.identity, "prompt": prompt_version(task.kind)}
             self._keep(passed, made)
@@ -357,18 +360,18 @@ class GenerationRun:
         self._tally.kept.update(query.types[:1])
         self._advance(1, self._tally.note)
 
-    def _sieve(self) -> FilterChain:
+    def _filter_chain(self) -> FilterChain:
         """Questions that are there already count as asked."""
         try:
             words = WordSearch(self.source_passages.documents, self._note)
         except MissingExtra:
             words = None
-        sieve = FilterChain(self.source_passages, words)
+        filters = FilterChain(self.source_passages, words)
         languages = {each.document.id: each.language for each in self.source_passages.passages}
         for query in self._store.queries:
             known = (languages.get(each.doc_id) for each in query.references)
-            sieve.asked.add(query.text, query.references, next(filter(None, known), "none"))
-        return sieve
+            filters.asked.add(query.text, query.references, next(filter(None, known), "none"))
+        return filters
 
     def _note(self, amount: int, note: str) -> None:
         """What is done before the first question: the bar counts questions, and does not move."""

@@ -18,20 +18,11 @@ from chunkwise.evaluation.comparison_result import NO_DIFFERENCE
 from chunkwise.evaluation.results import Figure, Json
 from chunkwise.records.json import json_text
 from chunkwise.stats.intervals import Interval, intervals, mean
-from chunkwise.stats.paired import (
-    Ties,
-    detectable,
-    holm,
-    holm_shares,
-    paired_differences,
-    ties,
-)
+from chunkwise.stats.paired import Ties, detectable, holm, holm_shares, paired_differences, ties
 from chunkwise.tuning.choose.corpus_parts import corpus_parts, small_parts
-from chunkwise.tuning.choose.cross_validation import FOLDS, REPEATS, HeldOut, held_out
 from chunkwise.tuning.choose.explain import Findings, caveats, not_run, sentence, without_references
 from chunkwise.tuning.choose.levers import levers, weight_fit
 from chunkwise.tuning.choose.score_table import (
-    Rows,
     ScoreTable,
     late_twins,
     score_table_of,
@@ -47,9 +38,8 @@ from chunkwise.tuning.sweep_result import (
     Standing,
     SweepResult,
     cost_amount,
-    running_cost,
 )
-from chunkwise.tuning.validation_split import TEST, VALIDATION
+from chunkwise.tuning.validation import FOLDS, REPEATS, TEST, VALIDATION, HeldOut, Rows, held_out
 
 
 def compare_with_baselines(
@@ -281,6 +271,16 @@ SAME_CUTS = 0.05
 """Shares of chunks with a boundary issue this much apart are the same."""
 SAME_PRICE = 0.05
 """Prices this much apart, as a share of the lower, are the same: what trailing spaces cost must not decide."""
+
+
+def running_cost(outcome: Outcome, budget: int | None = None) -> float:
+    """Storage × context tokens: what is kept, and what every question makes a reader read.
+
+    `budget`: the tokens that the objective allows each question; all read as much then, however many hits that are.
+    """
+    storage = cost_amount(outcome, "storage")
+    context = cost_amount(outcome, "context_tokens") if budget is None else float(budget)
+    return math.inf if math.inf in (storage, context) else storage * context
 
 
 def recommended_column(score_table: ScoreTable, expected: Means) -> int:

@@ -9,9 +9,9 @@ import numpy as np
 from chunkwise.core import Document, Query
 from chunkwise.stats.intervals import OUTSIDE, Interval, ScoreMatrix, mean
 from chunkwise.stats.paired import PairedDifference, holm_shares, paired_difference
-from chunkwise.tuning.choose.cross_validation import held_out
-from chunkwise.tuning.choose.score_table import Rows, ScoreTable
+from chunkwise.tuning.choose.score_table import ScoreTable
 from chunkwise.tuning.sweep_result import CorpusPart
+from chunkwise.tuning.validation import Rows, held_out
 
 FEWEST_QUERIES = 10
 """Questions a part needs to be looked at."""

@@ -14,7 +14,7 @@ from chunkwise.stats.agreement import kendall
 from chunkwise.stats.intervals import ScoreMatrix, mean
 from chunkwise.tuning.sweep import Sweep, budget_of
 from chunkwise.tuning.sweep_result import Outcome
-from chunkwise.tuning.validation_split import TEST, VALIDATION
+from chunkwise.tuning.validation import TEST, VALIDATION, Rows
 
 
 def late_twins(outcomes: Sequence[Outcome]) -> dict[int, int]:
@@ -47,8 +47,6 @@ def twin_agreement(twins: Mapping[int, int], scores: ScoreMatrix) -> dict[str, f
 
 TWIN = "vectors of its own, beside the same with late ones"
 """Why a finalist's second run is listed only."""
-Rows = NDArray[np.intp]
-"""Numbers of questions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -43,7 +43,7 @@ from chunkwise.tuning.plan.plan import Plan, plan_pipeline, plan_sweep
 from chunkwise.tuning.plan.sweep_budget import SweepEstimate, estimate_sweep, parse_time
 from chunkwise.tuning.plan.sweep_file import NO_MODEL, read_sweep
 from chunkwise.tuning.sweep import Sweep, metrics_to_score, objective_of
-from chunkwise.tuning.validation_split import split
+from chunkwise.tuning.validation import split
 
 _SUFFIX = ".toml"
 

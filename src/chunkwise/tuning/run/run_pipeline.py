@@ -17,7 +17,6 @@ from chunkwise.documents import distinct_documents
 from chunkwise.evaluation.evaluate_system import QuestionSet, depths, evaluate_system
 from chunkwise.evaluation.live_answers import LiveOptions, ask_live, latency
 from chunkwise.evaluation.live_retriever import CallableRetriever, WithValues
-from chunkwise.evaluation.options import ScoringOptions
 from chunkwise.evaluation.pipeline import (
     build_pipeline,
     declared_parameters,
@@ -27,7 +26,8 @@ from chunkwise.evaluation.pipeline import (
 )
 from chunkwise.evaluation.results import LATENCY, Json
 from chunkwise.evaluation.run_file import locate_records
-from chunkwise.evaluation.system import hits_system
+from chunkwise.evaluation.scoring_options import ScoringOptions
+from chunkwise.evaluation.system_under_test import hits_system
 from chunkwise.metrics.evidence import is_nowhere
 from chunkwise.records.read import OnBadRow
 from chunkwise.tuning.plan.plan import Plan

@@ -16,8 +16,8 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.core import Chunk, Query
 from chunkwise.evaluation.evaluate_system import Scoring
-from chunkwise.evaluation.options import ScoringOptions
-from chunkwise.evaluation.system import (
+from chunkwise.evaluation.scoring_options import ScoringOptions
+from chunkwise.evaluation.system_under_test import (
     EvaluatedSystem,
     Hits,
     SearchParameters,

@@ -13,7 +13,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import Strategy, registry
 from chunkwise.core import Chunk, Document, OnProgress, Query
 from chunkwise.evaluation.results import Json
-from chunkwise.evaluation.system import chunk_cost
+from chunkwise.evaluation.system_under_test import chunk_cost
 from chunkwise.metrics.cuts.boundary_issues import KINDS, count_issues
 from chunkwise.metrics.span_tables import Gold, Numbers
 from chunkwise.metrics.token_budget import containing
@@ -28,8 +28,14 @@ from chunkwise.retrieval.indexing.build import (
     encode_tokens,
 )
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
-from chunkwise.retrieval.local.arrays import OF_CHUNKING, Arrays
-from chunkwise.retrieval.local.columns import Collector, MemorySink, encode, encode_chunks
+from chunkwise.retrieval.local.columns import (
+    OF_CHUNKING,
+    Arrays,
+    Collector,
+    MemorySink,
+    encode,
+    encode_chunks,
+)
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Context, Settings

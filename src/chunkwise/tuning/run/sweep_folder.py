@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from chunkwise.base import spec
-from chunkwise.base.atomic import check_writable, replacing, says_what_it_writes
+from chunkwise.base.atomic_files import check_writable, replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.untrusted import refuse_links
 from chunkwise.base.user_code import file_fingerprint

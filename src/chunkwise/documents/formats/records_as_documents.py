@@ -1,0 +1,451 @@
+"""Records of a file as documents: text, id, title, format and metadata of each, and what is told of bad ones; JSON in
+the usual shapes of a corpus (a list, `{"id": "text"}`); and when a file of records is no corpus."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import NamedTuple
+
+from chunkwise.base.errors import UnreadableDocument
+from chunkwise.core import AS_WRITTEN, Document
+from chunkwise.documents.formats.code import language_named, language_of
+from chunkwise.documents.formats.markdown import (
+    MarkdownLoader,
+    front_matter,
+    looks_like_markdown,
+    markdown_title,
+)
+from chunkwise.documents.formats.text import AsciidocLoader, OrgLoader, RstLoader, TextLoader
+from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of, with_blank_head
+from chunkwise.documents.source import Source
+from chunkwise.records.fields import (
+    ID_FIELDS,
+    QUESTIONS,
+    TEXT_FIELDS,
+    TITLE_FIELDS,
+    are_questions,
+    field_of,
+    has_text,
+    is_blank,
+    is_chunk,
+    listed,
+    no_text,
+    text_field_of,
+)
+from chunkwise.records.json import HUGE, without_half_characters
+
+_LOOKED_AT = 100
+"""Records that may lack a field the user named before the file is said not to have it."""
+PROBLEMS_NAMED = 20
+"""Bad records of a file that are told one by one; of more their number."""
+_SHOWN_ALONE = 3
+"""Bad records of a file without a good one that are told one by one."""
+_SHAPES_KEPT = 256
+_DEEPEST = 64  # what is read must be written again, by a writer that may stand deeper in the stack
+_SIMPLE = (str, int, type(None))  # bool is an int
+_PLACES = ("source", "path", "file_path", "filepath", "file", "filename", "file_name", "url")
+_FORMATS = AS_WRITTEN
+_MARKUPS = {
+    suffix: loader.format
+    for loader in (RstLoader, AsciidocLoader, OrgLoader)
+    for suffix in loader.suffixes
+}
+_LANGUAGES = ("language", "lang", "programming_language")
+
+
+class NoText(UnreadableDocument):
+    """A record or a file that was read and has no text; a file may have many such records, see `Corpus`."""
+
+
+class DuplicateId(UnreadableDocument):
+    """A record whose id another one has; a file may have many, too."""
+
+
+_MANY: dict[type[UnreadableDocument], str] = {
+    NoText: "without a text",
+    DuplicateId: "with an id that was there before",
+    UnreadableDocument: "that cannot be read",
+}
+
+
+class CorpusEntry(NamedTuple):
+    """A record where it stands: `line 3`; what could not be read stands there as a string."""
+
+    where: str
+    record: Mapping[str, object] | str
+    key: str | None = None
+    """What it stood under, if that is its id."""
+    times: int = 1
+    """How many bad records it stands for."""
+
+
+class Corpus:
+    """One file of records; a bad record is a line, a file of another kind is raised."""
+
+    def __init__(self, source: Source, options: LoadOptions) -> None:
+        self._source = source
+        self._options = options
+
+    def documents(
+        self, entries: Iterable[CorpusEntry], on_unreadable: OnUnreadable
+    ) -> Iterator[Document]:
+        """A document for each good record; of each kind of bad ones the first are named, the rest counted. A file of
+        nothing but bad ones is one line."""
+        records = Records(self._source, self._options)
+        problems = dict.fromkeys(_MANY, 0)
+        waiting: list[UnreadableDocument] | None = []  # until there is a good one
+        for number, (where, record, key, times) in enumerate(entries, 1):
+            try:
+                if isinstance(record, str):
+                    problems[UnreadableDocument] += times - 1
+                    raise UnreadableDocument(records.place(where), record)
+                document = records.document(record, number, where, key)
+            except UnreadableDocument as error:
+                problems[type(error)] += 1
+                if problems[type(error)] > PROBLEMS_NAMED:
+                    continue
+                if waiting is None:
+                    on_unreadable(error)
+                else:
+                    waiting.append(error)
+            else:
+                for each in waiting or ():
+                    on_unreadable(each)
+                waiting = None
+                yield document
+        if waiting and len(waiting) > _SHOWN_ALONE:
+            on_unreadable(self._none_good(waiting[0], sum(problems.values())))
+            return
+        for each in waiting or ():
+            on_unreadable(each)
+        for kind, count in problems.items():
+            if count > PROBLEMS_NAMED:
+                why = f"... and {count - PROBLEMS_NAMED:,} more records {_MANY[kind]}"
+                on_unreadable(UnreadableDocument(self._source.origin, why))
+
+    def _none_good(self, first: UnreadableDocument, count: int) -> UnreadableDocument:
+        place = first.source.removeprefix(self._source.origin).lstrip(": ")
+        place = f"line {place}" if place.isdigit() else place
+        why = f"none of its {count:,} records can be used; the first, {place}: {first.reason}"
+        return UnreadableDocument(self._source.origin, why)
+
+    def checked(
+        self, entries: Iterator[CorpusEntry], *, texts: bool = False
+    ) -> Iterator[CorpusEntry]:
+        """The same entries; with `texts`, the first of them must have a usual text field."""
+        seen: list[CorpusEntry] = []
+        first: Mapping[str, object] | None = None
+        missing = {name for name in self._named() if name is not None}
+        for entry in entries:
+            seen.append(entry)
+            if not isinstance(entry.record, str):
+                first = entry.record if first is None else first
+                missing.difference_update(entry.record)
+            if (first is not None and not missing) or len(seen) == _LOOKED_AT:
+                break
+        if first is not None:
+            self.check(first, missing)
+            if texts and self._options.text_field is None and _has_no_text_field(first):
+                # One line for the file, not one for each of its lines.
+                records = [entry.record for entry in seen if not isinstance(entry.record, str)]
+                why = QUESTIONS if are_questions(records) else no_text(first, None)
+                raise UnreadableDocument(self._source.origin, why)
+        return chain(seen, entries)
+
+    def check(
+        self, names: Iterable[str], missing: set[str] | None = None, *, what: str = "field"
+    ) -> None:
+        """Refuse a file of chunks, and one without the fields the user named."""
+        names = list(names)
+        if is_chunk(names):
+            why = "a chunk file written by chunkwise, not a corpus"
+            raise UnreadableDocument(self._source.origin, why)
+        for name in self._named():
+            if name is not None and name in (missing if missing is not None else {name} - {*names}):
+                why = f"no {what} {name!r}; its {what}s are {listed(names)}"
+                raise UnreadableDocument(self._source.origin, why)
+
+    def _named(self) -> tuple[str | None, ...]:
+        return self._options.text_field, self._options.id_field, self._options.title_field
+
+
+def _has_no_text_field(record: Mapping[str, object]) -> bool:
+    return field_of(record, TEXT_FIELDS, None) is None
+
+
+class _Shape(NamedTuple):
+    """What the names of a record's fields say, worked out once for all records that have them."""
+
+    text: str | None
+    id: str | None
+    title: str | None
+    format: FormatFields
+    others: tuple[tuple[str, str], ...]
+    """Names of the metadata, and how each is written."""
+
+
+class Records:
+    """Turns the records of one source into documents; ids are unique within it."""
+
+    def __init__(self, source: Source, options: LoadOptions) -> None:
+        self._source = source
+        self._options = options
+        self._first: dict[str, str] = {}
+        self._shapes: dict[tuple[str, ...], _Shape] = {}
+
+    def document(
+        self, record: Mapping[str, object], number: int, where: str, id: str | None = None
+    ) -> Document:
+        """The document of one record; `where` is what messages call it: `line 3`."""
+        shape = self._shape(record)
+        text = record[shape.text] if shape.text is not None else None
+        if not isinstance(text, str):
+            # Rare: perhaps another of the usual names holds a text here.
+            name = text_field_of(record, self._options.text_field)
+            text = record[name] if name is not None else None
+            if not isinstance(text, str):
+                raise NoText(self.place(where), no_text(record, self._options.text_field))
+            shape = self._learn(record, name)
+        if is_blank(text):
+            raise NoText(self.place(where), f"its {shape.text!r} is empty")
+        doc_id = _label(record[shape.id]) if shape.id is not None else ""
+        doc_id = doc_id or id or f"{self._source.id}#{number}"
+        if doc_id in self._first:
+            why = f"duplicate id {doc_id!r} (first at {self._first[doc_id]})"
+            raise DuplicateId(self.place(where), why)
+        self._first[doc_id] = where
+        text = without_half_characters(text)
+        title = _label(record[shape.title]) if shape.title is not None else ""
+        format, language = record_format(text, record, shape.format, doc_id, title)
+        metadata = _metadata(record, shape.others)
+        if format == "markdown" and (given := front_matter(text)) is not None:
+            title = title or markdown_title(text, given)
+            text = with_blank_head(text, given.end)
+            metadata = {**given.fields, **metadata}
+        return Document(
+            doc_id,
+            text,
+            title=title,
+            source=self._source.origin,
+            format=format,
+            language=language,
+            metadata=metadata,
+        )
+
+    def place(self, where: str) -> str:
+        """`corpus.jsonl:3` of line 3, `corpus.json record 3` of a record."""
+        line = where.removeprefix("line ")
+        return (
+            f"{self._source.origin}:{line}" if line != where else f"{self._source.origin} {where}"
+        )
+
+    def _shape(self, record: Mapping[str, object]) -> _Shape:
+        names = tuple(record)
+        shape = self._shapes.get(names)
+        if shape is None:
+            if len(self._shapes) >= _SHAPES_KEPT:  # a file in which no two records are alike
+                self._shapes.clear()
+            text = field_of(names, TEXT_FIELDS, self._options.text_field)
+            shape = self._shapes[names] = self._learn(names, text)
+        return shape
+
+    def _learn(self, names: Iterable[str], text: str | None) -> _Shape:
+        names = list(names)
+        id = field_of(names, ID_FIELDS, self._options.id_field)
+        title = field_of(names, TITLE_FIELDS, self._options.title_field)
+        others = [name for name in names if name not in (text, id, title)]
+        return _Shape(
+            text,
+            id,
+            title,
+            format_fields(names),
+            tuple((name, without_half_characters(str(name))) for name in others),
+        )
+
+
+def _label(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or _is_huge(value):
+        return ""
+    return without_half_characters(str(value)).strip()
+
+
+def _metadata(
+    record: Mapping[str, object], names: tuple[tuple[str, str], ...]
+) -> dict[str, object]:
+    """Every JSON value; those of a nested `metadata` stand beside the others."""
+    flat: dict[str, object] = {}
+    for name, written in names:
+        value = record[name]
+        if (isinstance(value, _SIMPLE) and not _is_huge(value)) or _is_json(value):
+            flat[written] = value
+    nested = flat.get("metadata")
+    if isinstance(nested, Mapping):
+        del flat["metadata"]
+        taken = {name: value for name, value in nested.items() if name in flat}
+        flat = {without_half_characters(str(name)): value for name, value in nested.items()} | flat
+        if taken:  # names the record itself has: nothing is lost
+            flat["metadata"] = taken
+    return flat
+
+
+def _is_huge(value: object) -> bool:
+    return isinstance(value, int) and not -HUGE < value < HUGE
+
+
+def _is_json(value: object) -> bool:
+    """Whether JSON can hold it: NaN and infinities it cannot, and numbers of thousands of digits nobody reads."""
+    pending = [(value, 0)]
+    while pending:
+        item, depth = pending.pop()
+        if isinstance(item, float):
+            if not math.isfinite(item):
+                return False
+        elif isinstance(item, list | dict):
+            if depth == _DEEPEST:
+                return False
+            inside = item.values() if isinstance(item, dict) else item
+            pending.extend((each, depth + 1) for each in inside)
+        elif not isinstance(item, _SIMPLE) or _is_huge(item):
+            return False
+    return True
+
+
+class FormatFields(NamedTuple):
+    """Which fields of a record tell its format, by the record's own names."""
+
+    format: str | None
+    language: str | None
+    places: tuple[str, ...]
+
+
+def format_fields(names: list[str]) -> FormatFields:
+    """Those of the usual names that the record has."""
+    places = (field_of(names, (name,), None) for name in _PLACES)
+    return FormatFields(
+        field_of(names, ("format",), None),
+        field_of(names, _LANGUAGES, None),
+        tuple(name for name in places if name is not None),
+    )
+
+
+def record_format(
+    text: str, record: Mapping[str, object], fields: FormatFields, doc_id: str, title: str
+) -> tuple[str, str]:
+    """The format, and of source code the programming language where it is known."""
+    places = [place for name in fields.places if isinstance(place := record[name], str)]
+    places.append(doc_id)
+    said = record[fields.format] if fields.format is not None else None
+    if said in _FORMATS:
+        format = str(said)
+        return format, (
+            _language(text, record, fields, [*places, title]) if format == "code" else ""
+        )
+    for place in places:
+        if "." not in place:
+            continue
+        name = _file_name(place)
+        suffix = suffix_of(name)
+        if not suffix:
+            continue
+        if suffix in MarkdownLoader.suffixes:
+            return "markdown", ""
+        if suffix in _MARKUPS:
+            return _MARKUPS[suffix], ""
+        # An address may end in `.php` whatever the page says.
+        if (language := language_of(name)) and "://" not in place:
+            return "code", language
+        if suffix in TextLoader.suffixes:
+            return "text", ""
+    # Imported here: its patterns take longer to compile than most files to read.
+    from chunkwise.documents.formats.code import looks_like_code
+
+    if looks_like_code(text):
+        return "code", _language(text, record, fields, [*places, title])
+    return ("markdown" if looks_like_markdown(text) else "text"), ""
+
+
+def _language(
+    text: str, record: Mapping[str, object], fields: FormatFields, places: list[str]
+) -> str:
+    """Of source code: by a suffix, the record's own field, or the first line."""
+    for place in places:
+        if "." in place and (language := language_of(_file_name(place))):
+            return language
+    said = record[fields.language] if fields.language is not None else None
+    if isinstance(said, str) and (language := language_named(said)):
+        return language
+    return language_of("", text[:256].encode())
+
+
+def _file_name(place: str) -> str:
+    """Last part of a path; the host of an address is none."""
+    _, is_address, rest = place.partition("://")
+    if is_address:
+        place = rest.partition("/")[2]
+    return place.partition("?")[0].partition("#")[0].rpartition("/")[2]
+
+
+Keyed = tuple[str | None, object]
+"""A record, and the key it stood under if that is its id."""
+
+
+def keyed_entries(found: list[Keyed], text_field: str) -> Iterator[CorpusEntry]:
+    for number, (key, record) in enumerate(found, 1):
+        where = f"record {number}"
+        if isinstance(record, str):
+            yield CorpusEntry(where, {text_field: record}, key)
+        elif isinstance(record, Mapping):
+            yield CorpusEntry(where, record, key)
+        else:
+            yield CorpusEntry(where, "neither a text nor an object")
+
+
+def corpus_records(value: object, text_field: str | None) -> list[Keyed] | None:
+    """The records of a corpus, or None when this is some other JSON."""
+    found = _records(value, text_field)
+    if found is not None or text_field is None:
+        return found
+    # No record has a text in the field the user named, which the user should hear.
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        return [(None, item) for item in value]
+    return _records(value, None)
+
+
+def _records(value: object, text_field: str | None) -> list[Keyed] | None:
+    if isinstance(value, list):
+        return _from_list(value, text_field)
+    if not isinstance(value, dict) or not value:
+        return None
+    if has_text(value, text_field):
+        return [(None, value)]
+    lists = [found for item in value.values() if (found := _from_list(item, text_field))]
+    if len(lists) == 1:
+        return lists[0]
+    values = list(value.values())
+    if all(has_text(item, text_field) for item in values):
+        return list(value.items())
+    # Settings are mappings of strings too: texts are told by the spaces in them.
+    texts = [item for item in values if isinstance(item, str)]
+    if len(texts) == len(values) and sum(" " in text.strip() for text in texts) * 2 > len(texts):
+        return list(value.items())
+    return None
+
+
+def _from_list(value: object, text_field: str | None) -> list[Keyed] | None:
+    if not isinstance(value, list) or not value:
+        return None
+    if any(has_text(item, text_field) for item in value):
+        return [(None, item) for item in value]
+    if all(isinstance(item, str) for item in value) and any(" " in item for item in value):
+        return [(None, item) for item in value]
+    return None
+
+
+def holds_questions(value: object) -> bool:
+    """A list of questions, or an object with one: a list, or questions by their ids."""
+    if not isinstance(value, dict):
+        return isinstance(value, list) and are_questions(value)
+    lists = [item for item in value.values() if isinstance(item, list) and item]
+    return any(map(are_questions, lists)) or are_questions(value.values()) or are_questions([value])

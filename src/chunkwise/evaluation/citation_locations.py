@@ -1,0 +1,249 @@
+"""Where citations and hits of others point: by a place, a start, a quote or the id of a chunk."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from chunkwise.base.wording import shown
+from chunkwise.chunkers.chunk_offsets import (
+    StatedPlace,
+    TextPlaces,
+    document_of,
+    shown_offset,
+    stated_id,
+    stated_place,
+)
+from chunkwise.core import Document, Hit, Passage, Query, Span
+from chunkwise.documents.document_ids import DocumentNames
+from chunkwise.metrics.answers.question_evidence import stands_in
+from chunkwise.metrics.evidence import AnswerCitation
+from chunkwise.metrics.span_tables import Chunking, Numbers
+from chunkwise.records.fields import string_in
+
+_NUMBERED = re.compile(r"(.+)::([0-9]{1,12})", re.DOTALL)
+_PLACED = re.compile(r"(.+)@([0-9]{1,12})-([0-9]{1,12})", re.DOTALL)
+_HOW_TO_TELL = "; name the chunks with --chunks (chunks=… in Python)"
+
+
+class ChunkNames:
+    """Chunks by the ids they have in files, by ours (`doc_id::number`, `doc_id@start-end`), and by where they begin."""
+
+    def __init__(
+        self,
+        documents: Sequence[Document],
+        chunking: Chunking | None = None,
+        ids: Iterable[tuple[str, Passage]] = (),
+    ) -> None:
+        self.documents = documents
+        self.names = DocumentNames(documents)
+        self._chunking = chunking
+        self._ids: defaultdict[str, dict[Passage, None]] = defaultdict(dict)
+        for id, place in ids:
+            self.add(id, place)
+
+    def add(self, id: str, place: Passage) -> None:
+        """One more chunk by an id of its own; two may share one, as in files that count anew in every document."""
+        self._ids[id][place] = None
+
+    @staticmethod
+    def is_id(name: str) -> bool:
+        """Whether it has the form of our ids, be there such a chunk or not."""
+        return bool(_NUMBERED.fullmatch(name) or _PLACED.fullmatch(name))
+
+    def find(self, id: str, document: int | None = None) -> Passage | str:
+        """The chunk of an id, in the document of this number where one is named; or why it is not known."""
+        known = list(self._ids.get(id, ()))
+        if document is not None:
+            known = [each for each in known if each.doc_id == self.documents[document].id] or known
+        if len(known) == 1:
+            return known[0]
+        if known:
+            return (
+                f"the id {shown(id, 60)} is that of {len(known):,} chunks; name the document, too"
+            )
+        if (own := _NUMBERED.fullmatch(id)) and isinstance(n := self.names.find(own[1]), int):
+            return self._numbered(n, int(own[2]))
+        if (own := _PLACED.fullmatch(id)) and isinstance(n := self.names.find(own[1]), int):
+            start, end = int(own[2]), int(own[3])
+            if 0 <= start < end <= len(self.documents[n].text):
+                return Passage(self.documents[n].id, start, end)
+        if document is not None and id.isascii() and id.isdigit() and len(id) <= 12:
+            return self._numbered(document, int(id))
+        hint = _HOW_TO_TELL if self._chunking is None else ""
+        return f"no chunk is known by the id {shown(id, 60)}{hint}"
+
+    def _numbered(self, document: int, number: int) -> Passage | str:
+        """A chunk by its place among those of its document, as our ids count them."""
+        name = shown(self.documents[document].id, 60)
+        if self._chunking is None:
+            return f"the chunks of {name} are not known{_HOW_TO_TELL}"
+        low, high = self._chunking.document.searchsorted([document, document + 1]).tolist()
+        if low + number >= high:
+            return f"{name} has no chunk {number:,}; it has {high - low:,}, from 0 on"
+        if not self._chunking.is_chunk[low + number]:
+            return f"chunk {number:,} of {name} is a summary, which stands at no one place"
+        start, end = (
+            int(each[low + number]) for each in (self._chunking.start, self._chunking.end)
+        )
+        return Passage(self.documents[document].id, start, end)
+
+    def holding(self, document: int, start: int, hits: Sequence[Hit] = ()) -> Span | None:
+        """The hit or chunk that begins at an offset, else the one that holds it; of several the one that begins last.
+
+        None: none does, or they are not known.
+        """
+        doc_id = self.documents[document].id
+        own = [hit.span for hit in hits if hit.doc_id == doc_id and not hit.level]
+        found = max((each for each in own if each.start <= start < each.end), default=None)
+        if found is not None and found.start == start:
+            return found
+        chunk = self._chunk_holding(document, start)
+        return chunk if chunk is not None and chunk.start == start else found or chunk
+
+    def _chunk_holding(self, document: int, at: int) -> Span | None:
+        if self._chunking is None or document not in self._by_start:
+            return None
+        start, end, reach = self._by_start[document]
+        number = int(start.searchsorted(at, "right")) - 1
+        while number >= 0 and reach[number] > at:
+            if end[number] > at:
+                return Span(int(start[number]), int(end[number]))
+            number -= 1
+        return None
+
+    @cached_property
+    def _by_start(self) -> dict[int, tuple[Numbers, Numbers, Numbers]]:
+        """Of each document: starts and ends of its chunks, and how far those up to each reach."""
+        assert self._chunking is not None
+        chunks = self._chunking.without_summaries
+        order = np.lexsort((chunks.end, chunks.start, chunks.document))
+        document, start, end = chunks.document[order], chunks.start[order], chunks.end[order]
+        number, first = np.unique(document, return_index=True)
+        parts = zip(np.split(start, first[1:]), np.split(end, first[1:]), strict=True)
+        return {
+            n: (low, high, np.maximum.accumulate(high))
+            for n, (low, high) in zip(number.tolist(), parts, strict=True)
+        }
+
+
+_CLAIMS = ("claim", "sentence", "statement")
+_QUOTES = ("quote", "cited_text", "text", "page_content")
+_FILE = re.compile(r"[^\s.]\.\w{1,5}\Z")
+NOTHING_NAMED = "it names no document, no chunk and no quote"
+
+
+def nameless_quotes(citations: Iterable[object]) -> list[str]:
+    """The quotes that are to be found in any document."""
+    named = ((each, stated_place(each).names) for each in citations if isinstance(each, Mapping))
+    quotes = (string_in(each, *_QUOTES) for each, names in named if not names)
+    return [quote for quote in quotes if quote]
+
+
+class CitedPlaces:
+    """Resolves the citations of one answer."""
+
+    def __init__(
+        self,
+        chunks: ChunkNames,
+        query: Query,
+        hits: Sequence[Hit],
+        quotes: Mapping[str, TextPlaces],
+    ) -> None:
+        """`quotes` has the places of those that name no document, `nameless_quotes` of all answers."""
+        self._chunks = chunks
+        self._query = query
+        self._hits = hits
+        self._quotes = quotes
+
+    def citation(self, given: Mapping[str, object] | str) -> tuple[AnswerCitation, str]:
+        """With what is wrong with it, where it leads nowhere: that it does is for the metrics to say."""
+        fields = self._fields(given) if isinstance(given, str) else given
+        said = stated_place(fields)
+        number = document_of(said, self._chunks.names)
+        quote = string_in(fields, *_QUOTES) or ""
+        if number is None and said.links and not quote and stated_id(fields).id is None:
+            number = self._chunks.names.find(said.links[0])
+        if number is None and said.start is not None and len(self._chunks.documents) == 1:
+            number = 0
+        whole = AnswerCitation(
+            string_in(fields, *_CLAIMS) or "",
+            self._id(number) or next(iter((*said.names, *said.links)), ""),
+            said.start,
+            said.end,
+            quote,
+        )
+        if isinstance(number, int) and (quote or (said.start is not None and said.end is not None)):
+            return whole, self._outside(number, said.start)
+        chunk = self._chunk(fields, said, number)
+        if isinstance(chunk, Passage):
+            return whole._replace(doc_id=chunk.doc_id, start=chunk.start, end=chunk.end), ""
+        if isinstance(number, str):
+            # An id in the place of a document's name is an id all the same.
+            id = next((name for name in said.names if self._chunks.is_id(name)), None)
+            return (whole, number) if id is None else (self._unknown(whole, id), "")
+        if quote and number is None:
+            return self._quoted(whole)
+        if number is None or (chunk and said.start is None):
+            return whole._replace(unresolved=chunk or NOTHING_NAMED), ""
+        if said.start is not None and said.end is None:
+            span = self._chunks.holding(number, said.start, self._hits)
+            if span is not None:
+                return whole._replace(start=span.start, end=span.end), ""
+        return whole, self._outside(number, said.start)
+
+    def _fields(self, name: str) -> Mapping[str, object]:
+        """What a text alone names: a document that is there or reads like a file, else a chunk."""
+        is_document = isinstance(self._chunks.names.find(name), int) or _FILE.search(name)
+        return {"doc_id" if is_document else "chunk_id": name}
+
+    def _unknown(self, citation: AnswerCitation, id: str) -> AnswerCitation:
+        return citation._replace(unresolved=str(self._chunks.find(id)))
+
+    def _chunk(
+        self, fields: Mapping[str, object], said: StatedPlace, number: int | str | None
+    ) -> Passage | str:
+        """The chunk it names by an id, or why it is not known; empty: it names none."""
+        id, is_sure = stated_id(fields)
+        document = number if isinstance(number, int) else None
+        if id is not None:
+            found = self._chunks.find(id, document)
+            if isinstance(found, Passage):
+                # Of two that do not agree the offset is the nearer to the text.
+                is_held = said.start is None or found.start <= said.start < found.end
+                return found if is_held else ""
+            if is_sure or number is None:
+                return found
+        if isinstance(number, str):
+            every = (self._chunks.find(name) for name in said.names)
+            return next((each for each in every if isinstance(each, Passage)), "")
+        return ""
+
+    def _quoted(self, citation: AnswerCitation) -> tuple[AnswerCitation, str]:
+        """In whichever document the quote stands; of several, one that the question is about, or that was found."""
+        places = self._quotes.get(citation.quote)
+        numbers = [] if places is None else np.unique(places.document).tolist()
+        ids = [self._chunks.documents[number].id for number in numbers]
+        if not ids:
+            texts = ((each.id, each.text) for each in self._chunks.documents)
+            ids = [id for id, text in texts if stands_in(citation.quote, text)]
+        if not ids:
+            return citation, "its quote stands in no document"
+        near = [place.doc_id for each in self._query.references for place in each.places]
+        near += [hit.doc_id for hit in self._hits]
+        chosen = next((id for id in near if id in ids), ids[0])
+        return citation._replace(doc_id=chosen, start=None, end=None), ""
+
+    def _id(self, number: int | str | None) -> str:
+        return self._chunks.documents[number].id if isinstance(number, int) else ""
+
+    def _outside(self, number: int, start: int | None) -> str:
+        document = self._chunks.documents[number]
+        if start is None or start < len(document.text):
+            return ""
+        told = f"{start:,}" if start < 10**15 else shown_offset(start)
+        return f"{told} lies behind the end of {document.id}"

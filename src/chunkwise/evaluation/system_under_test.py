@@ -1,0 +1,360 @@
+"""What is evaluated: an index that can be asked, or another system's hits; what it costs; every question asked once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base import spec
+from chunkwise.chunkers.chunk_offsets import Position
+from chunkwise.core import Document, Hit, OnProgress, Passage, Query
+from chunkwise.evaluation.results import Json
+from chunkwise.metrics.registry import MetricAt
+from chunkwise.metrics.span_tables import Chunking, HitTable
+from chunkwise.metrics.token_budget import TokenCut
+from chunkwise.models.rerank.reranker import Reranker
+from chunkwise.retrieval.indexes import Index
+from chunkwise.retrieval.metadata_conditions import Clause
+from chunkwise.retrieval.retrievers import Retriever, get_retriever
+from chunkwise.retrieval.search.search import DEFAULT_BUDGET, SearchRequest, default_retriever
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
+
+
+def chunk_cost(
+    tokens: NDArray[np.integer], document_tokens: int, *, beside: int = 0
+) -> dict[str, int | float | None]:
+    """`tokens` of each chunk, of the documents once, and of what is indexed `beside` the chunks.
+
+    A percentile is the smallest size that so many chunks do not exceed; None: there are no chunks, or no text.
+    """
+    indexed = int(tokens.sum(dtype=np.int64)) + beside
+    some = len(tokens) > 0
+    return {
+        "chunks": len(tokens),
+        "mean_tokens": float(tokens.mean()) if some else None,
+        "median_tokens": float(np.median(tokens)) if some else None,
+        "p95_tokens": int(np.percentile(tokens, 95, method="inverted_cdf")) if some else None,
+        "max_tokens": int(tokens.max()) if some else None,
+        "document_tokens": document_tokens,
+        "indexed_tokens": indexed,
+        "storage": indexed / document_tokens if document_tokens else None,
+    }
+
+
+def index_cost(index: Index, context_tokens: Sequence[int] = ()) -> dict[str, Json]:
+    """Sizes in tokens of the index's tokenizer; `context_tokens` is what each question's hits have."""
+    stats = index.stats()
+    tokens = index.source.chunk_table().tokens
+    beside = stats.indexed_tokens - int(tokens.sum())
+    # Late vectors read every document once, whatever the chunks; own ones read each chunk with its context.
+    passes = {
+        "late": stats.tokens,
+        "own": stats.indexed_tokens,
+        "both": stats.tokens + stats.indexed_tokens,
+        "none": 0,
+    }
+    return {
+        **chunk_cost(tokens, stats.tokens, beside=beside),
+        "tokens_embedded": passes[index.settings.vectors],
+        "index_bytes": stats.bytes,
+        "context_tokens": sum(context_tokens) / len(context_tokens) if context_tokens else None,
+    }
+
+
+def cost_of(index: Index | None, context_tokens: Sequence[int]) -> dict[str, Json]:
+    """Beside quality, always: of the index where there is one, and of what is read for a question."""
+    if index is not None:
+        return index_cost(index, context_tokens)
+    mean = sum(context_tokens) / len(context_tokens) if context_tokens else None
+    return {"context_tokens": mean}
+
+
+class Ask(Protocol):
+    """Answers questions; at most `k` hits, at most `budget` tokens."""
+
+    def __call__(
+        self,
+        queries: Sequence[Query],
+        *,
+        k: int | None,
+        budget: int | None,
+        advance: OnProgress | None = None,
+    ) -> list[list[Hit]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedSystem:
+    """Documents in a fixed order, their chunks where they are known, and who answers."""
+
+    documents: Sequence[Document]
+    ask: Ask
+    chunking: Chunking | None = None
+    """None: answers without an index behind them."""
+    deeper: bool = True
+    """Whether more hits can be had than were asked for first; the first ones stay the same then."""
+    configuration: Mapping[str, Json] = field(default_factory=dict)
+    index: Index | None = None
+    """What is asked, where it is an index."""
+    position: Position | None = None
+    """How exact the offsets of chunks from a file are."""
+    chunk_ids: Sequence[tuple[str, Passage]] = ()
+    """What the file calls its chunks, where they come from one."""
+    tokenizer: TokenizerLike = DEFAULT_TOKENIZER
+    """What budgets and hits are counted by."""
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """By the id of a question, why nobody knows what would be retrieved: it has no scores."""
+    latency: Mapping[str, float] = field(default_factory=dict)
+    """How long a question takes, where that was measured."""
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """A document's position by its id."""
+        return {document.id: number for number, document in enumerate(self.documents)}
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """A document's text by its id."""
+        return {document.id: document.text for document in self.documents}
+
+
+_AT_ONCE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class SearchParameters:
+    """How an index is asked, as `Index.search` takes it."""
+
+    retriever: str | Retriever | None = None
+    neighbours: int = 0
+    mmr: float | None = None
+    reranker: Reranker | None = None
+    where: tuple[Clause, ...] = ()
+    tokenizer: TokenizerLike | None = None
+    """What the budget is counted by; None: as the index counts."""
+
+
+def index_system(
+    index: Index, searching: SearchParameters, budget: int | None, position: Position | None = None
+) -> EvaluatedSystem:
+    """Everything the index holds, asked in one way; `position` is of given chunks that it was made of."""
+    name, retriever = _retriever(index, searching, budget)
+    tokenizer = index.settings.tokenizer if searching.tokenizer is None else searching.tokenizer
+    steps = SearchRequest(None, None, searching.neighbours, searching.mmr, searching.reranker)
+
+    def ask(
+        queries: Sequence[Query],
+        *,
+        k: int | None,
+        budget: int | None,
+        advance: OnProgress | None = None,
+    ) -> list[list[Hit]]:
+        found: list[list[Hit]] = []
+        for low in range(0, len(queries), _AT_ONCE):
+            block = queries[low : low + _AT_ONCE]
+            found += index.search(
+                block, k=k, budget=budget, retriever=retriever,
+                neighbours=searching.neighbours, mmr=searching.mmr, reranker=searching.reranker,
+                where=searching.where, tokenizer=tokenizer,
+            )  # fmt: skip
+            if advance:
+                advance(len(block), f"{len(found):,} of {len(queries):,} questions")
+        return found
+
+    settings = index.settings
+    configuration: dict[str, Json] = {
+        "strategy": settings.strategy,
+        "embedder": settings.embedder,
+        "vectors": settings.vectors,
+        "context": settings.context,
+        "language": settings.language,
+        "tokenizer": get_tokenizer(tokenizer).name,
+        "retriever": name,
+        "neighbours": searching.neighbours,
+        "mmr": searching.mmr,
+        "reranker": searching.reranker.identity if searching.reranker else None,
+    }
+    if searching.where:
+        configuration["where"] = [str(condition) for condition in searching.where]
+    if settings.llm_identity:
+        configuration["context_llm"] = settings.llm_identity
+    if settings.maxsim:
+        configuration["maxsim"] = settings.maxsim
+    if settings.graph:
+        configuration["graph"] = settings.graph
+    if settings.names:
+        configuration["names"] = settings.names
+    documents = [index.source.document(number) for number in index.source.document_numbers()]
+    # Steps behind the ranking look at the hits together: more hits would change the first ones.
+    deeper = not steps.needs_chunks and steps.reranker is None
+    return EvaluatedSystem(
+        documents, ask, chunking_of(index), deeper, configuration, index, position, tokenizer=tokenizer
+    )  # fmt: skip
+
+
+def chunking_of(index: Index) -> Chunking:
+    """All chunks of an index; documents in the order of their numbers."""
+    return Chunking(*index.source.chunk_table())
+
+
+def is_for_budgets(retriever: Retriever) -> bool:
+    """Whether it hands out spans that fill a budget instead of chunks."""
+    return not hasattr(retriever, "rank")
+
+
+def usual_budget(searching: SearchParameters, budget: int | None) -> int | None:
+    """The budget of a search: the one given, or the usual one of a retriever that needs one."""
+    if budget is None and searching.retriever is not None:
+        chosen = get_retriever(searching.retriever)
+        return DEFAULT_BUDGET if is_for_budgets(chosen) else None
+    return budget
+
+
+def _retriever(
+    index: Index, searching: SearchParameters, budget: int | None
+) -> tuple[str, Retriever]:
+    wanted = SearchRequest(None, budget, searching.neighbours, searching.mmr, searching.reranker)
+    given = searching.retriever or default_retriever(index.source, wanted)
+    made = get_retriever(given)
+    name = spec.parse(given)[0] if isinstance(given, str) else type(given).__name__
+    return spec.describe(name, made), made
+
+
+def hits_system(
+    documents: Sequence[Document],
+    hits: Mapping[str, Sequence[Hit]],
+    configuration: Mapping[str, Json],
+    tokenizer: TokenizerLike = DEFAULT_TOKENIZER,
+) -> EvaluatedSystem:
+    """Hits by the id of their question; a question without any was answered with nothing."""
+
+    def ask(
+        queries: Sequence[Query],
+        *,
+        k: int | None,
+        budget: int | None,
+        advance: OnProgress | None = None,
+    ) -> list[list[Hit]]:
+        own = [list(hits.get(query.id, ()))[:k] for query in queries]
+        return own if budget is None else [list(_fitting(each, budget, tokenizer)) for each in own]
+
+    configuration = {**configuration, "tokenizer": get_tokenizer(tokenizer).name}
+    return EvaluatedSystem(documents, ask, configuration=configuration, tokenizer=tokenizer)
+
+
+def _fitting(hits: Sequence[Hit], budget: int, tokenizer: TokenizerLike) -> Iterator[Hit]:
+    """Hits in their order while they fit; the one that crosses the budget is cut there."""
+    left = budget
+    for hit in hits:
+        if left <= 0:
+            return
+        if hit.token_count <= left:
+            yield hit
+        elif not hit.level:  # half a summary would say something else
+            place = [np.array([value]) for value in (0, hit.start, hit.end, left)]
+            end = int(TokenCut([hit.document], tokenizer).ends(*place)[0])
+            if end > hit.start:
+                yield replace(hit, end=end, token_count=left)
+        left -= hit.token_count
+
+
+Hits = list[list[Hit]]
+
+_DEEPEST = 100_000
+"""Hits a question at most, however small the chunks: no budget of tokens needs more."""
+
+
+@dataclass(slots=True)
+class SearchRun:
+    """Remembers what was answered, so that several metrics share one search."""
+
+    system: EvaluatedSystem
+    queries: Sequence[Query]
+    k: int | None
+    budget: int | None
+    """Of the run itself: what a user of this retriever would ask for."""
+    advance: OnProgress | None = None
+    _known: dict[int, Hits] = field(default_factory=dict)
+    _shown: Hits | None = None
+    _tables: dict[int, tuple[Hits, HitTable]] = field(default_factory=dict)
+    """With the hits themselves, so that no other list gets their id."""
+
+    @property
+    def shown(self) -> Hits:
+        """What the user gets: `k` hits, or those that fill the budget."""
+        if self._shown is None:
+            if self.budget is not None:
+                self._shown = self._ask(None, self.budget)
+            else:
+                assert self.k is not None
+                self._shown = self.top(self.k)
+        return self._shown
+
+    def prepare(self, depths: Iterable[int]) -> None:
+        """Asks once for the deepest of these, where the first hits do not depend on how many are wanted."""
+        deepest = max(depths, default=0)
+        if self.budget is None and self.system.deeper and deepest:
+            self._known[deepest] = self._ask(deepest, None)
+
+    def top(self, k: int) -> Hits:
+        """The best `k`; those of a search within a budget are taken from what it gave."""
+        if self.budget is not None:
+            return _first(self.shown, k)
+        if k not in self._known:
+            deeper = [depth for depth in self._known if depth >= k and self.system.deeper]
+            self._known[k] = _first(self._known[min(deeper)], k) if deeper else self._ask(k, None)
+        return self._known[k]
+
+    def filling(self, tokens: int) -> Hits:
+        """Enough hits to fill so many tokens, or all there are."""
+        if self.budget is not None:
+            # What fills another budget is another search: it may hand out other places, not only more or fewer.
+            return self.shown if tokens == self.budget else self._ask(None, tokens)
+        deeper = self.system.deeper
+        # Where the first hits depend on how many are wanted, it is not for other metrics to say how many.
+        depth = max([*self._known, self.k or 1]) if deeper else self.k or 1
+        before = [0] * len(self.queries)
+        while True:
+            found = self.top(depth)
+            sizes = [sum(hit.token_count for hit in own) for own in found]
+            # A question with fewer hits than asked for has no more, unless neighbours were made one: then it has
+            # no more when asking for more brings no more text.
+            has_more = [
+                len(own) >= depth or (not deeper and size > last)
+                for own, size, last in zip(found, sizes, before, strict=True)
+            ]
+            short = any(more and size < tokens for more, size in zip(has_more, sizes, strict=True))
+            if not short or depth >= _DEEPEST:
+                return found
+            before, depth = sizes, depth * 4
+
+    def hits(self, wanted: MetricAt) -> Hits:
+        """What a metric looks at."""
+        if wanted.tokens:
+            return self.filling(wanted.at)
+        return self.top(wanted.at) if wanted.at else self.shown
+
+    def table(self, wanted: MetricAt) -> HitTable:
+        """The same as arrays."""
+        hits = self.hits(wanted)
+        if id(hits) not in self._tables:
+            self._tables[id(hits)] = hits, HitTable.of(hits, self.system.numbers)
+        return self._tables[id(hits)][1]
+
+    @property
+    def deepest(self) -> Hits:
+        """As many hits as were looked at for any metric; of another search no rank would be one of this."""
+        if self.budget is not None or not self._known or not self.system.deeper:
+            return self.shown
+        return self._known[max(self._known)]
+
+    def _ask(self, k: int | None, budget: int | None) -> Hits:
+        found = self.system.ask(self.queries, k=k, budget=budget, advance=self.advance)
+        return [sorted(own, key=lambda hit: hit.rank) for own in found]
+
+
+def _first(hits: Hits, k: int) -> Hits:
+    return [own[:k] for own in hits]

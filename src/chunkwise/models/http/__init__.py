@@ -1,1 +1,0 @@
-"""JSON over HTTP to the endpoints of models: the client (addresses, keys, retries) and batches."""

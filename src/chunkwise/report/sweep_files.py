@@ -1,0 +1,146 @@
+"""The files of a sweep: results, recommendation, and a report that shows the choice beside a default."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.chunkers.chunk import chunk_document
+from chunkwise.core import Document
+from chunkwise.evaluation.evaluate import evaluate
+from chunkwise.evaluation.results import QuestionResult, Results
+from chunkwise.evaluation.sources import in_reading_order
+from chunkwise.metrics.cuts.boundary_issues import QUESTION as OF_CUTS
+from chunkwise.records.read import OnBadRow
+from chunkwise.report.page import write_page
+from chunkwise.report.views.side_by_side import (
+    ComparedDocument,
+    ComparedQuestion,
+    RetrievedSpan,
+    SideBySide,
+    SideResult,
+)
+from chunkwise.report.views.tuning import tuning_view
+from chunkwise.retrieval.indexes import index
+from chunkwise.retrieval.retrievers import graph_for
+from chunkwise.tuning.recommendation import recommendation_of, snippets, write_recommendation
+from chunkwise.tuning.run.sweep_folder import RECOMMENDATION, REPORT, RESULTS
+from chunkwise.tuning.sweep import Configuration
+from chunkwise.tuning.sweep_result import write_sweep_result
+from chunkwise.tuning.tune import CompletedSweep
+
+_QUESTIONS = 200
+_DOCUMENTS = 20
+
+
+def write_sweep_files(
+    completed: CompletedSweep,
+    folder: Path,
+    *,
+    on_bad: OnBadRow | None = None,
+    page: Path | None = None,
+) -> list[str]:
+    """The names of the files; an older recommendation goes where there is none now. `page` is the report once more."""
+    written = [RESULTS, REPORT]
+    tuning, sweep = completed.result, completed.prepared.sweep
+    recommendation, code = completed.recommendation, None
+    write_sweep_result(tuning, folder / RESULTS)
+    if recommendation is None:
+        (folder / RECOMMENDATION).unlink(missing_ok=True)
+    else:
+        write_recommendation(recommendation, folder / RECOMMENDATION, tuning.sentence)
+        documents = sweep.documents or ("documents/",)
+        code = (
+            None
+            if recommendation.is_pipeline
+            else snippets(
+                recommendation, documents, str(folder / RECOMMENDATION), reading=sweep.reading
+            )
+        )
+        written.insert(0, RECOMMENDATION)
+    try:
+        sides = side_by_side(completed)
+    except (
+        ChunkwiseError
+    ) as error:  # a model that no longer answers: the rest of the report is as good
+        if on_bad is not None:
+            on_bad(f"the questions one by one are not in the report: {error}")
+        sides = None
+    view = tuning_view(tuning, side_by_side=sides, code=code)
+    write_page(view, folder / REPORT)
+    if page is not None:
+        write_page(view, page)
+    return written
+
+
+def side_by_side(completed: CompletedSweep) -> SideBySide | None:
+    """The choice and the default it is compared with, evaluated once more; None: one of them is missing."""
+    tuning, material = completed.result, completed.prepared.inputs
+    objective, documents = completed.prepared.sweep.objective, material.documents
+    known = {outcome.configuration.key: outcome.configuration for outcome in tuning.outcomes}
+    chosen = known.get(tuning.chosen)
+    default = next((known[other.key] for other in tuning.against if other.key in known), None)
+    if chosen is None or default is None or completed.prepared.sweep.pipeline:
+        return None  # a pipeline of the user's own is not asked again to be drawn
+    ours, theirs = (_evaluated(side, completed) for side in (chosen, default))
+    others = {question.id: question for question in theirs.questions}
+    gold = {
+        query.id: tuple(place for reference in query.references for place in reference.places)
+        for query in material.questions.queries
+    }
+    order = sorted(ours.questions, key=lambda question: _score(question, objective))[:_QUESTIONS]
+    questions = tuple(
+        ComparedQuestion(
+            question.id, question.text, gold[question.id], _result(question, objective),
+            _result(others[question.id], objective),
+        )
+        for question in order
+    )  # fmt: skip
+    cut = tuple(
+        ComparedDocument(document.id, _cuts(document, chosen), _cuts(document, default))
+        for document in documents[:_DOCUMENTS]
+    )
+    names = [(chosen.label, ours), (default.label, theirs)]
+    return SideBySide(
+        chosen.label, default.label, questions, {document.id: document.text for document in documents}, cut,
+        {name: result.cuts for name, result in names if result.cuts is not None},
+    )  # fmt: skip
+
+
+def _evaluated(configuration: Configuration, completed: CompletedSweep) -> Results:
+    sweep, material = completed.prepared.sweep, completed.prepared.inputs
+    settings = recommendation_of(configuration, sweep)
+    # As the recommendation has it made: with names, and with token vectors, where it was measured by them.
+    made = index(
+        in_reading_order(material.documents), settings.strategy,
+        embedder=(None if configuration.embedder else completed.embedder) or settings.embedder or None,
+        vectors=configuration.vectors, context=configuration.context, tokenizer=settings.tokenizer,
+        maxsim=settings.maxsim or None, graph=graph_for(settings.retriever),
+    )  # fmt: skip
+    return evaluate(
+        made, material.questions, retriever=settings.retriever, neighbours=settings.neighbours,
+        k=settings.k if settings.budget is None else None,
+        budget=settings.budget, tokenizer=settings.tokenizer, reranker=settings.reranker or None,
+        metrics=[sweep.objective, OF_CUTS.name],
+    )  # fmt: skip
+
+
+def _score(question: QuestionResult, objective: str) -> tuple[bool, float]:
+    score = question.scores.get(objective)
+    return score is None, score or 0.0
+
+
+def _result(question: QuestionResult, objective: str) -> SideResult:
+    hits = tuple(
+        RetrievedSpan(hit.doc_id, hit.start, hit.end, hit.rank, hit.summary)
+        for hit in question.hits
+    )
+    return SideResult(question.scores.get(objective), hits, question.missed)
+
+
+def _cuts(document: Document, configuration: Configuration) -> tuple[tuple[int, int], ...]:
+    if not configuration.strategy:
+        return ()
+    return tuple(
+        (each.start, each.end) for each in chunk_document(document, configuration.strategy)
+    )

@@ -1,0 +1,27 @@
+"""An index in any database that keeps rows and finds the nearest vectors: what an engine is written on."""
+
+from __future__ import annotations
+
+from chunkwise.retrieval.databases.index import StoredIndex
+from chunkwise.retrieval.databases.store import (
+    PARTS,
+    NewerState,
+    PartName,
+    Store,
+    StoredDocument,
+    StoreProblem,
+    position_of,
+)
+from chunkwise.retrieval.databases.update import StoredEngine
+
+__all__ = [
+    "PARTS",
+    "NewerState",
+    "PartName",
+    "Store",
+    "StoreProblem",
+    "StoredDocument",
+    "StoredEngine",
+    "StoredIndex",
+    "position_of",
+]

@@ -1,0 +1,426 @@
+"""Tables, lists and code in what is found: whole with their lead-ins, or a part with the header or fence it needs."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import OrderedDict
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import pairwise
+from threading import Lock
+from typing import Literal, NamedTuple
+
+from chunkwise.core import Block, Document, Span
+from chunkwise.text.analyzed import Analyzed
+
+_HEADING_KINDS = ("heading", "header")
+_AROUND = 1000
+"""Characters before and behind a stretch that help to tell what its lines are."""
+
+
+def is_table_header(document: Document, start: int, end: int) -> bool:
+    """Whether these lines are a table's header: declared as one, or ended by a line such as `|---|---|`."""
+    if document.blocks is not None:
+        at = bisect_right(document.blocks, start, key=_heading_start) - 1
+        return at >= 0 and document.blocks[at].kind == "header"
+    line = document.text[start:end].rstrip().rpartition("\n")[2]
+    return "|" in line and "-" in line and not line.strip("|:- \t")
+
+
+def end_before_headings(document: Document, start: int, end: int) -> int:
+    """Where a stretch ends without the headings and headers at its end; its start where it has nothing else."""
+    for lead in _headings_backwards(document, start, end):
+        if document.text[lead.end : end].strip():
+            break
+        end = max(start, lead.start)
+    return end
+
+
+def _headings_backwards(document: Document, start: int, end: int) -> Iterator[Span]:
+    """Headings and headers that lie in a stretch, the last first, up to the first block of another kind."""
+    blocks, shift = document.blocks, 0
+    if blocks is None:
+        shown = document.text[start:end]
+        if "\n" not in shown[len(shown.rstrip()) :]:
+            return  # it ends inside a line, as most cuts do: nothing has to be analysed
+        # From the start of a line: the rest of a heading is not known by itself.
+        floor = max(0, start - _AROUND)
+        shift = max(floor, document.text.rfind("\n", floor, start) + 1)
+        text = document.text[shift : end + _AROUND]
+        part = Document("", text, format=document.format, language=document.language)
+        blocks = tuple(Analyzed(part).blocks)
+    for at in range(bisect_left(blocks, end - shift, key=_heading_start) - 1, -1, -1):
+        block = blocks[at]
+        if block.kind not in _HEADING_KINDS or block.end + shift <= start:
+            return
+        yield Span(block.start + shift, block.end + shift)
+
+
+def _heading_start(block: Block) -> int:
+    return block.start
+
+
+BlockName = Literal["code", "table", "list"]
+
+_FENCE = re.compile(r"(`{3,}|~{3,})[^\n]*")
+_TICKS = re.compile(r"`{3,}")
+_LONE_MARKER = re.compile(r"(?:[-*+•–]|\d{1,3}[.)]|\(?[a-zA-Z0-9]{1,3}\))")
+_COMMENT, _COMMENT_END = "<!--", "-->"
+_REST_OF_LINE = re.compile(r"[ \t]*\n")
+_LONG_ITEM = 200
+"""Characters; items longer than this on average are paragraphs of their own, as the clauses of a contract."""
+_CLOSING = ")]}"
+_LINE = re.compile(r"([ \t]*)(\S?)[^\n]*\n?")
+_COMMENT_LINE = re.compile(r"#(?![A-Za-z])|//|/\*|\*(?=[ /])|--(?=[ \n])|;;")
+"""How a line of comment begins in some language; `#include` is none."""
+_FAR = 2000
+"""Characters around a line of code in which what belongs to it is sought."""
+_LONGEST_HEAD = 2000
+"""Characters of a fence or of a table's header that are put before a part of the block."""
+
+
+class WholeBlock(NamedTuple):
+    """A code block, a table or a list; the last sentence before it belongs to it where it leads it in."""
+
+    kind: BlockName
+    start: int
+    """Of the lead-in, where there is one."""
+    own: int
+    """Where the block itself starts."""
+    body: int
+    """Where its first line of code, row or item starts, behind an opening fence or a header."""
+    body_end: int
+    """Where the closing fence starts; elsewhere the end."""
+    end: int
+
+
+class Frame(NamedTuple):
+    """What is shown around a part of a block so that it can be read: a fence opened and closed, a table's header."""
+
+    opening: str = ""
+    closing: str = ""
+
+
+NO_FRAME = Frame()
+
+
+class WholeBlocks:
+    """Of one document: found when first asked for."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+
+    @cached_property
+    def _blocks(self) -> list[WholeBlock]:
+        """In order; none overlaps another, but a lead-in may be the item of a list above."""
+        analyzed, text = Analyzed(self.document), self.document.text
+        if self.document.format == "code":
+            # Lines without a blank one between them; no grammar is needed for that.
+            bounds = [*analyzed.paragraphs.tolist(), len(text)]
+            return [WholeBlock("code", a, a, a, b, b) for a, b in pairwise(bounds)]
+        blocks = analyzed.blocks
+        led = {own: start for start, own, _ in analyzed.lead_ins.tolist()}
+        found = [
+            _code(text, led.get(start, start), start, end) for start, end in blocks.code.tolist()
+        ]
+        items = blocks.start[blocks.of("item")]
+        for start, end in blocks.lists.tolist():
+            held = int(items.searchsorted(end) - items.searchsorted(start))
+            if end - start <= _LONG_ITEM * held:
+                found.append(WholeBlock("list", led.get(start, start), start, start, end, end))
+        headers = blocks.spans("header")
+        ends = dict(headers.tolist())
+        for start, end in blocks.tables.tolist():
+            body = min(ends.get(start, start), end)
+            body += len(text[body:end]) - len(text[body:end].lstrip()) if body > start else 0
+            found.append(WholeBlock("table", led.get(start, start), start, body, end, end))
+        return sorted(found, key=lambda block: block.own)
+
+    @cached_property
+    def _owns(self) -> list[int]:
+        return [block.own for block in self._blocks]
+
+    def around(self, start: int, end: int) -> WholeBlock | None:
+        """The block that a sentence, row or line is part of, or leads in."""
+        at = bisect_right(self._owns, start)
+        # The block that a sentence leads in goes before the one it is part of.
+        for block in (*self._blocks[at : at + 1], *self._blocks[max(at - 1, 0) : at]):
+            if start < block.end and block.start < end:
+                return block
+        return None
+
+    def parts_of_code(self, block: WholeBlock, at: int) -> list[Span]:
+        """What a line of code is read with, the largest first: up to blank lines, then what is indented below."""
+        if not block.body <= at < block.body_end:
+            return []
+        text = self.document.text
+        before, behind = text.rfind("\n\n", block.body, at), text.find("\n\n", at, block.body_end)
+        part = Span(
+            block.body if before < 0 else before + 2,
+            block.body_end if behind < 0 else behind + 2,
+        )
+        return [part, *_statements(text, part, at)]
+
+    def heads(self, start: int, end: int) -> bool:
+        """Whether a stretch that ends here is a lead-in, an opening fence or a header, and nothing of what it heads."""
+        block = self.around(start, end)
+        return block is not None and block.body > block.start and end <= block.body
+
+    @cached_property
+    def comments(self) -> list[Span]:
+        """Of Markdown, outside of code; what is never closed hides nothing."""
+        if self.document.format != "markdown" or _COMMENT not in self.document.text:
+            return []
+        found, at, text = [], 0, self.document.text
+        ticks = 0  # in this line so far: an odd number opens code
+        while (start := text.find(_COMMENT, at)) >= 0:
+            line = text.rfind("\n", at, start) + 1
+            ticks = (0 if line else ticks) + text.count("`", max(line, at), start)
+            if ticks % 2 or text[start - 1 : start] == "\\" or self._in_code(start):
+                at = start + len(_COMMENT)
+                continue
+            end = text.find(_COMMENT_END, start + len(_COMMENT))
+            if end < 0:
+                break
+            at = end + len(_COMMENT_END)
+            found.append(Span(start, at))
+        return found
+
+    def hidden(self, start: int, end: int) -> tuple[Span, ...]:
+        """The comments that a stretch touches, each with the line that it leaves empty."""
+        comments = self.comments
+        if not comments:
+            return ()
+        first = bisect_right(comments, start, key=_end)
+        stop = bisect_left(comments, end, key=_start)
+        text, found = self.document.text, []
+        for low, high in comments[first:stop]:
+            behind = _REST_OF_LINE.match(text, high)
+            if behind is not None and _opens_line(text, low):
+                high = behind.end()
+            found.append(Span(max(low, start), min(high, end)))
+        return tuple(found)
+
+    def _in_code(self, at: int) -> bool:
+        block = self.around(at, at + 1)
+        return block is not None and block.kind == "code" and block.own <= at
+
+    def is_hidden(self, start: int, end: int) -> bool:
+        """Whether nothing is there but comments."""
+        found = self._without_comments(start, end)
+        return found.start == found.end
+
+    def _without_comments(self, start: int, end: int) -> Span:
+        """Without white space and comments at the edges."""
+        text, comments = self.document.text, self.comments
+        while True:
+            inside = text[start:end]
+            low = start + len(inside) - len(inside.lstrip())
+            high = start + len(inside.rstrip())
+            if comments and low < high:
+                before = bisect_right(comments, low, key=_start) - 1
+                behind = bisect_right(comments, high - 1, key=_start) - 1
+                if before >= 0 and low < comments[before].end:
+                    start, end = min(comments[before].end, high), high
+                    continue
+                if behind >= 0 and high <= comments[behind].end:
+                    start, end = low, max(comments[behind].start, low)
+                    continue
+            # White space before a text is its indentation, unless a whole line or a comment was taken away.
+            return Span(
+                start if low < high and "\n" not in inside[: low - start] else low, max(low, high)
+            )
+
+    def readable(self, start: int, end: int) -> Span:
+        """Without what says nothing at its edges: comments, fences without code, lead-ins and headers without more.
+
+        Empty where nothing is left but marks.
+        """
+        span = self._without_comments(start, end)
+        while span.start < span.end:
+            trimmed = self._without_edge(span)
+            if trimmed == span:
+                break
+            span = self._without_comments(*trimmed)
+        text = self.document.text[span.start : span.end].strip()
+        if not any(map(str.isalnum, text)) or _LONE_MARKER.fullmatch(text):
+            return Span(span.start, span.start)
+        return span
+
+    def _without_edge(self, span: Span) -> Span:
+        led = self.around(span.end - 1, span.end)
+        if led is not None and span.start < led.start and span.end <= led.body > led.start:
+            return Span(span.start, led.start)
+        last = self._code_at(span.end - 1)
+        if last is not None and last.own < span.end <= last.body:
+            return Span(span.start, max(span.start, last.own))
+        first = self._code_at(span.start)
+        if first is not None and first.body_end <= span.start < first.end:
+            return Span(min(first.end, span.end), span.end)
+        return span
+
+    def _code_at(self, at: int) -> WholeBlock | None:
+        """The fenced code a position lies in."""
+        number = bisect_right(self._owns, at) - 1
+        block = self._blocks[number] if number >= 0 else None
+        if block is None or block.kind != "code" or block.body == block.own or at >= block.end:
+            return None
+        return block
+
+    def frame(self, start: int, end: int) -> Frame:
+        """What a stretch needs around it: the fence of code that it begins or ends in, the header of its rows."""
+        if start >= end or not self._may_be_framed:
+            return NO_FRAME
+        text, opening, closing = self.document.text, "", ""
+        number = bisect_right(self._owns, start) - 1
+        block = self._blocks[number] if number >= 0 else None
+        if block is not None and block.own < block.body <= start < block.end:
+            head = text[block.own : block.body].rstrip()
+            if len(head) <= _LONGEST_HEAD and start < block.body_end:
+                opening = _indentation(text, block.own) + head + "\n"
+        code = self._code_at(end - 1)
+        if code is not None and code.own < end <= code.body_end and code.body < end:
+            fence = _FENCE.match(text, code.own)
+            assert fence is not None
+            closing = _indentation(text, code.own) + fence[1]
+            if not text[start:end].endswith("\n"):
+                closing = f"\n{closing}"
+        return Frame(opening, closing)
+
+    def quoted(self, start: int, end: int) -> Frame:
+        """The same for a stretch among words: of a file of code with a fence, and its first line indented."""
+        if self.document.format != "code":
+            return self.frame(start, end)
+        text = self.document.text
+        ticks = max((len(match[0]) for match in _TICKS.finditer(text, start, end)), default=2)
+        fence = "`" * max(ticks + 1, 3)
+        line = text.rfind("\n", 0, start) + 1
+        indentation = text[line:start]
+        opening = f"{fence}{self.document.language}\n{'' if indentation.strip() else indentation}"
+        return Frame(opening, fence if text[start:end].endswith("\n") else f"\n{fence}")
+
+    @cached_property
+    def _may_be_framed(self) -> bool:
+        """Whether there is a fence or a table at all, told without reading the layout."""
+        if self.document.blocks is not None:
+            return any(block.kind in ("header", "code") for block in self.document.blocks)
+        text = self.document.text
+        return self.document.format != "code" and any(mark in text for mark in ("```", "~~~", "|"))
+
+
+def _code(text: str, start: int, own: int, end: int) -> WholeBlock:
+    fence = _FENCE.match(text, own, end)
+    if fence is None:
+        return WholeBlock("code", start, own, own, end, end)
+    body = min(fence.end() + 1, end)
+    last = max(text.rfind("\n", own, end) + 1, body)
+    line = text[last:end].strip()
+    closed = len(line) >= len(fence[1]) and not line.strip(fence[1][0])
+    return WholeBlock("code", start, own, body, last if closed else end, end)
+
+
+def _statements(text: str, part: Span, at: int) -> list[Span]:
+    """Lines that are one by their indentation: comments, the line below, what is deeper, the bracket that closes it.
+
+    The largest first; none reaches further than some forty lines.
+    """
+    low, high = max(part.start, at - _FAR), min(part.end, at + _FAR)
+    lines = [_Line.of(each) for each in _LINE.finditer(text, low, high)]
+    if low > part.start:
+        lines = lines[1:]  # it may have begun before
+    own = sum(line.start <= at for line in lines) - 1
+    if own < 0:
+        return []
+    found = []
+    levels = {line.indent for line in lines[: own + 1] if line.indent <= lines[own].indent}
+    for level in sorted(levels):
+        first = next((each for each in range(own, -1, -1) if lines[each].opens(level)), None)
+        if first is None:
+            continue
+        told = first
+        while told + 1 < len(lines) and lines[told].tells_of(lines[told + 1]):
+            told += 1
+        while first and lines[first - 1].tells_of(lines[first]):
+            first -= 1
+        behind = next((line for line in lines[max(told, own) + 1 :] if line.ends(level)), None)
+        if behind is not None or high == part.end:
+            found.append(Span(lines[first].start, behind.start if behind is not None else high))
+    return found
+
+
+class _Line(NamedTuple):
+    start: int
+    indent: int
+    closes: bool
+    """Whether it begins with a bracket that closes what stands above."""
+    is_comment: bool
+
+    @classmethod
+    def of(cls, match: re.Match[str]) -> _Line:
+        closes = bool(match[2]) and match[2] in _CLOSING
+        is_comment = _COMMENT_LINE.match(match.string, match.start(2)) is not None
+        return cls(match.start(), len(match[1]), closes, is_comment)
+
+    def tells_of(self, below: _Line) -> bool:
+        """Whether it is a comment on the next line, or goes on there."""
+        return self.is_comment and self.indent == below.indent
+
+    def opens(self, level: int) -> bool:
+        return self.indent <= level and not self.closes
+
+    def ends(self, level: int) -> bool:
+        """Whether what stands at this level ends before it."""
+        return self.indent < level or self.opens(level)
+
+
+def _indentation(text: str, at: int) -> str:
+    before = text[max(text.rfind("\n", 0, at) + 1, at - 40) : at]
+    return "" if before.strip() else before
+
+
+def _opens_line(text: str, at: int) -> bool:
+    return not text[text.rfind("\n", 0, at) + 1 : at].strip()
+
+
+def _start(span: Span) -> int:
+    return span.start
+
+
+def _end(span: Span) -> int:
+    return span.end
+
+
+_KEPT = 256
+"""Documents whose blocks are kept."""
+_CHARACTERS = 1 << 23
+"""In all of them."""
+
+
+class _Kept:
+    """The blocks of the documents asked for last: many questions meet the same ones."""
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[int, WholeBlocks] = OrderedDict()
+        self._size = 0
+        self._lock = Lock()
+
+    def of(self, document: Document) -> WholeBlocks:
+        with self._lock:
+            found = self._found.get(id(document))
+            if found is not None:
+                self._found.move_to_end(id(document))
+                return found
+            # It keeps its document alive, and with it the id.
+            found = self._found[id(document)] = WholeBlocks(document)
+            self._size += len(document.text)
+            while len(self._found) > 1 and (self._size > _CHARACTERS or len(self._found) > _KEPT):
+                self._size -= len(self._found.popitem(last=False)[1].document.text)
+            return found
+
+
+_kept = _Kept()
+
+
+def whole_blocks(document: Document) -> WholeBlocks:
+    return _kept.of(document)

@@ -1,0 +1,166 @@
+"""What programs ask for beside what pages show: a text cut into chunks, questions scored against the index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.parameters import param
+from chunkwise.base.untrusted import unmarked
+from chunkwise.base.wording import counted
+from chunkwise.chunkers.chunk import chunk_text
+from chunkwise.evaluation.evaluate import evaluate as evaluated
+from chunkwise.evaluation.results import Figure, Json, QuestionResult
+from chunkwise.report.views.view import View
+from chunkwise.retrieval.shard_requests import answer_shard
+from chunkwise.studio.documents import strategy_of
+from chunkwise.studio.project import Project
+from chunkwise.studio.read_request import NotReady
+
+MOST_QUESTIONS = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChunkRequest:
+    """A text, and what cuts it."""
+
+    text: str
+    strategy: str = param("", 'as "name(parameter=value)"; empty: that of the index')
+    format: str = param("auto", "what the text is", choices=("auto", "text", "markdown"))
+    id: str = param("text", "what the ids of the chunks begin with")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShardRequest:
+    """What the coordinator of a sharded index asks."""
+
+    call: str = param("about", "what is asked")
+    given: str = param("{}", "with what, as JSON")
+
+
+@dataclass(frozen=True, slots=True)
+class ShardAnswer(View):
+    """What one part of an index knows."""
+
+    answer: str
+    """As JSON."""
+
+
+def shard(project: Project, request: ShardRequest) -> ShardAnswer:
+    index = project.ready_index()
+    with project.search_lock:
+        return ShardAnswer(answer_shard(index.source, str(request.call), str(request.given)))
+
+
+@dataclass(frozen=True, slots=True)
+class ServedChunk:
+    """A chunk: its text is that of the request between two places, in code points."""
+
+    id: str
+    start: int
+    end: int
+    token_count: int
+    section: str
+    text: str
+    context: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChunksAnswer(View):
+    """The chunks of a text."""
+
+    strategy: str
+    chunks: tuple[ServedChunk, ...]
+
+
+def chunk(project: Project, request: ChunkRequest) -> ChunksAnswer:
+    text = str(request.text)
+    strategy = (
+        strategy_of(request.strategy, len(text), project)
+        if request.strategy
+        else project.corpus.strategy
+    )
+    found = chunk_text(text, strategy, format=str(request.format), id=str(request.id))
+    return ChunksAnswer(
+        strategy.label,
+        tuple(
+            ServedChunk(
+                each.id, each.start, each.end, each.token_count, each.section_path, each.text, each.context
+            )
+            for each in found
+        ),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateRequest:
+    """Questions with their references, and how they are searched for."""
+
+    questions: tuple[Mapping[str, Json], ...]
+    """Records as a file of questions has them: {"query": …, "relevant_text": …}."""
+    retriever: str = param("", 'as "name(parameter=value)"; empty: what suits the index')
+    budget: int | None = param(
+        None, "tokens of the hits for a question; none: k hits", unit="tokens", low=1, high=100_000
+    )
+    k: int | None = param(
+        None,
+        "hits for a question; 5 without a budget (multiscale, graph: 1,000 tokens)",
+        low=1,
+        high=1_000,
+    )
+    metrics: tuple[str, ...] = param((), "names of metrics; none: all that need no language model")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredQuestion:
+    """One question, by metric; None: it could not be scored, `unscored` says why."""
+
+    id: str
+    scores: Mapping[str, float | None]
+    unscored: Mapping[str, str]
+    missed: int
+    """Passages that no hit has."""
+    context_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluateAnswer(View):
+    """The figures of an evaluation with their intervals, and every question's scores."""
+
+    label: str
+    objective: str
+    summary: Mapping[str, Figure]
+    questions: tuple[ScoredQuestion, ...]
+    problems: tuple[str, ...]
+    """Questions that could not be used, and why."""
+
+
+def evaluate(project: Project, request: EvaluateRequest) -> EvaluateAnswer:
+    if not 0 < len(request.questions) <= MOST_QUESTIONS:
+        raise InvalidParameter(
+            f"given: {counted(len(request.questions), 'question')}; 1 to {MOST_QUESTIONS:,} are taken at a time, "
+            "more by chunkwise evaluate"
+        )
+    if not project.evaluating.acquire(blocking=False):
+        raise NotReady("another evaluation is running; ask again when it is done")
+    problems: list[str] = []
+    try:
+        with project.index_of_its_own() as index:
+            results = evaluated(
+                index, [unmarked(each) for each in request.questions], retriever=request.retriever or None,
+                budget=request.budget, k=request.k, metrics=list(request.metrics) or "all", on_bad=problems.append,
+            )  # fmt: skip
+    finally:
+        project.evaluating.release()
+    return EvaluateAnswer(
+        results.label, results.objective, dict(results.summary), tuple(map(_scored, results.questions)),
+        tuple(problems),
+    )  # fmt: skip
+
+
+def _scored(question: QuestionResult) -> ScoredQuestion:
+    return ScoredQuestion(
+        question.id, dict(question.scores), dict(question.unscored), len(question.missed),
+        question.context_tokens,
+    )  # fmt: skip

@@ -1,0 +1,515 @@
+"""`chunkwise.history`: the runs of a project, kept in order, with baselines that later runs are compared with."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from chunkwise.base.errors import InvalidParameter, UnknownName
+from chunkwise.base.parameters import takes
+from chunkwise.base.repr_html import drawn
+from chunkwise.base.wording import counted
+from chunkwise.core import Document, Query
+from chunkwise.evaluation.comparison_result import Comparison
+from chunkwise.evaluation.lint import LintResult
+from chunkwise.evaluation.results import Results
+from chunkwise.profiling.results import Profile
+from chunkwise.records.json import WrongType, json_text, read_as
+from chunkwise.tracking import HISTORY_VARIABLE, KINDS, RunKind
+from chunkwise.tracking.alerts import (
+    Alert,
+    WatchedRun,
+    alerts_from,
+    insert_watched,
+    merged,
+    watched_from,
+    write_alert,
+)
+from chunkwise.tracking.database import Database, HistoryProblem, damaged, database_at
+from chunkwise.tracking.explain_difference import (
+    RunChanges,
+    RunDifference,
+    changes_between,
+    difference_of,
+)
+from chunkwise.tracking.history_tables import (
+    MIGRATIONS,
+    RUN_COLUMNS,
+    figures_from,
+    insert_run,
+    summary_values,
+    whole_run,
+)
+from chunkwise.tracking.record_run import run_of, without_secrets
+from chunkwise.tracking.run import KeptRun, RunSummary, time_text, utc_now
+from chunkwise.tuning.sweep_result import SweepResult
+
+FOLDER, FILE = ".chunkwise", "history.db"
+WAIT = 10.0
+"""Seconds for which another writer is waited for."""
+USUAL_BASELINE = "default"
+_SEEN = 3
+"""Runs with their scores that are not read again: two that are compared, and one beside them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A run that later ones of its kind are compared with."""
+
+    name: str
+    kind: RunKind
+    run: int
+    when: str
+    """Since when, in UTC."""
+
+
+_BASELINE = ("name", "kind", "run", "when")
+
+
+@dataclass(frozen=True, slots=True)
+class AddedRun:
+    """What became of a run that was to be kept."""
+
+    number: int
+    is_new: bool
+    """False: it was known already, by the file it stands in."""
+
+
+def history_place(named: str | Path | None = None, folder: str | Path = ".") -> str | Path:
+    """What is named, else `CHUNKWISE_HISTORY`, else `.chunkwise/history.db` here or above, else that file here."""
+    given = named if named not in (None, "") else os.environ.get(HISTORY_VARIABLE, "").strip()
+    if given:
+        return given
+    try:
+        start = Path(folder).resolve()
+    except FileNotFoundError:
+        raise HistoryProblem(
+            "the working folder is gone, so the history of its project is not known; go to another folder, "
+            f"or name the history: --history PLACE, {HISTORY_VARIABLE}"
+        ) from None
+    for each in (start, *start.parents):
+        if _is_own(each / FOLDER / FILE):
+            return each / FOLDER / FILE
+        if os.path.lexists(each / ".git") or each == _home():
+            break
+    return start / FOLDER / FILE
+
+
+def _is_own(file: Path) -> bool:
+    """Whether it is there and belongs to the user: anybody may put one above a folder that all may write to."""
+    try:
+        owner = file.lstat().st_uid
+    except (OSError, ValueError):
+        return False
+    return not hasattr(os, "geteuid") or owner == os.geteuid()
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home().resolve()
+    except (OSError, RuntimeError):  # a container may run as a number without one
+        return None
+
+
+@takes()
+def history(path: str | Path | None = None) -> History:
+    """The runs that are remembered: of the project around the working folder, of a file, or of a server.
+
+    Without a `path` it is what `CHUNKWISE_HISTORY` names, else `.chunkwise/history.db` in the working folder or in the
+    nearest folder above it that has one of yours, up to the repository's root or your home
+    folder. Nothing is made before the first run is kept.
+    """
+    return History(history_place(path))
+
+
+class History:
+    """Runs in the order in which they were kept; several processes may read and write it at once."""
+
+    def __init__(self, path: str | Path, *, wait: float | None = None) -> None:
+        self._path = path
+        self._wait = WAIT if wait is None else wait
+        self._is_there = False
+        self._seen: dict[int, KeptRun] = {}
+
+    @cached_property
+    def _database(self) -> Database:
+        return database_at(self._path, MIGRATIONS, self._wait)
+
+    @property
+    def place(self) -> str:
+        """The file, or the server without its password."""
+        return self._database.shown
+
+    @property
+    def option(self) -> str:
+        """What a command needs behind it to mean this history: ` --history FILE`; empty: it is the usual one here."""
+        try:
+            usual = str(history_place())
+        except HistoryProblem:
+            usual = ""
+        if "://" in self.place:
+            from chunkwise.retrieval.postgres.connection import without_password
+
+            return (
+                ""
+                if usual == self.place
+                else f" --history {shlex.quote(without_password(self.place))}"
+            )
+        same = Path(usual).resolve() == Path(self.place).resolve()
+        return "" if same else f" --history {shlex.quote(self.place)}"
+
+    def exists(self) -> bool:
+        """Whether anything was ever kept here."""
+        # A server need not be asked again.
+        self._is_there = self._is_there or self._database.exists()
+        return self._is_there
+
+    def add(self, run: KeptRun, *, again: bool = True) -> AddedRun:
+        """Keeps a run; it is there when this returns, whatever happens to the process then.
+
+        Without `again`, a run whose key is known already is not kept a second time.
+        """
+        run = without_secrets(run)
+        with self._database.writing() as statements:
+            known = (
+                statements.rows("select number from runs where key = ?", run.key) if run.key else []
+            )
+            if known and not again:
+                return AddedRun(int(known[0][0]), False)
+            # Numbers are given in the order of the commits: this row is locked until then.
+            statements.execute("update state set last_run = last_run + 1")
+            rows = statements.rows("select last_run from state")
+            if len(rows) != 1 or type(rows[0][0]) is not int:
+                raise HistoryProblem(
+                    f"the history {self.place} {damaged('it has lost the number of its last run')}"
+                )
+            number = rows[0][0]
+            key = run.key if run.key and not known else secrets.token_hex(16)
+            insert_run(statements, replace(run, number=number, key=key))
+        return AddedRun(number, True)
+
+    def keep(
+        self,
+        found: Results | SweepResult | Comparison | LintResult | Profile,
+        *,
+        documents: Sequence[Document] | None = None,
+        queries: Sequence[Query] | None = None,
+        keep_text: bool = False,
+    ) -> RunSummary:
+        """Keeps what a verb returned (of `tune` its `sweep`), and gives the run with its number.
+
+        With the `documents` and the `queries` it is known later which of them changed. Of documents only fingerprints
+        are kept, and with `keep_text` the passages that were retrieved.
+        """
+        run = run_of(found, documents=documents, queries=queries, keep_text=keep_text)
+        return self.run(self.add(run).number)
+
+    def runs(self, kind: RunKind | None = None, last: int | None = None) -> list[RunSummary]:
+        """In their order; of one kind, or only the `last` ones."""
+        if not self.exists():
+            return []
+        _check_kind(kind)
+        chosen, values = ("", []) if kind is None else (" where kind = ?", [kind])
+        most = "" if last is None else f" limit {int(last)}"
+        with self._database.reading() as statements:
+            rows = statements.rows(
+                f"select {RUN_COLUMNS} from runs{chosen} order by number desc{most}", *values
+            )
+            figures = figures_from(statements, rows[-1][0] if rows else 0)
+        found = []
+        for row in reversed(rows):
+            with self._damage_explained(f"run {row[0]}"):
+                found.append(
+                    read_as(RunSummary, {**summary_values(row), "figures": figures.get(row[0], {})})
+                )
+        return found
+
+    def run(self, number: int) -> KeptRun:
+        """One run with its scores, its questions and its documents."""
+        if number not in self._seen:
+            found = self._read(number)
+            while len(self._seen) >= _SEEN:
+                del self._seen[next(iter(self._seen))]
+            self._seen[number] = found
+        return self._seen[number]
+
+    def _read(self, number: int) -> KeptRun:
+        rows: list[Any] = []
+        if isinstance(number, int) and 0 < number < 1 << 31 and self.exists():
+            with self._database.reading() as statements:
+                rows = statements.rows(
+                    f"select {RUN_COLUMNS}, corpus, details, key from runs where number = ?",
+                    number,
+                )
+                if rows:
+                    with self._damage_explained(f"run {number}"):
+                        return whole_run(statements, rows[0])
+        raise UnknownName(f"there is no run {number!r} in the history {self.place}; {self._there}")
+
+    @contextmanager
+    def _damage_explained(self, what: str) -> Iterator[None]:
+        """Somebody else may have changed a row."""
+        try:
+            yield
+        except (WrongType, InvalidParameter) as error:
+            why = (
+                f"{error.way.removeprefix('.')} is {error.found}"
+                if isinstance(error, WrongType)
+                else str(error)
+            )
+            raise HistoryProblem(
+                f"{what} in the history {self.place} is damaged: {why}; put a copy of the history in its place, "
+                "or move it away, and the next run that is kept begins a new one"
+            ) from None
+
+    @property
+    def _there(self) -> str:
+        known = [run.number for run in self.runs()]
+        if not known:
+            return "it is empty: `chunkwise evaluate … --keep` keeps a run"
+        return f"it has {counted(len(known), 'run')}, {known[0]} to {known[-1]}: `chunkwise history` lists them"
+
+    def changes(self, before: int, after: int) -> RunChanges:
+        """What differs in documents, questions, settings and versions."""
+        return changes_between(self.run(before), self.run(after))
+
+    def difference(self, before: int, after: int) -> RunDifference:
+        """By how much each figure differs, and what that comes from."""
+        return difference_of(self.run(before), self.run(after))
+
+    def prune(
+        self, older: str | None = None, *, numbers: Iterable[int] | None = None
+    ) -> list[RunSummary]:
+        """Forgets runs from before `older` (a time in UTC), or these; baselines stay. What was forgotten."""
+        gone = self.prunable(older, numbers=numbers)
+        if not gone:
+            return []
+        with self._database.writing() as statements:
+            kept = {int(row[0]) for row in statements.rows("select run from baselines")}
+            gone = [run for run in gone if run.number not in kept]
+            for table, column in (
+                ("figures", "run"),
+                ("run_questions", "run"),
+                ("watched_runs", "run"),
+                ("runs", "number"),
+            ):
+                statements.many(
+                    f"delete from {table} where {column} = ?", [[each.number] for each in gone]
+                )
+            for statement in _UNUSED:
+                statements.execute(statement)
+        self._database.shrink()
+        self._seen.clear()
+        return gone
+
+    def prunable(
+        self, older: str | None = None, *, numbers: Iterable[int] | None = None
+    ) -> list[RunSummary]:
+        """The runs that `prune` would forget."""
+        if older is None and numbers is None:
+            raise InvalidParameter(
+                "nothing says which runs to forget; name older=… (a time, as 2026-01-31) or numbers=…"
+            )
+        before = None if older is None else _time(older)
+        kept = self._references()
+        named = None if numbers is None else {*numbers}
+        return [
+            run
+            for run in self.runs()
+            if run.number not in kept
+            and (before is None or run.when < before)
+            and (named is None or run.number in named)
+        ]
+
+    def _references(self) -> set[int]:
+        """What later runs are compared with: baselines, and the first run of a watch that has none."""
+        baselines = self.baselines()
+        chosen = {each.name for each in baselines if each.kind == "evaluate"}
+        first: dict[str, int] = {}
+        for each in self.watched():
+            first.setdefault(each.name, each.run)
+        return {each.run for each in baselines} | {
+            run for name, run in first.items() if name not in chosen
+        }
+
+    def baselines(self) -> list[Baseline]:
+        """By name and kind."""
+        if not self.exists():
+            return []
+        with self._database.reading() as statements:
+            rows = statements.rows(
+                "select name, kind, run, happened from baselines order by name, kind"
+            )
+        with self._damage_explained("a baseline"):
+            return [read_as(Baseline, dict(zip(_BASELINE, row, strict=True))) for row in rows]
+
+    def set_baseline(self, number: int, name: str = USUAL_BASELINE) -> Baseline:
+        """Later runs of its kind are compared with this one; what had the name before has it no longer."""
+        if not name.strip():
+            raise InvalidParameter(
+                "the name of a baseline is empty; a word is needed, such as main"
+            )
+        run = self.run(number)
+        made = Baseline(name.strip(), run.kind, number, utc_now())
+        with self._database.writing() as statements:
+            if not statements.rows("select 1 from runs where number = ?", number):
+                raise UnknownName(f"there is no run {number} any more; {self._there}")
+            statements.execute(
+                "delete from baselines where name = ? and kind = ?", made.name, made.kind
+            )
+            statements.execute(
+                "insert into baselines (name, kind, run, happened) values (?, ?, ?, ?)",
+                made.name, made.kind, made.run, made.when,
+            )  # fmt: skip
+            for alert in alerts_from(statements) if made.kind == "evaluate" else ():
+                if alert.state != "closed" and _is_over(alert, made):
+                    write_alert(statements, replace(alert, state="closed"))
+        return made
+
+    def clear_baselines(self, name: str | None = None) -> list[Baseline]:
+        """Those of this name, or all; the runs stay. What was cleared."""
+        there = self.baselines()
+        gone = [each for each in there if name is None or each.name == name]
+        if name is not None and not gone:
+            names = ", ".join(dict.fromkeys(each.name for each in there)) or "none"
+            raise UnknownName(f"no baseline is named {name!r}; there are: {names}")
+        if gone:
+            with self._database.writing() as statements:
+                rows = [[each.name, each.kind] for each in gone]
+                statements.many("delete from baselines where name = ? and kind = ?", rows)
+        return gone
+
+    def baseline(self, kind: RunKind, *, name: str | None = None, branch: str = "") -> Baseline | None:  # fmt: skip
+        """The one of this name; else the one named as the branch is, else the one named default."""
+        known = {each.name: each for each in self.baselines() if each.kind == kind}
+        if name is not None:
+            return known.get(name)
+        return known.get(branch) or known.get(USUAL_BASELINE)
+
+    @contextmanager
+    def watching(self, on_wait: Callable[[str], None] | None = None) -> Iterator[None]:
+        """One watch at a time: whoever comes second waits, and `on_wait` is told once.
+
+        Where nothing can be locked, as in a folder that cannot be written to, nobody waits: nothing can be kept either.
+        """
+        with self._database.alone(on_wait or (lambda who: None)):
+            yield
+
+    def watched(self, name: str | None = None) -> list[WatchedRun]:
+        """What watches found, run by run; of all watches, or of the one of this name."""
+        if not self.exists():
+            return []
+        with self._database.reading() as statements, self._damage_explained("a watched run"):
+            return watched_from(statements, name)
+
+    def add_watched(self, found: WatchedRun, raised: Sequence[Alert] = ()) -> list[Alert]:
+        """Remembers what a watch found, and gives the alerts that are to be told: new ones, and those that stand."""
+        with self._database.writing() as statements:
+            with self._damage_explained("an alert"):
+                known = alerts_from(statements, found.name)
+            insert_watched(statements, found)
+            written, told = merged(known, raised, found)
+            numbered = {alert.metric: write_alert(statements, alert) for alert in written}
+        return [numbered[alert.metric] for alert in told]
+
+    def alerts(self, *, over: bool = False) -> list[Alert]:
+        """Those that stand, acknowledged or not; with `over` all that ever were."""
+        if not self.exists():
+            return []
+        with self._database.reading() as statements, self._damage_explained("an alert"):
+            found = alerts_from(statements)
+        return [alert for alert in found if over or alert.state != "closed"]
+
+    def alert(self, number: int) -> Alert:
+        """One that stands, or is over."""
+        there = {alert.number: alert for alert in self.alerts(over=True)}
+        if number not in there:
+            known = ", ".join(str(each.number) for each in self.alerts())
+            stand = f"alerts that stand: {known}" if known else "none stands"
+            raise UnknownName(f"there is no alert {number!r} in the history {self.place}; {stand}")
+        return there[number]
+
+    def acknowledge(self, *numbers: int) -> list[Alert]:
+        """Keeps alerts quiet until the fall is worse by what a fall must amount to: all of them, or none."""
+        for number in numbers:
+            self.alert(number)  # that there is one
+        with self._database.writing() as statements:
+            # Read again where nobody else writes: a watch may just have ended one.
+            known = {each.number: each for each in alerts_from(statements)}
+            for number in numbers:
+                alert = known[number]
+                if alert.state == "closed":
+                    raise InvalidParameter(
+                        f"alert {number} is over: {alert.metric} was not shown to be worse any more in run "
+                        f"{alert.last_run}; nothing was acknowledged"
+                    )
+            return [
+                write_alert(
+                    statements,
+                    replace(
+                        known[number], state="acknowledged", acknowledged=known[number].figure.fall
+                    ),
+                )
+                for number in dict.fromkeys(numbers)
+            ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON: every run without its scores, and the baselines."""
+        return {
+            "history": self.place,
+            "runs": [run.to_dict() for run in self.runs()],
+            "baselines": json.loads(json_text(self.baselines())),
+        }
+
+    def __len__(self) -> int:
+        if not self.exists():
+            return 0
+        with self._database.reading() as statements:
+            return int(statements.rows("select count(*) from runs")[0][0])
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"<History {self.place}: {counted(len(self), 'run')}>"
+
+    def _repr_html_(self) -> str:
+        return drawn(self)
+
+
+def _is_over(alert: Alert, baseline: Baseline) -> bool:
+    """Whether what the alert was raised against no longer counts."""
+    same_watch = alert.name == baseline.name and alert.reference != baseline.run
+    return same_watch or (alert.branch == baseline.name and alert.name != baseline.name)
+
+
+_UNUSED = (
+    "delete from corpus_documents where corpus not in (select corpus from runs where corpus is not null)",
+    "delete from corpora where number not in (select corpus from runs where corpus is not null)",
+    "delete from documents where number not in (select document from corpus_documents)",
+    "delete from questions where number not in (select question from run_questions)",
+)
+
+
+def _time(given: str) -> str:
+    """As the times of runs are written."""
+    try:
+        return time_text(datetime.fromisoformat(given))
+    except (ValueError, TypeError, OverflowError):
+        raise InvalidParameter(
+            f"older is {given!r}; a date or a time in UTC is wanted, as 2026-01-31 or 2026-01-31T08:00:00Z"
+        ) from None
+
+
+def _check_kind(kind: str | None) -> None:
+    if kind is not None and kind not in KINDS:
+        raise InvalidParameter(f"kind is {kind!r}; allowed: {', '.join(KINDS)}")

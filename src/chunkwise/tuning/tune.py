@@ -1,0 +1,354 @@
+"""`chunkwise.tune`, and a sweep from beginning to end: what is not known yet is run, then a choice is made."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from chunkwise.base.atomic_files import scratch_folder
+from chunkwise.base.deprecation import grouped, renamed, warn_renamed
+from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.parameters import takes
+from chunkwise.base.progress import Stages, Stopwatch, unwatched
+from chunkwise.base.repr_html import drawn
+from chunkwise.base.wording import counted
+from chunkwise.base.workers import Jobs
+from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, leaving_out, options_given
+from chunkwise.evaluation.evaluate import TestQueries
+from chunkwise.evaluation.live_answers import LiveOptions
+from chunkwise.evaluation.results import Json, documents_hash, versions
+from chunkwise.evaluation.scoring_options import Listeners
+from chunkwise.evaluation.sources import Skipped
+from chunkwise.models.embed.embedder import Embedder
+from chunkwise.records.json import json_text
+from chunkwise.records.read import OnBadRow
+from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
+from chunkwise.tuning.choose.choose import choose
+from chunkwise.tuning.plan.plan import Plan, variations
+from chunkwise.tuning.plan.prepare import (
+    PreparedSweep,
+    SweepInputs,
+    SweepSource,
+    prepare_sweep,
+    sweep_from_source,
+    sweep_of_pipeline,
+)
+from chunkwise.tuning.plan.sweep_budget import sweep_embedder
+from chunkwise.tuning.recommendation import Recommendation, recommendation_of
+from chunkwise.tuning.run.race import Race, best_chunkings, best_of_several, finalists, race_against
+from chunkwise.tuning.run.run_pipeline import run_pipeline_plan
+from chunkwise.tuning.run.sweep_folder import SweepFolder, SweepRecord
+from chunkwise.tuning.run.sweep_workers import run_plan
+from chunkwise.tuning.sweep import Configuration, Sweep
+from chunkwise.tuning.sweep_result import NOT_RUN, Outcome, SweepResult
+
+OnOutcome = Callable[[Outcome], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a prepared sweep is run, and who watches it."""
+
+    jobs: Jobs = 1
+    on_outcome: OnOutcome | None = None
+    stages: Stages = unwatched
+
+
+class CompletedSweep(NamedTuple):
+    """A sweep that was run, and what it was run on."""
+
+    prepared: PreparedSweep
+    result: SweepResult
+    embedder: Embedder | None = None
+    """None: that of the sweep, by its name."""
+
+    @property
+    def recommendation(self) -> Recommendation | None:
+        """The choice as settings; None: without queries nothing is chosen."""
+        chosen = _chosen(self.result)
+        return None if chosen is None else recommendation_of(chosen, self.prepared.sweep)
+
+
+OnPrepared = Callable[[PreparedSweep], RunOptions | None]
+"""Gets the work before it is done and says how to do it; None: not at all. An exception refuses it."""
+Write = Callable[[CompletedSweep, Path], object]
+"""Writes the files of a sweep into its folder."""
+
+
+def run_sweep(
+    source: SweepSource,
+    output: str | os.PathLike[str] | None,
+    on_prepared: OnPrepared,
+    write: Write,
+    *,
+    left_out: Skipped,
+    options: LoadOptions | None = None,
+    dry_run: bool = False,
+) -> CompletedSweep | None:
+    """Reads, plans, runs, chooses and writes; None: it was not to be run.
+
+    Without an `output` nothing is kept. The same call continues what is in that folder. A `dry_run` writes nothing.
+    """
+    folder = None if output is None else SweepFolder(output)
+    if folder is not None and not dry_run:
+        folder.check_writable()
+    own_files = [
+        *(folder.files if folder else []),
+        *([source.plan.resolve()] if source.plan else []),
+    ]
+    reading = _reading(source.sweep, options)
+    prepared = prepare_sweep(
+        replace(source.sweep, reading=options_given(reading)), left_out, embedder=source.embedder,
+        documents=source.documents, questions=source.queries, options=leaving_out(reading, own_files),
+    )  # fmt: skip
+    if folder is not None:
+        folder.refuse_another(prepared)
+    running = on_prepared(prepared)
+    if running is None or dry_run:
+        return None
+    with nullcontext(folder) if folder else _scratch_folder() as kept:
+        is_plain = source.is_resumable and not prepared.sweep.pipeline
+        if folder is not None and is_plain and _can_be_written(prepared.sweep):
+            folder.keep_plan(prepared)
+        result = run_and_choose(
+            prepared, kept.record, left_out=left_out, embedder=source.embedder, jobs=running.jobs,
+            on_outcome=running.on_outcome, stages=running.stages,
+        )  # fmt: skip
+    completed = CompletedSweep(prepared, result, source.embedder)
+    if folder is not None:
+        write(completed, folder.path)
+    return completed
+
+
+def _reading(sweep: Sweep, given: LoadOptions | None) -> LoadOptions:
+    """As the plan says; what is said beside it wins."""
+    said = options_given(given)
+    kept: dict[str, Any] = {n: value for n, value in sweep.reading.items() if n not in said}
+    return replace(given or LoadOptions(), **kept)
+
+
+def _can_be_written(sweep: Sweep) -> bool:
+    """Whether a plan can say how documents are read: an object that reads files has no name."""
+    return None not in sweep.reading.values()
+
+
+@contextmanager
+def _scratch_folder() -> Iterator[SweepFolder]:
+    with scratch_folder() as path:
+        yield SweepFolder(path)
+
+
+def run_and_choose(
+    prepared: PreparedSweep,
+    record: SweepRecord,
+    *,
+    left_out: Skipped | None = None,
+    embedder: Embedder | None = None,
+    jobs: Jobs = 1,
+    on_outcome: OnOutcome | None = None,
+    stages: Stages = unwatched,
+) -> SweepResult:
+    """Runs what the record does not know yet, and chooses; the same call goes on where the last one was stopped."""
+    sweep, plan, inputs = prepared.sweep, prepared.plan, prepared.inputs
+    documents, queries = inputs.documents, inputs.questions.queries
+    watch, began = Stopwatch(), time.monotonic()
+    if sweep.pipeline:
+        with watch("sweep"), (left_out or Skipped(None)).rows_of(sweep.pipeline) as bad:
+            outcomes = run_pipeline_plan(
+                plan, documents, queries, sweep, record, on_bad=bad, stages=stages,
+                on_outcome=on_outcome, deadline=sweep.seconds,
+            )  # fmt: skip
+        with watch("choose"):
+            tuning = choose(outcomes, queries, inputs.splits, sweep, plan, documents)
+        return replace(
+            tuning, versions=versions(), data=_data(inputs, left_out), timing=watch.seconds
+        )
+    model = sweep_embedder(sweep, embedder)
+
+    def outcomes_of(
+        some: Plan, race: Race | None = None, named: Embedder | LazyEmbedder | str | None = None
+    ) -> list[Outcome]:
+        # The time is that of the whole: what the sweep took, the finalists have not.
+        left = sweep.seconds and max(0.0, sweep.seconds - (time.monotonic() - began))
+        found = run_plan(
+            some, documents, queries, sweep, record, embedder=named or model, stages=stages,
+            on_outcome=on_outcome, jobs=jobs, deadline=left, race=race,
+        )  # fmt: skip
+        return [replace(each, error=_TIME_UP) if each.waits else each for each in found]
+
+    with watch("sweep"):
+        outcomes = outcomes_of(plan)
+    with watch("finalists"):
+        most = 0 if sweep.exact else sweep.finalists
+        again = finalists(outcomes, inputs.splits, sweep.objective, most) if most else ()
+        if again:
+            outcomes += outcomes_of(Plan(tuple(again)))
+    with watch("variations"):
+        best = best_chunkings(outcomes, inputs.splits, sweep.objective, sweep.finalists)
+        if sweep.finalists:
+            best += best_of_several(outcomes, inputs.splits, sweep.objective)
+        for name, some in variations(best, sweep).items():
+            race = race_against(outcomes, inputs.splits, sweep.objective)
+            other = replace(sweep, embedder=name)
+            named = None if name == sweep.embedder else sweep_embedder(other) or name
+            outcomes += outcomes_of(Plan(some), race, named)
+    with watch("choose"):
+        tuning = choose(outcomes, queries, inputs.splits, sweep, plan, documents)
+    return replace(
+        tuning,
+        versions=versions(),
+        data=_data(inputs, left_out),
+        timing=watch.seconds,
+    )
+
+
+_TIME_UP = f"{NOT_RUN}: the time was up before its turn came; the same command goes on with it"
+
+
+def _data(inputs: SweepInputs, left_out: Skipped | None) -> dict[str, Json]:
+    questions = inputs.questions
+    return {
+        "documents": {
+            "count": len(inputs.documents),
+            "characters": inputs.characters,
+            "hash": documents_hash(inputs.documents),
+        },
+        "questions": {"file": questions.name, "count": len(questions), "hash": questions.hash},
+        **(left_out.to_json() if left_out else {}),
+    }
+
+
+def _chosen(result: SweepResult) -> Configuration | None:
+    """None: without questions nothing is chosen."""
+    found = (each.configuration for each in result.outcomes)
+    return next((each for each in found if each.key == result.chosen), None)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TuneResult:
+    """What was found out, and what to do; a notebook draws it."""
+
+    sweep: SweepResult
+    """Every configuration with its figures, the choice, and how sure it is."""
+    recommendation: Recommendation | None
+    """None: without questions nothing can be recommended."""
+
+    @property
+    def tuning(self) -> SweepResult:
+        """The old name of `sweep`."""
+        warn_renamed("TuneResult.tuning", "sweep")
+        return self.sweep
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; `sweep` as in the file `results.json` of a sweep."""
+        recommended = self.recommendation
+        return {
+            "sentence": self.sweep.sentence,
+            "recommendation": recommended and recommended.settings(),
+            "sweep": json.loads(json_text(self.sweep)),
+        }
+
+    def __str__(self) -> str:
+        return self.sweep.sentence
+
+    def __repr__(self) -> str:
+        tried = (
+            f"{counted(len(self.sweep.outcomes), 'configuration')}, "
+            f"{counted(len(self.sweep.questions), 'question')}"
+        )
+        chosen = self.recommendation
+        told = "no recommendation" if chosen is None else f"{chosen.strategy} · {chosen.retriever}"
+        return f"<TuneResult {told}: {tried}>"
+
+    def _repr_html_(self) -> str:
+        return drawn(self)
+
+
+_WRITTEN_BY = "chunkwise.report.sweep_files"
+
+
+def _write_files(completed: CompletedSweep, folder: Path) -> object:
+    """`report` is imported when a sweep is to be written, as it is when a notebook draws a value."""
+    return importlib.import_module(_WRITTEN_BY).write_sweep_files(completed, folder)
+
+
+@takes(options=LoadOptions, listeners=Listeners, live=LiveOptions)
+@renamed(documents="source", test_queries="queries", model="embedder")
+@grouped(listeners=(Listeners, ("stages",)))
+def tune(
+    source: Inputs,
+    queries: TestQueries | None = None,
+    *,
+    objective: str | None = None,
+    k: int | None = None,
+    embedder: str | Embedder | None = None,
+    embedders: Sequence[str] | None = None,
+    rerankers: Sequence[str] | None = None,
+    maxsim: str | None = None,
+    tokenizer: str | None = None,
+    time: str | float | None = None,
+    exact: bool | None = None,
+    prior: bool | None = None,
+    seed: int | None = None,
+    output: str | os.PathLike[str] | None = None,
+    options: LoadOptions | None = None,
+    jobs: Jobs = 1,
+    on_unreadable: WhenUnreadable = "warn",
+    on_bad: OnBadRow | None = None,
+    on_outcome: OnOutcome | None = None,
+    listeners: Listeners = Listeners(),
+    pipeline: str | None = None,
+    live: LiveOptions = LiveOptions(),
+) -> TuneResult:
+    """The chunking and the search that work for these documents, chosen on the questions and judged on those of them
+    that had no part in it: the test questions where the file names some, else by nested cross-validation.
+
+    `source` are files, folders or `Document`s, or a plan (`sweep.toml`); what is said beside a plan wins. The
+    `embedder` "none": words alone; other `embedders`, `rerankers` and the token vectors of `maxsim` are tried on the
+    best. `tokenizer` counts budgets (recall@1000t): a name, a model's name or the path of a tokenizer.json. `time` is
+    what may be spent, such as "10 min", or a number of seconds. `prior=False`: what parameters did on public question
+    sets does not count. In the folder `output` what is done is kept, so that the same call goes on where the last one
+    was stopped, and the report and the recommendation are written. `pipeline` is what builds one of your own,
+    `./mine.py:build`: the parameters it declares are tried instead of chunkings and retrievers (docs/pipelines.md).
+    """
+    if pipeline is not None:
+        for name, given in (
+            ("embedder", embedder),
+            ("embedders", embedders),
+            ("rerankers", rerankers),
+            ("maxsim", maxsim),
+        ):
+            if given:
+                raise InvalidParameter(
+                    f"{name} is {given!r}, and a pipeline of your own is tuned, which knows its models; leave it out"
+                )
+        sweep = sweep_of_pipeline(
+            pipeline, source, queries, objective=objective, k=k, seed=seed, time=time, tokenizer=tokenizer,
+            timeout=live.timeout,
+        )  # fmt: skip
+    else:
+        sweep = sweep_from_source(
+        source, queries, embedder=embedder, embedders=embedders, rerankers=rerankers, maxsim=maxsim,
+        objective=objective, k=k, seed=seed, exact=exact,
+        time=time, tokenizer=tokenizer, prior=prior,
+    )  # fmt: skip
+
+    def prepared_to_run(prepared: PreparedSweep) -> RunOptions:
+        if listeners.on_documents is not None:
+            listeners.on_documents(prepared.inputs.documents)
+        return RunOptions(jobs, on_outcome, listeners.stages)
+
+    completed = run_sweep(
+        sweep, output, prepared_to_run, _write_files,
+        left_out=Skipped(on_bad, listeners.on_mended, on_unreadable, listeners.on_remark),
+        options=options,
+    )  # fmt: skip
+    assert completed is not None  # only a dry run has no result
+    return TuneResult(completed.result, completed.recommendation)
