@@ -113,6 +113,10 @@ def test_a_gpu_reads_what_cores_cut() -> None:
     assert found.words(2, (8, 16), "L4").endswith(
         "; about 9 s on 8 nodes of 16 cores; about 8 min with one L4 each"
     )
+    # An hour and a minute of one machine for a dollar an hour, and so of eight together.
+    assert found.words(2, (8, 16), "L4", price=1.0).endswith(
+        " on 8 nodes of 16 cores (about 0.02 dollars); about 8 min with one L4 each (about 1.01 dollars)"
+    )
     assert found.words(2, gpu="L4").endswith("on 2 cores; about 1 h 2 min with one L4")
 
 

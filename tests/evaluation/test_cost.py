@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.evaluation.system_under_test import chunk_cost
+from chunkwise.evaluation.cost import chunk_cost
 
 
 def test_the_figures_of_a_few_chunks() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import chunkwise
 from chunkwise import Document, Query, Reference
-from chunkwise.evaluation.system_under_test import index_cost
+from chunkwise.evaluation.cost import index_cost
 from chunkwise.metrics.cuts.coherence import index_coherence
 from chunkwise.retrieval.export import chunked_documents
 from chunkwise.retrieval.settings import Vectors

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
-from chunkwise.base.wording import counted, time_words
+from chunkwise.base.wording import counted, money_words, time_words
 from chunkwise.chunkers.chunk import Chunked, Further, StrategyLike, cut_batch, weight
 from chunkwise.documents import InputItem, InputReader, Inputs, LoadOptions
 from chunkwise.models.embed.embedder import AcceleratedEmbedder, Kind
@@ -136,9 +136,13 @@ class WorkEstimate:
         return self._all * (cutting / cores + work.seconds_on(gpu)) / nodes / EFFICIENCY
 
     def words(
-        self, cores: int, nodes: tuple[int, int] | None = None, gpu: str | None = None, *, gpus: float = 1.0
+        self, cores: int, nodes: tuple[int, int] | None = None, gpu: str | None = None, *,
+        gpus: float = 1.0, price: float | None = None,
     ) -> str:  # fmt: skip
-        """For so many cores, for a cluster of `nodes` machines with so many each, and for a `gpu` in each."""
+        """For so many cores, for a cluster of `nodes` machines with so many each, and for a `gpu` in each.
+
+        `price` is what one of these machines costs an hour.
+        """
         least = "" if self.is_whole else "at least "
         told = (
             f"{least}{counted(self.units, 'file')}, {self.size / 1e6:,.1f} MB; by {self.tried:,} of them: about "
@@ -146,15 +150,22 @@ class WorkEstimate:
         )
         if self.embedding and self.embedding.runs_on != "cpu":
             told += f" with {counted(int(gpus), 'accelerator')}"
+        count, each = nodes or (1, cores)
         if nodes:
-            count, each = nodes
+            seconds = self.seconds(count * each, count)
             cluster = f"{counted(count, 'node')} of {counted(each, 'core')}"
-            told += f"; about {time_words(self.seconds(count * each, count))} on {cluster}"
+            told += f"; about {time_words(seconds)} on {cluster}{_paid(seconds, count, price)}"
         if gpu:
-            count, each = nodes or (1, cores)
-            told += f"; about {time_words(self.seconds_with(gpu, count, each))} with one {gpu}"
-            told += " each" if count > 1 else ""
+            seconds = self.seconds_with(gpu, count, each)
+            told += f"; about {time_words(seconds)} with one {gpu}{' each' if count > 1 else ''}"
+            told += _paid(seconds, count, price)
         return told
+
+
+def _paid(seconds: float, machines: int, price: float | None) -> str:
+    if price is None:
+        return ""
+    return f" (about {money_words(machines * seconds / 3600 * price, 'dollars')})"
 
 
 def estimate_work(

@@ -203,7 +203,13 @@ def _estimate(options: ChunkOptions) -> None:
     found = estimate_work(paths, options.strategy, options.loading())
     jobs = options.workers(found.size)
     is_usual = isinstance(jobs, int) and not options.jobs
-    say(found.words(cores() if is_usual else count_of(jobs), options.estimated_nodes))
+    say(
+        found.words(
+            cores() if is_usual else count_of(jobs),
+            options.estimated_nodes,
+            price=options.node_price,
+        )
+    )
 
 
 def _is_dataset(output: Path | None) -> bool:

@@ -68,7 +68,7 @@ Examples:
   chunkwise index handbook/ --into kb2 --contextual --llm local   # a model describes the place of each chunk
   chunkwise index --verify --into kb                      # is every byte as it was written?
   chunkwise index s3://bucket/docs/ --into kb --engine ray --address auto   # read, cut and embedded by a cluster
-  chunkwise index s3://bucket/docs/ --into kb --estimate --nodes 8x16       # how long would that take?
+  chunkwise index s3://bucket/docs/ --into kb --estimate --nodes 8x16 --node-price 0.68   # how long, how much?
   chunkwise index docs/ --into kb --embedder sentence-transformers:all-MiniLM-L6-v2 --estimate --nodes 8x16 --gpu L4
 \b
 Exit status: 0 all documents were read, 3 something was skipped or a model did not write every context (each with a
@@ -258,7 +258,15 @@ def _estimate(
         rebuild=options.rebuild,
     )  # fmt: skip
     cores = own_cores() if isinstance(jobs, int) and not options.jobs else count_of(jobs)
-    say(found.words(cores, options.estimated_nodes, options.gpu, gpus=gpus_of(jobs)))
+    say(
+        found.words(
+            cores,
+            options.estimated_nodes,
+            options.gpu,
+            gpus=gpus_of(jobs),
+            price=options.node_price,
+        )
+    )
     return found
 
 

@@ -206,6 +206,10 @@ class EstimateOptions(JobsOption):
         "--nodes", metavar="NxCORES", callback=_read_nodes,
         help="Estimate for a cluster of another size, too: 8x16 is 8 machines of 16 cores.",
     )  # fmt: skip
+    node_price: float | None = option(
+        "--node-price", type=RealRange(0.0), metavar="DOLLARS",
+        help="With --nodes or --gpu: what one of these machines costs an hour; the estimate says the whole cost.",
+    )  # fmt: skip
 
     @property
     def estimated_nodes(self) -> tuple[int, int] | None:

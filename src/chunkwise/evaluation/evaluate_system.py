@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.progress import Stages, Stopwatch, unwatched
 from chunkwise.core import Document, Hit, Passage, Query, Score
+from chunkwise.evaluation.cost import cost_of
 from chunkwise.evaluation.judging import (
     JudgeVerdicts,
     LlmJudging,
@@ -35,7 +36,7 @@ from chunkwise.evaluation.results import (
     versions,
 )
 from chunkwise.evaluation.scoring_options import OnEstimate, ScoringOptions
-from chunkwise.evaluation.system_under_test import EvaluatedSystem, Hits, SearchRun, cost_of
+from chunkwise.evaluation.system_under_test import EvaluatedSystem, Hits, SearchRun
 from chunkwise.evaluation.verdicts_and_advice import advice, verdict
 from chunkwise.metrics.evidence import Answer, Evidence
 from chunkwise.metrics.judges.registry import LLM

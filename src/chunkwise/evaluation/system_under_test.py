@@ -1,4 +1,4 @@
-"""What is evaluated: an index that can be asked, or another system's hits; what it costs; every question asked once."""
+"""What is evaluated: an index that can be asked, or another system's hits; every question asked once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from chunkwise.base import spec
 from chunkwise.chunkers.chunk_offsets import Position
@@ -22,55 +21,6 @@ from chunkwise.retrieval.metadata_conditions import Clause
 from chunkwise.retrieval.retrievers import Retriever, get_retriever
 from chunkwise.retrieval.search.search import DEFAULT_BUDGET, SearchRequest, default_retriever
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
-
-
-def chunk_cost(
-    tokens: NDArray[np.integer], document_tokens: int, *, beside: int = 0
-) -> dict[str, int | float | None]:
-    """`tokens` of each chunk, of the documents once, and of what is indexed `beside` the chunks.
-
-    A percentile is the smallest size that so many chunks do not exceed; None: there are no chunks, or no text.
-    """
-    indexed = int(tokens.sum(dtype=np.int64)) + beside
-    some = len(tokens) > 0
-    return {
-        "chunks": len(tokens),
-        "mean_tokens": float(tokens.mean()) if some else None,
-        "median_tokens": float(np.median(tokens)) if some else None,
-        "p95_tokens": int(np.percentile(tokens, 95, method="inverted_cdf")) if some else None,
-        "max_tokens": int(tokens.max()) if some else None,
-        "document_tokens": document_tokens,
-        "indexed_tokens": indexed,
-        "storage": indexed / document_tokens if document_tokens else None,
-    }
-
-
-def index_cost(index: Index, context_tokens: Sequence[int] = ()) -> dict[str, Json]:
-    """Sizes in tokens of the index's tokenizer; `context_tokens` is what each question's hits have."""
-    stats = index.stats()
-    tokens = index.source.chunk_table().tokens
-    beside = stats.indexed_tokens - int(tokens.sum())
-    # Late vectors read every document once, whatever the chunks; own ones read each chunk with its context.
-    passes = {
-        "late": stats.tokens,
-        "own": stats.indexed_tokens,
-        "both": stats.tokens + stats.indexed_tokens,
-        "none": 0,
-    }
-    return {
-        **chunk_cost(tokens, stats.tokens, beside=beside),
-        "tokens_embedded": passes[index.settings.vectors],
-        "index_bytes": stats.bytes,
-        "context_tokens": sum(context_tokens) / len(context_tokens) if context_tokens else None,
-    }
-
-
-def cost_of(index: Index | None, context_tokens: Sequence[int]) -> dict[str, Json]:
-    """Beside quality, always: of the index where there is one, and of what is read for a question."""
-    if index is not None:
-        return index_cost(index, context_tokens)
-    mean = sum(context_tokens) / len(context_tokens) if context_tokens else None
-    return {"context_tokens": mean}
 
 
 class Ask(Protocol):

@@ -12,43 +12,15 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, OnProgress, Passage, Query, Reference
 from chunkwise.documents.document_ids import DocumentNames
-from chunkwise.records.read import OnBadRow, is_read_once, shown_name, wide_encoding, wide_problem
+from chunkwise.records.read import OnBadRow, is_read_once, shown_name
 from chunkwise.testsets.check import REMARKS, OnProblem, Problem
-from chunkwise.testsets.formats import FORMATS, WHOLE, CarriesDocuments, Format
+from chunkwise.testsets.formats import FORMATS, WHOLE, CarriesDocuments, Format, detect
 from chunkwise.testsets.formats.chunkwise import read_drafts
 from chunkwise.testsets.locate import MOST_PLACES
 from chunkwise.testsets.question_record import UnreadFields, draft_of, question_rows
 from chunkwise.testsets.references import KnownChunks, ReferenceLocator
 from chunkwise.testsets.testset import Draft, Quote, TestSet, Unreadable, hash_of
 from chunkwise.text.find_passages import Tolerance, occurrences
-
-_HEAD = 1 << 16
-"""Bytes by which a format is known."""
-
-
-def detect(path: str | Path) -> Format:
-    """The format of a file or folder, by its name and how it begins."""
-    path = Path(path)
-    try:
-        head = b"" if path.is_dir() else _head(path)
-        for format in FORMATS.values():
-            if format.accepts(path, head):
-                return format
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise ChunkwiseError(f"cannot read the questions in {path}: {why}") from error
-    if (encoding := wide_encoding(head)) is not None:
-        raise ChunkwiseError(wide_problem(str(path), encoding))
-    raise ChunkwiseError(
-        f"{path} is of no format that is known ({', '.join(sorted(FORMATS))}); "
-        "say which: chunkwise testset convert FILE --from FORMAT --to chunkwise; the simplest form is JSON: "
-        '[{"query": "How long is the guarantee?", "relevant_text": "guaranteed for five years"}]'
-    )
-
-
-def _head(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(_HEAD)
 
 
 class _Stretch(NamedTuple):

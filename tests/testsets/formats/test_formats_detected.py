@@ -8,7 +8,7 @@ import pytest
 from chunkwise.base.errors import ChunkwiseError, UnknownName
 from chunkwise.core import Document, Query, Reference
 from chunkwise.testsets.formats import FORMATS, CarriesDocuments
-from chunkwise.testsets.reading import detect
+from chunkwise.testsets.formats.registry import detect
 from testsets.formats.format_files import write
 
 OTHERS = [name for name in FORMATS if name != "chunkwise"]

@@ -7,7 +7,7 @@ import pytest
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query, Reference
 from chunkwise.testsets.formats import WHOLE
-from chunkwise.testsets.reading import detect
+from chunkwise.testsets.formats.registry import detect
 from testsets.formats.format_files import queries, read, write
 
 QRELS = "301 0 FT-1 1\n301 0 FT-2 0\r\n\n302\t0\tFT-2\t2\n303 0 FT-3 -1\n"

@@ -133,7 +133,7 @@ def _documents(options: CheckOptions, outputs: list[Path], skipped: list[str]) -
 def _carried(file: str, format: str | None, skip: Skip) -> list[Document]:
     """Some formats bring the texts that are asked about."""
     from chunkwise.testsets.formats import FORMATS, CarriesDocuments
-    from chunkwise.testsets.reading import detect
+    from chunkwise.testsets.formats.registry import detect
 
     kind = None if file == "-" else FORMATS[format] if format else detect(file)
     if not isinstance(kind, CarriesDocuments):

@@ -84,7 +84,7 @@ def command(options: ConvertOptions) -> None:
     reported.
     """
     from chunkwise.testsets.formats import FORMATS
-    from chunkwise.testsets.reading import detect
+    from chunkwise.testsets.formats.registry import detect
 
     origin = FORMATS[options.origin] if options.origin else detect(options.file)
     target = FORMATS[options.target]

@@ -1,5 +1,12 @@
 """One format of test sets a file."""
 
-from chunkwise.testsets.formats.registry import FORMATS, WHOLE, CarriesDocuments, Format, Losses
+from chunkwise.testsets.formats.registry import (
+    FORMATS,
+    WHOLE,
+    CarriesDocuments,
+    Format,
+    Losses,
+    detect,
+)
 
-__all__ = ["FORMATS", "WHOLE", "CarriesDocuments", "Format", "Losses"]
+__all__ = ["FORMATS", "WHOLE", "CarriesDocuments", "Format", "Losses", "detect"]

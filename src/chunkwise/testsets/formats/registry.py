@@ -13,7 +13,7 @@ from chunkwise.base.errors import ChunkwiseError, UnknownName
 from chunkwise.base.wording import counted, listed
 from chunkwise.core import Document, Query
 from chunkwise.records.fields import WrongField, kind
-from chunkwise.records.read import Row
+from chunkwise.records.read import Row, wide_encoding, wide_problem
 from chunkwise.testsets.question_record import OWN_FIELDS, TrackedRecord
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
@@ -208,3 +208,32 @@ def _ids_in_words(ids: list[str]) -> str:
 def several(names: Iterable[str]) -> bool:
     """Whether more than one of them is different."""
     return len(set(names)) > 1
+
+
+_HEAD = 1 << 16
+"""Bytes by which a format is known."""
+
+
+def detect(path: str | Path) -> Format:
+    """The format of a file or folder, by its name and how it begins."""
+    path = Path(path)
+    try:
+        head = b"" if path.is_dir() else _head(path)
+        for format in FORMATS.values():
+            if format.accepts(path, head):
+                return format
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ChunkwiseError(f"cannot read the questions in {path}: {why}") from error
+    if (encoding := wide_encoding(head)) is not None:
+        raise ChunkwiseError(wide_problem(str(path), encoding))
+    raise ChunkwiseError(
+        f"{path} is of no format that is known ({', '.join(sorted(FORMATS))}); "
+        "say which: chunkwise testset convert FILE --from FORMAT --to chunkwise; the simplest form is JSON: "
+        '[{"query": "How long is the guarantee?", "relevant_text": "guaranteed for five years"}]'
+    )
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_HEAD)

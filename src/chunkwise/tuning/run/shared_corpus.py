@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import Strategy, strategies
 from chunkwise.core import Chunk, Document, OnProgress, Query
+from chunkwise.evaluation.cost import chunk_cost
 from chunkwise.evaluation.results import Json
-from chunkwise.evaluation.system_under_test import chunk_cost
 from chunkwise.metrics.cuts.boundary_issues import KINDS, count_issues
 from chunkwise.metrics.span_tables import Gold, Numbers
 from chunkwise.metrics.token_budget import containing
