@@ -236,3 +236,25 @@ def test_the_studio_offers_what_the_package_adds(installed: Path) -> None:
     assert (side["problem"], bool(side["hits"])) == ("", True)
     strategies = asking.get("/api/strategies").json()
     assert "verses" in json.dumps(strategies)
+
+
+def test_a_retriever_of_a_package_that_fails_leaves_the_other_sides_of_a_search(
+    installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (installed / "failing_retriever.py").write_text(
+        "class Failing:\n    def rank(self, *given, **more):\n        raise ValueError('no lamp')\n"
+    )
+    file = installed / "harbour_parts-1.0.dist-info" / "entry_points.txt"
+    file.write_text(
+        "[chunkwise.retrievers]\nfailing = failing_retriever:Failing\ngone = no_such_module:X\n"
+    )
+    project = Project(ProjectSources(documents=("handbook",)))
+    for document in chunkwise.read("handbook/harbour.md"):
+        project.corpus.add(document)
+    project.index = chunkwise.index("handbook/harbour.md", vectors="none")
+    asked = {"q": "who keeps the log?", "retriever": ["bm25", "failing"]}
+    told = client_of(project).get("/api/search", params=asked).json()
+    assert told["retrievers"] == ["multiscale", "bm25", "failing"]  # `gone` cannot be used
+    words, failing = told["sides"]
+    assert (words["problem"], bool(words["hits"])) == ("", True)
+    assert failing["problem"] == "the retriever failing failed: ValueError: no lamp"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -292,6 +293,12 @@ def test_a_data_set_in_a_store_is_the_same(docs: Path, tmp_path: Path) -> None:
     made, workers, _ = _write("memory://docs", Path("memory://out"))
     assert (made.reused, workers.made) == (4, [])
     assert sorted(files.ls("/out", detail=False)) == names
+    for number, damaged in enumerate(("null", "7", "[7]")):  # made again, as every damaged record
+        record = sorted(files.find("/out/_parts"))[number]
+        told = json.loads(files.cat_file(record))
+        files.pipe_file(record, json.dumps({**told, "files": json.loads(damaged)}).encode())
+    made, workers, _ = _write("memory://docs", Path("memory://out"))
+    assert (made.parts, made.reused) == (4, 1)
     files.store.clear()
 
 

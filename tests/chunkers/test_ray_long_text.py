@@ -5,6 +5,7 @@ Run by `make test-scale`, in an environment of its own.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -22,7 +23,7 @@ ray = pytest.importorskip("ray", reason="Ray is not installed: make test-scale")
 from ray.cluster_utils import Cluster  # noqa: E402
 
 import chunkwise  # noqa: E402
-from chunkwise.base.errors import UnreadableDocument  # noqa: E402
+from chunkwise.base.errors import ChunkwiseError, UnreadableDocument  # noqa: E402
 from chunkwise.base.ray_workers import RayCluster  # noqa: E402
 from chunkwise.chunkers.chunk_long_texts import chunk_segments  # noqa: E402
 from chunkwise.chunkers.write_chunks import chunk_lines  # noqa: E402
@@ -197,3 +198,24 @@ def test_who_takes_no_more_leaves_nothing_behind(cluster: Any, docs: Path, scrat
     next(found)
     found.close()
     assert list(scratch.iterdir()) == []
+
+
+def test_no_room_on_the_machine_that_was_started_is_not_laid_at_the_door_of_ray(
+    cluster: Any, docs: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chunkwise.base.spill_file.own_disk", lambda: "the little disk")
+    monkeypatch.setattr(Path, "open", _full(Path.open))
+    with RayCluster() as jobs, pytest.raises(ChunkwiseError) as caught:
+        _lines(docs, jobs)
+    assert str(caught.value) == (
+        "cannot write what is made of a long document, which waits in the little disk: No space left on device"
+    )
+
+
+def _full(usual: Any) -> Any:
+    def opened(path: Path, mode: str = "r", *given: Any, **more: Any) -> Any:
+        if mode == "wb" and more.get("buffering") == 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return usual(path, mode, *given, **more)
+
+    return opened

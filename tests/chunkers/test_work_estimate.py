@@ -127,6 +127,9 @@ def test_a_model_that_ran_on_an_accelerator_is_counted_by_the_clock() -> None:
     assert found.seconds(1) == 50 * 5 + 50 * 4
     assert found.seconds(1, gpus=4) == 50 * 5 + 50
     assert "on 1 core with 1 accelerator" in found.words(1)
+    assert found.words(1, (8, 16)).endswith(
+        "on 8 nodes of 16 cores with one accelerator as here each"
+    )
 
 
 def test_a_model_of_processors_has_no_use_for_a_gpu() -> None:

@@ -259,3 +259,13 @@ def test_help_has_examples() -> None:
     status, shown = doctor("--help")
     assert status == 0
     assert "chunkwise doctor --json" in shown
+
+
+@pytest.mark.unwatched
+def test_a_cache_that_is_switched_off_is_told(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHUNKWISE_CACHE", "off")
+    assert told()[1]["cache"]["state"] == "works"
+    monkeypatch.setenv("CHUNKWISE_CACHE", "maybe")
+    status, found = told()
+    assert (status, found["cache"]["state"]) == (1, "fails")
+    assert "allowed: on, off" in found["cache"]["detail"]

@@ -256,3 +256,12 @@ def test_a_server_that_never_answers_does_not_keep_a_run_waiting(
     (error,) = found
     assert "Read timed out" in str(error)
     assert len(waited) == 5  # asked six times: it may have been busy
+
+
+def test_a_host_that_nobody_knows_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("chunkwise.base.object_store.sleep", waited.append)
+    with pytest.raises(ChunkwiseError, match=r"nosuch\.invalid") as caught:
+        list(chunkwise.read("webhdfs://nosuch.invalid:9870/docs/"))
+    assert not waited
+    assert "Max retries" not in str(caught.value)

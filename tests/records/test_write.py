@@ -2,7 +2,10 @@
 
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -132,3 +135,30 @@ def test_nobody_else_writes_lines_of_json() -> None:
     texts = {path: path.read_text("utf-8") for path in package.rglob("*.py")}
     found = [path.parent.name for path, text in texts.items() if line.search(text)]
     assert found == ["records"]
+
+
+def test_lines_are_added_to_what_cannot_be_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    append_json_lines(pipe, [{"a": 1}])
+    assert os.read(reader, 100) == b'{"a": 1}\n'
+    os.close(reader)
+
+
+_SHORT = """
+import resource, signal, sys
+from pathlib import Path
+from chunkwise.records.write import append_json_lines
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
+append_json_lines(Path(sys.argv[1]), [{"a": "x" * 100}])
+"""
+
+
+def test_lines_that_do_not_fit_are_an_error(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _SHORT, str(tmp_path / "lines.jsonl")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "OSError: [Errno 27]" in done.stderr

@@ -241,3 +241,36 @@ def test_a_file_of_which_no_row_can_be_used_is_named(tmp_path: Path) -> None:
         match=r"no chunk in .*rows\.jsonl has a place in the documents: .*and 1 more",
     ):
         of(file, on_bad=lambda line: None)
+
+
+@dataclass
+class HaystackDocument:
+    """As Haystack's splitter hands chunks over; the id of the source is one that Haystack makes up."""
+
+    content: str
+    meta: dict[str, object]
+
+
+def test_an_id_that_a_framework_made_up_says_nothing_and_offsets_tell_repeats_apart() -> None:
+    text = "Cats like milk. Dogs like bones. Cats like milk."
+    documents = [Document("other.txt", "Bread is baked."), Document("pets.txt", text)]
+    meta = {"source_id": "0f9c", "split_idx_start": 33}
+    second = HaystackDocument("Cats like milk.", meta)
+    node = TextNode("Cats like milk.", 33, 48, "3f-uuid")
+    for given in (second, node):
+        made = chunkwise.index(documents, chunks=[given], vectors="none")
+        assert [(each.doc_id, each.start) for each in made.chunks()] == [("pets.txt", 33)]
+
+
+def test_a_property_of_somebody_else_may_raise() -> None:
+    class Odd:
+        @property
+        def node(self) -> object:
+            raise RuntimeError("boom")
+
+        @property
+        def get_content(self) -> object:
+            raise RuntimeError("boom")
+
+    with pytest.raises(InvalidParameter, match="chunk 1 is Odd; needed: a Chunk, or a row"):
+        of([Odd()])

@@ -190,8 +190,15 @@ def may_pass(error: BaseException) -> bool:
         if type(each).__module__.partition(".")[0] == "aiohttp" and not isinstance(each, OSError):
             return "Payload" in type(each).__name__ or "Disconnected" in type(each).__name__
         if type(each).__module__ == "requests.exceptions":
-            return type(each).__name__ in _LOST_BY_REQUESTS
+            # A host that nobody knows is a mistyped one, as a rule.
+            is_unknown = type(_why(each)).__name__ == "NameResolutionError"
+            return type(each).__name__ in _LOST_BY_REQUESTS and not is_unknown
     return False
+
+
+def _why(error: BaseException) -> object:
+    """What requests wraps twice: its own words are about the tries of the library below it."""
+    return getattr(error.args[0] if error.args else None, "reason", None)
 
 
 def as_os_error(error: BaseException, attempts: int = 1) -> OSError:
@@ -203,7 +210,7 @@ def as_os_error(error: BaseException, attempts: int = 1) -> OSError:
         number = errno.ENOENT
     if isinstance(error, PermissionError):
         number = errno.EACCES
-    said = (isinstance(error, OSError) and error.strerror) or error
+    said = (isinstance(error, OSError) and error.strerror) or _why(error) or error
     words = " ".join(str(said).split())[:200] or type(error).__name__
     if status in _BUSY:
         often = "once" if attempts == 1 else f"{attempts} times"

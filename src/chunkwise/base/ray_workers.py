@@ -365,6 +365,8 @@ def _told_where_there_is_no_room() -> Iterator[None]:
 def _in_our_words(error: BaseException) -> BaseException:
     from ray import exceptions
 
+    if isinstance(error, ChunkwiseError | MemoryError):
+        return error  # of this machine, which takes what tasks hand over
     if isinstance(error, exceptions.RayTaskError):
         cause = getattr(error, "cause", None)
         if isinstance(cause, exceptions.OutOfDiskError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,22 @@ from chunkwise.base.full_disk import own_disk
 
 def spill(pieces: Iterable[bytes], path: Path) -> None:
     """Pickled values into a file, each let go of before the next is made; what was there goes."""
-    with path.open("wb", buffering=0) as file:  # closing it writes nothing that could fail
+    with _told():
+        file = path.open("wb", buffering=0)  # closing it writes nothing that could fail
+    with file:
         for piece in pieces:
-            _write(file.write, memoryview(piece))
-            del piece
+            rest = memoryview(piece)
+            with _told():
+                while rest:
+                    rest = rest[file.write(rest) :]
+            del piece, rest
 
 
-def _write(write: Any, rest: memoryview) -> None:
+@contextmanager
+def _told() -> Iterator[None]:
+    """What pieces are made of may fail, too, and has words of its own: only writing is told here."""
     try:
-        while rest:
-            rest = rest[write(rest) :]
+        yield
     except OSError as error:
         raise ChunkwiseError(
             f"cannot write what is made of a long document, which waits in {own_disk()}: "

@@ -169,8 +169,8 @@ class Workers(Generic[Given, Found]):
 
     def spill(self, one_by_one: OneByOne, given: Any, path: Path) -> Future[None]:
         """What becomes of it, one piece after the other; the process itself writes the file."""
-        laid: Future[Any] = self.submit(_LaidDown(one_by_one, given, path))  # type: ignore[arg-type]
-        return laid
+        spilled: Future[Any] = self.submit(_Spilled(one_by_one, given, path))  # type: ignore[arg-type]
+        return spilled
 
     def stop(self) -> None:
         """End all at once, whatever they are at."""
@@ -333,7 +333,7 @@ def _loaded(sent: bytes) -> tuple[Callable[[Any], Any] | None, bytes]:
         return None, _sendable(error)
 
 
-class _LaidDown(NamedTuple):
+class _Spilled(NamedTuple):
     """Work whose results go into a file."""
 
     one_by_one: OneByOne
@@ -345,7 +345,7 @@ def _answer(work: Callable[[Any], Any], given: bytes) -> bytes:
     """What was found and None, or None and the error."""
     try:
         asked = pickle.loads(given)
-        if isinstance(asked, _LaidDown):
+        if isinstance(asked, _Spilled):
             spill(map(pickle.dumps, asked.one_by_one(work, asked.given)), asked.path)
             return pickle.dumps((None, None))
         return pickle.dumps((work(asked), None))

@@ -206,8 +206,8 @@ def chunk_changed(
     """The same; a file of a store that is known is neither read nor cut, and comes in its place.
 
     Workers do `further` work on what they cut; what is cut in this process comes without. Large files that `aside`
-    takes stay in this process, unless workers do all that is done with them and lay it down, and each is to be used
-    before the next outcome is asked for.
+    takes stay in this process, unless workers do all that is done with them and spill it piece by piece, and each is
+    to be used before the next outcome is asked for.
     """
     options = options or LoadOptions()
     made = get_strategy(strategy)  # a wrong parameter is an error now, not after the first file
@@ -478,13 +478,13 @@ def begin_long_document(
 ) -> Callable[[], Iterator[Any]]:
     """To be called in its turn: the pieces, or what is wrong with the document, of which then nothing is used."""
     path = folder / secrets.token_hex(8)
-    laid = workers.spill(one_by_one, source, path)
-    return lambda: _pieces(laid, source, path)
+    spilled = workers.spill(one_by_one, source, path)
+    return lambda: _pieces(spilled, source, path)
 
 
-def _pieces(laid: Future[None], source: Source, path: Path) -> Iterator[Any]:
+def _pieces(spilled: Future[None], source: Source, path: Path) -> Iterator[Any]:
     try:
-        laid.result()
+        spilled.result()
     except UnreadableDocument as problem:
         path.unlink(missing_ok=True)
         yield problem

@@ -394,9 +394,7 @@ class _DatasetRun:
         staged = {name for name in self._staged if name.endswith(".json")} - self._there
         with ThreadPoolExecutor(_TOGETHER) as threads:
             records = threads.map(self._record, sorted(self._there | staged))
-            return {
-                mark for each in records if each for mark in each.files if isinstance(mark, str)
-            }
+            return {mark for each in records if each for mark in each.files}
 
     def _known(self, name: str) -> PartRecord | None:
         """The record of a part that was made before: in the data set, or by a run that did not end."""
@@ -412,9 +410,13 @@ class _DatasetRun:
             return None
         place = RECORDS if file in self._there else STAGED
         try:
-            return PartRecord(**self._folder.json(f"{place}/{file}"))
+            found = PartRecord(**self._folder.json(f"{place}/{file}"))
         except TypeError:  # damaged: it is made again
             return None
+        is_whole = isinstance(found.files, list | tuple) and all(
+            isinstance(mark, str) for mark in found.files
+        )
+        return found if is_whole else None
 
     def _finished(
         self, work: PartWork, record: Callable[[], PartRecord]

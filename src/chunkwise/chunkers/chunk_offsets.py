@@ -24,12 +24,22 @@ from chunkwise.text.find_passages import TOLERANCES, Occurrences, Tolerance, occ
 from chunkwise.text.passages_with_front_matter import behind_blank_heads
 
 _TEXTS = ("text", "page_content", "content", "chunk", "passage", "snippet", "cited_text")
-_STARTS = ("start", "start_index", "start_char_idx", "start_char_index", "start_char", "begin")
-_ENDS = ("end", "end_index", "end_char_idx", "end_char_index", "end_char")
+_STARTS = (
+    "start",
+    "start_index",
+    "start_char_idx",
+    "start_char_index",
+    "start_char",
+    "begin",
+    "split_idx_start",
+)
+_ENDS = ("end", "end_index", "end_char_idx", "end_char_index", "end_char", "split_idx_end")
 _NAMES = (
     "doc_id", "document_id", "docid", "document", "source", "file_path", "file_name", "filename",
     "path", "file", "corpus_id", "document_title",
 )  # fmt: skip
+_GIVEN_IDS = ("ref_doc_id", "source_id")
+"""Of documents, by LlamaIndex and Haystack: often made up by them, so that one that nobody knows says nothing."""
 _LINKS = ("url", "uri", "link", "href")
 _CHUNK_IDS = ("chunk_id", "node_id", "passage_id", "chunk_index")
 _OWN_IDS = ("id", "id_", "_id")
@@ -81,21 +91,28 @@ class StatedPlace(NamedTuple):
     text: str | None
     links: tuple[str, ...] = ()
     """Addresses, which may be those of documents, or of the same text elsewhere."""
+    given_ids: tuple[str, ...] = ()
+    """Ids that a framework may have made up."""
 
 
 def stated_place(fields: Fields) -> StatedPlace:
     """The place of a record: chunkwise's own, LangChain's, LlamaIndex's, chonkie's, or one like them."""
     names: list[str] = []
     links: list[str] = []
+    given: list[str] = []
     start = end = None
     text: str | None = None
     for level in _levels(fields):
         names += [found for name in _NAMES if name in level and (found := string_in(level, name))]
         links += [found for name in _LINKS if name in level and (found := string_in(level, name))]
+        given += [
+            found for name in _GIVEN_IDS if name in level and (found := string_in(level, name))
+        ]
         start = integer_in(level, *_STARTS) if start is None else start
         end = integer_in(level, *_ENDS) if end is None else end
         text = string_in(level, *_TEXTS) if text is None else text
-    return StatedPlace(tuple(dict.fromkeys(names)), start, end, text, tuple(dict.fromkeys(links)))
+    unique = [tuple(dict.fromkeys(each)) for each in (names, links, given)]
+    return StatedPlace(unique[0], start, end, text, unique[1], unique[2])
 
 
 class StatedId(NamedTuple):
@@ -123,8 +140,8 @@ def document_of(said: StatedPlace, names: DocumentNames) -> int | str | None:
         if isinstance(found, int):
             return found
         reason = reason or found
-    for link in said.links:
-        found = names.find(_LINK_TAIL.sub("", link))
+    for other in (*said.given_ids, *(_LINK_TAIL.sub("", link) for link in said.links)):
+        found = names.find(other)
         if isinstance(found, int):
             return found
     return reason
@@ -138,9 +155,7 @@ def _levels(fields: Fields, depth: int = 1) -> Iterator[Fields]:
             yield from _levels(inner, depth + 1)
     related = fields.get("relationships")
     if isinstance(related, Mapping) and isinstance(source := related.get("1"), Mapping):
-        yield {"doc_id": source.get("node_id")}  # LlamaIndex numbers relations: 1 is the source
-    if "ref_doc_id" in fields:
-        yield {"doc_id": fields["ref_doc_id"]}  # often an id of its own making: paths go first
+        yield {"ref_doc_id": source.get("node_id")}  # LlamaIndex numbers relations: 1 is the source
 
 
 def wrong_offset(fields: Fields) -> str:

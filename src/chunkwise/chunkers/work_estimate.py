@@ -154,6 +154,8 @@ class WorkEstimate:
         if nodes:
             seconds = self.seconds(count * each, count)
             cluster = f"{counted(count, 'node')} of {counted(each, 'core')}"
+            if self.embedding and self.embedding.runs_on != "cpu":
+                cluster += " with one accelerator as here" + (" each" if count > 1 else "")
             told += f"; about {time_words(seconds)} on {cluster}{_paid(seconds, count, price)}"
         if gpu:
             seconds = self.seconds_with(gpu, count, each)

@@ -176,7 +176,8 @@ def _python() -> Check:
 
 def _folder() -> Iterator[Check]:
     """Where weights and vectors are kept; looked at, not made."""
-    from chunkwise.models.home_folder import HOME_VARIABLE, home
+    from chunkwise.base.errors import InvalidParameter
+    from chunkwise.models.home_folder import CACHE_VARIABLE, HOME_VARIABLE, home, keeps_results
 
     folder = home()
     other = f"export {HOME_VARIABLE}=/a/folder/of/yours"
@@ -194,6 +195,12 @@ def _folder() -> Iterator[Check]:
         yield Check("machine", "cache folder", "fails", reason, other, needed=True)
         return
     yield Check("machine", "cache folder", "works", f"{folder} can be written to", needed=True)
+    try:
+        if not keeps_results():
+            told = f"off ({CACHE_VARIABLE}): what models give is not kept for the next run"
+            yield Check("machine", "cache", "works", told)
+    except InvalidParameter as error:
+        yield Check("machine", "cache", "fails", str(error), f"unset {CACHE_VARIABLE}", needed=True)
     free = shutil.disk_usage(there).free
     enough = free >= _LITTLE_DISK
     yield Check(

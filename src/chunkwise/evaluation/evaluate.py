@@ -124,8 +124,8 @@ def evaluate(
     test set that holds questions and documents (BEIR, SQuAD, AutoRAG). `hits` is a file of another system's answers,
     `chunks` of another tool's chunks of these documents, `answers` of texts with citations. What
     cannot be used is left out and listed in the result: documents go to `on_unreadable` as in every verb, questions
-    and rows are a line to `on_bad` (a warning, without one), which gets documents, too, where it is given alone. A
-    question whose passage was found elsewhere than it says is used.
+    and rows are a line to `on_bad` (a warning, without one). A question whose passage was found elsewhere than
+    it says is used.
     A question gets `k` hits (5), or as many as fit into `budget` tokens; both are refused. `tokenizer` counts them (a
     name, a model's name, the path of a tokenizer.json or a function); None: as the index counts. `where` are conditions
     on the metadata of the documents that are searched, as in `Index.search`; questions about others find nothing.

@@ -363,14 +363,10 @@ def _measured(known: Json, metric: str) -> str:
     what = "" if declared and declared.judge else " as a judge of relevance"
     weak = f": weak, {known['weakness']}" if known.get("weakness") else ""
     # How a judge fares depends on the documents and on how people ask: figures of other questions are a hint.
-    where, verdicts = (
-        "on these questions" if is_own else "measured elsewhere",
-        known.get("verdicts"),
-    )
-    return (
-        f"against {_AGAINST.get(str(known.get('against')), '')}{what}: {', '.join(figures)} "
-        f"({where}, {counted(verdicts if isinstance(verdicts, int) else 0, 'verdict')}){weak}"
-    )
+    where = "on these questions" if is_own else "measured elsewhere"
+    if isinstance(verdicts := known.get("verdicts"), int):
+        where += f", {counted(verdicts, 'verdict')}"
+    return f"against {_AGAINST.get(str(known.get('against')), '')}{what}: {', '.join(figures)} ({where}){weak}"
 
 
 def _calibration_row(known: Calibration, question_set: str) -> dict[str, Json]:

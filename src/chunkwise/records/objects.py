@@ -31,7 +31,7 @@ def record_of_object(item: object, depth: int = 0) -> dict[str, object] | str:
         return _of_tuple(item, depth)
     if item is None or isinstance(item, int | float | bytes):
         return f"a text, a place or a record is needed, this is {item!r:.40}"
-    if depth < _DEEPEST and (node := getattr(item, "node", None)) is not None:
+    if depth < _DEEPEST and (node := _attribute(item, "node")) is not None:
         inner = record_of_object(node, depth + 1)
         score = _attribute(item, "score")
         return inner if isinstance(inner, str) or score is None else {**inner, "score": score}
@@ -39,11 +39,9 @@ def record_of_object(item: object, depth: int = 0) -> dict[str, object] | str:
     for name in _ATTRIBUTES:
         if (value := _attribute(item, name)) is not None:
             found["metadata" if name == "meta" else name] = _plain(value, depth + 1)
-    if not {"text", "page_content", "content"} & {*found} and callable(
-        content := getattr(item, "get_content", None)
-    ):
-        with suppress(Exception):
-            found["text"] = str(content())
+    if not {"text", "page_content", "content"} & {*found}:
+        with suppress(Exception):  # somebody else's method, if there is one
+            found["text"] = str(item.get_content())  # type: ignore[attr-defined]
     if not found:
         return f"a text, a place or a record is needed, this is {type(item).__name__}"
     return found

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
@@ -65,11 +66,25 @@ def append_json_lines(path: Path, values: Iterable[object]) -> None:
     # In ASCII: who reads it while it grows never sees half a character.
     data = "".join(json.dumps(value) + "\n" for value in values).encode("ascii")
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+b", buffering=0) as out:
-        if out.seek(0, os.SEEK_END):
-            out.seek(-1, os.SEEK_END)
-            data = data if out.read(1) == b"\n" else b"\n" + data
-        out.write(data)
+    rest = memoryview(data if _ends_its_lines(path) else b"\n" + data)
+    with path.open("ab", buffering=0) as out:
+        while rest:  # a disk that becomes full takes a part, and says so when it is given the rest
+            rest = rest[out.write(rest) :]
+
+
+def _ends_its_lines(path: Path) -> bool:
+    """Whether a last line is whole; of a pipe, and of a file that may only be written, that is taken for granted."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return True
+        with path.open("rb") as file:
+            return (
+                not file.seek(0, os.SEEK_END)
+                or file.seek(-1, os.SEEK_END) < 0
+                or file.read(1) == b"\n"
+            )
+    except OSError:
+        return True
 
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n]")

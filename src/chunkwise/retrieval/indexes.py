@@ -263,9 +263,9 @@ def index(
 
     `into` is a folder, or an address: postgresql://user@host/database, lancedb:///path, qdrant://host:6333/collection,
     opensearch://host:9200/index.
-    With `chunks` nothing is cut: they are `Chunk`s, rows with a document and start and end or a text, or a file of such
-    rows (.jsonl, .csv, .parquet; ours or another tool's). A row that has no place in the documents is left out with a
-    line to `on_bad` (a warning, without one).
+    With `chunks` nothing is cut: they are `Chunk`s, documents or nodes of LangChain, LlamaIndex or Haystack, rows with
+    a document and start and end or a text, or a file of such rows (.jsonl, .csv, .parquet; ours or another tool's).
+    A row that has no place in the documents is left out with a line to `on_bad` (a warning, without one).
     What is not said is as the index was made before, or as usual: strategy "structure", embedder "minilm", vectors
     "late", context "none", language "auto". An index that is there is brought up to date: new and changed documents
     are read (of stores, by ETag or size and time), those no longer among the inputs removed, or kept with

@@ -159,8 +159,12 @@ def usable_retrievers(index: Index) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _of_packages(folders: tuple[str, ...]) -> tuple[str, ...]:
-    """Looked for once: every search asks, and to look takes longer than some searches."""
-    return tuple(name for name in registry.names() if name not in registry.builtin)
+    """Those that can be used, looked for once: every search asks, and to look takes longer than some searches."""
+    return tuple(
+        part.name
+        for part in registry.listed()
+        if part.name not in registry.builtin and not part.problem
+    )
 
 
 def search(project: Project, request: StudioSearch) -> SearchView:
@@ -207,6 +211,13 @@ def _side(project: Project, index: Index, request: StudioSearch, name: str) -> S
         )
     except ChunkwiseError as error:
         return SearchSide(name, str(error), "", 0, (), (), "", command, code)
+    except (
+        Exception
+    ) as error:  # a retriever of another package may raise anything; the other sides stay
+        if name.partition("(")[0].strip() in registry.builtin:
+            raise
+        problem = f"the retriever {name} failed: {type(error).__name__}: {error}"
+        return SearchSide(name, problem, "", 0, (), (), "", command, code)
     view = hits_view(hits, request.q, languages=index.source.languages)
     by_rank = sorted(range(len(hits)), key=lambda at: hits[at].rank)
     ordered = [reasons[at] for at in by_rank]

@@ -31,7 +31,7 @@ from chunkwise.retrieval.indexing.fingerprint import (
     unfinished_fingerprint,
 )
 from chunkwise.retrieval.indexing.index_warnings import ForeignDocuments, LongTexts, LostSummaries
-from chunkwise.retrieval.indexing.long_documents import ReadLater, long_document
+from chunkwise.retrieval.indexing.long_documents import LongDocument, ReadLater, long_document
 from chunkwise.retrieval.indexing.resolve_settings import ResolvedSettings
 from chunkwise.retrieval.indexing.row_builder import BuiltChunked, row_builder
 from chunkwise.retrieval.indexing.unreadable import UnreadableSources, whole
@@ -387,7 +387,9 @@ class _Group:
     def _segments(self, long: ReadLater) -> Iterator[BuiltDocument]:
         resolved = self._resolved
         embedder = resolved.model.embedder if resolved.model else None
-        encoder = resolved.token_encoder() if resolved.token_encoder else None
+        # Rows that a worker has made hold their tokens' vectors already.
+        lazy = resolved.token_encoder if isinstance(long, LongDocument) else None
+        encoder = lazy() if lazy else None
         read = done = 0
 
         def told(characters: int) -> None:
