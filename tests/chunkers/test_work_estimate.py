@@ -140,3 +140,29 @@ def test_a_model_of_processors_has_no_use_for_a_gpu() -> None:
         InvalidParameter, match="those of sentence-transformers run on accelerators"
     ):
         found.words(2, (8, 16), "L4")
+
+
+def test_of_a_long_text_the_beginning_is_tried(tmp_path: Path) -> None:
+    """What a model reads does not grow with the text, and what it stands for does."""
+    short, long = tmp_path / "short", tmp_path / "long"
+    for folder, lines in ((short, 1_000), (long, 1_000_000)):
+        folder.mkdir()
+        (folder / "a.txt").write_text(
+            "Twelve words of a text that goes on and on and on.\n\n" * lines
+        )
+    for folder, tokens in ((short, 12_000), (long, 12_000_000)):
+        model = Large()
+        work = estimate_index(
+            folder, embedder=model, strategy="paragraphs(max_tokens=20)"
+        ).embedding
+        assert work is not None
+        assert work.tokens == pytest.approx(tokens, rel=0.01)
+        assert model.tokens < 200_000
+
+
+def test_the_largest_document_is_the_work_of_one() -> None:
+    found = WorkEstimate(10, 100, True, 10, 100, 50.0, None, largest=90)
+    assert found.seconds(1) == 50
+    assert found.seconds(100) == 45
+    even = WorkEstimate(10, 100, True, 10, 100, 50.0, None, largest=10)
+    assert even.seconds(100) == 5

@@ -77,6 +77,22 @@ def test_an_estimate_is_told_and_nothing_is_written(name: str, tmp_path: Path) -
     assert (done.exit_code, "such as 8x16" in done.output) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--nodes", "8x16"], "--nodes is for an estimate"),
+        (["--gpu", "L4"], "--gpu is for an estimate"),
+        (["--estimate", "--node-price", "1"], "--node-price is the price of a machine of --nodes"),
+    ],
+)
+def test_an_option_of_an_estimate_is_not_passed_over(words: list[str], why: str) -> None:
+    done = CliRunner().invoke(group, ["index", "docs", "--into", "kb", "--vectors", "none", *words])
+    assert (done.exit_code, why in done.output) == (2, True)
+    if "--gpu" not in words:
+        done = CliRunner().invoke(group, ["chunk", "docs", *words])
+        assert (done.exit_code, why in done.output) == (2, True)
+
+
 def test_a_gpu_is_one_whose_speed_is_known() -> None:
     words = ["index", "docs", "--into", "kb", "--estimate", "--vectors", "none", "--gpu"]
     done = CliRunner().invoke(group, [*words, "X9"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,18 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.wording import counted, money_words, time_words
 from chunkwise.chunkers.chunk import Chunked, Further, StrategyLike, cut_batch, weight
+from chunkwise.core import Document
 from chunkwise.documents import InputItem, InputReader, Inputs, LoadOptions
+from chunkwise.documents.long_texts import long_text
+from chunkwise.documents.reading import loaded
+from chunkwise.documents.source import Source
 from chunkwise.models.embed.embedder import AcceleratedEmbedder, Kind
 
 _SAMPLE = 32
 _SECONDS = 8.0
 """Of the clock that trying some takes at most; the first is tried in any case."""
+_BEGINNING = 200_000
+"""Characters of a text that are cut and embedded; a longer one takes as many times longer."""
 _NAMES = 200_000
 _LISTING = 20.0
 """Names, and seconds, after which the rest is not looked at."""
@@ -62,7 +68,9 @@ class TimedEmbedder:
         self._core = self._clock = 0.0
         self.beside = 0.0
         """Seconds of the processor in threads of its own."""
-        self._texts: list[str] = []
+        self._texts: list[tuple[list[str], float]] = []
+        self.times = 1.0
+        """How many times what is read now stands for."""
 
     @property
     def identity(self) -> str:
@@ -76,16 +84,16 @@ class TimedEmbedder:
         core, own, clock = time.process_time(), time.thread_time(), time.perf_counter()
         found = self._embedder.embed(texts, kind)
         core, own = time.process_time() - core, time.thread_time() - own
-        self._clock += time.perf_counter() - clock
-        self._core += core
-        self.beside += core - own
-        self._texts += texts
+        self._clock += (time.perf_counter() - clock) * self.times
+        self._core += core * self.times
+        self.beside += (core - own) * self.times
+        self._texts.append((list(texts), self.times))
         return found
 
     def work(self) -> EmbeddingWork:
         """Since it began."""
         embedder = self._embedder
-        tokens = embedder.count_tokens(self._texts)
+        tokens = round(sum(embedder.count_tokens(some) * times for some, times in self._texts))
         return EmbeddingWork(tokens, embedder.weights, self._core, self._clock, embedder.runs_on)  # fmt: skip
 
 
@@ -105,11 +113,17 @@ class WorkEstimate:
     """Of those that were tried."""
     embedding: EmbeddingWork | None = None
     """What of that an accelerator could do."""
+    largest: int = 0
+    """Bytes of the largest: one worker does it, however many there are."""
 
     @property
     def _all(self) -> float:
         """How many times what was tried."""
         return self.size / max(1, self.tried_size)
+
+    @property
+    def _of_the_largest(self) -> float:
+        return self.largest / max(1, self.size)
 
     @property
     def seconds_on_a_core(self) -> float:
@@ -121,8 +135,11 @@ class WorkEstimate:
     def seconds(self, cores: int, gpus: float = 1.0) -> float:
         """On so many cores, and accelerators where the embedder ran on one."""
         work = self.embedding
-        reading = work.clock_seconds * self._all / gpus if work and work.runs_on != "cpu" else 0.0
-        return self.seconds_on_a_core / cores / (EFFICIENCY if cores > 1 else 1.0) + reading
+        reading = work.clock_seconds * self._all if work and work.runs_on != "cpu" else 0.0
+        shared = (
+            self.seconds_on_a_core / cores / (EFFICIENCY if cores > 1 else 1.0) + reading / gpus
+        )
+        return max(shared, (self.seconds_on_a_core + reading) * self._of_the_largest)
 
     def seconds_with(self, gpu: str, nodes: int, cores: int) -> float:
         """On machines of so many cores with one accelerator of this kind each."""
@@ -133,7 +150,9 @@ class WorkEstimate:
                 "sentence-transformers run on accelerators, such as sentence-transformers:all-MiniLM-L6-v2"
             )
         cutting = self.core_seconds - work.core_seconds + work.tokens * _FEEDING
-        return self._all * (cutting / cores + work.seconds_on(gpu)) / nodes / EFFICIENCY
+        reading = work.seconds_on(gpu)
+        shared = (cutting / cores + reading) / nodes / EFFICIENCY
+        return self._all * max(shared, (cutting + reading) * self._of_the_largest)
 
     def words(
         self, cores: int, nodes: tuple[int, int] | None = None, gpu: str | None = None, *,
@@ -186,11 +205,12 @@ def estimate_work(
     options = options or LoadOptions()
     sample: list[InputItem] = []
     chance = random.Random(seed)
-    units = size = 0
+    units = size = largest = 0
     is_whole = True
     began = time.monotonic()
     for unit in _readable(InputReader(source, options)):
         units, size = units + 1, size + weight(unit)
+        largest = max(largest, weight(unit))
         if len(sample) < _SAMPLE:
             sample.append(unit)
         elif (place := chance.randrange(units)) < _SAMPLE:
@@ -202,29 +222,68 @@ def estimate_work(
     began = time.monotonic()
     for unit in sample:
         if not tried:
-            _try(unit, strategy, options, further)  # what is loaded once is not counted
+            _seconds(
+                unit, strategy, options, further, embedder
+            )  # what is loaded once is not counted
             if embedder:
                 embedder.begin()
-        # Threads of a model that has just been at work turn idly for a while: that is not the time of cutting.
-        now = time.thread_time if embedder else time.process_time
-        before = now()
-        _try(unit, strategy, options, further)
-        seconds += now() - before
+        seconds += _seconds(unit, strategy, options, further, embedder)
         tried, tried_size = tried + 1, tried_size + weight(unit)
         if time.monotonic() - began > _SECONDS:
             break
     work = embedder.work() if embedder else None
     seconds += embedder.beside if embedder else 0.0
-    return WorkEstimate(units, size, is_whole, tried, tried_size, seconds, work)
+    return WorkEstimate(units, size, is_whole, tried, tried_size, seconds, work, largest)
 
 
 def _readable(reader: InputReader) -> Iterator[InputItem]:
     return (each for each in reader.units() if not isinstance(each, UnreadableDocument))
 
 
-def _try(
-    unit: InputItem, strategy: StrategyLike, options: LoadOptions, further: Further | None
-) -> None:
-    cut = [each for each in cut_batch(strategy, options, [unit]) if isinstance(each, Chunked)]
-    if further is not None and cut:
-        further(cut)
+def _seconds(
+    unit: InputItem, strategy: StrategyLike, options: LoadOptions, further: Further | None,
+    embedder: TimedEmbedder | None,
+) -> float:  # fmt: skip
+    """Of the processor, but for threads of the embedder's own."""
+    # Threads of a model that has just been at work turn idly for a while: that is not the time of cutting.
+    now = time.thread_time if embedder else time.process_time
+    before = now()
+    documents = list(_documents(unit, options))
+    seconds = now() - before
+    for document, times in documents:
+        if embedder:
+            embedder.times = times
+        before = now()
+        cut = [
+            each for each in cut_batch(strategy, options, [document]) if isinstance(each, Chunked)
+        ]
+        if further is not None and cut:
+            further(cut)
+        seconds += (now() - before) * times
+    return seconds
+
+
+def _documents(unit: InputItem, options: LoadOptions) -> Iterator[tuple[Document, float]]:
+    """Those of a unit, of long ones the beginning, and how many times that it is."""
+    if isinstance(unit, Document):
+        yield _beginning(unit)
+    if not isinstance(unit, Source):
+        return
+    with long_text(unit, options) as long:
+        if long is not None:
+            text = next(long.read(), "")[:_BEGINNING]
+            yield replace(long.document, text=text), unit.size / max(1, len(text))
+            return
+    for found in loaded(unit, options):
+        if isinstance(found, Document):
+            yield _beginning(found)
+
+
+def _beginning(document: Document) -> tuple[Document, float]:
+    length = len(document.text)
+    if length <= _BEGINNING:
+        return document, 1.0
+    blocks = document.blocks and tuple(each for each in document.blocks if each.end <= _BEGINNING)
+    text = document.text[:_BEGINNING]
+    part = replace(document, text=text, blocks=blocks, pages=(), boxes=None, links=())
+    return part, length / _BEGINNING

@@ -124,6 +124,7 @@ def command(options: ChunkOptions) -> None:
             "--with-vectors: only an index has vectors; make one (chunkwise index … --into kb) and name it"
         )
     strategy = get_strategy(options.strategy)
+    options.check_estimate()
     if options.estimate:
         if strategy.asks_a_model or options.contextual:
             raise click.UsageError(

@@ -171,6 +171,7 @@ def command(options: IndexCommandOptions) -> None:
     from chunkwise.retrieval import index
     from chunkwise.retrieval.indexes import settings_at
 
+    options.check_estimate("--gpu" if options.gpu else "")
     paths = options.sources()
     began = time.monotonic()
     known = settings_at(options.into, of_any_version=options.rebuild)

@@ -211,6 +211,16 @@ class EstimateOptions(JobsOption):
         help="With --nodes or --gpu: what one of these machines costs an hour; the estimate says the whole cost.",
     )  # fmt: skip
 
+    def check_estimate(self, *further: str) -> None:
+        """Refuses options of an estimate where none is made; `further` are those named besides --nodes."""
+        named = [name for name in (self.nodes and "--nodes", *further) if name]
+        if self.node_price is not None and not named:
+            raise click.UsageError(
+                "--node-price is the price of a machine of --nodes NxCORES: name it, too"
+            )
+        if named and not self.estimate and self.engine != "ray":
+            raise click.UsageError(f"{named[0]} is for an estimate: it goes with --estimate")
+
     @property
     def estimated_nodes(self) -> tuple[int, int] | None:
         """Machines, and the cores of each."""
