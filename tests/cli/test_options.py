@@ -111,7 +111,16 @@ ASKED = [
     {"id": "when", "query": "When does the day begin?", "relevant_text": "begins at five"},
 ]  # fmt: skip
 EVALUATE = ("--test-queries", "asked.json", "--retriever", "bm25", "--metrics", "recall")
+TUNE = ("--test-queries", "asked.json", "--embedder", "none", "-o", "out")
+ASK_MINE = ("--test-queries", "asked.json", "--pipeline", "./mine.py:build", "-o", "out")
 CUT = ("-s", "words(max_words=2)")
+SWEEP = PLAN.replace('"docs"', '"texts"').replace('"queries.json"', '"asked.json"')
+PIPELINE = """\
+PARAMETERS = {"size": [1, 2]}
+
+def build(documents, size):
+    return lambda query, k: []
+"""
 
 needs_devices = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 
@@ -152,12 +161,30 @@ def contents(folder: Path) -> dict[str, bytes]:
         ["testset", "convert", "asked.json", "--to", "beir", "--documents", "texts", "-o", "texts/deep"],
         ["testset", "convert", "asked.json", "--to", "chunkwise", "--documents", "texts",
          "-o", "new.json", "--documents-to", "texts/rows.jsonl"],
+        ["tune", "texts", *TUNE, "--page", "texts/page.html"],
+        ["tune", "texts", *TUNE, "--page", "asked.json"],
+        ["tune", "texts", *TUNE, "--page", "out/../asked.json"],
+        ["tune", "texts", *TUNE, "--page", "link.json"],
+        ["tune", "texts", *ASK_MINE, "--page", "asked.json"],
+        ["tune", *ASK_MINE, "--page", "texts/page.html"],
+        ["tune", "sweep.toml", "-o", "out", "--page", "asked.json"],
+        ["tune", "sweep.toml", "-o", "out", "--page", "texts/page.html"],
+        ["tune", "sweep.toml", "-o", "out", "--page", "plan.html"],
+        ["tune", "--resume", "-o", "kept", "--page", "asked.json"],
+        ["tune", "--resume", "-o", "kept", "--page", "texts/page.html"],
     ],
 )  # fmt: skip
 def test_a_document_in_a_folder_is_never_overwritten(
     here: Run, texts: Path, tmp_path: Path, words: list[str]
 ) -> None:
     (tmp_path / "link.md").symlink_to(texts / "leave.md")
+    (tmp_path / "link.json").symlink_to(tmp_path / "asked.json")
+    (tmp_path / "sweep.toml").write_text(SWEEP)
+    (tmp_path / "plan.html").symlink_to(tmp_path / "sweep.toml")
+    (tmp_path / "kept").mkdir()
+    kept = SWEEP.replace('"texts"', '"../texts"').replace('"asked.json"', '"../asked.json"')
+    (tmp_path / "kept" / "sweep.toml").write_text(kept)
+    (tmp_path / "mine.py").write_text(PIPELINE)
     before = contents(tmp_path)
     done = here(*words)
     assert done.returncode == 2, done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -194,7 +195,7 @@ def tune_and_show(
     from chunkwise.evaluation.sources import Skipped
     from chunkwise.tuning.tune import run_sweep
 
-    check_outputs(options.source, page=options.page)
+    _check_page(source, options)
     left_out = Skipped(*_listeners(options.strict), on_remark=say)
     if_interrupted = ""
 
@@ -232,6 +233,13 @@ def tune_and_show(
         sys.exit(SKIPPED)
     if left_out.any:
         sys.exit(SKIPPED)
+
+
+def _check_page(source: SweepSource, options: SweepOptions) -> None:
+    """Refuses a page over anything that the sweep reads, whoever names it."""
+    sweep = source.sweep
+    read = [*sweep.documents, sweep.test_queries, source.plan]
+    check_outputs([os.fspath(each) for each in read if each is not None], page=options.page)
 
 
 def _kept(completed: CompletedSweep) -> KeptRun:
