@@ -192,6 +192,27 @@ def test_a_document_in_a_folder_is_never_overwritten(
     assert contents(tmp_path) == before
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["results.json", "../out/results.json", "sweep.html", ".chunkwise-sweep/about.json"],
+)
+def test_a_page_is_no_other_file_of_its_sweep(here: Run, docs: Path, tmp_path: Path, name: str) -> None:  # fmt: skip
+    """Its results are what `--resume` and `compare` read."""
+    write_questions(tmp_path / "queries.json")
+    (tmp_path / "sweep.toml").write_text(PLAN)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "sweep.html").symlink_to(tmp_path / "out" / "sweep.toml")
+    words = ("tune", "sweep.toml", "-o", "out", "--page")
+    for is_swept in (False, True):
+        if is_swept:
+            assert here(*words, "out/report.html", "-q").returncode == 0
+        before = contents(tmp_path)
+        done = here(*words, f"out/{name}")
+        assert done.returncode == 2, done.stderr
+        assert "would be overwritten; write to another file" in done.stderr
+        assert contents(tmp_path) == before
+
+
 @pytest.mark.unwatched
 @pytest.mark.parametrize(
     "words",

@@ -236,10 +236,17 @@ def tune_and_show(
 
 
 def _check_page(source: SweepSource, options: SweepOptions) -> None:
-    """Refuses a page over anything that the sweep reads, whoever names it."""
+    """Refuses a page over anything that the sweep reads, whoever names it, or over what its folder keeps."""
+    from chunkwise.tuning.run.sweep_folder import SweepFolder
+
     sweep = source.sweep
     read = [*sweep.documents, sweep.test_queries, source.plan]
     check_outputs([os.fspath(each) for each in read if each is not None], page=options.page)
+    if options.page is not None and SweepFolder(options.output).keeps(options.page):
+        raise click.UsageError(
+            f"{options.page} is one of the files that the sweep keeps in {options.output} and would be overwritten; "
+            "write to another file"
+        )
 
 
 def _kept(completed: CompletedSweep) -> KeptRun:
