@@ -222,9 +222,17 @@ def test_a_page_is_no_other_file_of_its_sweep(here: Run, docs: Path, tmp_path: P
         ["chunk", "texts", "-o", "texts/chunks.jsonl"],
         ["chunk", "texts", "-o", "texts/chunks.csv"],
         ["chunk", "texts", "-o", "texts/chunks.parquet"],
+        ["chunk", "texts", "--page", "texts/cuts.json"],
+        ["lint", "texts", *CUT, "--page", "texts/cuts.json"],
+        ["profile", "texts", "--page", "texts/profile.json"],
+        ["evaluate", "texts", *EVALUATE, "--page", "texts/report.json"],
+        ["watch", "texts", *EVALUATE, "--page", "texts/watch.json"],
+        ["tune", "sweep.toml", "-o", "out", "--page", "texts/tuned.json"],
+        ["tune", "sweep.toml", "-o", "out", "--page", "texts/tuned.html"],
     ],
 )  # fmt: skip
 def test_what_we_wrote_is_written_again(here: Run, texts: Path, words: list[str]) -> None:
+    (texts.parent / "sweep.toml").write_text(SWEEP)
     if words[-1].endswith(".parquet"):
         pytest.importorskip("pyarrow")
     assert here(*words, "-q").returncode == 0
@@ -233,6 +241,17 @@ def test_what_we_wrote_is_written_again(here: Run, texts: Path, words: list[str]
     assert here(*words, "-q").returncode == 0
     assert contents(texts).keys() == before.keys()
     assert (texts / "leave.md").read_text() == LEAVE
+
+
+def test_a_page_as_data_doubles_no_corpus(here: Run, texts: Path, tmp_path: Path) -> None:
+    words = ("--vectors", "none", "--json")
+    before = json.loads(here("index", "texts", "--into", "one", *words).stdout)
+    assert here("chunk", "texts", "--page", "texts/cuts.json", "-q").returncode == 0
+    done = here("index", "texts", "--into", "two", *words)
+    assert done.returncode == 3
+    assert "cuts.json: a page written by chunkwise, not a document" in done.stderr
+    after = json.loads(done.stdout)
+    assert (after["documents"], after["chunks"]) == (before["documents"], before["chunks"])
 
 
 def test_a_test_set_is_the_users_own(here: Run, texts: Path) -> None:

@@ -195,7 +195,7 @@ def tune_and_show(
     from chunkwise.evaluation.sources import Skipped
     from chunkwise.tuning.tune import run_sweep
 
-    _check_page(source, options)
+    outputs = _check_page(source, options)
     left_out = Skipped(*_listeners(options.strict), on_remark=say)
     if_interrupted = ""
 
@@ -220,7 +220,7 @@ def tune_and_show(
     folder = options.output
     try:
         completed = run_sweep(
-            source, folder, prepared_to_run, write, left_out=left_out, options=options.loading(),
+            source, folder, prepared_to_run, write, left_out=left_out, options=options.loading(outputs),
             dry_run=options.dry_run,
         )  # fmt: skip
     except KeyboardInterrupt:
@@ -235,18 +235,21 @@ def tune_and_show(
         sys.exit(SKIPPED)
 
 
-def _check_page(source: SweepSource, options: SweepOptions) -> None:
-    """Refuses a page over anything that the sweep reads, whoever names it, or over what its folder keeps."""
+def _check_page(source: SweepSource, options: SweepOptions) -> list[Path]:
+    """Where it is written; over what the sweep reads, whoever names it, or what its folder keeps, it is refused."""
     from chunkwise.tuning.run.sweep_folder import SweepFolder
 
     sweep = source.sweep
     read = [*sweep.documents, sweep.test_queries, source.plan]
-    check_outputs([os.fspath(each) for each in read if each is not None], page=options.page)
+    outputs = check_outputs(
+        [os.fspath(each) for each in read if each is not None], page=options.page
+    )
     if options.page is not None and SweepFolder(options.output).keeps(options.page):
         raise click.UsageError(
             f"{options.page} is one of the files that the sweep keeps in {options.output} and would be overwritten; "
             "write to another file"
         )
+    return outputs
 
 
 def _kept(completed: CompletedSweep) -> KeptRun:
