@@ -18,10 +18,12 @@ from chunkwise.report.views.chunks import ChunksView
 from chunkwise.report.views.comparison import ComparisonView
 from chunkwise.report.views.evaluation import EvaluationView
 from chunkwise.report.views.graph import GraphView
+from chunkwise.report.views.history import MetricHistoryView
 from chunkwise.report.views.profile import ProfileView
 from chunkwise.report.views.tuning import TuningView
+from chunkwise.report.views.view import View
 from cli.in_process import Run, here
-from cli.small_corpus import write_corpus, write_questions
+from cli.small_corpus import PLAN, write_corpus, write_questions
 
 __all__ = ["here"]  # a fixture
 
@@ -245,30 +247,54 @@ def test_an_example_can_be_typed_as_it_stands(
     command.make_context(command.name or "", words)
 
 
+CHART = "history chart recall@5 --kind evaluate"
+WATCH = "watch docs --test-queries queries.json --retriever bm25"
 PAGES = [
     ("chunk docs", ChunksView),
-    ("lint docs -n 0", ChunksView),
+    ("lint docs -n 0 -s words(max_words=7)", ChunksView),
     ("profile docs", ProfileView),
     ("evaluate docs --test-queries queries.json --retriever bm25 -o a.json", EvaluationView),
     ("compare a.json b.json", ComparisonView),
     ("graph kb", GraphView),
-    ("tune docs --test-queries queries.json --embedder none --time 1s -o out", TuningView),
+    ("tune sweep.toml -o out", TuningView),
+    (CHART, MetricHistoryView),
 ]
 
 
-def test_what_a_page_shows_can_be_had_as_data(here: Run, docs: Path) -> None:
+def same_page(data: Path, html: Path, kind: type[View]) -> dict[str, Any]:
+    """What is in the data, of which the whole page is made again: all but how long each of two runs took."""
+    values: dict[str, Any] = json.loads(data.read_text("utf-8"))
+    made = page(kind.from_dict(values))
+    clock = re.compile(r"\d[\d,]*\.\d s\b")
+    assert clock.sub("TIME", made) == clock.sub("TIME", html.read_text("utf-8")), kind
+    return values
+
+
+def test_what_a_page_shows_can_be_had_as_data(here: Run, docs: Path, tmp_path: Path) -> None:
     """The view of every page, from which the same page can be made again."""
+    (docs / "last.md").write_text("Nobody cuts this one well, for it is the longest. " * 60)
+    (tmp_path / "sweep.toml").write_text(PLAN)
     assert (
         here("index", "docs", "--into", "kb", "--vectors", "none", "--graph", "-q").returncode == 0
     )
     asked = ("--test-queries", "queries.json", "--retriever", "bm25", "-q", "-o", "b.json")
-    assert here("evaluate", "docs", *asked).returncode == 0
+    assert here("evaluate", "docs", *asked, "--keep").returncode == 0
+    assert here("tune", "sweep.toml", "-o", "out", "-q").returncode == 0
+    data, html = tmp_path / "page.json", tmp_path / "page.html"
     for words, kind in PAGES:
-        for name in ("page.json", "page.html"):
+        for name in (data.name, html.name):
             done = here(*words.split(), "--page", name)
             assert done.returncode in (0, 3), (words, done.stderr)
-        view = kind.from_dict(json.loads(Path("page.json").read_text("utf-8")))
-        made = page(view)
-        title = re.search("<title>.*</title>", made)
-        assert title
-        assert title[0] in Path("page.html").read_text("utf-8"), words
+        values = same_page(data, html, kind)
+        if words.startswith("lint"):  # it is opened where there is most to see
+            assert values["documents"][values["first"] - 1]["id"] == "last.md"
+
+
+def test_what_a_page_of_watch_shows_can_be_had_as_data(here: Run, docs: Path, tmp_path: Path) -> None:  # fmt: skip
+    """Each run joins the history, so that two of them have two charts: the other form is that of `history chart`."""
+    data, html = tmp_path / "page.json", tmp_path / "page.html"
+    for one, other in ((data, html), (html, data)):
+        for words, to in ((WATCH, one), (CHART, other)):
+            done = here(*words.split(), "--page", to.name)
+            assert done.returncode == 0, (words, done.stderr)
+        same_page(data, html, MetricHistoryView)

@@ -111,7 +111,16 @@ ASKED = [
     {"id": "when", "query": "When does the day begin?", "relevant_text": "begins at five"},
 ]  # fmt: skip
 EVALUATE = ("--test-queries", "asked.json", "--retriever", "bm25", "--metrics", "recall")
+TUNE = ("--test-queries", "asked.json", "--embedder", "none", "-o", "out")
+ASK_MINE = ("--test-queries", "asked.json", "--pipeline", "./mine.py:build", "-o", "out")
 CUT = ("-s", "words(max_words=2)")
+SWEEP = PLAN.replace('"docs"', '"texts"').replace('"queries.json"', '"asked.json"')
+PIPELINE = """\
+PARAMETERS = {"size": [1, 2]}
+
+def build(documents, size):
+    return lambda query, k: []
+"""
 
 needs_devices = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 
@@ -152,17 +161,56 @@ def contents(folder: Path) -> dict[str, bytes]:
         ["testset", "convert", "asked.json", "--to", "beir", "--documents", "texts", "-o", "texts/deep"],
         ["testset", "convert", "asked.json", "--to", "chunkwise", "--documents", "texts",
          "-o", "new.json", "--documents-to", "texts/rows.jsonl"],
+        ["tune", "texts", *TUNE, "--page", "texts/page.html"],
+        ["tune", "texts", *TUNE, "--page", "asked.json"],
+        ["tune", "texts", *TUNE, "--page", "out/../asked.json"],
+        ["tune", "texts", *TUNE, "--page", "link.json"],
+        ["tune", "texts", *ASK_MINE, "--page", "asked.json"],
+        ["tune", *ASK_MINE, "--page", "texts/page.html"],
+        ["tune", "sweep.toml", "-o", "out", "--page", "asked.json"],
+        ["tune", "sweep.toml", "-o", "out", "--page", "texts/page.html"],
+        ["tune", "sweep.toml", "-o", "out", "--page", "plan.html"],
+        ["tune", "--resume", "-o", "kept", "--page", "asked.json"],
+        ["tune", "--resume", "-o", "kept", "--page", "texts/page.html"],
     ],
 )  # fmt: skip
 def test_a_document_in_a_folder_is_never_overwritten(
     here: Run, texts: Path, tmp_path: Path, words: list[str]
 ) -> None:
     (tmp_path / "link.md").symlink_to(texts / "leave.md")
+    (tmp_path / "link.json").symlink_to(tmp_path / "asked.json")
+    (tmp_path / "sweep.toml").write_text(SWEEP)
+    (tmp_path / "plan.html").symlink_to(tmp_path / "sweep.toml")
+    (tmp_path / "kept").mkdir()
+    kept = SWEEP.replace('"texts"', '"../texts"').replace('"asked.json"', '"../asked.json"')
+    (tmp_path / "kept" / "sweep.toml").write_text(kept)
+    (tmp_path / "mine.py").write_text(PIPELINE)
     before = contents(tmp_path)
     done = here(*words)
     assert done.returncode == 2, done.stderr
     assert "would be overwritten; write to another file" in done.stderr
     assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["results.json", "../out/results.json", "sweep.html", ".chunkwise-sweep/about.json"],
+)
+def test_a_page_is_no_other_file_of_its_sweep(here: Run, docs: Path, tmp_path: Path, name: str) -> None:  # fmt: skip
+    """Its results are what `--resume` and `compare` read."""
+    write_questions(tmp_path / "queries.json")
+    (tmp_path / "sweep.toml").write_text(PLAN)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "sweep.html").symlink_to(tmp_path / "out" / "sweep.toml")
+    words = ("tune", "sweep.toml", "-o", "out", "--page")
+    for is_swept in (False, True):
+        if is_swept:
+            assert here(*words, "out/report.html", "-q").returncode == 0
+        before = contents(tmp_path)
+        done = here(*words, f"out/{name}")
+        assert done.returncode == 2, done.stderr
+        assert "would be overwritten; write to another file" in done.stderr
+        assert contents(tmp_path) == before
 
 
 @pytest.mark.unwatched
@@ -174,9 +222,17 @@ def test_a_document_in_a_folder_is_never_overwritten(
         ["chunk", "texts", "-o", "texts/chunks.jsonl"],
         ["chunk", "texts", "-o", "texts/chunks.csv"],
         ["chunk", "texts", "-o", "texts/chunks.parquet"],
+        ["chunk", "texts", "--page", "texts/cuts.json"],
+        ["lint", "texts", *CUT, "--page", "texts/cuts.json"],
+        ["profile", "texts", "--page", "texts/profile.json"],
+        ["evaluate", "texts", *EVALUATE, "--page", "texts/report.json"],
+        ["watch", "texts", *EVALUATE, "--page", "texts/watch.json"],
+        ["tune", "sweep.toml", "-o", "out", "--page", "texts/tuned.json"],
+        ["tune", "sweep.toml", "-o", "out", "--page", "texts/tuned.html"],
     ],
 )  # fmt: skip
 def test_what_we_wrote_is_written_again(here: Run, texts: Path, words: list[str]) -> None:
+    (texts.parent / "sweep.toml").write_text(SWEEP)
     if words[-1].endswith(".parquet"):
         pytest.importorskip("pyarrow")
     assert here(*words, "-q").returncode == 0
@@ -185,6 +241,17 @@ def test_what_we_wrote_is_written_again(here: Run, texts: Path, words: list[str]
     assert here(*words, "-q").returncode == 0
     assert contents(texts).keys() == before.keys()
     assert (texts / "leave.md").read_text() == LEAVE
+
+
+def test_a_page_as_data_doubles_no_corpus(here: Run, texts: Path, tmp_path: Path) -> None:
+    words = ("--vectors", "none", "--json")
+    before = json.loads(here("index", "texts", "--into", "one", *words).stdout)
+    assert here("chunk", "texts", "--page", "texts/cuts.json", "-q").returncode == 0
+    done = here("index", "texts", "--into", "two", *words)
+    assert done.returncode == 3
+    assert "cuts.json: a page written by chunkwise, not a document" in done.stderr
+    after = json.loads(done.stdout)
+    assert (after["documents"], after["chunks"]) == (before["documents"], before["chunks"])
 
 
 def test_a_test_set_is_the_users_own(here: Run, texts: Path) -> None:

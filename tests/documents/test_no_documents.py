@@ -1,4 +1,4 @@
-"""Files that lie beside documents and are none: results, and questions with what is expected."""
+"""Files that lie beside documents and are none: results, pages, and questions with what is expected."""
 
 import json
 from pathlib import Path
@@ -8,6 +8,9 @@ import pytest
 from chunkwise.core import Document
 from chunkwise.documents import LoadOptions, read
 from chunkwise.documents.walk import is_written_by_us
+from chunkwise.report.page import write_page
+from chunkwise.report.views.chunks import chunks_view
+from chunkwise.text.analyzed import Analyzed
 
 ASKED = [
     {"query": "How many days of leave?", "relevant_text": "Every employee has thirty days."},
@@ -90,6 +93,25 @@ def test_results_are_no_documents(tmp_path: Path, kind: str) -> None:
     path.write_text(json.dumps({**value, "format": "markdown"}))
     assert taken(path)[1] == []
     assert not is_written_by_us(path)
+
+
+def test_what_a_page_shows_is_no_document(tmp_path: Path) -> None:
+    """The same is said of it whether it is HTML or data."""
+    (tmp_path / "leave.md").write_text("Every employee has thirty days.")
+    view = chunks_view([(Analyzed(Document("leave.md", "Thirty days.")), [])], "sentences")
+    for name in ("cuts.html", "cuts.json"):
+        path = tmp_path / name
+        write_page(view, path)
+        assert is_written_by_us(path)
+        documents, skipped = taken(tmp_path)
+        assert [document.id for document in documents] == ["leave.md"]
+        assert skipped == [f"{path}: a page written by chunkwise, not a document"]
+        assert taken(path, text_field="text") == ([], skipped)
+        path.unlink()
+    values = view.to_page_dict()
+    path.write_text(json.dumps({**values, "format": "a page"}))
+    assert not is_written_by_us(path)
+    assert len(taken(path)[0]) == 1
 
 
 def test_a_note_about_our_files_is_none_of_them(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from chunkwise.report import page as pages
 from chunkwise.report.page import fragment, page
 from chunkwise.report.views.answer import answer_view
 from chunkwise.report.views.calibration import CalibrationView
-from chunkwise.report.views.chunks import chunk_card, chunks_view
+from chunkwise.report.views.chunks import ChunksView, chunk_card, chunks_view
 from chunkwise.report.views.comparison import comparison_view
 from chunkwise.report.views.evaluation import EvaluationView, evaluation_view
 from chunkwise.report.views.graph import overview_view
@@ -214,6 +214,7 @@ def test_a_view_that_went_through_json_shows_the_same(
     again = type(view).from_dict(json.loads(json.dumps(values)))
     assert again == view
     assert again.to_dict() == values
+    assert type(view).from_dict(json.loads(json.dumps(view.to_page_dict()))) == view
     assert html_of(again) == html_of(view)
 
 
@@ -258,6 +259,12 @@ def test_a_view_says_what_does_not_fit_it() -> None:
         EvaluationView.from_dict({**values, "four": [{"question": "?"}]})
     with pytest.raises(WrongType):
         TuningView.from_dict(values)
+    values = of_chunks("").to_page_dict()
+    assert list(values)[:3] == ["format", "version", "view"]
+    for name, other in (("format", "x"), ("version", 2), ("view", "GraphView")):
+        with pytest.raises(WrongType, match="is wanted") as told:
+            ChunksView.from_dict({**values, name: other})
+        assert told.value.way == f".{name}"
 
 
 def test_a_view_without_a_page_says_so() -> None:

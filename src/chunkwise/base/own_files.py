@@ -1,4 +1,4 @@
-"""Which files are indexes and results of ours, told by a name and the first bytes: light enough for a first page."""
+"""Which files are indexes, results and pages of ours, told by name and first bytes: light enough for a first page."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ INDEX_FILE = ".index.json"
 """Lies in the folder of an index and says what is in it."""
 HEAD = 1 << 12
 """Bytes of a file that tell what it is."""
+PAGE_FORMAT = "chunkwise page"
+"""What a page that is written as data says it is."""
+_PAGE = re.compile(rf'\s*\{{\s*"format"\s*:\s*"{PAGE_FORMAT}"'.encode())
 _RESULTS = re.compile(rb'\s*\{\s*"format"\s*:\s*"chunkwise (results|sweep)"')
 
 
@@ -36,3 +39,8 @@ def may_be_results(name: str, head: bytes) -> bool:
 def begins_as_results(head: bytes) -> bool:
     """The same by the first bytes alone."""
     return _RESULTS.match(head) is not None
+
+
+def begins_as_page(head: bytes) -> bool:
+    """Whether a file holds what a page shows, as data."""
+    return _PAGE.match(head) is not None

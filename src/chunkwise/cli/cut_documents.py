@@ -196,5 +196,9 @@ class CutsPage:
         pairs = ((Analyzed(document), chunks) for document, chunks in self._documents)
         limit = self._strategy.limit
         return chunks_view(
-            pairs, self._strategy.label, limit=limit[1] if limit else None, unit=self._strategy.unit
+            pairs,
+            self._strategy.label,
+            limit=limit[1] if limit else None,
+            unit=self._strategy.unit,
+            shows_worst=self._shows_worst,
         )

@@ -12,10 +12,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.base.own_files import (
-    HEAD,
-    begins_as_results,
-)
+from chunkwise.base.own_files import HEAD, PAGE_FORMAT, begins_as_page, begins_as_results
 from chunkwise.documents.glob_patterns import matches, names_a_kind
 from chunkwise.documents.loader import OnUnreadable, suffix_of
 from chunkwise.documents.source import Source, os_reason, printable
@@ -211,6 +208,15 @@ _PAGE = b'<meta name="generator" content="chunkwise">'
 _ISSUE_FIELDS = frozenset("kind doc_id source chunk offset line column before after".split())
 
 
+OWN_PAGE = "a page written by chunkwise, not a document"
+"""Why a page is not read, be it HTML or data."""
+
+
+def is_page(value: object) -> bool:
+    """Whether JSON holds what a page shows."""
+    return isinstance(value, Mapping) and value.get("format") == PAGE_FORMAT
+
+
 def is_results(value: object) -> bool:
     """Whether JSON holds what an evaluation or a sweep found."""
     return isinstance(value, Mapping) and value.get("format") in (
@@ -228,7 +234,7 @@ def is_written_by_us(path: Path) -> bool:
         head = file.read(HEAD)
         if suffix in (".html", ".htm"):
             return _PAGE in head
-        if begins_as_results(head):
+        if begins_as_results(head) or begins_as_page(head):
             return True
         file.seek(0)
         line = file.readline(_LONGEST_LINE).decode("utf-8", "replace")

@@ -43,9 +43,11 @@ DATA = ".json"
 
 
 def write_page(view: View, path: str | os.PathLike[str]) -> None:
-    """The page as a file, whole or not at all; under a name that ends in .json what it shows, `view.to_dict()`."""
+    """The page as a file, whole or not at all; under a name that ends in .json what it shows, `view.to_page_dict()`."""
     is_data = Path(path).suffix.lower() == DATA
-    content = (json_text(view, indent=1) + "\n" if is_data else page(view)).encode("utf-8")
+    content = (json_text(view.to_page_dict(), indent=1) + "\n" if is_data else page(view)).encode(
+        "utf-8"
+    )
     with replacing(Path(path)) as temporary, says_what_it_writes(Path(path)):
         temporary.write_bytes(content)
 

@@ -21,7 +21,7 @@ from chunkwise.documents.formats.records_as_documents import (
 from chunkwise.documents.formats.squad import squad_articles, squad_documents
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source, os_reason
-from chunkwise.documents.walk import is_results
+from chunkwise.documents.walk import OWN_PAGE, is_page, is_results
 from chunkwise.records.encoding import decode, extends_ascii, marked_encoding
 from chunkwise.records.fields import QUESTIONS, has_text
 from chunkwise.records.json import json_problem, parse_json
@@ -128,6 +128,8 @@ class JsonLoader:
             raise NoText(source.origin, "empty: no text in it")
         if is_results(value):
             raise UnreadableDocument(source.origin, "results written by chunkwise, not a document")
+        if is_page(value):
+            raise UnreadableDocument(source.origin, OWN_PAGE)
         articles = squad_articles(value) if found is None and options.text_field is None else None
         if articles is not None:
             yield from _articles(articles, source, on_unreadable)

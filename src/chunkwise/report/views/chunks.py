@@ -115,13 +115,14 @@ class ChunksView(View):
     """The most that a chunk may have of the `unit`."""
     unit: str
     documents: tuple[DocumentChunks, ...]
+    first: int = 1
+    """Number of the document that is shown, where the address names none."""
 
     @property
     def overview(self) -> dict[str, Any]:
         """What the page's script reads first."""
-        return _overview(
-            self.strategy, self.limit, self.unit, [_entry(each) for each in self.documents]
-        )
+        entries = [_entry(each) for each in self.documents]
+        return _overview(self.strategy, self.limit, self.unit, entries, self.first)
 
 
 class ChunksStream:
@@ -150,16 +151,27 @@ class ChunksStream:
 
     @property
     def overview(self) -> dict[str, Any]:
-        bad_cuts = [each.bad_cuts for each in self._entries]
-        worst = bad_cuts.index(max(bad_cuts)) if self._shows_worst and bad_cuts else 0
-        return _overview(*self._about, self._entries, worst + 1)
+        first = _worst(self._entries) if self._shows_worst else 1
+        return _overview(*self._about, self._entries, first)
 
 
 def chunks_view(
-    documents: Iterable[AnalyzedChunks], strategy: str, *, limit: int | None = None, unit: str = "tokens"
-) -> ChunksView:  # fmt: skip
+    documents: Iterable[AnalyzedChunks],
+    strategy: str,
+    *,
+    limit: int | None = None,
+    unit: str = "tokens",
+    shows_worst: bool = False,
+) -> ChunksView:
+    """`shows_worst` opens the document with the most issues, not the first."""
     shown = tuple(document_chunks(document, chunks) for document, chunks in documents)
-    return ChunksView(strategy, limit, unit, shown)
+    return ChunksView(strategy, limit, unit, shown, _worst(shown) if shows_worst else 1)
+
+
+def _worst(documents: Sequence[DocumentChunks | DocumentEntry]) -> int:
+    """The number of the document with the most issues; of equals the first."""
+    bad_cuts = [each.bad_cuts for each in documents]
+    return bad_cuts.index(max(bad_cuts)) + 1 if bad_cuts else 1
 
 
 def document_chunks(document: Analyzed, every: Sequence[Chunk]) -> DocumentChunks:
@@ -196,9 +208,8 @@ def _entry(document: DocumentChunks) -> DocumentEntry:
 
 
 def _overview(
-    strategy: str, limit: int | None, unit: str, entries: Sequence[DocumentEntry], first: int = 1
+    strategy: str, limit: int | None, unit: str, entries: Sequence[DocumentEntry], first: int
 ) -> dict[str, Any]:
-    """`first` is the number of the document that is shown, where the address names none."""
     kinds = [list(each) for each in KINDS.items()]
     return {
         "strategy": strategy, "limit": limit, "unit": unit, "kinds": kinds, "documents": entries, "first": first,

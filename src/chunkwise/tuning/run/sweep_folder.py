@@ -198,6 +198,13 @@ class SweepFolder:
     def record(self) -> SweepRecord:
         return SweepRecord(self.path / SWEEP_RECORD)
 
+    def keeps(self, path: str | os.PathLike[str]) -> bool:
+        """Whether a path is one of its files, whose content a page would destroy; its report is a page itself."""
+        place = Path(os.path.realpath(path))
+        kept = [os.path.realpath(self.path / name) for name in SWEEP_FILES if name != REPORT]
+        record = os.path.realpath(self.record.folder)
+        return str(place) in kept or place.is_relative_to(record)
+
     def check_writable(self) -> None:
         """That nothing can be written here is an error before hours are spent."""
         refuse_links(self.path / name for name in (*SWEEP_FILES, SWEEP_RECORD))

@@ -18,6 +18,7 @@ from chunkwise.documents.formats.html.furniture import Furniture
 from chunkwise.documents.formats.html.parser import HtmlText
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
+from chunkwise.documents.walk import OWN_PAGE
 from chunkwise.records.encoding import charset, decode, marked_encoding
 
 Page = TypeVar("Page", bound=HtmlText)
@@ -95,7 +96,7 @@ class HtmlLoader:
         markup = _decode(source.read(options.max_bytes), source.origin, options.encoding)
         page = html_text(markup.removeprefix("\ufeff"), keep_furniture=options.keep_furniture)
         if page.generator == "chunkwise":
-            raise UnreadableDocument(source.origin, "a page written by chunkwise, not a document")
+            raise UnreadableDocument(source.origin, OWN_PAGE)
         yield Document(
             source.id,
             page.layout.text,
