@@ -145,8 +145,8 @@ class Index:
 
         At most `k` hits, at most `budget` tokens in all; `retriever` is bm25, dense, hybrid, multiscale, graph or
         communities. With a budget and no retriever it is multiscale, where the index can: its hits are spans of any
-        length in reading order, which are no chunks and have no chunk's id; hybrid gives chunks. `where` are conditions on the metadata of documents:
-        {"year": 2024, "lang": ["de", "en"], "price": {">=": 10}}. `tokenizer`
+        length in reading order, which are no chunks and have no chunk's id; hybrid gives chunks. `where` are conditions
+        on the metadata of documents: {"year": 2024, "lang": ["de", "en"], "price": {">=": 10}}. `tokenizer`
         counts the budget (a name, a model's name, the path of a tokenizer.json or a function); None: the index's own.
         """
         found = search(
