@@ -245,9 +245,8 @@ class RayWorkers(Generic[Given, Found]):
         if isinstance(error, _NoRoomForResult):
             nodes = self._ray.nodes()
             full = {each["NodeID"] for each in nodes if each["NodeManagerAddress"] == error.address}
-        if (
-            full <= avoided and asked.tries > _RETRIES
-        ):  # which one it is cannot be told, nor avoided
+        # Which one it is cannot be told, nor avoided.
+        if full <= avoided and asked.tries > _RETRIES:
             raise error
         if not full <= self._full:
             if not self._full:
@@ -365,8 +364,11 @@ def _told_where_there_is_no_room() -> Iterator[None]:
 def _in_our_words(error: BaseException) -> BaseException:
     from ray import exceptions
 
-    if isinstance(error, ChunkwiseError | MemoryError):
-        return error  # of this machine, which takes what tasks hand over
+    # Of this machine, which takes what tasks hand over; what Ray brings from another is of both kinds.
+    if isinstance(error, ChunkwiseError | MemoryError) and not isinstance(
+        error, exceptions.RayError
+    ):
+        return error
     if isinstance(error, exceptions.RayTaskError):
         cause = getattr(error, "cause", None)
         if isinstance(cause, exceptions.OutOfDiskError):
