@@ -123,7 +123,7 @@ class Unreadables:
 
 def _helped(problem: UnreadableDocument) -> UnreadableDocument:
     """Of a text where a path is needed: who takes texts, in one line."""
-    if problem.reason not in (NO_SUCH_FILE, TOO_LONG_A_PATH) or not _is_prose(problem.source):
+    if problem.reason not in (NO_SUCH_FILE, TOO_LONG_A_PATH) or not _may_be_text(problem.source):
         return problem
     name = " ".join(problem.source.split())
     why = f"{NO_SUCH_FILE}; a text goes to chunkwise.chunk_text, or into a chunkwise.Document"
@@ -142,6 +142,11 @@ def refuse_text(source: Inputs, on_unreadable: WhenUnreadable) -> None:
 
 def _is_prose(name: str) -> bool:
     return " " in name.strip() or "\n" in name
+
+
+def _may_be_text(name: str) -> bool:
+    """Also one word that has nothing of a path."""
+    return _is_prose(name) or not set(name) & set("./\\*?[~:")
 
 
 def each_input(source: Inputs) -> Iterator[Input]:
