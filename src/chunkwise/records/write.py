@@ -78,11 +78,10 @@ def _ends_its_lines(path: Path) -> bool:
         if not stat.S_ISREG(path.stat().st_mode):
             return True
         with path.open("rb") as file:
-            return (
-                not file.seek(0, os.SEEK_END)
-                or file.seek(-1, os.SEEK_END) < 0
-                or file.read(1) == b"\n"
-            )
+            if not file.seek(0, os.SEEK_END):
+                return True
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) == b"\n"
     except OSError:
         return True
 

@@ -6,6 +6,7 @@ Its rows are those it has as a whole, but for an atom that is parted where a seg
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -38,7 +39,7 @@ from chunkwise.retrieval.settings import Settings
 from chunkwise.text.terms import TermCounts
 
 
-class ReadLater(Chunked):
+class ReadLater(Chunked, ABC):
     """A document without its text, whose rows come some at a time."""
 
     is_read_later = True
@@ -46,10 +47,11 @@ class ReadLater(Chunked):
     """In characters."""
 
     @property
+    @abstractmethod
     def fingerprint(self) -> str:
         """What it is for the same document as a whole."""
-        raise NotImplementedError
 
+    @abstractmethod
     def segments(
         self,
         settings: Settings,
@@ -61,7 +63,6 @@ class ReadLater(Chunked):
 
         An `UnreadableDocument` where it is another text by now than the one whose fingerprint is known, or none.
         """
-        raise NotImplementedError
 
 
 class DocumentOfRows(ReadLater):
