@@ -14,13 +14,13 @@ _Result = TypeVar("_Result")
 _OLD = "__old_keywords__"
 
 
-RENAMED = r".+ is called .+ now\Z"
-"""What every such warning reads; the command line, which shows no other deprecation, shows these."""
+class RenamedWarning(DeprecationWarning):
+    """Something has a new name; the command line, which shows no other deprecation, shows these."""
 
 
 def warn_renamed(old: str, new: str) -> None:
     """Says to the user that something has a new name."""
-    warn_user(f"{old} is called {new} now", DeprecationWarning)
+    warn_user(f"{old} is called {new} now", RenamedWarning)
 
 
 def old_keywords(function: Callable[..., Any]) -> frozenset[str]:
