@@ -31,8 +31,8 @@ MEANS = {
     "context": 'what is indexed beside each chunk: "none", "headings", or "neighbours" and "document", which a '
     "language model writes",
     "document": "what is cut",
-    "embedder": 'makes vectors: a name ("minilm", "openai:NAME", an address), or an object with `identity`, '
-    "`dimensions` and `embed(texts, kind)`",
+    "embedder": 'makes vectors: a name ("minilm", "openai:NAME", an address; "none": words alone), or an object with '
+    "`identity`, `dimensions` and `embed(texts, kind)`",
     "exact": "embed every chunk of every configuration by itself, which takes longer",
     "form": '"claims" (each with its passage and quote) or "plain" sentences; what suits the model, where it is not '
     "said",

@@ -294,3 +294,14 @@ def test_rows_without_a_place_are_told_and_the_rest_goes_on(
     assert done.returncode == 3
     assert "rows.jsonl, line 2: " in done.stderr
     assert "1 chunk of" in done.stderr
+
+
+def test_no_embedder_needs_no_model(
+    here: Run, handbook: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHUNKWISE_MODELS", str(handbook))  # where there is none
+    done = here("index", "handbook", "--embedder", "none", "--into", "kb")
+    assert done.returncode == 0, done.stderr
+    assert "by structure, words alone" in done.stderr
+    done = here("index", "handbook", "--embedder", "none", "--vectors", "own", "--into", "other")
+    assert "leave one of them out" in done.stderr

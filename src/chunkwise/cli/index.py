@@ -318,7 +318,7 @@ def _fetch_weights(options: IndexCommandOptions, known: Settings | None) -> None
     model = known.embedder if known else DEFAULT  # empty: of words alone
     if known is None or options.rebuild:
         model = options.embedder or model or (DEFAULT if options.vectors else "")
-        model = "" if options.vectors == "none" else model
+        model = "" if options.is_words_alone else model
     if options.vectors in (None, *VECTORS):
         fetch_weights(model, options.quiet)
     maxsim = options.maxsim or (known.maxsim if known else "")

@@ -331,7 +331,8 @@ class IndexOptions:
     embedder: str | None = option(
         "--embedder", old=("--model",), metavar="NAME", show_default="minilm",
         help="Embedding model: minilm, bge-small … (local; list: `chunkwise models`), openai:NAME, "
-        "https://HOST/v1#NAME, PATH/model.onnx … An endpoint may have limits: NAME(timeout=10, attempts=2).",
+        "https://HOST/v1#NAME, PATH/model.onnx, none (search by words only) … An endpoint may have limits: "
+        "NAME(timeout=10, attempts=2).",
     )  # fmt: skip
     vectors: Literal["late", "own", "both", "none"] | None = option(
         "--vectors", type=click.Choice(["late", "own", "both", "none"]), metavar="KIND", show_default="late",
@@ -342,6 +343,11 @@ class IndexOptions:
         "--language", metavar="CODE", show_default="auto",
         help="Language for word search: en, de …, auto (detected for each document), none (no stemming).",
     )  # fmt: skip
+
+    @property
+    def is_words_alone(self) -> bool:
+        """Whether no vectors are asked for, by either option."""
+        return "none" in (self.vectors, self.embedder)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -377,7 +377,9 @@ def _fetch_weights(paths: list[str], options: EvaluationOptions) -> None:
     from chunkwise.evaluation.sources import needs_model
     from chunkwise.models import DEFAULT
 
-    if options.hits is None and needs_model(paths, options.vectors, options.retriever):
+    if options.hits is None and needs_model(
+        paths, "none" if options.is_words_alone else options.vectors, options.retriever
+    ):
         fetch_weights(options.embedder or DEFAULT, options.quiet)
     fetch_weights(options.reranker, options.quiet, "reranker")
 

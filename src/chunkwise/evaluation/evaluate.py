@@ -61,7 +61,7 @@ from chunkwise.records.read import OnBadRow
 from chunkwise.retrieval.indexes import Index, named_index
 from chunkwise.retrieval.metadata_conditions import Where, conditions_of
 from chunkwise.retrieval.retrievers import Retriever
-from chunkwise.retrieval.settings import Context, Vectors
+from chunkwise.retrieval.settings import Context, Vectors, without_embedder
 from chunkwise.testsets.question_record import draft_of
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable, hash_of
 from chunkwise.text.tokens.tokenizers import (
@@ -157,7 +157,7 @@ def evaluate(
         conditions_of(where),
         _checked_tokenizer(tokenizer),
     )
-    made_with = IndexSettings(strategy, embedder, vectors, context, language)
+    made_with = IndexSettings(strategy, *without_embedder(embedder, vectors), context, language)
     if hits is None and not asks_live:
         budget = usual_budget(searching, budget)
     else:

@@ -65,7 +65,14 @@ from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.metadata_conditions import Where
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.search.search import search
-from chunkwise.retrieval.settings import Context, Graph, IndexStats, Settings, Vectors
+from chunkwise.retrieval.settings import (
+    Context,
+    Graph,
+    IndexStats,
+    Settings,
+    Vectors,
+    without_embedder,
+)
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 
@@ -286,8 +293,8 @@ def index(
     if chunks is not None:
         source, strategy, options = _with_chunks(source, strategy, chunks, options, on_bad)
     requested = RequestedSettings(
-        strategy, embedder, vectors, context, language, tokenizer, llm, maxsim, graph, names
-    )
+        strategy, *without_embedder(embedder, vectors), context, language, tokenizer, llm, maxsim, graph, names
+    )  # fmt: skip
     reading = Reading(source, options, on_unreadable, jobs, advance, keep_others)
     if into is None:
         embedded, resolved, changes = update_module.into_memory(reading, requested)
@@ -340,8 +347,8 @@ def estimate_index(
         source, strategy, options = _with_chunks(source, strategy, chunks, options, lambda _: None)
     before = settings_at(into, of_any_version=rebuild) if into is not None else None
     requested = RequestedSettings(
-        strategy, embedder, vectors, context, language, tokenizer, maxsim=maxsim, graph=graph
-    )
+        strategy, *without_embedder(embedder, vectors), context, language, tokenizer, maxsim=maxsim, graph=graph
+    )  # fmt: skip
     resolve = resolve_for_rebuild if rebuild and before else resolve_settings
     resolved = resolve(requested, before)
     further = row_builder(resolved)

@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.untrusted import recorded
 from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS, WrittenContext
 from chunkwise.models import DEFAULT
+from chunkwise.models.embed.embedder import Embedder
 
 Vectors = Literal["late", "own", "both", "none"]
 VECTORS: tuple[Vectors, ...] = ("late", "own", "both", "none")
+NO_EMBEDDER = "none"
+"""Said where an embedder is named: words alone, as vectors='none'."""
 
 Graph = Literal["names", "relations"]
 """What a graph is made of: names alone, found by rules, or also what a language model reads of them."""
@@ -20,6 +24,19 @@ GRAPHS: tuple[Graph, ...] = ("names", "relations")
 Context = Literal["none", "headings"]
 """What stands beside a chunk and is made without a language model."""
 CONTEXTS: tuple[Context, ...] = ("none", "headings")
+
+
+def without_embedder(
+    embedder: str | Embedder | None, vectors: Vectors | None
+) -> tuple[str | Embedder | None, Vectors | None]:
+    """Both as they were asked for, with no embedder and no vectors where the embedder is "none"."""
+    if embedder != NO_EMBEDDER:
+        return embedder, vectors
+    if vectors not in (None, "none"):
+        raise InvalidParameter(
+            f"embedder is 'none', which searches by words alone, and vectors is {vectors!r}; leave one of them out"
+        )
+    return None, "none"
 
 
 @dataclass(frozen=True, slots=True)

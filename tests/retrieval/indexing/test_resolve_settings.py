@@ -113,3 +113,16 @@ def test_a_model_whose_token_vectors_are_poor_embeds_each_chunk_unless_told_othe
     again = chunkwise.index(DOCUMENTS, into=folder, embedder=FirstToken(), rebuild=True)
     assert again.settings.vectors == "own"
     assert not any("several sizes need" in note for note in again.changes.notes)  # type: ignore[union-attr]
+
+
+def test_no_embedder_is_words_alone_in_every_verb(folder: Path) -> None:
+    made = chunkwise.index(DOCUMENTS, into=folder, embedder="none")
+    assert (made.settings.vectors, made.settings.embedder) == ("none", "")
+    again = chunkwise.index(DOCUMENTS, into=folder, embedder="none")
+    assert again.changes is not None
+    assert again.changes.unchanged == len(DOCUMENTS)
+    asked = [chunkwise.Query("q", "otter", (chunkwise.Reference("1.md", 12, 28),))]
+    results = chunkwise.evaluate(DOCUMENTS, asked, embedder="none")
+    assert results.configuration["vectors"] == "none"
+    with pytest.raises(ChunkwiseError, match="by words alone, and vectors is 'late'"):
+        chunkwise.index(DOCUMENTS, embedder="none", vectors="late")
