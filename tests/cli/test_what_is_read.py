@@ -99,3 +99,20 @@ def test_one_line_tells_that_two_documents_have_one_id(here: Run, tmp_path, comm
     assert done.returncode == 0
     assert done.stderr.count("two documents are called 'f.md': the second is 'd/f.md' here") == 1
     assert "two documents" not in here(command, folders[0], *more).stderr
+
+
+def test_what_commands_found_is_no_document_of_a_later_run(here: Run, docs) -> None:
+    Path("q.json").write_text(
+        json.dumps([{"query": "When are the lamps lit?", "references": [{"quote": "lit at dusk"}]}])
+    )
+    asked = ("evaluate", docs, "--test-queries", "q.json", "--embedder", "none", "--quiet")
+    assert here(*asked, "-o", docs / "first.json").returncode == 0
+    assert here(*asked, "-o", docs / "second.json", "-s", "words").returncode == 0
+    runs = (docs / "first.json", docs / "second.json")
+    assert here("compare", *runs, "-o", docs / "compared.json").returncode == 0
+    (docs / "profile.json").write_text(here("profile", docs, "--json").stdout)
+    assert here("chunk", docs, "-o", "chunks.jsonl").returncode == 0
+    rows = [json.loads(line) for line in Path("chunks.jsonl").read_text().splitlines()]
+    assert {row["doc_id"] for row in rows} == {"a.md", "drafts/b.md"}
+    named = here("chunk", docs / "compared.json", "-o", "chunks.jsonl")
+    assert "results written by chunkwise, not a document" in named.stderr

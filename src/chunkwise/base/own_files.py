@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 
 INDEX_FILE = ".index.json"
 """Lies in the folder of an index and says what is in it."""
@@ -13,6 +14,8 @@ PAGE_FORMAT = "chunkwise page"
 """What a page that is written as data says it is."""
 _PAGE = re.compile(rf'\s*\{{\s*"format"\s*:\s*"{PAGE_FORMAT}"'.encode())
 _RESULTS = re.compile(rb'\s*\{\s*"format"\s*:\s*"chunkwise (results|sweep)"')
+_FOUND = ("results", "sweep", "comparison", "lint", "profile")
+_FINDINGS = re.compile(rf'\s*\{{\s*"(format|kind)"\s*:\s*"chunkwise ({"|".join(_FOUND)})"'.encode())
 
 
 def is_index_folder(folder: str) -> bool:
@@ -21,24 +24,42 @@ def is_index_folder(folder: str) -> bool:
 
 
 def is_results_file(path: str) -> bool:
-    """Whether a file holds what an evaluation or a sweep found: in a folder it is passed over in silence."""
+    """Whether a file holds what an evaluation or a sweep found, which the studio shows."""
+    return _RESULTS.match(_json_head(path)) is not None
+
+
+def is_findings_file(path: str) -> bool:
+    """Whether a file holds what a command of ours found: in a folder it is passed over in silence."""
+    return begins_as_findings(_json_head(path))
+
+
+def _json_head(path: str) -> bytes:
+    """The first bytes of a file named as JSON; empty: there is no such file, or reading it will say why not."""
     if not path.lower().endswith(".json") or not os.path.isfile(path):
-        return False
+        return b""
     try:
         with open(path, "rb") as file:
-            return begins_as_results(file.read(HEAD))
-    except OSError:  # reading will say so
-        return False
+            return file.read(HEAD)
+    except OSError:
+        return b""
 
 
-def may_be_results(name: str, head: bytes) -> bool:
+def may_be_findings(name: str, head: bytes) -> bool:
     """The same by name and first bytes."""
-    return name.lower().endswith(".json") and begins_as_results(head)
+    return name.lower().endswith(".json") and begins_as_findings(head)
 
 
-def begins_as_results(head: bytes) -> bool:
+def begins_as_findings(head: bytes) -> bool:
     """The same by the first bytes alone."""
-    return _RESULTS.match(head) is not None
+    return _FINDINGS.match(head) is not None
+
+
+def is_findings(value: object) -> bool:
+    """The same of JSON that has been read."""
+    named = {f"chunkwise {name}" for name in _FOUND}
+    return isinstance(value, Mapping) and not named.isdisjoint(
+        said for said in (value.get("format"), value.get("kind")) if isinstance(said, str)
+    )
 
 
 def begins_as_page(head: bytes) -> bool:

@@ -22,7 +22,7 @@ from chunkwise.base.object_store import (
     look_up,
     shown_address,
 )
-from chunkwise.base.own_files import is_index_folder, is_results_file, may_be_results
+from chunkwise.base.own_files import is_findings_file, is_index_folder, may_be_findings
 from chunkwise.base.wording import counted, shown
 from chunkwise.core import Document
 from chunkwise.documents.archive import is_archive, members
@@ -405,7 +405,7 @@ def _of_folder(folder: str, names: _Names, on_unreadable: OnUnreadable) -> Itera
     for below in walk(folder, on_unreadable):
         path = os.path.join(folder, below)
         takes = found.takes(below, Source(below, printable(path), path=path))
-        if takes and not is_results_file(path):
+        if takes and not is_findings_file(path):
             yield from _file(below, path, names)
     nothing = _INDEX if is_index_folder(folder) else "no files in this folder"
     if not found.met and no_documents_among(os.listdir(folder), partial(file_head, folder)):
@@ -423,7 +423,7 @@ def _of_pattern(pattern: str, names: _Names, on_unreadable: OnUnreadable) -> Ite
         for below in walk(folder, lambda _: None, depth_of(rest)):
             path = below if folder == "." else os.path.join(folder, below)
             takes = fits(below) and found.takes(below, Source(below, printable(path), path=path))
-            if takes and not is_results_file(path):
+            if takes and not is_findings_file(path):
                 yield from _file(below, path, names)
     if why := found.end("no file matches this pattern"):
         on_unreadable(UnreadableDocument(printable(pattern), why))
@@ -449,7 +449,7 @@ def _of_address(
                 on_unreadable(problem)
             elif source.is_elsewhere:
                 yield UnchangedSource(source)
-            elif source.origin == shown or not may_be_results(source.name, source.head()):
+            elif source.origin == shown or not may_be_findings(source.name, source.head()):
                 yield source
     except OSError as error:
         on_unreadable(UnreadableDocument(shown, os_reason(error)))

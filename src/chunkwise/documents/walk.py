@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.base.own_files import HEAD, PAGE_FORMAT, begins_as_page, begins_as_results
+from chunkwise.base.own_files import HEAD, PAGE_FORMAT, begins_as_findings, begins_as_page
 from chunkwise.documents.glob_patterns import matches, names_a_kind
 from chunkwise.documents.loader import OnUnreadable, suffix_of
 from chunkwise.documents.source import Source, os_reason, printable
@@ -217,14 +217,6 @@ def is_page(value: object) -> bool:
     return isinstance(value, Mapping) and value.get("format") == PAGE_FORMAT
 
 
-def is_results(value: object) -> bool:
-    """Whether JSON holds what an evaluation or a sweep found."""
-    return isinstance(value, Mapping) and value.get("format") in (
-        "chunkwise results",
-        "chunkwise sweep",
-    )
-
-
 def is_written_by_us(path: Path) -> bool:
     """Whether a file holds results, a page, chunks or issues; a file of questions is always the user's own."""
     suffix = path.suffix.lower()
@@ -234,7 +226,7 @@ def is_written_by_us(path: Path) -> bool:
         head = file.read(HEAD)
         if suffix in (".html", ".htm"):
             return _PAGE in head
-        if begins_as_results(head) or begins_as_page(head):
+        if begins_as_findings(head) or begins_as_page(head):
             return True
         file.seek(0)
         line = file.readline(_LONGEST_LINE).decode("utf-8", "replace")

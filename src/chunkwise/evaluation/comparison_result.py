@@ -19,6 +19,9 @@ from chunkwise.metrics.registry import groups
 from chunkwise.records.json import json_text
 from chunkwise.stats.intervals import Interval, ScoreMatrix
 
+FORMAT = "chunkwise comparison"
+"""What a file of a comparison says it is."""
+_VERSION = 1
 NO_DIFFERENCE = "no difference shown"
 
 
@@ -153,7 +156,7 @@ class Comparison:
         for each, told in zip(self.contrasts, found["contrasts"], strict=True):
             for name, tested in each.metrics.items():
                 told["metrics"][name]["relative"] = tested.relative
-        return found
+        return {"format": FORMAT, "version": _VERSION, **found}
 
     def worse(self, metrics: Sequence[str] | None = None) -> list[Worse]:
         """Where a run is shown to be worse than the first, by these metrics; None: by any."""

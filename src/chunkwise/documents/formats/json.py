@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from chunkwise.base.errors import UnreadableDocument
+from chunkwise.base.own_files import is_findings
 from chunkwise.core import Document
 from chunkwise.documents.formats.records_as_documents import (
     PROBLEMS_NAMED,
@@ -21,7 +22,7 @@ from chunkwise.documents.formats.records_as_documents import (
 from chunkwise.documents.formats.squad import squad_articles, squad_documents
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source, os_reason
-from chunkwise.documents.walk import OWN_PAGE, is_page, is_results
+from chunkwise.documents.walk import OWN_PAGE, is_page
 from chunkwise.records.encoding import decode, extends_ascii, marked_encoding
 from chunkwise.records.fields import QUESTIONS, has_text
 from chunkwise.records.json import json_problem, parse_json
@@ -126,7 +127,7 @@ class JsonLoader:
             found, value = None, text
         if value in (None, [], {}, ""):
             raise NoText(source.origin, "empty: no text in it")
-        if is_results(value):
+        if is_findings(value):
             raise UnreadableDocument(source.origin, "results written by chunkwise, not a document")
         if is_page(value):
             raise UnreadableDocument(source.origin, OWN_PAGE)
