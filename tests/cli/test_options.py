@@ -473,3 +473,19 @@ def test_more_hits_than_any_library_can_count_are_all_there_are(here: Run, docs:
     done = here("search", "kb", "crane", "-k", str(10**24), "--json")
     assert done.returncode == 0, done.stderr
     assert rows(done.stdout)
+
+
+@pytest.mark.parametrize("option", ["--tokenizer", "--retriever", "--embedder"])
+def test_a_page_is_never_written_over_another_file_that_was_given(here: Run, option: str) -> None:
+    Path("docs").mkdir()
+    Path("docs/a.md").write_text("# Lamps\n\nThe lamps are lit at dusk.\n")
+    Path("q.json").write_text('[{"query": "When?", "references": [{"quote": "lit at dusk"}]}]')
+    tokenizers = pytest.importorskip("tokenizers")
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0}, unk_token="a"))
+    Path("read.json").write_text(made.to_str())
+    done = here(
+        "evaluate", "docs", "--test-queries", "q.json", option, "read.json", "--page", "read.json"
+    )
+    assert done.returncode == 2
+    assert "read.json is read and would be overwritten" in done.stderr
+    assert Path("read.json").read_text() == made.to_str()

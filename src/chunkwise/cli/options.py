@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -528,7 +528,7 @@ def check_outputs(
     outputs = [_place(path) for path in given]
     if len(set(outputs)) < len(outputs):
         raise click.UsageError(f"{page} would be written twice; give the page another name")
-    for name in inputs:
+    for name in (*inputs, *_given_beside(given)):
         if _place(name) in outputs:
             raise click.UsageError(
                 f"{name} is read and would be overwritten; write to another file"
@@ -540,6 +540,15 @@ def check_outputs(
         if not place.is_dir():
             check_writable(path)
     return outputs
+
+
+def _given_beside(outputs: Sequence[Path]) -> Iterator[str]:
+    """Whatever else was given to the command: a tokenizer, a plan or a model may be a file, too."""
+    for value in click.get_current_context().params.values():
+        for each in value if isinstance(value, tuple) else (value,):
+            # The same name may have been given to two options, so the values themselves are compared.
+            if isinstance(each, str | Path) and not any(each is path for path in outputs):
+                yield str(each)
 
 
 def _place(name: str | Path) -> Path:
