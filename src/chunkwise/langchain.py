@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import Any, Self
 
 from chunkwise.base.errors import InvalidParameter, MissingExtra
-from chunkwise.base.wording import all_listed, did_you_mean
+from chunkwise.base.wording import all_listed, counted, did_you_mean, thousands
 
 try:
     from langchain_core.callbacks import (
@@ -171,7 +171,8 @@ class ChunkwiseTextSplitter(TextSplitter):
         """A document a chunk, each with a copy of its text's metadata and where it starts and ends."""
         if metadatas and len(metadatas) != len(texts):
             raise InvalidParameter(
-                f"{len(metadatas):,} metadatas for {len(texts):,} texts; one for each text is needed, or none"
+                f"{thousands(len(metadatas))} metadatas for {counted(len(texts), 'text')}; "
+                "one for each text is needed, or none"
             )
         own = metadatas or [{} for _ in texts]
         return [

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from chunkwise.base.wording import score
+
 if TYPE_CHECKING:
     from chunkwise.evaluation.gate import Gate
     from chunkwise.evaluation.results import Results
@@ -220,5 +222,5 @@ def _words(found: Gate, test: str) -> list[str]:
         for moved in found.changed:
             for each in moved.worse[:5]:
                 what = f"{one_line(each.id, 60)}: {one_line(each.text, 120)}"
-                lines.append(f"  {each.first:.3f} → {each.second:.3f}  {what}")
+                lines.append(f"  {score(each.first)} → {score(each.second)}  {what}")
     return lines

@@ -23,6 +23,7 @@ from chunkwise.answering.extractive_answer import BUDGET, quoted_answer
 from chunkwise.base.deprecation import renamed
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import takes
+from chunkwise.base.wording import counted
 from chunkwise.core import Hit, OnProgress, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable
 from chunkwise.models import get_language_model, get_reranker
@@ -39,7 +40,7 @@ from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 NO_WORDS = "the question has no words"
 NOTHING_FOUND = "the search found nothing for the question"
-NO_ROOM = "the question is longer than the model can hold ({:,} tokens with its answer)"
+NO_ROOM = "the question is longer than the model can hold ({} with its answer)"
 
 
 class RetrievedQuestion(NamedTuple):
@@ -99,7 +100,7 @@ def _request_or_answer(
         return answer
     asked = request_for(query.text, passages, client.model, form)
     if not asked.passages:
-        reason = NO_ROOM.format(client.model.window or 0)
+        reason = NO_ROOM.format(counted(client.model.window or 0, "token"))
         return CitedAnswer(query.text, reason=reason, left_out=len(passages), query_id=query.id)
     return asked
 

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 from chunkwise.base.errors import ChunkwiseError, MissingExtra, without_passwords
+from chunkwise.base.wording import counted, one_or_many
 
 PACKAGES = {
     "s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs",
@@ -213,7 +214,7 @@ def as_os_error(error: BaseException, attempts: int = 1) -> OSError:
     said = (isinstance(error, OSError) and error.strerror) or _why(error) or error
     words = " ".join(str(said).split())[:200] or type(error).__name__
     if status in _BUSY:
-        often = "once" if attempts == 1 else f"{attempts} times"
+        often = one_or_many(attempts, "once", f"{attempts} times")
         words = f"the server answered {status} {often}: {words}"
     elif not isinstance(error, OSError):
         words = f"{type(error).__name__}: {words}"
@@ -311,7 +312,7 @@ class StoredFile:
                 parts.append(part)
                 length += len(part)
         if end is None and length > LARGEST:
-            raise OSError(errno.EFBIG, f"larger than {LARGEST:,} bytes")
+            raise OSError(errno.EFBIG, f"larger than {counted(LARGEST, 'byte')}")
         return b"".join(parts)[before:]
 
     def open(self) -> BinaryIO:

@@ -59,9 +59,30 @@ def plural(count: float, noun: str) -> str:
     return f"{noun[:-1]}ies" if noun[-1] == "y" and noun[-2] not in "aeiou" else f"{noun}s"
 
 
-def counted(count: int, noun: str) -> str:
+def thousands(value: float) -> str:
+    """A whole number, or one rounded to it: "1,234"."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.0f}"
+
+
+def one_or_many(count: float, one: str, many: str) -> str:
+    """The word that goes with a count: "is" or "are", "its" or "their"."""
+    return one if count == 1 else many
+
+
+def counted(count: float, noun: str) -> str:
     """ "1 chunk", "2 chunks", "2,000 entries"."""
-    return f"{count:,} {plural(count, noun)}"
+    shown = thousands(count)
+    return f"{shown} {noun if shown == '1' else plural(2, noun)}"
+
+
+def counted_short(count: float, noun: str) -> str:
+    """ "1 token", "123k tokens": where nobody needs every digit."""
+    return f"{short_number(count)} {plural(count, noun)}"
+
+
+def from_to(start: int, end: int) -> str:
+    """Where something stands in a text: "1,200–1,350"."""
+    return f"{thousands(start)}–{thousands(end)}"
 
 
 def main_reason(reasons: Counter[str]) -> str:
@@ -103,6 +124,22 @@ def score(value: float | None) -> str:
     return "0.000" if shown == "-0.000" else shown
 
 
+def two_digits(value: float) -> str:
+    """A measure of agreement or likeness (κ, τ, a cosine), never "-0.00"."""
+    shown = f"{value:.2f}"
+    return "0.00" if shown == "-0.00" else shown
+
+
+def as_set(value: float) -> str:
+    """A limit, a margin or a time that somebody set, as it was set: "0.8", "30", "1,000"."""
+    return f"{value:,.10g}"
+
+
+def times(value: float) -> str:
+    """How often as much: "1.25×"."""
+    return f"{value:,.2f}×"
+
+
 def p_value(p: float) -> str:
     """ "0.042", or "<0.001"."""
     return "<0.001" if p < 0.001 else f"{p:.3f}"
@@ -119,6 +156,12 @@ def signed(value: float) -> str:
     """A number with its sign; what is shown as nothing has none."""
     shown = number(value)
     return f"+{shown}" if value > 0 and shown != "0.000" else shown
+
+
+def signed_whole(value: float) -> str:
+    """ "+1,234": an amount with its sign."""
+    shown = thousands(abs(round(value)))
+    return shown if shown == "0" else f"{'+' if value > 0 else '-'}{shown}"
 
 
 def points(difference: float, *, plus: bool = True) -> str:
@@ -138,6 +181,14 @@ def relative_change(share: float | None) -> str:
 def between(low: str, high: str) -> str:
     """ "0.1–0.2", but "-0.1 to 0.2": a minus is not read beside a dash."""
     return f"{low} to {high}" if "-" in low + high else f"{low}–{high}"
+
+
+def p_words(p: float | None) -> str:
+    """As a sentence says it: "p = 0.042", "p < 0.001"."""
+    if p is None:
+        return "p not known"
+    shown = p_value(p)
+    return f"p < {shown[1:]}" if shown[0] == "<" else f"p = {shown}"
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -178,6 +229,17 @@ def time_words(seconds: float) -> str:
         return f"{minutes} min"
     hours, rest = divmod(minutes, 60)
     return f"{hours:,} h {rest} min" if rest and hours < 10 else f"{round(minutes / 60):,} h"
+
+
+def seconds_taken(seconds: float) -> str:
+    """What a clock measured: "12.3 s"."""
+    return f"{seconds:,.1f} s"
+
+
+def milliseconds(seconds: float) -> str:
+    """Of one step among many: "8.2 ms", "120 ms"."""
+    shown = 1000 * seconds
+    return f"{shown:,.1f} ms" if shown < 10 else f"{shown:,.0f} ms"
 
 
 def long_time(seconds: float) -> str:

@@ -20,7 +20,7 @@ from chunkwise.base.errors import InvalidParameter, UnreadableDocument, warn_use
 from chunkwise.base.garbage_collection import uncollected
 from chunkwise.base.parameters import takes
 from chunkwise.base.spill_file import read_spilled
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, one_or_many
 from chunkwise.base.workers import (
     Jobs,
     OneByOne,
@@ -462,7 +462,7 @@ def warn_of_unparsed(unparsed: int) -> None:
     """Says how many documents of source code were cut as text, where there are some."""
     if unparsed:
         warn_user(
-            f"{counted(unparsed, 'document')} named as source code {'was' if unparsed == 1 else 'were'} cut as text: "
+            f"{counted(unparsed, 'document')} named as source code {one_or_many(unparsed, 'was', 'were')} cut as text: "
             "so many others here are no code that parsers are not tried on each; leave those out (exclude), or cut "
             "documents by themselves"
         )

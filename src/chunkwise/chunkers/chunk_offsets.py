@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.wording import shortened
+from chunkwise.base.wording import from_to, shortened, thousands
 from chunkwise.core import Document, Score, Span
 from chunkwise.documents.document_ids import DocumentNames
 from chunkwise.records.fields import Fields, integer_in, kind, string_in
@@ -326,11 +326,13 @@ class PositionVerdict(NamedTuple):
         """The offsets, and what is right instead."""
         start, end = self.claimed
         said = (
-            "no offsets" if start is None else f"{start:,}" + ("" if end is None else f"–{end:,}")
+            "no offsets"
+            if start is None
+            else thousands(start) + ("" if end is None else f"–{thousands(end)}")
         )
         if self.kind in (EXACT, NO_TEXT) or self.place is None:
             return said
-        return f"{said}; the text stands at {self.place.start:,}–{self.place.end:,}"
+        return f"{said}; the text stands at {from_to(self.place.start, self.place.end)}"
 
 
 def positions(

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import NamedTuple, Protocol, overload
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import counted, main_reason
+from chunkwise.base.wording import counted, main_reason, one_or_many, thousands
 from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS, WrittenContext, with_headings
 from chunkwise.core import SECTION_SEPARATOR, Chunk, OnProgress
 from chunkwise.models.cache import CachedTexts, ModelCache
@@ -297,8 +297,9 @@ class ContextTally:
         """One line; empty where every chunk has its context."""
         if not self.without:
             return ""
-        chunks = f"{self.without:,} of {counted(self.chunks, 'chunk')}"
-        has, it = ("has", "it has") if self.without == 1 else ("have", "they have")
+        chunks = f"{thousands(self.without)} of {counted(self.chunks, 'chunk')}"
+        has = one_or_many(self.without, "has", "have")
+        it = one_or_many(self.without, "it has", "they have")
         return f"{chunks} {has} no context of the model, {it} the headings context instead: {main_reason(self.reasons)}"
 
 

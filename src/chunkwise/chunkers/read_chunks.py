@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, warn_user
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers.chunk_offsets import (
     EXACT,
     NO_TEXT,
@@ -103,7 +103,7 @@ class ExistingChunks:
         if all(chunk.place is None for chunk in self.chunks):
             what = "that was given" if self.path == _GIVEN else f"in {self.path}"
             first, *others = self.problems
-            more = f"; and {len(others):,} more" if others else ""
+            more = f"; and {thousands(len(others))} more" if others else ""
             raise ChunkwiseError(f"no chunk {what} has a place in the documents: {first}{more}")
 
     @property
@@ -234,7 +234,7 @@ def read_chunks(
         where = "no chunk was given" if path == _GIVEN else f"no chunk in {path}"
         if unread:
             where = "no chunk that was given" if path == _GIVEN else where
-            more = f"; and {len(unread) - 1:,} more" if len(unread) > 1 else ""
+            more = f"; and {thousands(len(unread) - 1)} more" if len(unread) > 1 else ""
             raise ChunkwiseError(f"{where} can be read: {unread[0]}{more}")
         raise ChunkwiseError(f"{where}; a chunk is a record with its text and its document")
     number = _documents_of(rows, documents)

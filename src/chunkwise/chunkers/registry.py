@@ -12,6 +12,7 @@ from chunkwise.base import parameters, spec
 from chunkwise.base.errors import BrokenContract
 from chunkwise.base.registry import Registry
 from chunkwise.base.user_code import code_fingerprint
+from chunkwise.base.wording import counted
 from chunkwise.chunkers.check_pieces import check_summary, foreign_pieces
 from chunkwise.chunkers.packing.overlap import overlap_tokens
 from chunkwise.core import Chunk, Document, Piece, Span
@@ -184,7 +185,7 @@ class Strategy:
             if not 0 <= start < end <= size:
                 raise BrokenContract(
                     f"the strategy {self.name} returned ({start}, {end}) for {source.id}, which has "
-                    f"{size:,} characters; spans start at 0 or later, end after they start and within the text"
+                    f"{counted(size, 'character')}; spans start at 0 or later, end after they start and within the text"
                 )
             if level:
                 check_summary(piece, f"the strategy {self.name}, for {source.id}")

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from typing import Any, ClassVar, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter, MissingExtra, UnknownName, warn_user
-from chunkwise.base.wording import counted, did_you_mean
+from chunkwise.base.wording import counted, did_you_mean, one_or_many, thousands
 from chunkwise.chunkers.chunk_offsets import StatedChunk, TextFinder, find_in_own, stands
 from chunkwise.core import Document, Piece, Span
 from chunkwise.text.analyzed import Analyzed
@@ -117,8 +117,8 @@ class OtherSplitter:
         if lost:
             warn_user(
                 f"{self.library}:{self.splitter} gave {counted(len(found), 'text')} for {document.document.id}, and "
-                f"{len(lost):,} of them {'stands' if len(lost) == 1 else 'stand'} nowhere in it, as {lost[0][:60]!r}: "
-                "left out, since they have no place"
+                f"{thousands(len(lost))} of them {one_or_many(len(lost), 'stands', 'stand')} nowhere in it, "
+                f"as {lost[0][:60]!r}: left out, since they have no place"
             )
         return [Piece(*place) for place in sorted({each for each in places if each is not None})]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
-from chunkwise.base.wording import counted, money_words, time_words
+from chunkwise.base.wording import counted, megabytes, money_words, thousands, time_words
 from chunkwise.chunkers.chunk import Chunked, Further, StrategyLike, cut_batch, weight
 from chunkwise.core import Document
 from chunkwise.documents import InputItem, InputReader, Inputs, LoadOptions
@@ -164,7 +164,7 @@ class WorkEstimate:
         """
         least = "" if self.is_whole else "at least "
         told = (
-            f"{least}{counted(self.units, 'file')}, {self.size / 1e6:,.1f} MB; by {self.tried:,} of them: about "
+            f"{least}{counted(self.units, 'file')}, {megabytes(self.size)}; by {thousands(self.tried)} of them: about "
             f"{time_words(self.seconds(cores, gpus))} on {counted(cores, 'core')}"
         )
         if self.embedding and self.embedding.runs_on != "cpu":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, thousands
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import LlmClients, refuse_unasked, show_estimate, show_spent
@@ -232,7 +232,7 @@ def _answer_file(
             else:
                 skipped.append(answered.query_id)
                 say_skipped(f"question {answered.query_id}: {answered.reason}")
-            advance(1, f"{number:,} of {len(questions):,} questions")
+            advance(1, f"{thousands(number)} of {counted(len(questions), 'question')}")
     if client is not None and not options.quiet:
         show_spent(client.spent)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from chunkwise.base.wording import counted, megabytes
+from chunkwise.base.wording import counted, megabytes, thousands
 from chunkwise.cli.dataclass_options import CommandGroup
 from chunkwise.cli.streams import print_json, say
 
@@ -60,9 +60,9 @@ def stats(as_json: bool) -> None:
         print_json(shown)
         return
     for entry in kept:
-        click.echo(f"{entry.entries:>10,}  {megabytes(entry.bytes):>12}  {entry.model}")
+        click.echo(f"{thousands(entry.entries):>10}  {megabytes(entry.bytes):>12}  {entry.model}")
     entries = sum(entry.entries for entry in kept)
-    click.echo(f"{entries:>10,}  {megabytes(cache.size()):>12}  on disk: {cache.path}")
+    click.echo(f"{thousands(entries):>10}  {megabytes(cache.size()):>12}  on disk: {cache.path}")
 
 
 @command.command("clear", epilog=_CLEAR_EXAMPLES)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import click
 
 from chunkwise.base.atomic_files import shown_path
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, seconds_taken, thousands
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import FAILED, SKIPPED
 from chunkwise.cli.llm import (
@@ -221,7 +221,6 @@ def _write_dataset(options: ChunkOptions, strategy: Strategy, output: Path) -> N
     """Chunks as Parquet files of a folder or as a table of Lance, by processes of this machine or by a cluster."""
     from chunkwise.base.errors import names_server, without_passwords
     from chunkwise.base.object_store import address_of
-    from chunkwise.base.wording import counted
     from chunkwise.base.workers import WorkerGroup, begin_workers
     from chunkwise.chunkers.chunk_dataset import PartRecipe, write_dataset
 
@@ -256,11 +255,13 @@ def _write_dataset(options: ChunkOptions, strategy: Strategy, output: Path) -> N
         say("no document was read; no data set is made")
         sys.exit(FAILED)
     if not options.quiet:
-        parts = counted(made.parts, "file") + (f" ({made.reused:,} reused)" if made.reused else "")
+        parts = counted(made.parts, "file") + (
+            f" ({thousands(made.reused)} reused)" if made.reused else ""
+        )
         counts = f"{counted(made.documents, 'document')}, {counted(made.chunks, 'chunk')}, {parts}"
-        skipped = f"; {made.skipped:,} skipped" if made.skipped else ""
+        skipped = f"; {thousands(made.skipped)} skipped" if made.skipped else ""
         seconds = time.monotonic() - began
-        click.echo(f"{strategy.label}: {counts}{skipped}; {seconds:.1f} s", err=True)
+        click.echo(f"{strategy.label}: {counts}{skipped}; {seconds_taken(seconds)}", err=True)
         click.echo(f"written: {shown_path(output)}", err=True)
     if made.skipped:
         sys.exit(SKIPPED)

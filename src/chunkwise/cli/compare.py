@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from chunkwise.base.atomic_files import shown_path
+from chunkwise.base.wording import counted, score
 from chunkwise.cli.dataclass_options import RealRange, argument, dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import NOT_COMPARABLE, settled
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
@@ -206,12 +207,12 @@ def _tell_gate(checked: Gate, options: CompareOptions) -> bool:
             say(f"{check.metric}: {check_words(check)}")
     if checked.no_new_zero:
         for zero in checked.new_zeros[:_ZEROS_SAID]:
-            after = "no score" if zero.after is None else f"{zero.after:.3f}"
-            what = f"{zero.metric}: {_for_log(one_line(zero.id, 60))} fell from {zero.before:.3f} to {after}"
+            after = "no score" if zero.after is None else score(zero.after)
+            what = f"{zero.metric}: {_for_log(one_line(zero.id, 60))} fell from {score(zero.before)} to {after}"
             # GitHub looks for orders in every line of a log.
             say(what if _on_github() else f"{what}: {one_line(zero.text, 120)}")
         if (more := len(checked.new_zeros) - _ZEROS_SAID) > 0:
-            say(f"and {more:,} more questions that fell to nothing")
+            say(f"and {counted(more, 'more question')} that fell to nothing")
     if options.annotations or _on_github():
         # GitHub reads both; stdout is for the JSON alone.
         stream = sys.stderr if options.as_json else utf8_stdout()

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.atomic_files import replacing
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, seconds_taken, thousands
 from chunkwise.chunkers.chunk import Chunked, ChunkOutcome
 from chunkwise.chunkers.chunk_long_texts import SegmentOutcome, TextSegment
 from chunkwise.chunkers.packing.overlap import LargerOverlaps, MissingOverlaps
@@ -82,15 +82,17 @@ class ChunkSummary:
         if self._chunks:
             sizes = np.concatenate(self._sizes)
             low, middle, high = sizes.min(), np.median(sizes), sizes.max()
-            parts.append(f"{self.strategy.unit} {low:,} least, {middle:,.0f} median, {high:,} most")
+            parts.append(
+                f"{self.strategy.unit} {thousands(low)} least, {thousands(middle)} median, {thousands(high)} most"
+            )
         if self.other_overlaps:
             parts.append(self.other_overlaps)
         return self.sentence(parts)
 
     def sentence(self, parts: list[str]) -> str:
         """These words behind what made the chunks, before what was skipped and how long all took."""
-        skipped = [f"{self.skipped:,} skipped"] if self.skipped else []
-        seconds = f"{time.monotonic() - self._began:.1f} s"
+        skipped = [f"{thousands(self.skipped)} skipped"] if self.skipped else []
+        seconds = seconds_taken(time.monotonic() - self._began)
         return f"{self.strategy.label}: {'; '.join([*parts, *skipped, seconds])}"
 
 
@@ -164,7 +166,7 @@ class CutsPage:
         if self._left_out and not self._quiet:
             say(
                 f"the page shows {counted(len(self._documents), 'document')}, the first; "
-                f"{self._left_out:,} more would make it too large for a browser"
+                f"{thousands(self._left_out)} more would make it too large for a browser"
             )
         from chunkwise.report.page import DATA, write_chunks_page, write_page
         from chunkwise.report.views.chunks import ChunksStream

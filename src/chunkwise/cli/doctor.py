@@ -21,7 +21,14 @@ import click
 
 from chunkwise.base.errors import InvalidParameter, without_passwords
 from chunkwise.base.version import __version__
-from chunkwise.base.wording import megabytes
+from chunkwise.base.wording import (
+    counted,
+    megabytes,
+    milliseconds,
+    size_in_bytes,
+    thousands,
+    two_digits,
+)
 from chunkwise.cli.dataclass_options import dataclass_command, option
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, stdout_console
@@ -204,7 +211,7 @@ def _folder() -> Iterator[Check]:
     free = shutil.disk_usage(there).free
     enough = free >= _LITTLE_DISK
     yield Check(
-        "machine", "disk", "works" if enough else "fails", f"{free / 1e9:,.1f} GB free",
+        "machine", "disk", "works" if enough else "fails", f"{size_in_bytes(free)} free",
         "" if enough else other, needed=True,
     )  # fmt: skip
 
@@ -277,15 +284,17 @@ def _embedding() -> Check:
         vectors = model.embed(texts)
         began = time.perf_counter()
         model.embed(texts[:1])
-        took = (time.perf_counter() - began) * 1e3
+        took = time.perf_counter() - began
         right, wrong = (float(vectors[0] @ other) for other in vectors[1:])
     except Exception as error:  # whatever the libraries below do on this machine
         reason = _excerpt(f"{type(error).__name__}: {error}")
         again = f"pip install --force-reinstall 'chunkwise[{NEEDED_EXTRA}]'"
         return Check("model", "embedding", "fails", reason, again, needed=True)
-    detail = f"a sentence to {vectors.shape[1]} numbers in {took:,.1f} ms"
+    detail = f"a sentence to {vectors.shape[1]} numbers in {milliseconds(took)}"
     if not right > wrong + 0.1:
-        detail += f", but an answer scores {right:.2f} and another sentence {wrong:.2f}"
+        detail += (
+            f", but an answer scores {two_digits(right)} and another sentence {two_digits(wrong)}"
+        )
         command = "chunkwise models verify minilm"
         return Check("model", "embedding", "fails", detail, command, needed=True)
     return Check("model", "embedding", "works", detail, needed=True)
@@ -327,7 +336,7 @@ def _answering() -> Check:
         reason = _excerpt(f"{type(error).__name__}: {error}")
         again = "pip install --force-reinstall 'chunkwise[llm]'"
         return Check("model", "answering", "fails", reason, again)
-    detail = f"in the form it is held to; {read:,.0f} tokens a second read, {written:,.0f} written"
+    detail = f"in the form it is held to; {counted(read, 'token')} a second read, {thousands(written)} written"
     return Check("model", "answering", "works", detail)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from chunkwise.base.wording import counted, thousands
 from chunkwise.cli.dataclass_options import ListingGroup, argument, dataclass_command, option
 from chunkwise.cli.exit_status import FAILED, SKIPPED, WRONG_USAGE
 from chunkwise.cli.keep_run import HistoryOption, hand_down, history_of_group, run_number
@@ -265,7 +266,6 @@ class ExportOptions(HistoryOption):
 @dataclass_command("export", ExportOptions, examples=_EXPORT_EXAMPLES)
 def export(options: ExportOptions) -> None:
     """Write the runs as a table for other tools: a row for each figure of each run."""
-    from chunkwise.base.wording import counted
     from chunkwise.records.write import json_line
     from chunkwise.tracking.import_export import export_rows, write_rows
 
@@ -337,8 +337,6 @@ def prune(options: PruneOptions) -> None:
     history = options.opened()
     gone = history.prunable(since)
     if gone and not options.yes:
-        from chunkwise.base.wording import counted
-
         ends = dict.fromkeys((gone[0].number, gone[-1].number))
         which = (
             f"{counted(len(gone), 'run')} from before {since[:10]} ({' to '.join(map(str, ends))})"
@@ -353,9 +351,7 @@ def prune(options: PruneOptions) -> None:
     if options.as_json:
         print_json({"forgotten": [run.number for run in gone], "kept": len(history)})
     else:
-        from chunkwise.base.wording import counted
-
-        say(f"{counted(len(gone), 'run')} forgotten, {len(history):,} kept")
+        say(f"{counted(len(gone), 'run')} forgotten, {thousands(len(history))} kept")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -369,7 +365,6 @@ class ImportOptions(HistoryOption):
 @dataclass_command("import", ImportOptions, examples=_IMPORT_EXAMPLES)
 def import_files(options: ImportOptions) -> None:
     """Take files of results into the history: what `evaluate --output` and `tune` wrote, with earlier versions, too."""
-    from chunkwise.base.wording import counted
     from chunkwise.tracking.import_export import import_results
 
     bad: list[str] = []

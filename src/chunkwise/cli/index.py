@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from chunkwise.base.untrusted import allowing
+from chunkwise.base.wording import counted, seconds_taken, size_in_bytes, thousands, time_words
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import (
@@ -166,7 +167,6 @@ def command(options: IndexCommandOptions) -> None:
             )
         _verify(options.into, options)
         return
-    from chunkwise.base.wording import time_words
     from chunkwise.base.workers import count_of, gpus_of
     from chunkwise.retrieval import index
     from chunkwise.retrieval.indexes import settings_at
@@ -292,7 +292,6 @@ class _BadRows:
 
 def _verify(place: str, options: IndexCommandOptions) -> None:
     """What is damaged is an error that says so."""
-    from chunkwise.base.wording import counted
     from chunkwise.retrieval import open_index
 
     if "://" in place:
@@ -307,7 +306,7 @@ def _verify(place: str, options: IndexCommandOptions) -> None:
         print_json({"into": into, "sound": True, **held}, indent=None)
     elif not options.quiet:
         size = f"{counted(stats.documents, 'document')}, {counted(stats.chunks, 'chunk')}"
-        click.echo(f"{into}: sound ({size}, {_size(stats.bytes)} read)")
+        click.echo(f"{into}: sound ({size}, {size_in_bytes(stats.bytes)} read)")
 
 
 def _fetch_weights(options: IndexCommandOptions, known: Settings | None) -> None:
@@ -393,8 +392,6 @@ def _summary(built: Index, into: str, seconds: float) -> IndexSummary:
 
 def _summary_text(summary: IndexSummary, place: str) -> str:
     """What was done, what is there now, and what to do with it."""
-    from chunkwise.base.wording import counted
-
     counts = {
         "added": summary.added,
         "changed": summary.changed,
@@ -402,15 +399,15 @@ def _summary_text(summary: IndexSummary, place: str) -> str:
         "unchanged": summary.unchanged,
         "skipped": summary.skipped,
     }
-    done = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    done = ", ".join(f"{thousands(count)} {name}" for name, count in counts.items() if count)
     beside = summary.context_tokens
     tokens = counted(summary.indexed_tokens - beside, "token")
-    more = f" ({beside:,} more of contexts)" if beside else ""
+    more = f" ({thousands(beside)} more of contexts)" if beside else ""
     lines = [
         f"{summary.into}: {counted(summary.documents, 'document')} ({done or 'nothing done'})",
         f"{counted(summary.chunks, 'chunk')} of {tokens}{more} "
-        f"by {summary.strategy}, {summary.embedder or 'words alone'}; {_size(summary.bytes)}, "
-        f"{summary.seconds:.1f} s",
+        f"by {summary.strategy}, {summary.embedder or 'words alone'}; {size_in_bytes(summary.bytes)}, "
+        f"{seconds_taken(summary.seconds)}",
     ]
     if summary.name_count is not None:
         look = f"chunkwise graph {shlex.quote(place)}"
@@ -422,15 +419,6 @@ def _summary_text(summary: IndexSummary, place: str) -> str:
             f'try: chunkwise search {shlex.quote(place)} "your question"{allowing(summary.embedder)}'
         )
     return "\n".join(lines)
-
-
-def _size(count: int) -> str:
-    size = float(count)
-    for unit in ("bytes", "kB", "MB"):
-        if size < 1000:
-            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
-        size /= 1000
-    return f"{size:,.1f} GB"
 
 
 def _context(

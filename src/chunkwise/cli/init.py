@@ -16,6 +16,7 @@ from typing import Literal
 import click
 
 from chunkwise.base.version import __version__
+from chunkwise.base.wording import counted, one_or_many
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import Share, json_flag, queries_file
 from chunkwise.cli.streams import print_json, say
@@ -257,7 +258,7 @@ def _folders(watch: ScheduledWatch) -> list[str]:
                 found += [os.path.join(folder, each) for each in below]
     if len(found) > _MOST_FOLDERS:
         say(
-            f"there are {len(found):,} folders: changes in the first {_MOST_FOLDERS} start a run at once, "
+            f"there are {counted(len(found), 'folder')}: changes in the first {_MOST_FOLDERS} start a run at once, "
             "others wait for Monday"
         )
     return found[:_MOST_FOLDERS]
@@ -375,7 +376,8 @@ def command(options: InitOptions) -> None:
     if there and not options.force:
         named = " and ".join(map(str, there))
         raise click.UsageError(
-            f"{named} {'is' if len(there) == 1 else 'are'} there already; --force writes over it, "
+            f"{named} {one_or_many(len(there), 'is', 'are')} there already; "
+            f"--force writes over {one_or_many(len(there), 'it', 'them')}, "
             "--output PATH writes elsewhere"
         )
     for path in files:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, thousands
 from chunkwise.cli.dataclass_options import (
     CommandGroup,
     RealRange,
@@ -216,7 +216,7 @@ def _pairs(options: CalibrateOptions) -> tuple[KnownPairs, list[Document], bool]
         )  # fmt: skip
     if len(pairs) < options.count and not options.quiet:
         known = counted(len(pairs), "passage")
-        say(f"known: {known}; {options.count:,} were asked for, so all are used")
+        say(f"known: {known}; {thousands(options.count)} were asked for, so all are used")
     return pairs, documents, left_out.any
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.base.wording import counted, percent
+from chunkwise.base.wording import as_set, counted, from_to, percent, thousands, with_interval
 from chunkwise.cli.dataclass_options import CommandGroup, argument, dataclass_command, option
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say
@@ -106,7 +106,6 @@ class LabelsExportOptions(LabelsPlace):
 @dataclass_command("export", LabelsExportOptions, examples=_EXPORT_EXAMPLES)
 def export(options: LabelsExportOptions) -> None:
     """Write labels to FILE: every event as JSON lines, or what stands now for another tool."""
-    from chunkwise.base.wording import counted
     from chunkwise.labels.formats import export_labels, format_of
 
     store = options.opened()
@@ -136,7 +135,6 @@ class LabelsImportOptions(LabelsPlace):
 @dataclass_command("import", LabelsImportOptions, examples=_IMPORT_EXAMPLES)
 def import_(options: LabelsImportOptions) -> None:
     """Take labels of FILE in, beside those that are there: nothing is overwritten."""
-    from chunkwise.base.wording import counted
     from chunkwise.labels.formats import format_of, import_labels
 
     store = options.opened(must_exist=False)
@@ -146,7 +144,7 @@ def import_(options: LabelsImportOptions) -> None:
     else:
         known = all_of_them - new
         say(
-            f"{counted(new, 'new label')} in {store.place}{f', {known:,} were there already' if known else ''}"
+            f"{counted(new, 'new label')} in {store.place}{f', {thousands(known)} were there already' if known else ''}"
         )
 
 
@@ -160,7 +158,6 @@ class AgreementOptions(LabelsPlace):
 @dataclass_command("agreement", AgreementOptions, examples=_AGREEMENT_EXAMPLES)
 def agreement(options: AgreementOptions) -> None:
     """Say how far people agree (Krippendorff's alpha, Cohen's kappa), who did how much, what nobody judged."""
-    from chunkwise.base.wording import counted
     from chunkwise.labels.assignment_and_progress import label_progress
     from chunkwise.report.sanitize import one_line
 
@@ -171,10 +168,10 @@ def agreement(options: AgreementOptions) -> None:
     own = found.agreement
     click.echo(
         f"{counted(found.questions, 'question')}, {counted(found.labels, 'label')} that count, "
-        f"{found.unjudged:,} of {counted(found.pooled, 'pooled passage')} not judged"
+        f"{thousands(found.unjudged)} of {counted(found.pooled, 'pooled passage')} not judged"
     )
     for each in found.people:
-        speed = "" if each.seconds is None else f", {each.seconds:g} s a label"
+        speed = "" if each.seconds is None else f", {as_set(each.seconds)} s a label"
         click.echo(
             one_line(
                 f"{each.who}  {counted(each.questions, 'question')}, {counted(each.labels, 'label')}{speed}"
@@ -197,14 +194,12 @@ def agreement(options: AgreementOptions) -> None:
             )
     if own.disputed:
         click.echo(
-            f"{counted(own.disputed, 'passage')} disputed, {own.relevance_disputed:,} on whether it answers: "
+            f"{counted(own.disputed, 'passage')} disputed, {thousands(own.relevance_disputed)} on whether it answers: "
             "chunkwise labels adjudicate"
         )
 
 
 def _interval(found: Interval | None) -> str:
-    from chunkwise.base.wording import with_interval
-
     return "cannot be told" if found is None else with_interval(*found)
 
 
@@ -263,7 +258,7 @@ def adjudicate(options: AdjudicateOptions) -> None:
         said = ", ".join(f"{who} {grade}" for who, grade in each.grades.items())
         click.echo(one_line(f"{at}  {own.query}"))
         spot = each.place
-        click.echo(f"   {one_line(f'{spot.doc_id} {spot.start:,}–{spot.end:,}  {said}')}")
+        click.echo(f"   {one_line(f'{spot.doc_id} {from_to(spot.start, spot.end)}  {said}')}")
         click.echo(f"   {one_line(each.text, 200)}")
     if not found:
         say("nothing is disputed")

@@ -13,6 +13,7 @@ import click
 
 from chunkwise.base.atomic_files import shown_path
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.wording import as_set, counted, one_or_many, thousands
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, option
 from chunkwise.cli.exit_status import FAILED, settled
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
@@ -218,7 +219,9 @@ def _line(summary: ChunkSummary, tally: CutTally) -> str:
     parts = [summary.note]
     if tally.share is not None:
         counts = [
-            f"{count:,} {kind.replace('_', ' ')}" for kind, count in tally.counts.items() if count
+            f"{thousands(count)} {kind.replace('_', ' ')}"
+            for kind, count in tally.counts.items()
+            if count
         ]
         kinds = f" (by kind, in cuts: {', '.join(counts)})" if counts else ""
         parts.append(
@@ -228,14 +231,13 @@ def _line(summary: ChunkSummary, tally: CutTally) -> str:
 
 
 def _exit(tally: CutTally, at_most: float | None, skipped: int) -> None:
-    is_over = at_most is not None and tally.share is not None and tally.share > at_most
-    if is_over:
-        from chunkwise.base.wording import counted
-
-        have = "has" if tally.chunks == 1 else "have"
+    is_over = False
+    if at_most is not None and tally.share is not None and tally.share > at_most:
+        is_over = True
+        have = one_or_many(tally.with_issues, "has", "have")
         say(
-            f"{tally.with_issues:,} of {counted(tally.chunks, 'chunk')} {have} a boundary issue, "
-            f"a share of {tally.share:.4f}; at most {at_most:g} is allowed"
+            f"{thousands(tally.with_issues)} of {counted(tally.chunks, 'chunk')} {have} a boundary issue, "
+            f"a share of {as_set(round(tally.share, 4))}; at most {as_set(at_most)} is allowed"
         )
     if status := settled(not_reached=is_over, skipped=bool(skipped)):
         sys.exit(status)

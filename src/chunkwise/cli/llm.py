@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import (
+    counted,
+    counted_short,
+    long_time,
+    rough_dollars,
+    short_number,
+    thousands,
+)
 from chunkwise.cli.dataclass_options import is_typed, option
 from chunkwise.cli.options import LlmOptions
 from chunkwise.cli.progress import fetch_weights
@@ -124,17 +131,16 @@ def show_estimate(estimate: LlmEstimate, as_json: bool = False) -> None:
 
 def estimate_words(estimate: LlmEstimate) -> str:
     """One line: calls, tokens, money, time."""
-    from chunkwise.base.wording import long_time, rough_dollars
     from chunkwise.report.sanitize import one_line
 
     if not estimate.calls:
-        known = f"; every answer ({estimate.kept:,}) is kept from earlier runs"
+        known = f"; every answer ({thousands(estimate.kept)}) is kept from earlier runs"
         return f"nothing is to be asked{known if estimate.kept else ''}"
     parts = [counted(estimate.calls, "call")]
     if estimate.kept:
-        parts[0] += f" ({estimate.kept:,} more are kept from earlier runs)"
-    parts.append(f"about {counted(estimate.prompt_tokens, 'token')} to read")
-    parts.append(f"at most {estimate.output_tokens:,} to write")
+        parts[0] += f" ({thousands(estimate.kept)} more are kept from earlier runs)"
+    parts.append(f"about {counted_short(estimate.prompt_tokens, 'token')} to read")
+    parts.append(f"at most {short_number(estimate.output_tokens)} to write")
     parts.append(
         _about(rough_dollars(estimate.money))
         if estimate.money
@@ -155,32 +161,30 @@ def show_spent(spent: LlmUsage) -> None:
 
 def spent_words(spent: LlmUsage) -> str:
     """One line; empty where nothing was asked and nothing was kept."""
-    from chunkwise.base.wording import rough_dollars
+    from chunkwise.models.llm.cost import NO_PRICE, tokens_words
 
     if not (spent.calls or spent.kept or spent.failed or spent.lost or spent.unasked):
         return ""
     about = "about " if spent.is_estimated else ""
     parts = [counted(spent.calls, "call")]
     if spent.kept:
-        parts.append(f"{spent.kept:,} answered from earlier runs")
+        parts.append(f"{thousands(spent.kept)} answered from earlier runs")
     if spent.calls:
-        parts.append(
-            f"{about}{counted(spent.prompt_tokens, 'token')} read, {spent.output_tokens:,} written"
-        )
+        parts.append(f"{about}{tokens_words(spent.prompt_tokens, spent.output_tokens)}")
     if spent.calls or spent.lost:
         if spent.money:
             money = rough_dollars(spent.money)
             parts.append(_about(money) if about else money)
         elif spent.money is None:
-            parts.append("at a price that is not known")
+            parts.append(NO_PRICE)
     if spent.failed:
-        parts.append(f"{spent.failed:,} without a usable answer")
+        parts.append(f"{thousands(spent.failed)} without a usable answer")
     if spent.lost:
         parts.append(
             f"{counted(spent.lost, 'attempt')} sent and not answered, counted as if charged"
         )
     if spent.unasked:
-        parts.append(f"{spent.unasked:,} not asked, for the limit of cost")
+        parts.append(f"{thousands(spent.unasked)} not asked, for the limit of cost")
     return f"language model: {'; '.join(parts)}"
 
 

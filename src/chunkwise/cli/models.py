@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chunkwise.base.wording import megabytes
+from chunkwise.base.wording import megabytes, thousands
 from chunkwise.cli.dataclass_options import CommandGroup
 from chunkwise.cli.progress import progress
 from chunkwise.cli.streams import print_json, say, stdout_console
@@ -253,7 +253,7 @@ def _speed_words(row: dict[str, Any]) -> str:
     if row["state"] != "here":
         return str(row["state"])
     speeds = (row.get(f"{each}_per_second") for each in ("tokens", "written"))
-    return " / ".join(f"{each:,}" for each in speeds if each is not None) or "here"
+    return " / ".join(thousands(each) for each in speeds if each is not None) or "here"
 
 
 def _tokens_a_second(kind: str, name: str) -> dict[str, int]:

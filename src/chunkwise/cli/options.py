@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from chunkwise.base.wording import counted
 from chunkwise.cli.dataclass_options import RealRange, argument, option
 
 if TYPE_CHECKING:
@@ -471,7 +472,7 @@ class TimeSpan(click.types.FloatParamType):
             units = ", ".join(_SECONDS)
             self.fail(
                 f"{value!r} is no time; write it like 30min, 12h, 90d, 8w, 6m (months) or 1y, at most "
-                f"{self._longest:,.0f} days; allowed behind the number: {units}",
+                f"{counted(self._longest, 'day')}; allowed behind the number: {units}",
                 param, ctx,
             )  # fmt: skip
         return seconds

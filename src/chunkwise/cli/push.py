@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import click
 
+from chunkwise.base.wording import thousands
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.options import (
@@ -82,5 +83,5 @@ def command(options: PushOptions) -> None:
         kept = (
             "; nothing was removed, since what they replace may be there" if options.prune else ""
         )
-        say(f"{result.skipped:,} were not pushed, the lines above say why{kept}")
+        say(f"{thousands(result.skipped)} were not pushed, the lines above say why{kept}")
         sys.exit(SKIPPED)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, percent, thousands
 from chunkwise.cli.dataclass_options import CommandGroup, argument, dataclass_command, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.options import (
@@ -125,7 +125,7 @@ def import_log(options: ImportQueriesOptions) -> None:
             longest=options.longest, advance=advance,
         )  # fmt: skip
         if bad > _TOLD:
-            say(f"skipped {bad - _TOLD:,} more entries that cannot be read")
+            say(f"skipped {counted(bad - _TOLD, 'more entry')} that cannot be read")
         _say_left_out(log, options.longest)
         if not log.asked:
             raise ChunkwiseError(f"no question in {options.log}; nothing is written")
@@ -158,9 +158,11 @@ def _say_left_out(log: QueryLog, longest: int) -> None:
     for kind, count in log.hidden.items():
         say(f"{counted(count, 'entry')} held {_HIDDEN[kind]}; in its place stands [{kind}]")
     if log.too_long:
-        say(f"left out: {log.too_long:,} of more than {longest:,} characters (--longest)")
+        say(
+            f"left out: {thousands(log.too_long)} of more than {counted(longest, 'character')} (--longest)"
+        )
     if log.wordless:
-        say(f"left out: {log.wordless:,} without a word")
+        say(f"left out: {thousands(log.wordless)} without a word")
 
 
 def _new_ones(drawn: Sequence[LiveQuery], rows: Sequence[dict[str, Any]]) -> list[LiveQuery]:
@@ -206,15 +208,14 @@ def _show(
     new: Sequence[LiveQuery],
     options: ImportQueriesOptions,
 ) -> None:
-    from chunkwise.base.wording import counted, percent
     from chunkwise.report.sanitize import one_line
 
     if options.quiet:
         return
     clusters = groups.clusters
     click.echo(
-        f"{log.total:,} asked: {counted(len(groups.queries), 'question')} in {counted(len(log.asked), 'spelling')}, "
-        f"{counted(len(clusters), 'cluster')}"
+        f"{thousands(log.total)} asked: {counted(len(groups.queries), 'question')} in "
+        f"{counted(len(log.asked), 'spelling')}, {counted(len(clusters), 'cluster')}"
     )
     for cluster in clusters[:_SHOWN]:
         asked = sum(each.asked for each in cluster)
@@ -224,7 +225,7 @@ def _show(
         rest = sum(each.asked for cluster in clusters[_SHOWN:] for each in cluster)
         click.echo(f"  {percent(rest / log.total):>6}  {counted(len(clusters) - _SHOWN, 'more cluster')}")  # fmt: skip
     known = len(drawn) - len(new)
-    there = f", {known:,} of them there already" if known else ""
+    there = f", {thousands(known)} of them there already" if known else ""
     say(f"{counted(len(drawn), 'question')} drawn{there}")
     if new:
         click.echo(f"written: {options.into} ({counted(len(new), 'new question')})", err=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
 
 import click
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import as_set, counted, did_you_mean, score
 from chunkwise.cli.dataclass_options import RealRange, is_typed, option
 from chunkwise.cli.llm import (
     LOCAL,
@@ -414,7 +414,6 @@ def _types_in(test_queries: str) -> set[str] | None:
 def _refuse_unknown_types(there: set[str] | None, types: tuple[str, str] | None) -> None:
     """Before anything is indexed, asked and judged, which may take long and cost money."""
     from chunkwise.base.errors import InvalidParameter
-    from chunkwise.base.wording import did_you_mean
 
     if there is None:
         return
@@ -496,7 +495,7 @@ def _limits(words: tuple[str, ...], sign: int) -> list[MetricLimit]:
         value = float(match[2]) / (100 if match[3] else 1)
         if not -1 <= value <= 1:
             raise click.UsageError(
-                f"{text!r}: no figure is {value:g}; write a share like recall@5=0.8, or recall@5=80%"
+                f"{text!r}: no figure is {as_set(value)}; write a share like recall@5=0.8, or recall@5=80%"
             )
         found.append(MetricLimit(match[1], value, sign))
     return found
@@ -535,13 +534,13 @@ def _missed(results: Results, limits: list[MetricLimit]) -> list[str]:
         figure = results.summary[name]
         mean = figure.mean
         if mean is None:
-            lines.append(f"{name} could not be scored, and {limit:g} was asked for")
+            lines.append(f"{name} could not be scored, and {as_set(limit)} was asked for")
         elif (
             sign * round(mean, 9) < sign * limit
         ):  # a mean of 0.8 may come out as 0.7999999999999999
             what = "at least" if sign > 0 else "at most"
             of = figure.of_how_many and f" ({figure.of_how_many})"
-            lines.append(f"{name} is {mean:.3f}{of}; {what} {limit:g} was asked for")
+            lines.append(f"{name} is {score(mean)}{of}; {what} {as_set(limit)} was asked for")
     return lines
 
 

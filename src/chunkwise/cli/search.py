@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.wording import counted, thousands
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.options import (
@@ -169,7 +170,9 @@ def _answers(
                     )  # fmt: skip
             yield from zip(block, found, chains, strict=True)
             out.flush()  # what reads a pipe need not wait for the last question
-            advance(len(block), f"{low + len(block):,} of {len(queries):,} questions")
+            advance(
+                len(block), f"{thousands(low + len(block))} of {counted(len(queries), 'question')}"
+            )
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chunkwise.base.atomic_files import shown_path
+from chunkwise.base.wording import counted, score, thousands, time_words
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
@@ -229,7 +230,9 @@ def tune_and_show(
         raise
     outcomes = completed.result.outcomes if completed else ()
     if failed := [outcome for outcome in outcomes if outcome.error and not outcome.waits]:
-        say(f"{len(failed):,} of {len(outcomes):,} configurations failed: {failed[0].error}")
+        say(
+            f"{thousands(len(failed))} of {counted(len(outcomes), 'configuration')} failed: {failed[0].error}"
+        )
         sys.exit(SKIPPED)
     if left_out.any:
         sys.exit(SKIPPED)
@@ -275,7 +278,6 @@ def _listeners(strict: bool) -> tuple[OnBadRow, OnBadRow]:
 def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
     """Says how much work it is; refuses what would cost more than it may."""
     from chunkwise.base.errors import ChunkwiseError
-    from chunkwise.base.wording import counted, time_words
     from chunkwise.base.workers import count_of
     from chunkwise.tuning.plan.prepare import TOKENS_PER_SECOND
     from chunkwise.tuning.run.sweep_folder import SweepFolder
@@ -296,7 +298,7 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
             f"{counted(len(prepared.plan.configurations), 'configuration')} of {sweep.pipeline}"
         ]
     if estimate.tokens and estimate.embedding + estimate.finalists >= 1:
-        lines[-1] += f"; the time is for {TOKENS_PER_SECOND:,.0f} a second"
+        lines[-1] += f"; the time is for {thousands(TOKENS_PER_SECOND)} a second"
     if done := sum(each.key in known for each in prepared.plan.configurations):
         lines.append(f"{counted(done, 'configuration')} done already")
     if len(material.questions):
@@ -337,7 +339,7 @@ def _left_out(prepared: PreparedSweep) -> list[str]:
     for what, why in prepared.plan.left_out:
         by_reason.setdefault(why, []).append(what)
     return [
-        f"left out: {'; '.join(names[:3])}{f' and {len(names) - 3:,} more' if len(names) > 3 else ''} ({why})"
+        f"left out: {'; '.join(names[:3])}{f' and {thousands(len(names) - 3)} more' if len(names) > 3 else ''} ({why})"
         for why, names in by_reason.items()
     ]
 
@@ -433,7 +435,7 @@ class Leaders:
             nonlocal done
             done += amount
             if name == "configurations":
-                note = f"{done:,} of {total:,}{self._told_best()}"
+                note = f"{thousands(done)} of {thousands(total)}{self._told_best()}"
             advance(amount, note)
 
         with progress(name, total, self._quiet, below=self._table) as advance:
@@ -446,7 +448,7 @@ class Leaders:
         if not self._means or sys.stderr.isatty():
             return ""
         label, mean = self.best[0]
-        return f"; best so far: {one_line(label, 80)} {mean:.3f}"
+        return f"; best so far: {one_line(label, 80)} {score(mean)}"
 
     def _table(self) -> Table | None:
         from rich.table import Table
@@ -460,5 +462,5 @@ class Leaders:
         table.add_column()
         table.add_column(no_wrap=True, overflow="ellipsis")
         for label, mean in self.best:
-            table.add_row(f"  {mean:.3f}", Text(one_line(label, 100)))
+            table.add_row(f"  {score(mean)}", Text(one_line(label, 100)))
         return table

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import as_set, counted, p_value, signed, thousands
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import DryRunEnded, LlmClients, or_local, show_estimate
@@ -183,14 +183,13 @@ def _answering(
 
 
 def _show(found: ABResult) -> None:
-    from chunkwise.base.wording import counted, p_value, signed
     from chunkwise.report.sanitize import one_line
 
     sequence = found.sequence
     count = len(sequence)
     click.echo(f"a  {one_line(found.a)}\nb  {one_line(found.b)}")
     click.echo(f"{found.metric}, {found.how}: {counted(count, 'question')}"
-               + (f", {found.unscored:,} more without a score" if found.unscored else ""))  # fmt: skip
+               + (f", {thousands(found.unscored)} more without a score" if found.unscored else ""))  # fmt: skip
     if not count:
         say("no question says who is better: references, clicks or a judge are needed")
         return
@@ -200,7 +199,7 @@ def _show(found: ABResult) -> None:
         low, high = signed(float(sequence.low[at - 1])), signed(float(sequence.high[at - 1]))
         when = f"   {one_line(found.when[at - 1], 20)}" if found.when and found.when[at - 1] else ""
         click.echo(
-            f"  {at:>9,}   {signed(float(sequence.mean[at - 1])):<8}  {low + ' to ' + high:<23}  "
+            f"  {thousands(at):>9}   {signed(float(sequence.mean[at - 1])):<8}  {low + ' to ' + high:<23}  "
             f"{p_value(float(sequence.p[at - 1]))}{when}"
         )
     click.echo(f"\n{verdict(found)}")
@@ -208,8 +207,6 @@ def _show(found: ABResult) -> None:
 
 def verdict(found: ABResult) -> str:
     """What is shown, and whether to stop."""
-    from chunkwise.base.wording import counted
-
     sequence = found.sequence
     decided = sequence.decided_at(found.tolerance)
     if decided is None:
@@ -223,6 +220,6 @@ def verdict(found: ABResult) -> str:
     day = found.when[decided - 1] if found.when and found.when[decided - 1] else ""
     since = f"shown after {counted(decided, 'question')}" + (f" ({day})" if day else "")
     if found.state == "alike":
-        return f"No difference of {found.tolerance:g} or more, {since}: stop, and take the cheaper one."
+        return f"No difference of {as_set(found.tolerance)} or more, {since}: stop, and take the cheaper one."
     better, worse = ("b", "a") if found.state == "higher" else ("a", "b")
     return f"{better} is better than {worse}, {since}: stop, and take {better}."

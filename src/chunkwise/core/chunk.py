@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Protocol, Self, final
 
 from chunkwise.base.repr_html import beginning, card
+from chunkwise.base.wording import from_to
 from chunkwise.core.document import Document, PlaceInDocument, Span, plain_value
 
 
@@ -186,7 +187,7 @@ class Chunk(PlaceInDocument):
         return f"Chunk({known}{level}{parent}, text={shown!r})"
 
     def _repr_html_(self) -> str:
-        place = f"{self.start:,}–{self.end:,}"
+        place = from_to(self.start, self.end)
         return card(
             self.id,
             {"at": place, "tokens": self.token_count, "in": self.section_path or "–"},

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from chunkwise.base.repr_html import beginning, card
+from chunkwise.base.wording import from_to, score
 from chunkwise.core.document import Document, PlaceInDocument, Span, plain_value
 
 
@@ -134,12 +135,15 @@ class Hit(PlaceInDocument):
             else beginning(self.document.text, self.start, self.end)
         )
         place = f"doc_id={self.doc_id!r}, start={self.start}, end={self.end}"
-        return f"Hit(rank={self.rank}, score={self.score:.3f}, {place}, token_count={self.token_count}, text={shown!r})"
+        facts = (
+            f"rank={self.rank}, score={score(self.score)}, {place}, token_count={self.token_count}"
+        )
+        return f"Hit({facts}, text={shown!r})"
 
     def _repr_html_(self) -> str:
         facts = {
-            "score": f"{self.score:.3f}",
-            "at": f"{self.start:,}–{self.end:,}",
+            "score": score(self.score),
+            "at": from_to(self.start, self.end),
             "tokens": self.token_count,
             "in": self.section_path or "–",
         }

@@ -18,6 +18,7 @@ from pathlib import PurePosixPath
 from typing import IO, BinaryIO, cast
 
 from chunkwise.base.errors import UnreadableDocument
+from chunkwise.base.wording import counted, thousands
 from chunkwise.documents.loader import OnUnreadable, suffix_of
 from chunkwise.documents.source import Source, os_reason, printable
 from chunkwise.documents.walk import is_left_out
@@ -108,17 +109,17 @@ class UnpackBudget:
         self._spent += size
         if self.left < 0:
             allowed = self._spent + self.left
-            raise TooLargeError(f"unpacks to more than {allowed:,} bytes {_BOMB}")
+            raise TooLargeError(f"unpacks to more than {counted(allowed, 'byte')} {_BOMB}")
 
     def check_member(self, size: int) -> None:
         """Refuse a member by its size before it is read."""
         if size > MAX_MEMBER:
-            raise MemberTooLargeError(f"larger than {MAX_MEMBER:,} bytes")
+            raise MemberTooLargeError(f"larger than {counted(MAX_MEMBER, 'byte')}")
         if size > self.left:
-            room = f"of which {self.left:,} are left" if self._spent else "no more"
+            room = f"of which {thousands(self.left)} are left" if self._spent else "no more"
             raise MemberTooLargeError(
-                f"unpacks to {size:,} bytes, but an archive of {self._packed:,} may unpack to "
-                f"{self._spent + self.left:,}, {room} {_BOMB}"
+                f"unpacks to {counted(size, 'byte')}, but an archive of {thousands(self._packed)} may unpack to "
+                f"{thousands(self._spent + self.left)}, {room} {_BOMB}"
             )
 
 
@@ -193,7 +194,7 @@ def _tar_members(source: Source, handle: BinaryIO, on_unreadable: OnUnreadable) 
         if not is_tar:
             data = _Measured(plain, budget).read(MAX_MEMBER + 1)
             if len(data) > MAX_MEMBER:
-                raise TooLargeError(f"larger than {MAX_MEMBER:,} bytes")
+                raise TooLargeError(f"larger than {counted(MAX_MEMBER, 'byte')}")
             name = PurePosixPath(source.name).stem
             yield from _unpacked(source.id, source.origin, name, data, on_unreadable)
             return
@@ -211,7 +212,9 @@ def _tar_members(source: Source, handle: BinaryIO, on_unreadable: OnUnreadable) 
                 kind = "link" if info.issym() or info.islnk() else "device, FIFO or sparse file"
                 on_unreadable(UnreadableDocument(where, f"a {kind} inside an archive"))
             elif info.size > MAX_MEMBER:
-                on_unreadable(UnreadableDocument(where, f"larger than {MAX_MEMBER:,} bytes"))
+                on_unreadable(
+                    UnreadableDocument(where, f"larger than {counted(MAX_MEMBER, 'byte')}")
+                )
             else:
                 try:
                     budget.check_member(info.size)

@@ -23,7 +23,7 @@ from chunkwise.base.object_store import (
     shown_address,
 )
 from chunkwise.base.own_files import is_findings_file, is_index_folder, may_be_findings
-from chunkwise.base.wording import counted, shown
+from chunkwise.base.wording import counted, one_or_many, shown
 from chunkwise.core import Document
 from chunkwise.documents.archive import is_archive, members
 from chunkwise.documents.document_ids import Ids
@@ -369,7 +369,7 @@ class _Found:
         if not self.met:
             return nothing
         if left_out:
-            files = "the only file" if self.met == 1 else f"all {counted(self.met, 'file')}"
+            files = one_or_many(self.met, "the only file", f"all {counted(self.met, 'file')}")
             return f"{self._names.file_filter.patterns} leaves out {files}"
         return f"nothing to read in it but {in_words(self._passed_over)}; {_READ_IT}"
 
@@ -509,5 +509,5 @@ def _stdin(names: _Names) -> Source:
         raise UnreadableDocument("standard input", "closed")
     data = sys.stdin.buffer.read(_STDIN_LIMIT + 1)
     if len(data) > _STDIN_LIMIT:
-        raise UnreadableDocument("standard input", f"larger than {_STDIN_LIMIT:,} bytes")
+        raise UnreadableDocument("standard input", f"larger than {counted(_STDIN_LIMIT, 'byte')}")
     return Source("stdin", "stdin", data=data)

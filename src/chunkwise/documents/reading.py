@@ -28,6 +28,7 @@ from chunkwise.base.limited_processes import (
 from chunkwise.base.limits import LimitExceeded, Limits, limits_of
 from chunkwise.base.parameters import takes
 from chunkwise.base.version import __version__
+from chunkwise.base.wording import counted
 from chunkwise.core import Document
 from chunkwise.documents.document_ids import Ids
 from chunkwise.documents.formats.arrow import Table
@@ -120,7 +121,7 @@ def fetched(source: Source, options: LoadOptions) -> Iterator[Source]:
     elif source.size <= SMALL:
         yield replace(source, data=source.read(options.max_bytes))
     elif source.size > options.max_bytes:
-        raise UnreadableDocument(source.origin, f"larger than {options.max_bytes:,} bytes")
+        raise UnreadableDocument(source.origin, f"larger than {counted(options.max_bytes, 'byte')}")
     else:
         with _copied(source) as path:
             yield replace(source, path=path, stored=None, opening=None)

@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.base.object_store import StoredFile
+from chunkwise.base.wording import counted
 
 HEAD = 8192
 """Bytes a loader sees when it decides whether a file is its own."""
@@ -127,7 +128,7 @@ class Source:
             return self._read(-1)
         data = self._read(limit + 1)
         if len(data) > limit:
-            raise UnreadableDocument(self.origin, f"larger than {limit:,} bytes")
+            raise UnreadableDocument(self.origin, f"larger than {counted(limit, 'byte')}")
         return data
 
     def _read(self, size: int) -> bytes:

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.base.own_files import HEAD, PAGE_FORMAT, begins_as_findings, begins_as_page
+from chunkwise.base.wording import one_or_many, plural, thousands
 from chunkwise.documents.glob_patterns import matches, names_a_kind
 from chunkwise.documents.loader import OnUnreadable, suffix_of
 from chunkwise.documents.source import Source, os_reason, printable
@@ -196,10 +197,10 @@ class FileFilter:
 
 def in_words(kinds: Mapping[str, int]) -> str:
     """`12 pictures, 1 lock file`, the most first."""
-    counted = sorted(kinds.items(), key=lambda each: (-each[1], each[0]))
+    by_count = sorted(kinds.items(), key=lambda each: (-each[1], each[0]))
     return ", ".join(
-        f"{count:,} {kind if count == 1 else _MANY.get(kind, f'{kind}s')}"
-        for kind, count in counted
+        f"{thousands(count)} {one_or_many(count, kind, _MANY.get(kind, plural(2, kind)))}"
+        for kind, count in by_count
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.wording import counted
 from chunkwise.core import Document, Query, Reference
 from chunkwise.evaluation.results import FoundSpan, Results
 from chunkwise.metrics.registry import lower_is_better
@@ -182,7 +183,7 @@ def _clicked(record: Mapping[str, object], known: Mapping[str, int]) -> Iterator
         fits = type(start) is int and type(end) is int and 0 <= start < end <= known[id]
         if not fits:
             raise WrongField(
-                f"a click in {id!r} is from {shown(start)} to {shown(end)}; it has {known[id]:,} characters"
+                f"a click in {id!r} is from {shown(start)} to {shown(end)}; it has {counted(known[id], 'character')}"
             )
         yield Reference(id, start, end)
 

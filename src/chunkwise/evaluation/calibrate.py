@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.wording import dollars
+from chunkwise.base.wording import counted, dollars, thousands
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Document, Hit, OnProgress, Passage, Query, Score
 from chunkwise.documents import LoadOptions, leaving_out
@@ -334,7 +334,9 @@ def _verdicts_of(judge: Judge, pairs: KnownPairs, advance: OnProgress | None) ->
         some = pairs.queries[low : low + _AT_ONCE]
         found += judge.judge(some, pairs.hits[low : low + _AT_ONCE])
         if advance:
-            advance(len(some), f"{len(found):,} of {len(pairs.queries):,} questions")
+            advance(
+                len(some), f"{thousands(len(found))} of {counted(len(pairs.queries), 'question')}"
+            )
     return found
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from chunkwise.base.wording import shown
+from chunkwise.base.wording import counted, shown, thousands
 from chunkwise.chunkers.chunk_offsets import (
     StatedPlace,
     TextPlaces,
@@ -63,9 +63,7 @@ class ChunkNames:
         if len(known) == 1:
             return known[0]
         if known:
-            return (
-                f"the id {shown(id, 60)} is that of {len(known):,} chunks; name the document, too"
-            )
+            return f"the id {shown(id, 60)} is that of {counted(len(known), 'chunk')}; name the document, too"
         if (own := _NUMBERED.fullmatch(id)) and isinstance(n := self.names.find(own[1]), int):
             return self._numbered(n, int(own[2]))
         if (own := _PLACED.fullmatch(id)) and isinstance(n := self.names.find(own[1]), int):
@@ -84,9 +82,9 @@ class ChunkNames:
             return f"the chunks of {name} are not known{_HOW_TO_TELL}"
         low, high = self._chunking.document.searchsorted([document, document + 1]).tolist()
         if low + number >= high:
-            return f"{name} has no chunk {number:,}; it has {high - low:,}, from 0 on"
+            return f"{name} has no chunk {thousands(number)}; it has {thousands(high - low)}, from 0 on"
         if not self._chunking.is_chunk[low + number]:
-            return f"chunk {number:,} of {name} is a summary, which stands at no one place"
+            return f"chunk {thousands(number)} of {name} is a summary, which stands at no one place"
         start, end = (
             int(each[low + number]) for each in (self._chunking.start, self._chunking.end)
         )
@@ -245,5 +243,5 @@ class CitedPlaces:
         document = self._chunks.documents[number]
         if start is None or start < len(document.text):
             return ""
-        told = f"{start:,}" if start < 10**15 else shown_offset(start)
+        told = thousands(start) if start < 10**15 else shown_offset(start)
         return f"{told} lies behind the end of {document.id}"

@@ -13,7 +13,7 @@ import numpy as np
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, NotComparable
 from chunkwise.base.repr_html import drawn
-from chunkwise.base.wording import counted, did_you_mean
+from chunkwise.base.wording import counted, did_you_mean, thousands
 from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.metrics.registry import groups
 from chunkwise.records.json import json_text
@@ -234,7 +234,7 @@ def check_common(
     )
     if not pairing.runs[0]:
         others = len(pairing.other_text)
-        why = f"; ids that are in both have other texts ({others:,})" if others else ""
+        why = f"; ids that are in both have other texts ({thousands(others)})" if others else ""
         raise NotComparable(
             f"no question is in both {a} and {b}{why}; runs are compared question by question: "
             "evaluate both with the same questions"

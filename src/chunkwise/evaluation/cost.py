@@ -1,14 +1,51 @@
-"""What an evaluation says of cost: how many chunks of which size, what they take to store and to read."""
+"""What a run costs: how many chunks of which size, what they take to store and to read; and how each is worded."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.wording import megabytes, short_number, thousands, times
 from chunkwise.evaluation.results import Json
-from chunkwise.retrieval.indexes import Index
+
+if TYPE_CHECKING:
+    from chunkwise.retrieval.indexes import Index
+
+
+class CostKind(NamedTuple):
+    """What stands beside the number, and how the number is written."""
+
+    label: str
+    words: Callable[[float], str]
+
+
+COSTS = {
+    "chunks": CostKind("chunks", thousands),
+    "mean_tokens": CostKind("tokens a chunk, mean", thousands),
+    "median_tokens": CostKind("tokens a chunk, median", thousands),
+    "p95_tokens": CostKind("tokens at most in 95 % of the chunks", thousands),
+    "max_tokens": CostKind("tokens in the longest chunk", thousands),
+    "document_tokens": CostKind("tokens in the documents", short_number),
+    "indexed_tokens": CostKind("tokens indexed", short_number),
+    "storage": CostKind("tokens indexed per token of the documents", times),
+    "tokens_embedded": CostKind("tokens embedded", short_number),
+    "index_bytes": CostKind("on disk", megabytes),
+    "context_tokens": CostKind("tokens of context a question", thousands),
+}
+"""All that `cost` of a run may hold, by its name there; others may add numbers of their own."""
+
+
+def cost_label(name: str) -> str:
+    """Of one that others added: its name."""
+    return COSTS[name].label if name in COSTS else name.replace("_", " ")
+
+
+def cost_words(name: str, value: float) -> str:
+    """The number of one cost as every page and every table writes it."""
+    return COSTS[name].words(value) if name in COSTS else short_number(value)
 
 
 def chunk_cost(

@@ -14,7 +14,7 @@ from chunkwise.base.deprecation import grouped, renamed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import named_list, takes
 from chunkwise.base.progress import Stages, Stopwatch
-from chunkwise.base.wording import listed
+from chunkwise.base.wording import counted, from_to, listed, thousands
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource
@@ -432,7 +432,7 @@ def _questions(
 def _first(left_out: Skipped) -> str:
     """The first reason why a question is left out; empty: none was."""
     told = left_out.questions
-    more = f" (and {len(told) - 1:,} more)" if len(told) > 1 else ""
+    more = f" (and {thousands(len(told) - 1)} more)" if len(told) > 1 else ""
     return f"; {told[0]}{more}" if told else ""
 
 
@@ -454,13 +454,15 @@ def _placed(
 
 def _misplaced(place: Passage, sizes: Mapping[str, int]) -> str:
     id, start, end = place
-    told = f"refers to {start:,}–{end:,} of {id!r}"
+    told = f"refers to {from_to(start, end)} of {id!r}"
     if id not in sizes:
         return f"{told}, which is not there"
     if end <= start:
         return f"{told}, which {'is empty' if end == start else 'ends before it starts'}"
     return (
-        f"{told}; places begin at 0" if start < 0 else f"{told}, which has {sizes[id]:,} characters"
+        f"{told}; places begin at 0"
+        if start < 0
+        else f"{told}, which has {counted(sizes[id], 'character')}"
     )
 
 

@@ -12,7 +12,16 @@ import numpy as np
 
 from chunkwise.base.errors import InvalidParameter, NotComparable
 from chunkwise.base.parameters import takes
-from chunkwise.base.wording import counted, listed, main_reason, signed
+from chunkwise.base.wording import (
+    as_set,
+    counted,
+    listed,
+    main_reason,
+    one_or_many,
+    p_words,
+    signed,
+    thousands,
+)
 from chunkwise.evaluation.compare import (
     Lower,
     RunLike,
@@ -317,8 +326,8 @@ def _lost_scores(scored: Scored, judged: Sequence[NewZero]) -> list[str]:
         before = int(had[:, list(scored.metrics).index(names[0])].sum())
         reasons = Counter(second[row].unscored.get(names[0], "no reason is kept") for row in lost)
         found.append(
-            f"{len(lost):,} of the {counted(before, 'question')} with a score by {listed(names)} in {a} "
-            f"{'has' if len(lost) == 1 else 'have'} none in {b}, such as {first[lost[0]].id!r}: "
+            f"{thousands(len(lost))} of the {counted(before, 'question')} with a score by {listed(names)} in {a} "
+            f"{one_or_many(len(lost), 'has', 'have')} none in {b}, such as {first[lost[0]].id!r}: "
             f"{main_reason(reasons)}; evaluate again where they can be scored, or name it: "
             f"{_accepting('questions')}"
         )
@@ -410,9 +419,9 @@ def check_words(check: GateCheck) -> str:
     """ "b is shown to be worse than a: -0.160 (-0.220 to -0.100), p < 0.001"."""
     told = {
         "worse": f"{check.run} is shown to be worse than {check.first}",
-        "equivalent": f"{check.run} is as good as {check.first}, within {check.margin:g}",
+        "equivalent": f"{check.run} is as good as {check.first}, within {as_set(check.margin)}",
         "better": f"{check.run} is shown to be better than {check.first}",
-        "worse within the margin": f"{check.run} is worse than {check.first}, by no more than {check.margin:g}",
+        "worse within the margin": f"{check.run} is worse than {check.first}, by no more than {as_set(check.margin)}",
         "no difference shown": f"no difference shown between {check.run} and {check.first}",
     }[check.verdict]
     if check.tested is None:
@@ -421,7 +430,7 @@ def check_words(check: GateCheck) -> str:
         return f"{told}: {signed(check.difference)} (of the whole chunking, not tested)"
     found = check.tested
     p = check.equivalence if check.verdict == "equivalent" else found.adjusted
-    shown = "p < 0.001" if p is not None and p < 0.001 else f"p = {p:.3f}"
+    shown = p_words(p)
     ends = f"{signed(found.corrected.low)} to {signed(found.corrected.high)}"
     lost = f"; {counted(check.lost, 'question')} without a score now" if check.lost else ""
     return f"{told}: {signed(found.difference.mean)} ({ends}), {shown}{lost}"

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import NamedTuple, TypeGuard
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, thousands, two_digits
 from chunkwise.core import Hit, OnProgress, Query, Score
 from chunkwise.evaluation.results import Agreement, Figure, Json, Results, short_name
 from chunkwise.evaluation.scoring_options import ScoringOptions
@@ -55,7 +55,7 @@ def judged(
             found[name] += judge.judge(queries[block], hits[block])
         advance(
             len(queries[block]),
-            f"{min(low + _AT_ONCE, len(queries)):,} of {len(queries):,} questions",
+            f"{thousands(min(low + _AT_ONCE, len(queries)))} of {counted(len(queries), 'question')}",
         )
     return found
 
@@ -195,17 +195,17 @@ class LlmJudging:
         """All of `tasks`; afterwards they are what the answers have left open, mostly nothing."""
         total, done = len(self.tasks), 0
 
-        def counted(amount: int, note: str) -> None:
+        def tell(amount: int, note: str) -> None:
             nonlocal done
             done += amount
-            advance(amount, f"{done:,} of {total:,} calls")
+            advance(amount, f"{thousands(done)} of {counted(total, 'call')}")
 
         error = ""
         # One metric after the other, so that it is known which of them spent what.
         for name, own in self._planned_by.items():
             before = self._client.spent
             client = CacheOnlyClient(self._client, error) if error else self._client
-            ended = work_through(client, own, counted)
+            ended = work_through(client, own, tell)
             error = error or ended.error
             self.unanswered += ended
             spent = self._client.spent.since(before)
@@ -355,7 +355,7 @@ def _measured(known: Json, metric: str) -> str:
         few = f"measured with fewer than {FEWEST_VERDICTS} verdicts: chunkwise judge calibrate"
         return few if is_own else NOT_MEASURED
     figures = [
-        f"{name} {value:.2f}"
+        f"{name} {two_digits(value)}"
         for name, value in (("accuracy", known.get("accuracy")), ("κ", known.get("kappa")))
         if isinstance(value, int | float)
     ]

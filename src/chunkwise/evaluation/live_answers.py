@@ -18,7 +18,7 @@ from pathlib import Path
 from chunkwise.base import parameters
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.parameters import param
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, thousands
 from chunkwise.core import OnProgress, Query
 from chunkwise.evaluation.live_retriever import (
     MOST_HITS,
@@ -196,7 +196,7 @@ def ask_live(
         if query.id not in failed:
             seconds.append(took)
         if advance:
-            advance(1, f"{number:,} of {len(queries):,} questions")
+            advance(1, f"{thousands(number)} of {counted(len(queries), 'question')}")
     is_dead = bool(failed) and len(failed) == len(queries)
     failures.tell(but=reason if is_dead else None)
     if is_dead:

@@ -25,6 +25,7 @@ from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.base.untrusted import check_allowed, like
+from chunkwise.base.wording import as_set, counted
 from chunkwise.core import Query
 from chunkwise.evaluation.pipeline import (
     build_pipeline,
@@ -189,9 +190,9 @@ def within(seconds: float) -> Iterator[None]:
             with _timer(seconds):
                 yield
     except _TimeUp:
-        raise RetrieverFailed(f"no answer within {seconds:g} s") from None
+        raise RetrieverFailed(f"no answer within {as_set(seconds)} s") from None
     if not can_interrupt and time.monotonic() - began > seconds:
-        raise RetrieverFailed(f"no answer within {seconds:g} s")
+        raise RetrieverFailed(f"no answer within {as_set(seconds)} s")
 
 
 @contextmanager
@@ -422,7 +423,9 @@ class CommandRetriever:
         answer = process.stdout.readline(_MOST_CHARACTERS)
         if not answer.endswith(b"\n"):
             if len(answer) >= _MOST_CHARACTERS:
-                raise RetrieverFailed(f"it wrote a line of more than {_MOST_CHARACTERS:,} bytes")
+                raise RetrieverFailed(
+                    f"it wrote a line of more than {counted(_MOST_CHARACTERS, 'byte')}"
+                )
             status = process.wait()
             raise RetrieverFailed(f"it ended with status {status} and no line for this question")
         return answer

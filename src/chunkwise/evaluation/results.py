@@ -19,7 +19,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownMetri
 from chunkwise.base.parameters import takes
 from chunkwise.base.repr_html import drawn
 from chunkwise.base.version import __version__
-from chunkwise.base.wording import counted, did_you_mean
+from chunkwise.base.wording import counted, did_you_mean, score, thousands
 from chunkwise.chunkers import label_with_size
 from chunkwise.chunkers.read_chunks import shown_label
 from chunkwise.core import Document, Passage
@@ -123,7 +123,11 @@ class Figure:
     @property
     def of_how_many(self) -> str:
         """`2 of 27 questions` where not all are scored; empty: all are."""
-        return f"{self.scored:,} of {counted(self.questions, 'question')}" if self.unscored else ""
+        return (
+            f"{thousands(self.scored)} of {counted(self.questions, 'question')}"
+            if self.unscored
+            else ""
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON: as the file of results has them."""
@@ -281,7 +285,9 @@ class Results:
     def __repr__(self) -> str:
         figure = self.summary.get(self.objective)
         told = (
-            "" if figure is None or figure.mean is None else f", {self.objective} {figure.mean:.3f}"
+            ""
+            if figure is None or figure.mean is None
+            else f", {self.objective} {score(figure.mean)}"
         )
         return f"<Results {self.label}: {counted(len(self.questions), 'question')}{told}>"
 
@@ -388,7 +394,7 @@ def _loaded(path: Path) -> object:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ChunkwiseError(
-            f"{path} is not UTF-8 (byte {error.start:,}): no file of results, or damaged"
+            f"{path} is not UTF-8 (byte {thousands(error.start)}): no file of results, or damaged"
         ) from None
     try:
         return parse_json(text)

@@ -543,7 +543,7 @@ def _by_offsets(said: StatedPlace, document: Document) -> _Place | str:
     if start is None or end is None or not 0 <= start < end <= size:
         return (
             f"{shown_offset(start)}–{shown_offset(end)} is no place in {document.id}, "
-            f"which has {size:,} characters"
+            f"which has {counted(size, 'character')}"
         )
     return _Place(document, start, end)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.progress import Stages
-from chunkwise.base.wording import counted, shown
+from chunkwise.base.wording import counted, from_to, shown
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike
@@ -80,7 +80,7 @@ class Skipped:
         if (near := problem.nearest) is not None:
             text = next((each.text for each in documents if each.id == near.doc_id), "")
             shown = " ".join(text[near.start : near.end].split())[:_SHOWN_NEAREST]
-            line += f"; nearest is {near.doc_id} {near.start:,}–{near.end:,}: {shown!r}"
+            line += f"; nearest is {near.doc_id} {from_to(near.start, near.end)}: {shown!r}"
         if problem.dropped:
             self._dropped.add(problem.where)
         # What is skipped may be an alternative or a label alone.

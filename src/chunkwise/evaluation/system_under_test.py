@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from chunkwise.base import spec
+from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers.chunk_offsets import Position
 from chunkwise.core import Document, Hit, OnProgress, Passage, Query
 from chunkwise.evaluation.results import Json
@@ -111,7 +112,9 @@ def index_system(
                 where=searching.where, tokenizer=tokenizer,
             )  # fmt: skip
             if advance:
-                advance(len(block), f"{len(found):,} of {len(queries):,} questions")
+                advance(
+                    len(block), f"{thousands(len(found))} of {counted(len(queries), 'question')}"
+                )
         return found
 
     settings = index.settings

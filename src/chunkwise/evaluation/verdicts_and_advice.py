@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.wording import as_set, score
 from chunkwise.chunkers import get_strategy
 from chunkwise.evaluation.judging import is_weak
 from chunkwise.evaluation.results import Figure, Json, MetricAdvice, Results
@@ -174,20 +175,20 @@ def _text(
     told = ", ".join(_figure(metric, summary[metric]) for metric in metrics)
     side = "under" if targets.lower_is_better else "over"
     limits = "".join(
-        f" With so many hits a question no ranking of these chunks reaches more than {most:.3f} by {metric}: the "
+        f" With so many hits a question no ranking of these chunks reaches more than {score(most)} by {metric}: the "
         "questions have fewer chunks that answer them."
         for metric in metrics
         if (most := reachable.get(metric)) is not None and out_of_reach(metric, most)
     )
     return (
-        f"{told}: good is {side} {targets.good:.2f}.{limits} Usual causes: {known.causes}. "
+        f"{told}: good is {side} {as_set(targets.good)}.{limits} Usual causes: {known.causes}. "
         f"What to try: {known.remedies}."
     )
 
 
 def _figure(metric: str, figure: Figure) -> str:
     of = figure.of_how_many and f" ({figure.of_how_many})"
-    return f"{metric} {figure.mean:.3f}{of}"
+    return f"{metric} {score(figure.mean)}{of}"
 
 
 WEAK = "weak judge"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 from chunkwise.base.parameters import param
 from chunkwise.base.untrusted import unmarked
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, thousands
 from chunkwise.evaluation.compare import compare as compared
 from chunkwise.evaluation.evaluate import evaluate as evaluated
 from chunkwise.evaluation.lint import Linter, lint_subject
@@ -172,7 +172,7 @@ def _few(lines: Iterable[str]) -> tuple[str, ...]:
     problems = list(lines)
     more = len(problems) - _MOST_PROBLEMS
     told = [as_line(each) for each in problems[:_MOST_PROBLEMS]]
-    return (*told, f"… and {more:,} more") if more > 0 else tuple(told)
+    return (*told, f"… and {thousands(more)} more") if more > 0 else tuple(told)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,7 +234,7 @@ def evaluate(workspace: Workspace, request: EvaluateArguments, call: ToolCall) -
         )
     if len(request.questions) > MOST_QUESTIONS:
         raise InvalidParameter(
-            f"given: {counted(len(request.questions), 'question')}; {MOST_QUESTIONS:,} are taken at a time, "
+            f"given: {counted(len(request.questions), 'question')}; {thousands(MOST_QUESTIONS)} are taken at a time, "
             "more from a file"
         )
     asked: Any = [unmarked(each) for each in request.questions]
@@ -412,8 +412,8 @@ def update_index(workspace: Workspace, request: UpdateArguments, call: ToolCall)
             _few(map(workspace.shown, problems)),
         )
     told = (
-        f"{counted(found.added, 'document')} added, {found.changed:,} changed, {found.unchanged:,} unchanged; "
-        f"the index has {counted(found.documents, 'document')}."
+        f"{counted(found.added, 'document')} added, {thousands(found.changed)} changed, "
+        f"{thousands(found.unchanged)} unchanged; the index has {counted(found.documents, 'document')}."
     )
     return ToolAnswer("\n".join((*found.problems, told)), found)
 

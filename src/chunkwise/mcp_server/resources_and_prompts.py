@@ -9,6 +9,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
+from chunkwise.base.wording import counted, thousands
 from chunkwise.core import Hit
 from chunkwise.mcp_server.evaluation_tools import drawn
 from chunkwise.mcp_server.fenced_text import (
@@ -55,7 +56,7 @@ class ResourceText(NamedTuple):
 TEMPLATES = (
     ResourceEntry(
         DOCUMENTS + "{id}{?start,end}", "document", "A document of the index",
-        f"Its text between marks, {MOST_CHARACTERS:,} characters at most; start and end choose a part.",
+        f"Its text between marks, {counted(MOST_CHARACTERS, 'character')} at most; start and end choose a part.",
     ),
     ResourceEntry(
         RUNS + "/{number}", "run", "A run of the history", "Settings and figures of one run, as JSON.",
@@ -124,7 +125,7 @@ def _document(workspace: Workspace, rest: str, call: ToolCall) -> ResourceText:
     text = document.text
     start = min(int(asked.get("start", 0)), len(text))
     end = min(int(asked.get("end", len(text))), len(text), start + MOST_CHARACTERS)
-    told = f"Characters {start:,} to {end:,} of {len(text):,}"
+    told = f"Characters {thousands(start)} to {thousands(end)} of {thousands(len(text))}"
     more = f"; the rest begins at ?start={end}" if end < len(text) else ""
     head = "\n".join(filter(None, (shown_id(document.id), as_line(document.title))))
     shown = quoted([Quotation(head, "document"), Quotation(text[start:end], "text")])
@@ -151,7 +152,9 @@ class AssistantPrompt:
     """The name of its file among the prompts of the package."""
 
 
-_BUDGET = PromptField("budget", f"most tokens of the passages; usually {USUAL_BUDGET:,}", False)
+_BUDGET = PromptField(
+    "budget", f"most tokens of the passages; usually {thousands(USUAL_BUDGET)}", False
+)
 PROMPTS = (
     AssistantPrompt(
         "ask", "Answer with citations",

@@ -10,7 +10,7 @@ import numpy as np
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 from chunkwise.base.parameters import param
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, chunk_document
 from chunkwise.core import Document, Hit
@@ -63,7 +63,7 @@ class SearchArguments:
     query: str = param("", "the question, in words")
     budget: int | None = param(
         None,
-        f"most tokens of all passages together; {USUAL_BUDGET:,} where k is not given either",
+        f"most tokens of all passages together; {thousands(USUAL_BUDGET)} where k is not given either",
         low=1, high=20_000,
     )  # fmt: skip
     k: int | None = param(None, "most passages", low=1, high=100)
@@ -126,7 +126,7 @@ def search(workspace: Workspace, request: SearchArguments, call: ToolCall) -> To
     query = str(request.query)
     if not query.strip() or len(query) > _LONGEST_QUESTION:
         raise InvalidParameter(
-            f"query has {len(query):,} characters; a question of 1 to {_LONGEST_QUESTION:,} is needed"
+            f"query has {counted(len(query), 'character')}; a question of 1 to {thousands(_LONGEST_QUESTION)} is needed"
         )
     budget = USUAL_BUDGET if request.budget is None and request.k is None else request.budget
     only = Filter(request.documents, request.sections, where=request.where)  # type: ignore[arg-type]
@@ -190,9 +190,9 @@ def _search_text(found: SearchAnswer, budget: int | None) -> str:
         [Quotation(_described(each), "passage", each.number) for each in found.passages]
     )
     told = f"{counted(len(found.passages), 'passage')}, {counted(found.token_count, 'token')}"
-    told += f" within a budget of {budget:,}" if budget is not None else ""
+    told += f" within a budget of {thousands(budget)}" if budget is not None else ""
     if found.left_out:
-        told += f"; {found.left_out:,} more had no room: ask for fewer, or with a budget"
+        told += f"; {thousands(found.left_out)} more had no room: ask for fewer, or with a budget"
     return answer_text(
         *blocks,
         f"{told}. `read` shows what stands around a passage: give its document, start and end.",
@@ -215,7 +215,7 @@ def _described(passage: FoundPassage) -> str:
 def _summarised(passage: FoundPassage) -> str:
     told = "; ".join(f"{each.doc_id} {each.start} to {each.end}" for each in passage.places)
     more = passage.places_left_out
-    return f"{told}; {more:,} more places" if more else told
+    return f"{told}; {counted(more, 'more place')}" if more else told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,7 +225,10 @@ class ReadArguments:
     document: str = param("", "the id of the document, as `search` gives it")
     start: int = param(0, "where to begin, in characters from 0", low=0, high=10**9)
     end: int | None = param(
-        None, f"where to end; none: {_USUAL_SPAN:,} characters further on", low=0, high=10**9
+        None,
+        f"where to end; none: {counted(_USUAL_SPAN, 'character')} further on",
+        low=0,
+        high=10**9,
     )
     around: int = param(
         300, "characters before and behind it that are given, too, up to whole sentences", low=0, high=5_000
@@ -260,7 +263,8 @@ def read(workspace: Workspace, request: ReadArguments, call: ToolCall) -> ToolAn
     end = start + _USUAL_SPAN if request.end is None else request.end
     if start > len(text) or end < start:
         raise InvalidParameter(
-            f"the span is {start:,} to {end:,}; the document has the characters 0 to {len(text):,}"
+            f"the span is {thousands(start)} to {thousands(end)}; "
+            f"the document has the characters 0 to {thousands(len(text))}"
         )
     around = request.around
     # A single sentence may be as long as a book.
@@ -279,7 +283,7 @@ def read(workspace: Workspace, request: ReadArguments, call: ToolCall) -> ToolAn
     parts = ((before, "before"), (inside, "passage"), (after, "after"))
     head = Quotation(f"{found.doc_id}\n{found.title}".strip(), "document")
     shown = [Quotation(each, name) for each, name in parts if each]
-    told = f"characters {start:,} to {end:,} of {len(text):,}"
+    told = f"characters {thousands(start)} to {thousands(end)} of {thousands(len(text))}"
     more = f"; it goes on at start={end}" if found.next_start is not None else ""
     return ToolAnswer(answer_text(*quoted([head, *shown]), f"{told}{more}."), found)
 
@@ -407,7 +411,7 @@ def _chunk_text(found: ChunkAnswer) -> str:
     told = (
         f"{found.strategy}: {counted(found.count, 'chunk')}, {counted(found.token_count, 'token')}"
     )
-    left = f"; {found.left_out:,} of them are not shown" if found.left_out else ""
+    left = f"; {thousands(found.left_out)} of them are not shown" if found.left_out else ""
     return answer_text(*quoted(shown), *found.problems, f"{told}{left}.")
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, NotAllowed
 from chunkwise.base.own_files import INDEX_FILE
 from chunkwise.base.progress import OnProgress
+from chunkwise.base.wording import counted
 from chunkwise.documents.loader import LoadOptions, leaving_out
 from chunkwise.mcp_server.fenced_text import shown_id
 from chunkwise.report.sanitize import one_line
@@ -263,7 +264,7 @@ class Workspace:
                 seen += 1
                 if seen > _MOST_ENTRIES:
                     raise ChunkwiseError(
-                        f"{folder.name} has more than {_MOST_ENTRIES:,} files; name a folder with fewer"
+                        f"{folder.name} has more than {counted(_MOST_ENTRIES, 'file')}; name a folder with fewer"
                     )
                 path = Path(at) / name
                 if path.is_symlink():

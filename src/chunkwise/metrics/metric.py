@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import shown
+from chunkwise.base.wording import as_set, shown
 from chunkwise.core import Score
 
 if TYPE_CHECKING:
@@ -199,8 +199,8 @@ class Metric:
         low, high = self.bounds
         if self.per == "question" and not 0 <= low < high <= 1:
             raise InvalidParameter(
-                f"{self.name} has the bounds {low:g} to {high:g}; the score of a question is a share from 0 to 1: "
-                "divide it by the most it can be"
+                f"{self.name} has the bounds {as_set(low)} to {as_set(high)}; "
+                "the score of a question is a share from 0 to 1: divide it by the most it can be"
             )
 
     @property

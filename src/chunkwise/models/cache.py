@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, warn_user
 from chunkwise.base.sqlite import BUSY, DAMAGED, reason_of, shared_connection, use_wal
+from chunkwise.base.wording import thousands
 from chunkwise.models.embed.embedder import (
     Embedder,
     Kind,
@@ -98,8 +99,9 @@ class ModelCache:
         if damaged and not self._told_damage:
             self._told_damage = True
             warn_user(
-                f"the cache {self.path} has values with other bytes than were written ({damaged:,} of {len(keys):,} "
-                "wanted now): they are asked for again; is the disk in good order?"
+                f"the cache {self.path} has values with other bytes than were written "
+                f"({thousands(damaged)} of {thousands(len(keys))} wanted now): "
+                "they are asked for again; is the disk in good order?"
             )
         return found
 
@@ -161,7 +163,7 @@ class ModelCache:
                 if reason_of(error) in BUSY:
                     warn_user(
                         f"the cache {self.path} was in use by another process for more than "
-                        f"{_BUSY_SECONDS:.0f} seconds; going on without it this once"
+                        f"{thousands(_BUSY_SECONDS)} seconds; going on without it this once"
                     )
                     return nothing
                 self._refused = True

@@ -23,7 +23,7 @@ from urllib.parse import SplitResult, parse_qsl, urljoin, urlsplit
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.parameters import check, param
 from chunkwise.base.untrusted import PROVIDERS
-from chunkwise.base.wording import shortened
+from chunkwise.base.wording import as_set, counted, shortened, thousands
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SECRET_NAME = re.compile(
@@ -153,7 +153,7 @@ def without_key(text: str, key: str | None) -> str:
 
 def first_words(text: str) -> str:
     """Enough of a text to find it again."""
-    return f"“{excerpt(text, most=60)}” ({len(text):,} characters)"
+    return f"“{excerpt(text, most=60)}” ({counted(len(text), 'character')})"
 
 
 _AGAIN = frozenset({408, 409, 425, 429})
@@ -367,7 +367,7 @@ class JsonClient:
                     raise failure
                 wait = answer.wait
                 if wait is not None and wait > _TOO_LONG * endpoint.longest_wait:
-                    reason = f"{failure.reason}, and asks to be left alone for {wait:,.0f} s"
+                    reason = f"{failure.reason}, and asks to be left alone for {thousands(wait)} s"
                     raise EndpointError(failure.endpoint, reason, failure.advice, failure.status)
             if is_lost:
                 _tell(lost, again=not is_last)
@@ -459,7 +459,7 @@ class JsonClient:
                     url = self._moved(url, response.headers.get("location", ""))
         except httpx2.TimeoutException as error:
             was_sent = not isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout)
-            told = f"did not answer within {self.endpoint.timeout:g} s"
+            told = f"did not answer within {as_set(self.endpoint.timeout)} s"
             raise _NoAnswer(told, was_sent=was_sent) from None
         except httpx2.InvalidURL:  # ours was looked at before, so it is one we are sent to
             raise self._failure("redirects to no address") from None
@@ -480,9 +480,9 @@ class JsonClient:
             if len(body) > most:
                 if not fine:
                     break
-                raise self._failure(f"answered with more than {most:,} bytes")
+                raise self._failure(f"answered with more than {counted(most, 'byte')}")
             if time.monotonic() > self._deadline.until:
-                raise _NoAnswer(f"did not finish within {self.endpoint.timeout:g} s")
+                raise _NoAnswer(f"did not finish within {as_set(self.endpoint.timeout)} s")
         return bytes(body[:most])
 
     def _moved(self, url: str, location: str) -> str:

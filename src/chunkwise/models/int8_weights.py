@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.wording import counted, thousands
 from chunkwise.models.protobuf import bytes_field, fixed_field, number_field
 
 _MAGIC = b"HMSEMB01"
@@ -114,9 +115,11 @@ def _tensors(
         else:
             raise ValueError(f"{name} is of the kind {each['dtype']!r}, known are f32 and i8")
         if at != end:
-            raise ValueError(f"{name} has {each['len']:,} bytes, which does not go with {shape}")
+            raise ValueError(
+                f"{name} has {counted(each['len'], 'byte')}, which does not go with {shape}"
+            )
     if at != len(data):
-        raise ValueError(f"it has {len(data):,} bytes, {at:,} expected")
+        raise ValueError(f"it has {counted(len(data), 'byte')}, {thousands(at)} expected")
 
 
 # ------------------------------------------------------------------ the graph

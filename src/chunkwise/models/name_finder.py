@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.wording import counted
 
 _STRETCH = 4000
 """Characters a model is given at once: long documents take no more memory than short ones."""
@@ -94,8 +95,8 @@ def _checked(place: Any, text: str, finder: NameFinder) -> tuple[int, int]:
         start = end = -1
     if not 0 <= start < end <= len(text):
         raise InvalidParameter(
-            f"{finder.identity} gave {place!r} as a name in a text of {len(text):,} characters; needed are start and "
-            "end, 0 <= start < end <= its length"
+            f"{finder.identity} gave {place!r} as a name in a text of {counted(len(text), 'character')}; "
+            "needed are start and end, 0 <= start < end <= its length"
         )
     return start, end
 

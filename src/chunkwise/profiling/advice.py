@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from chunkwise.base.wording import counted, listed, percent, short_number
+from chunkwise.base.wording import counted, listed, one_or_many, percent, short_number, thousands
 from chunkwise.profiling.results import (
     FITS,
     DocumentGroup,
@@ -37,8 +37,8 @@ def _mixed(total: DocumentGroup, folders: Sequence[DocumentGroup], mixed: bool) 
         yield "The corpus is mixed: one setting may not fit all of it. Measure the parts apart."
     elif spread:
         yield (
-            f"Document lengths differ widely (median {total.lengths.median:,}, 95 % have at most"
-            f" {total.lengths.p95:,} tokens): one setting may not fit all."
+            f"Document lengths differ widely (median {thousands(total.lengths.median)}, 95 % have at most"
+            f" {counted(total.lengths.p95, 'token')}): one setting may not fit all."
         )
     elif len(total.formats) > 1 and len(folders) == 1 and total.documents >= 5:
         names = ", ".join(total.formats)
@@ -54,10 +54,10 @@ def _text(total: DocumentGroup, folders: Sequence[DocumentGroup]) -> Iterator[st
         where = max(folders, key=lambda group: group.oversized.share_over_100).name
         where = "the folder itself" if where == "." else where
         place = f", most often in {where}" if len(folders) > 1 else ""
-        is_are = "is" if oversized.over_100 == 1 else "are"
+        is_are = one_or_many(oversized.over_100, "is", "are")
         yield (
             f"{counted(oversized.over_100, 'sentence')} ({percent(oversized.share_over_100)}) {is_are} longer"
-            f" than 100 tokens and {oversized.over_200:,} longer than 200{place}: chunks smaller than that"
+            f" than 100 tokens and {thousands(oversized.over_200)} longer than 200{place}: chunks smaller than that"
             " cut inside them. Look whether they are sentences or text without full stops."
         )
     if repeats.token_share >= _MANY_REPEATED:
@@ -90,7 +90,7 @@ def _long_sections(total: DocumentGroup) -> Iterator[str]:
     where = f"“{longest.section}” in {longest.document}" if longest.section else longest.document
     yield (
         f"{percent(1 - total.fits[800])} of the sections are longer than 800 tokens, the longest has"
-        f" {longest.tokens:,} ({where}): they are cut inside, so give them overlap."
+        f" {thousands(longest.tokens)} ({where}): they are cut inside, so give them overlap."
     )
 
 
@@ -150,8 +150,8 @@ def _code(group: DocumentGroup) -> SpecAndReason:
     if files < 0.6 * group.documents:
         return None
     return "code(max_tokens=400)", (
-        f"{files:,} of {counted(group.documents, 'document')} are source code, {short_number(group.lengths.median)}"
-        " tokens in the median; functions and classes stay whole while they fit."
+        f"{thousands(files)} of {counted(group.documents, 'document')} are source code, "
+        f"{short_number(group.lengths.median)} tokens in the median; functions and classes stay whole while they fit."
     )
 
 

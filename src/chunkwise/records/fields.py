@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 
 from chunkwise.base import wording
+from chunkwise.base.wording import thousands
 from chunkwise.records.json import HUGE, without_half_characters
 
 Fields = Mapping[str, object]
@@ -66,7 +67,7 @@ def shown(value: object) -> str:
     if value is None:
         return "missing"
     if isinstance(value, dict | list):
-        return f"{'a record' if isinstance(value, dict) else 'a list'} of {len(value):,}"
+        return f"{'a record' if isinstance(value, dict) else 'a list'} of {thousands(len(value))}"
     return wording.shown(value, _SHOWN)
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, MissingExtra, UnreadableDocument
+from chunkwise.base.wording import counted, thousands
 from chunkwise.records.encoding import decode, marked_encoding
 from chunkwise.records.fields import field_of, listed
 from chunkwise.records.json import (
@@ -149,8 +150,8 @@ def text_of(data: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ChunkwiseError(
-            f"{shown_name(name)}, line {line:,}: not {encoding.upper()} (byte {error.start:,} of the file); nothing "
-            f"was read; {_NOT_UTF8}"
+            f"{shown_name(name)}, line {thousands(line)}: not {encoding.upper()} "
+            f"(byte {thousands(error.start)} of the file); nothing was read; {_NOT_UTF8}"
         ) from None
 
 
@@ -290,7 +291,7 @@ def _parsed(number: int, line: str, _: str = "") -> Row:
 
 
 def _not_utf8(line: int) -> str:
-    return f"not UTF-8 (line {line:,}); {_NOT_UTF8}; entries that are UTF-8 are kept"
+    return f"not UTF-8 (line {thousands(line)}); {_NOT_UTF8}; entries that are UTF-8 are kept"
 
 
 def _of_object(
@@ -389,7 +390,7 @@ def _utf8_line(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        why = f"not UTF-8 (byte {error.start:,} of the line); {_NOT_UTF8}; other lines are kept"
+        why = f"not UTF-8 (byte {thousands(error.start)} of the line); {_NOT_UTF8}; other lines are kept"
         raise UnreadableDocument("", why) from None
 
 
@@ -447,7 +448,7 @@ def _json_line(
     if len(data) > limit:
         while data and not data.endswith(b"\n"):
             data = handle.readline(limit)
-        return Row(number, where, None, f"longer than {limit:,} bytes")
+        return Row(number, where, None, f"longer than {counted(limit, 'byte')}")
     try:
         # Joined files have a mark in the middle.
         line = decoded(data.removeprefix(codecs.BOM_UTF8))

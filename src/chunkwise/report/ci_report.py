@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import IO
 from xml.etree import ElementTree
 
-from chunkwise.base.wording import counted, number, p_value, plural, signed
+from chunkwise.base.wording import as_set, counted, number, p_value, signed
 from chunkwise.base.wording import interval as interval_words
 from chunkwise.evaluation.comparison_result import Change
 from chunkwise.evaluation.gate import NO_SCORES, Gate, GateCheck, NewZero, check_words
@@ -136,7 +136,7 @@ def _headline(gate: Gate) -> str:
     if gate.outcome == "passed":
         return "✅ passed"
     told = [f"worse by {counted(failing, 'metric')}"] if failing else []
-    told += [f"{counted(broken, 'new zero')}"] if broken else []
+    told += [counted(broken, "new zero")] if broken else []
     return f"❌ failed: {', '.join(told)}"
 
 
@@ -151,7 +151,7 @@ def _table(checks: Sequence[GateCheck]) -> list[str]:
         p = p_value(tested.adjusted) if tested else ""
         verdict = f"**{check.verdict}**" if check.is_worse else check.verdict
         if check.verdict == "equivalent":
-            verdict = f"equivalent within {check.margin:g}"
+            verdict = f"equivalent within {as_set(check.margin)}"
         if check.lost:
             verdict += f"; {counted(check.lost, 'question')} without a score now"
         cells = (
@@ -167,8 +167,8 @@ def _small_print(gate: Gate) -> str:
     told += f"{counted(gate.tests, 'test')}; "
     if gate.margin:
         return told + (
-            f"fails: shown to be worse and by more than {gate.margin:g}; equivalent: two one-sided tests show less "
-            f"than {gate.margin:g} either way"
+            f"fails: shown to be worse and by more than {as_set(gate.margin)}; equivalent: two one-sided tests "
+            f"show less than {as_set(gate.margin)} either way"
         )
     return f"{told}fails: shown to be worse"
 
@@ -220,7 +220,9 @@ def github_annotations(gate: Gate) -> Iterator[str]:
                 yield _command("error", title, few)
     for check in gate.checks:
         if check.lost and not gate.no_new_zero:
-            what = f"{check.lost:,} {plural(check.lost, 'question')} of {check.first} without a score in {check.run}"
+            what = (
+                f"{counted(check.lost, 'question')} of {check.first} without a score in {check.run}"
+            )
             yield _command("warning", f"{check.metric}: unscored", what)
     if gate.outcome == "passed":
         shown = "; ".join(f"{check.metric}: {check.verdict}" for check in gate.checks[:20])

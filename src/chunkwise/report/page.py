@@ -148,7 +148,6 @@ def _environment(package: str = OWN) -> Environment:
         extensions=["jinja2.ext.do"],
     )
     made.filters |= {
-        "amount": _amount,
         "between": wording.between,
         "breakable": _breakable,
         "code": _code,
@@ -159,9 +158,15 @@ def _environment(package: str = OWN) -> Environment:
         "line": one_line,
         "lines": _lines,
         "megabytes": wording.megabytes,
-        "number": "{:,}".format,
+        "number": wording.thousands,
+        "p_value": wording.p_value,
         "percent": wording.percent,
+        "percent_limit": wording.percent_limit,
         "points": wording.points,
+        "amount_of_points": partial(wording.points, plus=False),
+        "as_set": wording.as_set,
+        "times": wording.times,
+        "two_digits": wording.two_digits,
         "relative": wording.relative_change,
         "score": wording.score,
         "script_json": _script_json,
@@ -169,7 +174,7 @@ def _environment(package: str = OWN) -> Environment:
         "short": wording.short_number,
         "sortable": lambda value: "" if value is None else f"{value:.6g}",
         "to_edge": lambda share: f"{100 * min(max(share, 0.0), 1.0):.4g}%",
-        "whole": "{:,.0f}".format,
+        "whole": wording.thousands,
         "words": lambda name: name.replace("_", " "),
     }
     made.globals |= {
@@ -238,11 +243,6 @@ def _breakable(name: str) -> Markup:
 
     text = str(escape(one_line(name)))
     return Markup(text.replace("_", "_<wbr>").replace(".", ".<wbr>").replace("@", "<wbr>@"))
-
-
-def _amount(value: float) -> str:
-    """Whole numbers whole."""
-    return f"{value:,.0f}" if value.is_integer() else wording.number(value)
 
 
 def _dots_at(verdicts: Sequence[bool | None], verdict: bool | None) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.wording import counted, main_reason
+from chunkwise.base.wording import counted, main_reason, one_or_many, thousands
 from chunkwise.chunkers.raptor import (
     levels_above,
     summaries_where_they_fit,
@@ -246,9 +246,10 @@ class CommunityWriter:
         if not self._reasons:
             return ()
         many = self._reasons.total()
-        noun = "summary of a community" if many == 1 else "summaries of communities"
+        noun = one_or_many(many, "summary of a community", "summaries of communities")
         return (
-            f"{many:,} {noun} could not be had: {main_reason(self._reasons)}; the next update asks for these again",
+            f"{thousands(many)} {noun} could not be had: {main_reason(self._reasons)}; "
+            "the next update asks for these again",
         )
 
     def _summaries(self, groups: Sequence[Sequence[str]]) -> list[str]:

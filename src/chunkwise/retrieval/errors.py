@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Protocol, runtime_checkable
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.wording import thousands
 from chunkwise.models.embed.embedder import accelerator_of, same_model
 
 REBUILD = "make the index again: chunkwise index --rebuild (rebuild=True in Python)"
@@ -92,7 +93,7 @@ class DamagedIndex(ChunkwiseError):
 def _in_words(why: object) -> str:
     """Without the names Python has for what went wrong."""
     if isinstance(why, UnicodeDecodeError):
-        return f"byte {why.start:,} of it is no UTF-8"
+        return f"byte {thousands(why.start)} of it is no UTF-8"
     if isinstance(why, KeyError):
         return f"{why.args[0]} is missing" if why.args else "something is missing"
     if isinstance(why, TypeError | AttributeError):

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.wording import as_set
 
 _GRID = 2001
 """Means that are bet against, both ends and the middle among them."""
@@ -126,7 +127,7 @@ def _scaled(
     own = np.asarray(values, dtype=np.float64)
     if own.ndim != 1 or not np.isfinite(own).all() or ((own < low) | (own > high)).any():
         raise InvalidParameter(
-            f"a value lies outside of {low:g} to {high:g}, or is no number; all of them must lie within"
+            f"a value lies outside of {as_set(low)} to {as_set(high)}, or is no number; all of them must lie within"
         )
     return (own - low) / (high - low)
 

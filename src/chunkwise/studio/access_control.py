@@ -15,6 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qsl, urlencode
 
+from chunkwise.base.wording import counted
 from chunkwise.studio.accounts import Accounts, Caller, Sessions
 
 if TYPE_CHECKING:
@@ -295,7 +296,7 @@ class Guard:
 
     @property
     def _too_large(self) -> str:
-        return f"The request is too large: {self._most_bytes:,} bytes is the most that is taken."
+        return f"The request is too large: {counted(self._most_bytes, 'byte')} is the most that is taken."
 
     async def _let_in(
         self, access: TokenAccess, scope: Scope, receive: Receive, send: Send

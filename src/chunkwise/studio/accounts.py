@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.wording import did_you_mean
+from chunkwise.base.wording import counted, did_you_mean
 from chunkwise.records.json import WrongType, json_text, read_as
 
 Role = Literal["reader", "labeller", "owner"]
@@ -73,7 +73,7 @@ def hashed_password(password: str) -> str:
     """With its own salt, so that equal passwords are not seen to be equal."""
     if not LEAST_PASSWORD <= len(password) <= _LONGEST:
         raise InvalidParameter(
-            f"the password has {len(password):,} characters; {LEAST_PASSWORD} to {_LONGEST} are needed"
+            f"the password has {counted(len(password), 'character')}; {LEAST_PASSWORD} to {_LONGEST} are needed"
         )
     salt = secrets.token_bytes(16)
     n, r, p = _COST

@@ -22,7 +22,7 @@ from chunkwise.base.errors import (
     without_passwords,
 )
 from chunkwise.base.version import __version__
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import as_set, counted
 from chunkwise.records.json import json_text
 from chunkwise.report.page import OWN, rendered
 from chunkwise.studio.access_control import (
@@ -158,7 +158,7 @@ class Server:
         if wait := self.rate.take(caller.name, endpoint.units) if endpoint.units else 0:
             raise AskedTooOften(
                 f"as much was asked for by {caller.name} as one may in a minute "
-                f"({self.limits.units_a_minute:,.0f} units; this is {endpoint.units:g}); "
+                f"({counted(self.limits.units_a_minute, 'unit')}; this is {as_set(endpoint.units)}); "
                 f"ask again in {counted(wait, 'second')}",
                 wait,
             )

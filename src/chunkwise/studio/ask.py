@@ -9,6 +9,7 @@ from chunkwise.answering.ask import RetrievedQuestion, answer_question, budget_f
 from chunkwise.answering.cited_answer import Citation, CitedAnswer
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import param
+from chunkwise.base.wording import counted, thousands
 from chunkwise.core import Query
 from chunkwise.report.sanitize import few_lines, one_line
 from chunkwise.report.views.answer import AnswerView, answer_view
@@ -76,7 +77,7 @@ def ask(project: Project, request: AskRequest) -> AskView:
         )
     if len(request.q) > LONGEST_QUESTION:
         raise InvalidParameter(
-            f"the question has {len(request.q):,} characters; {LONGEST_QUESTION:,} is the most"
+            f"the question has {counted(len(request.q), 'character')}; {thousands(LONGEST_QUESTION)} is the most"
         )
     question = str(request.q)
     if not question.strip():

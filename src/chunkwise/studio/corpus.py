@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.wording import thousands
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.core import Document
 from chunkwise.studio.lru_cache import RecentlyUsed
@@ -182,7 +183,9 @@ class StudioCorpus:
     def document(self, number: int) -> Document:
         if not 0 <= number < len(self.rows):
             there = (
-                f"there are {len(self.rows):,}, counted from 0" if self.rows else "there is none"
+                f"there are {thousands(len(self.rows))}, counted from 0"
+                if self.rows
+                else "there is none"
             )
             raise NotFound(f"there is no document {number}; {there}")
         return self._source.document(number)

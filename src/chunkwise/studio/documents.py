@@ -14,6 +14,7 @@ from chunkwise.base import spec
 from chunkwise.base.errors import InvalidParameter, NotAllowed
 from chunkwise.base.parameters import param
 from chunkwise.base.untrusted import check_allowed
+from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers import Strategy, describe_all, get_strategy
 from chunkwise.core import SECTION_SEPARATOR
 from chunkwise.metrics.cuts.boundary_issues import KINDS
@@ -402,8 +403,8 @@ def requested_strategy(text: str, characters: int) -> Strategy:
         )
     if needs_a_model(made) and characters > _SLOW_CHARACTERS:
         raise InvalidParameter(
-            f"{made.name} embeds every sentence, and the document has {characters:,} characters; up to "
-            f"{_SLOW_CHARACTERS:,} are cut that way here, more by chunkwise chunk"
+            f"{made.name} embeds every sentence, and the document has {counted(characters, 'character')}; up to "
+            f"{thousands(_SLOW_CHARACTERS)} are cut that way here, more by chunkwise chunk"
         )
     return made
 
@@ -528,7 +529,8 @@ def tokens(project: Project, request: TokensRequest) -> TokensView:
     start, end = min(request.start, len(text)), min(request.end, len(text))
     if not 0 <= end - start <= MOST_TOKENIZED:
         raise InvalidParameter(
-            f"the stretch from {start:,} to {end:,} cannot be told; it may have {MOST_TOKENIZED:,} characters"
+            f"the stretch from {thousands(start)} to {thousands(end)} is too long to count its tokens here; "
+            f"{counted(MOST_TOKENIZED, 'character')} is the most"
         )
     # Of the whole document, where they are known already: a stretch by itself has others at its edges.
     starts = project.corpus.analyzed(request.number).measure(str(request.tokenizer)).starts

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
+from chunkwise.base.wording import counted, thousands
 from chunkwise.core import Passage, Query
 from chunkwise.labels.annotator_agreement import disputed_passages
 from chunkwise.labels.assignment_and_progress import (
@@ -297,7 +298,8 @@ def keep_label(project: Project, request: LabelRequest) -> LabelKept:
         whole = project.corpus.document(number).text
         if not request.start < request.end <= len(whole):
             raise InvalidParameter(
-                f"the place is {request.start:,} to {request.end:,}; the document has {len(whole):,} characters"
+                f"the place is {thousands(request.start)} to {thousands(request.end)}; "
+                f"the document has {counted(len(whole), 'character')}"
             )
         text = whole[request.start : request.end]
     store = project.labels()

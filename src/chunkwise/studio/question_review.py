@@ -8,6 +8,7 @@ from pathlib import Path
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
+from chunkwise.base.wording import counted, thousands
 from chunkwise.labels.pool import find_evidence
 from chunkwise.records.json import json_text
 from chunkwise.report.views.view import View
@@ -195,7 +196,7 @@ def _check(project: Project, request: SaveRequest) -> None:
         raise InvalidParameter("the question is empty; write one, or drop it")
     for name in ("text", "answer"):
         if len(getattr(request, name)) > _LONGEST:
-            raise InvalidParameter(f"{name} has more than {_LONGEST:,} characters")
+            raise InvalidParameter(f"{name} has more than {counted(_LONGEST, 'character')}")
     if len(request.types) > _MOST_TAGS or any(len(each) > 80 for each in request.types):
         raise InvalidParameter(f"{_MOST_TAGS} tags of 80 characters each are the most")
     for place in request.gold or ():
@@ -207,7 +208,8 @@ def _check(project: Project, request: SaveRequest) -> None:
         length = len(project.corpus.document(number).text)
         if not 0 <= place.start < place.end <= length:
             raise InvalidParameter(
-                f"the place is {place.start:,} to {place.end:,}; {place.doc_id!r:.80} has {length:,} characters"
+                f"the place is {thousands(place.start)} to {thousands(place.end)}; "
+                f"{place.doc_id!r:.80} has {counted(length, 'character')}"
             )
 
 
@@ -315,7 +317,7 @@ class EvidenceView(View):
 
 def evidence(project: Project, request: EvidenceRequest) -> EvidenceView:
     if len(request.q) > _LONGEST:
-        raise InvalidParameter(f"the question has more than {_LONGEST:,} characters")
+        raise InvalidParameter(f"the question has more than {counted(_LONGEST, 'character')}")
     corpus = project.corpus
     analyzed = (corpus.analyzed(number) for number in range(len(corpus)))
     places = []

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from chunkwise.answering.cited_answer import passages_of
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import param
+from chunkwise.base.wording import counted, thousands
 from chunkwise.core import Hit
 from chunkwise.models.llm.prompt import fenced
 from chunkwise.report.sanitize import few_lines, one_line
@@ -176,7 +177,7 @@ def search(project: Project, request: StudioSearch) -> SearchView:
         )
     if len(request.q) > LONGEST_QUESTION:
         raise InvalidParameter(
-            f"the question has {len(request.q):,} characters; {LONGEST_QUESTION:,} is the most"
+            f"the question has {counted(len(request.q), 'character')}; {thousands(LONGEST_QUESTION)} is the most"
         )
     asked = tuple(dict.fromkeys(request.retriever)) or usable[:1]
     if not request.q.strip():

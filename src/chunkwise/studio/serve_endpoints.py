@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.base.untrusted import unmarked
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers.chunk import chunk_text
 from chunkwise.evaluation.evaluate import evaluate as evaluated
 from chunkwise.evaluation.results import Figure, Json, QuestionResult
@@ -139,8 +139,8 @@ class EvaluateAnswer(View):
 def evaluate(project: Project, request: EvaluateRequest) -> EvaluateAnswer:
     if not 0 < len(request.questions) <= MOST_QUESTIONS:
         raise InvalidParameter(
-            f"given: {counted(len(request.questions), 'question')}; 1 to {MOST_QUESTIONS:,} are taken at a time, "
-            "more by chunkwise evaluate"
+            f"given: {counted(len(request.questions), 'question')}; 1 to {thousands(MOST_QUESTIONS)} are taken "
+            "at a time, more by chunkwise evaluate"
         )
     if not project.evaluating.acquire(blocking=False):
         raise NotReady("another evaluation is running; ask again when it is done")

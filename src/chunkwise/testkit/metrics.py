@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from chunkwise.base.errors import BrokenContract, InvalidParameter
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import as_set, counted
 from chunkwise.core import Hit, Query, Score
 from chunkwise.metrics.evidence import Evidence, Hits
 from chunkwise.metrics.judges.registry import Judge, get_judge
@@ -120,7 +120,7 @@ def _checked(metric: Metric, value: Value, name: str) -> ExpectedValue:
         number = math.nan
     if not low <= number <= high:
         raise BrokenContract(
-            f"{metric.name}, {name}: gave {value!r}; it is from {low:g} to {high:g}"
+            f"{metric.name}, {name}: gave {value!r}; it is from {as_set(low)} to {as_set(high)}"
         )
     return number
 

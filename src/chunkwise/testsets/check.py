@@ -9,7 +9,7 @@ from typing import Literal
 
 import regex
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, from_to
 from chunkwise.core import Document, Passage, Query, Reference
 from chunkwise.testsets.locate import MANY_PLACES, Located, SoughtPassage, locate
 from chunkwise.testsets.testset import TestSet, hash_of, shown_quote
@@ -99,7 +99,7 @@ def check_testset(
             first = places[0]
             said = (
                 f"reference {number + 1}, {shown_quote(_text(query.references[number], texts))}, stands in "
-                f"{counted(len(places), 'more place')}, the first at {first.start:,}–{first.end:,} of "
+                f"{counted(len(places), 'more place')}, the first at {from_to(first.start, first.end)} of "
                 f"{first.doc_id!r}; list them as alternatives"
             )
             problem = Problem(
@@ -127,7 +127,7 @@ def _sizes(query: Query, texts: Mapping[str, str]) -> Iterator[tuple[ProblemKind
         if size > LONG_REFERENCE:
             yield (
                 "long_reference",
-                f"reference {number} has {size:,} characters; name the part that answers",
+                f"reference {number} has {counted(size, 'character')}; name the part that answers",
             )
         elif size < SHORT_REFERENCE and all(ord(each) < _SCRIPTS_OF_WORDS for each in text):
             yield (

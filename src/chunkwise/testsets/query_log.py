@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, without_passwords
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, thousands
 from chunkwise.core import OnProgress
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.records.fields import field_of, kind, listed
@@ -370,7 +370,7 @@ class _Words:
 def _vectors(texts: Sequence[str], embedder: Embedder, note: OnProgress) -> NDArray[np.float32]:
     parts = []
     for at in range(0, len(texts), _EMBEDDED_AT_ONCE):
-        note(0, f"{at:,} of {len(texts):,} questions embedded")
+        note(0, f"{thousands(at)} of {counted(len(texts), 'question')} embedded")
         parts.append(embedder.embed(texts[at : at + _EMBEDDED_AT_ONCE], "query"))
     return np.concatenate(parts) if parts else np.zeros((0, embedder.dimensions), np.float32)
 
@@ -382,7 +382,7 @@ def _vector_leaders(vectors: NDArray[np.float32], least: float, note: OnProgress
     found = []
     for at, own in enumerate(vectors):
         if at % _BETWEEN_NOTES == 0:
-            note(0, f"{at:,} of {len(vectors):,} questions compared by vectors")
+            note(0, f"{thousands(at)} of {counted(len(vectors), 'question')} compared by vectors")
         near = heads[: len(numbers)] @ own
         best = int(near.argmax()) if len(near) else -1
         if best >= 0 and near[best] >= least:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Literal, Protocol, TypeVar
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, from_to, thousands
 from chunkwise.core import Document, Label, Passage, Query, Reference, Span
 from chunkwise.documents.document_ids import DocumentNames
 from chunkwise.testsets.check import REMARKS, Problem, ProblemKind
@@ -234,12 +234,15 @@ class ReferenceLocator:
         if number is None and len(self._documents) == 1:
             number = 0
         if number is None:
-            slot.fault = "unknown_document", f"{slot.what} begins at {slot.start:,} of no document"
+            slot.fault = (
+                "unknown_document",
+                f"{slot.what} begins at {thousands(slot.start)} of no document",
+            )
             return
         document = self._documents[number]
         if not 0 <= slot.start < len(document.text):
             said = f"{slot.what} begins at {_number(slot.start)} of {document.id!r}"
-            slot.fault = "outside", f"{said}, which has {len(document.text):,} characters"
+            slot.fault = "outside", f"{said}, which has {counted(len(document.text), 'character')}"
             return
         span = self._chunks.holding(number, slot.start) if self._chunks else None
         slot.places = (Passage(document.id, *(span or self._sentence(number, slot.start))),)
@@ -268,7 +271,10 @@ class ReferenceLocator:
         if not 0 <= start < end <= len(document.text):
             if start >= end:
                 return "outside", f"{slot.what} is {span}: nothing lies between"
-            return "outside", f"{slot.what} is {span}, which has {len(document.text):,} characters"
+            return (
+                "outside",
+                f"{slot.what} is {span}, which has {counted(len(document.text), 'character')}",
+            )
         there = document.text[start:end]
         if slot.text and not same_but_for_signs(there, slot.text):
             said = (
@@ -292,7 +298,7 @@ class ReferenceLocator:
                 return _several(slot, draft)
             kind, said = slot.fault
             place = slot.places[0]
-            now = f"{said}; it stands at {place.start:,}–{place.end:,} of {place.doc_id!r}"
+            now = f"{said}; it stands at {from_to(place.start, place.end)} of {place.doc_id!r}"
             return Problem(kind, draft.where, draft.query.id, now, place, repaired=True)
         return self._lost(slot, draft, outcome)
 
@@ -319,7 +325,11 @@ class ReferenceLocator:
             kind = "ambiguous"
         else:
             nearest = outcome.places[0]
-            many = f"more than {MOST_PLACES:,}" if len(outcome.places) > MOST_PLACES else "several"
+            many = (
+                f"more than {thousands(MOST_PLACES)}"
+                if len(outcome.places) > MOST_PLACES
+                else "several"
+            )
             advice = "quote more of it" if slot.is_named else _NAME_IT
             said = f"{quote} stands in {many} places; {advice}"
             kind = "ambiguous"
@@ -380,4 +390,4 @@ def _distinct(texts: list[str]) -> list[str]:
 
 
 def _number(value: int) -> str:
-    return f"{value:,}" if abs(value) < 10**15 else "a huge number"
+    return thousands(value) if abs(value) < 10**15 else "a huge number"

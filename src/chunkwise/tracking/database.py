@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, names_server
 from chunkwise.base.sqlite import BUSY, DAMAGED, reason_of, shared_connection, use_wal
+from chunkwise.base.wording import as_set
 from chunkwise.retrieval.postgres.connection import (
     LONGEST_NAME,
     Address,
@@ -284,7 +285,7 @@ class SqliteDatabase:
     def _why(self, error: sqlite3.Error) -> str:
         reason = reason_of(error)
         if reason in BUSY:
-            return f"is locked: another process was writing for more than {self._wait:g} seconds; try again"
+            return f"is locked: another process was writing for more than {as_set(self._wait)} seconds; try again"
         if reason in DAMAGED:
             return f"is damaged ({error}); {self._kind.when_damaged}"
         if not reason and str(error).startswith("Could not decode"):  # what Python says of a text

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.wording import percent, relative_change
+from chunkwise.base.wording import counted, percent, relative_change, thousands
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.scoring_options import SearchMore
@@ -56,7 +56,7 @@ class DriftFigure:
             return f"{self.name}: {percent(self.after)}"
         if self.is_share:
             return f"{self.name} {percent(self.before)} → {percent(self.after)}"
-        told = f"{self.name} {self.before:,.0f} → {self.after:,.0f}"
+        told = f"{self.name} {thousands(self.before)} → {thousands(self.after)}"
         if not self.before:
             return told
         return f"{told} ({relative_change(self.after / self.before - 1)})"
@@ -145,7 +145,7 @@ class QuestionDrift:
 
     @property
     def words(self) -> str:
-        return f"{percent(self.unlike)} of {self.questions:,} live questions are unlike any test question"
+        return f"{percent(self.unlike)} of {counted(self.questions, 'live question')} are unlike any test question"
 
 
 def question_drift(

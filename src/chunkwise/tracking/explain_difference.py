@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from chunkwise.base.wording import all_listed, counted, plural, points, shortened, signed
+from chunkwise.base.wording import all_listed, counted, plural, points, shortened, signed, thousands
 from chunkwise.evaluation.results import Json
 from chunkwise.metrics.registry import lower_is_better, metric_of
 from chunkwise.records.json import json_text
@@ -51,7 +51,7 @@ class SetChange:
     def words(self) -> str:
         """ "+3 ~1 −2"; empty where nothing changed."""
         counts = (("+", self.added), ("~", self.changed), ("−", self.removed))
-        return " ".join(f"{sign}{len(ids):,}" for sign, ids in counts if ids)
+        return " ".join(f"{sign}{thousands(len(ids))}" for sign, ids in counts if ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,15 +384,13 @@ class _Division:
             return DifferencePart(QUESTIONS, float(found.questions), 0, "other questions", why)
         change = self.changes.questions or SetChange()
         counts = {"new": change.added, "dropped": change.removed, "changed": change.changed}
-        told = [f"{len(ids):,} {name}" for name, ids in counts.items() if ids]
+        told = [f"{thousands(len(ids))} {name}" for name, ids in counts.items() if ids]
         total = sum(map(len, counts.values()))
         first, second = scores
         once = sum((first.get(id) is None) != (second.get(id) is None) for id in self.same)
         words = f"{all_listed(told)} {plural(total, 'question')}" if told else ""
         if once:
-            one_run = (
-                f"{counted(once, 'question') if not told else f'{once:,}'} scored in one run only"
-            )
+            one_run = f"{counted(once, 'question') if not told else thousands(once)} scored in one run only"
             words = f"{words} and {one_run}" if words else one_run
         return DifferencePart(QUESTIONS, float(found.questions), total + once, words)
 

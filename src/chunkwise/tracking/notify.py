@@ -20,6 +20,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import unquote, urlsplit
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, without_passwords
+from chunkwise.base.wording import as_set
 from chunkwise.records.write import append_json_lines
 
 ChannelKind = Literal["exit", "file", "webhook", "slack", "email"]
@@ -202,7 +203,7 @@ def _within(work: Callable[[], None], seconds: float) -> None:
     thread.start()
     thread.join(seconds)
     if thread.is_alive():
-        raise _Again(f"did not answer within {seconds:g} s")
+        raise _Again(f"did not answer within {as_set(seconds)} s")
     if failed:
         raise failed[0]
 
@@ -229,7 +230,7 @@ def _post(url: str, body: bytes) -> None:
     except urllib.error.URLError as error:
         raise _Again(f"could not be reached ({_reason(error.reason)})") from None
     except TimeoutError:
-        raise _Again(f"did not answer within {LONGEST:g} s") from None
+        raise _Again(f"did not answer within {as_set(LONGEST)} s") from None
     except (OSError, ValueError) as error:
         raise _Again(f"broke off ({type(error).__name__})") from None
     except Exception as error:  # of http.client, for answers that are none

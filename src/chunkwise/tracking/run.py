@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.wording import score, thousands
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.results import Json, document_hash
 from chunkwise.evaluation.verdicts_and_advice import question_of
@@ -140,7 +141,7 @@ class RunSummary:
     def __repr__(self) -> str:
         """What it is, and the figure that is looked at first."""
         metric = self.main_metric
-        figure = f"; {metric} {self.figures[metric].mean:.3f}" if metric else ""
+        figure = f"; {metric} {score(self.figures[metric].mean)}" if metric else ""
         return f"<{type(self).__name__} {self.label}{figure}>"
 
 
@@ -162,8 +163,8 @@ class KeptRun(RunSummary):
         for metric, own in self.scores.items():
             if len(own) != len(self.questions):
                 raise InvalidParameter(
-                    f"scores of {metric} are {len(own):,}, questions {len(self.questions):,}; one score is wanted for "
-                    "each question, None where there is none"
+                    f"scores of {metric} are {thousands(len(own))}, questions {thousands(len(self.questions))}; "
+                    "one score is wanted for each question, None where there is none"
                 )
 
 

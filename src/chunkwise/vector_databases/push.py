@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import takes
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers.write_chunks import VECTOR, WHOLE_NUMBERS, row_of
 from chunkwise.core import Chunk, OnProgress
 from chunkwise.models import get_embedder
@@ -189,10 +189,10 @@ def _stored(
 
 def _too_large(chunk: StoredChunk, database: VectorDatabase) -> str:
     if (size := len(chunk.id.encode("utf-8", "replace"))) > database.longest_id:
-        return f"its id has {size:,} bytes, and at most {database.longest_id:,} are kept"
+        return f"its id has {counted(size, 'byte')}, and at most {thousands(database.longest_id)} are kept"
     if (size := _size(chunk)) > database.largest_row:
-        most = f"{database.largest_row:,}"
-        return f"text and metadata have {size:,} bytes, and at most {most} are kept; cut smaller chunks"
+        most = thousands(database.largest_row)
+        return f"text and metadata have {counted(size, 'byte')}, and at most {most} are kept; cut smaller chunks"
     return ""
 
 

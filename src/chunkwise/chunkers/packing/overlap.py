@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers.packing.cuts import NONE, CutLevel
 from chunkwise.core import Chunk
 from chunkwise.text.analyzed import Analyzed
@@ -172,8 +173,14 @@ class MissingOverlaps:
     def in_words(self) -> str:
         """A few words for a summary; none where every boundary has its overlap."""
         missing = self.reasons.total()
-        why = ", ".join(f"{number:,} {reason}" for reason, number in self.reasons.most_common())
-        return f"no overlap at {missing:,} of {self.boundaries:,} boundaries ({why})" if why else ""
+        why = ", ".join(
+            f"{thousands(number)} {reason}" for reason, number in self.reasons.most_common()
+        )
+        return (
+            f"no overlap at {thousands(missing)} of {counted(self.boundaries, 'boundary')} ({why})"
+            if why
+            else ""
+        )
 
 
 class LargerOverlaps:
@@ -209,6 +216,6 @@ class LargerOverlaps:
         if self._tokenizer not in tokenizer_names():
             why = "where a token of this tokenizer begins is an estimate"
         return (
-            f"overlap larger than asked at {self.larger:,} of {self.boundaries:,} boundaries (up to {self.most:,} "
-            f"instead of {self._asked:,}: {why})"
+            f"overlap larger than asked at {thousands(self.larger)} of {counted(self.boundaries, 'boundary')} "
+            f"(up to {thousands(self.most)} instead of {thousands(self._asked)}: {why})"
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chunkwise.base.atomic_files import scratch_folder
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, one_or_many
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.exit_status import FAILED, SKIPPED
 from chunkwise.cli.options import (
@@ -151,7 +151,7 @@ class _Conversion:
                 for draft in testset.unplaced.values()
             )
             if quoting and target.name != "chunkwise":  # which can hold them as they are
-                who = f"{counted(quoting, 'question')} {'quotes' if quoting == 1 else 'quote'}"
+                who = f"{counted(quoting, 'question')} {one_or_many(quoting, 'quotes', 'quote')}"
                 self.report([f"{who} passages: name the documents with --documents"])
             if target.name not in _OF_DOCUMENTS:
                 testset = self._without_unmeasured(testset)
@@ -197,7 +197,7 @@ class _Conversion:
             if all(place.end != WHOLE for each in query.references for place in each.places)
         )
         if missing := len(testset.queries) - len(kept):
-            who = f"{counted(missing, 'question')} {'refers' if missing == 1 else 'refer'}"
+            who = f"{counted(missing, 'question')} {one_or_many(missing, 'refers', 'refer')}"
             self.report(
                 [
                     f"left out: {who} to whole documents whose lengths are not known;"

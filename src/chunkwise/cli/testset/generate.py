@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, thousands
 from chunkwise.cli.dataclass_options import dataclass_command, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import llm_client, show_estimate, show_spent
@@ -203,7 +203,6 @@ def _render(generated: GeneratedQuestions, console: Console) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from chunkwise.base.wording import counted
     from chunkwise.report.sanitize import one_line
     from chunkwise.testsets.generate.candidate import MEANING, REASONS
 
@@ -213,29 +212,27 @@ def _render(generated: GeneratedQuestions, console: Console) -> None:
     table.add_column(no_wrap=True)
     table.add_column(style="dim")
     for name, count in types.most_common():
-        table.add_row(f"{count:,}", Text(name), "")
+        table.add_row(thousands(count), Text(name), "")
     for reason in REASONS:
         if count := generated.dropped.get(reason, 0):
-            table.add_row(f"{count:,}", Text(f"dropped: {reason}", "yellow"), MEANING[reason])
+            table.add_row(thousands(count), Text(f"dropped: {reason}", "yellow"), MEANING[reason])
     if generated.unasked:
         why = "the limit of cost, --max-cost, does not allow it"
-        table.add_row(f"{generated.unasked:,}", Text("not asked", "yellow"), why)
+        table.add_row(thousands(generated.unasked), Text("not asked", "yellow"), why)
     console.print(table)
     for kind, count in generated.missing_kinds.items():
         console.print(Text(_missing(kind, count), "yellow"), soft_wrap=True)
     for said, count in Counter(dict(generated.unanswered)).most_common(_REASONS):
-        console.print(Text(f"{count:,} × {one_line(said, 300)}", "dim"), soft_wrap=True)
-    line = f"{counted(len(generated.queries), 'question')} of {generated.wanted:,}"
+        console.print(Text(f"{thousands(count)} × {one_line(said, 300)}", "dim"), soft_wrap=True)
+    line = f"{counted(len(generated.queries), 'question')} of {thousands(generated.wanted)}"
     if generated.found_before:
-        line += f", {generated.found_before:,} of them from an earlier run"
+        line += f", {thousands(generated.found_before)} of them from an earlier run"
     if not generated.is_complete:
         line += f"; {_MORE[generated.ending]}"
     console.print(Text(line, "bold"), soft_wrap=True)
 
 
 def _missing(kind: str, count: int) -> str:
-    from chunkwise.base.wording import counted
-
     if not count:
         return f"no question of the type {kind}: no passage suits it"
     return f"no question of the type {kind}: {counted(count, 'time')} asked for, and none that was kept is one"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from chunkwise.base.wording import shortened
+from chunkwise.base.wording import counted, from_to, shortened, thousands
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import LoadingOptions
 from chunkwise.cli.progress import bytes_of, progress
@@ -133,7 +133,7 @@ def _documents(options: ReviewOptions) -> list[Document]:
 
 
 def _counted(review: Review) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in review.counts().items())
+    return ", ".join(f"{thousands(count)} {name}" for name, count in review.counts().items())
 
 
 class ReviewCard:
@@ -173,7 +173,7 @@ class ReviewCard:
         types = row.get("types") or row.get("type") or []
         type_names = ", ".join(map(str, types)) if isinstance(types, list) else str(types)
         console = Console(file=sys.stdout, highlight=False)
-        where = f"{review.at + 1:,} of {len(review):,}"
+        where = f"{thousands(review.at + 1)} of {thousands(len(review))}"
         console.print()
         console.print(
             Text(one_line(f"{where} · {type_names or 'no type'} · {state_of(row)}"), "dim")
@@ -210,9 +210,11 @@ class ReviewCard:
         text, start, end = document.text, reference.start, reference.end
         section = SECTION_SEPARATOR.join(Analyzed(document).section(start, end))
         more = (
-            f" · and {len(reference.alternatives):,} more places" if reference.alternatives else ""
+            f" · and {counted(len(reference.alternatives), 'more place')}"
+            if reference.alternatives
+            else ""
         )
-        place = f"{document.id} {start:,}–{end:,}{f' · {section}' if section else ''}{more}"
+        place = f"{document.id} {from_to(start, end)}{f' · {section}' if section else ''}{more}"
         yield Text(one_line(place), "cyan")
         low, high = whole_words(text, max(0, start - _AROUND), min(len(text), end + _AROUND))
         before = ("…" if low else "") + _plain_lines(text[low:start])

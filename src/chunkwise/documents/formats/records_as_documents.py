@@ -9,6 +9,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from chunkwise.base.errors import UnreadableDocument
+from chunkwise.base.wording import counted
 from chunkwise.core import AS_WRITTEN, Document
 from chunkwise.documents.formats.code import language_named, language_of
 from chunkwise.documents.formats.markdown import (
@@ -122,13 +123,13 @@ class Corpus:
             on_unreadable(each)
         for kind, count in problems.items():
             if count > PROBLEMS_NAMED:
-                why = f"... and {count - PROBLEMS_NAMED:,} more records {_MANY[kind]}"
+                why = f"... and {counted(count - PROBLEMS_NAMED, 'more record')} {_MANY[kind]}"
                 on_unreadable(UnreadableDocument(self._source.origin, why))
 
     def _none_good(self, first: UnreadableDocument, count: int) -> UnreadableDocument:
         place = first.source.removeprefix(self._source.origin).lstrip(": ")
         place = f"line {place}" if place.isdigit() else place
-        why = f"none of its {count:,} records can be used; the first, {place}: {first.reason}"
+        why = f"none of its {counted(count, 'record')} can be used; the first, {place}: {first.reason}"
         return UnreadableDocument(self._source.origin, why)
 
     def checked(

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
+from chunkwise.base.wording import as_set, counted, thousands, two_digits
 from chunkwise.core import Score
 from chunkwise.models.home_folder import home
 from chunkwise.stats.agreement import agreement
@@ -113,9 +114,9 @@ class Calibration:
     def weakness(self) -> str:
         """Why its figures say little, in words; empty where they may be read."""
         if self.unscored_share > MOST_UNSCORED:
-            return f"{sum(self.unscored.values()):,} of {self.verdicts:,} verdicts could not be had"
+            return f"{thousands(sum(self.unscored.values()))} of {counted(self.verdicts, 'verdict')} could not be had"
         if self.kappa is not None and self.kappa.mean < WEAK:
-            return f"κ is {self.kappa.mean:.2f}, under {WEAK:g}{self._one_word}"
+            return f"κ is {two_digits(self.kappa.mean)}, under {as_set(WEAK)}{self._one_word}"
         return ""
 
     @property

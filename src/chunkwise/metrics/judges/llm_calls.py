@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.wording import counted, main_reason
+from chunkwise.base.wording import counted, main_reason, thousands
 from chunkwise.core import OnProgress
 from chunkwise.models.cache import CachedTexts, ModelCache
 from chunkwise.models.llm.client import LlmClient
@@ -45,9 +45,7 @@ class Unanswered:
         if not self.reasons:
             return ""
         requests = counted(self.asked, "request")
-        return (
-            f"{self.reasons.total():,} of {requests} without an answer: {main_reason(self.reasons)}"
-        )
+        return f"{thousands(self.reasons.total())} of {requests} without an answer: {main_reason(self.reasons)}"
 
 
 def work_through(
@@ -63,7 +61,7 @@ def work_through(
         if reply.reason:
             reasons[reply.reason] += 1
         if advance is not None:
-            advance(1, f"{len(tasks) - len(waiting):,} of {len(tasks):,} calls")
+            advance(1, f"{thousands(len(tasks) - len(waiting))} of {counted(len(tasks), 'call')}")
 
     try:
         with closing(client.ask_each([task.request for task in tasks])) as replies:
@@ -205,15 +203,15 @@ class JudgeModel:
         size, beside = _tokens(text), sum(map(_tokens, asked))
         if size + passages * _AROUND + beside <= _FOR_TEXT * window:
             return ""
-        with_it = f", with {beside:,} of what is asked about it," if beside > size else ""
-        return f"a text of {size:,} tokens{with_it} is too long for a model that holds {window:,}"
+        with_it = f", with {thousands(beside)} of what is asked about it," if beside > size else ""
+        return f"a text of {counted(size, 'token')}{with_it} is too long for a model that holds {thousands(window)}"
 
     def claim_too_long(self, claim: str) -> str:
         """Why a claim cannot be compared with anything; empty: it can."""
         window = self.client.model.window
         if window is None or (size := _tokens(claim)) + _AROUND <= _FOR_CLAIMS * window:
             return ""
-        return f"a claim of {size:,} tokens is too long for a model that holds {window:,}"
+        return f"a claim of {counted(size, 'token')} is too long for a model that holds {thousands(window)}"
 
 
 def _groups(texts: Sequence[str], room: float | None, around: int) -> list[list[str]]:

@@ -13,6 +13,7 @@ from threading import Event, Lock
 from typing import Any
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.wording import as_set, counted, thousands
 from chunkwise.core import OnProgress
 from chunkwise.models.cache import CachedTexts, ModelCache
 from chunkwise.models.http_batches import as_done
@@ -226,7 +227,7 @@ class LlmClient:
             raise InvalidParameter(f"max_cost is {max_cost!r}; dollars are needed, 0 or more")
         if max_cost is not None and self.price is None:
             raise InvalidParameter(
-                f"max_cost is {max_cost:g}, and what {model.price_name} costs is not known; give its price for a "
+                f"max_cost is {as_set(max_cost)}, and what {model.price_name} costs is not known; give its price for a "
                 "million tokens of question and of answer: --price 0.15/0.60"
             )
         if concurrency is not None and concurrency < 1:
@@ -288,7 +289,7 @@ class LlmClient:
             for done, (at, reply) in enumerate(replies, 1):
                 found[at] = reply
                 if advance:
-                    advance(1, f"{done:,} of {len(requests):,} answers")
+                    advance(1, f"{thousands(done)} of {counted(len(requests), 'answer')}")
         return found
 
     def estimate(self, requests: Sequence[Request], at_once: int | None = None) -> LlmEstimate:
@@ -454,7 +455,7 @@ def check_window(model: LanguageModel, request: Request) -> None:
         needed = prompt_tokens(request) + request.max_tokens
         if needed > model.window:
             raise ChunkwiseError(
-                f"{needed:,} tokens are asked of {model.identity}, which holds {model.window:,}; "
+                f"{counted(needed, 'token')} are asked of {model.identity}, which holds {thousands(model.window)}; "
                 "give it less text at once, or take another model"
             )
 

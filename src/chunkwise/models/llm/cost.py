@@ -14,7 +14,7 @@ from threading import Condition
 from typing import NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.wording import dollars
+from chunkwise.base.wording import counted_short, dollars, short_number
 
 PRICES_VARIABLE = "CHUNKWISE_PRICES"
 """A file of one's own, of the same form as prices.toml; its lines go before those of the package."""
@@ -199,6 +199,14 @@ class LlmUsage:
             lost=self.lost - before.lost,
             unasked=self.unasked - before.unasked,
         )
+
+
+NO_PRICE = "at a price that is not known"
+
+
+def tokens_words(read: float, written: float) -> str:
+    """What a language model reads and writes: "123k tokens read, 2,000 written"."""
+    return f"{counted_short(read, 'token')} read, {short_number(written)} written"
 
 
 class LimitReached(ChunkwiseError):

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 from weakref import WeakKeyDictionary
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.wording import counted, thousands
 from chunkwise.base.workers import cores
 from chunkwise.core import OnProgress
 from chunkwise.models.http_batches import ENDPOINT_THREADS
@@ -90,7 +91,7 @@ def _fields(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, An
         raise ChunkwiseError(f"{path} cannot be read: {error.strerror or error}") from error
     except (struct.error, _Broken):
         raise ChunkwiseError(
-            f"{path} is no whole GGUF file: its head is damaged or breaks off ({size:,} bytes); fetch it again"
+            f"{path} is no whole GGUF file: its head is damaged or breaks off ({counted(size, 'byte')}); fetch it again"
         ) from None
 
 
@@ -272,8 +273,9 @@ class LocalModel:
     def _failure(self, error: dict[str, Any]) -> EndpointError:
         needed = error.get("n_prompt_tokens")
         if error.get("type") == "exceed_context_size_error" and needed:
+            size = counted(needed, "token")
             reason = (
-                f"cannot answer: the question has {needed:,} tokens, and it holds {self.window:,}"
+                f"cannot answer: the question has {size}, and it holds {thousands(self.window)}"
             )
             advice = "give it less text at once, or take another model"
             return EndpointError(self.path.name, reason, advice, 413)
@@ -305,7 +307,7 @@ class LocalModel:
             return xllamacpp.Server(settings)
         except RuntimeError as error:
             raise ChunkwiseError(
-                f"{self.path} ({self.path.stat().st_size:,} bytes) cannot be loaded as a language model; "
+                f"{self.path} ({counted(self.path.stat().st_size, 'byte')}) cannot be loaded as a language model; "
                 "is the file whole, and of a kind that the installed xllamacpp knows?"
             ) from error
 

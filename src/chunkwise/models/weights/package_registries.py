@@ -21,6 +21,7 @@ from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from chunkwise.base.atomic_files import bytes_in, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.wording import counted
 from chunkwise.core import OnProgress
 
 _BLOCK = 1 << 20
@@ -291,7 +292,7 @@ def _from_index(index: str, pin: str, folder: Path, tell: OnProgress) -> Path:
                 size += len(block)
                 if size > _LARGEST_WHEEL:
                     raise ChunkwiseError(
-                        f"the download of {pin} was stopped: more than {_LARGEST_WHEEL:,} bytes came"
+                        f"the download of {pin} was stopped: more than {counted(_LARGEST_WHEEL, 'byte')} came"
                     )
                 with says_what_it_writes(target):
                     out.write(block)

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from chunkwise.base.wording import counted, dollars, mean_time, percent, short_number
+from chunkwise.base.wording import (
+    counted,
+    dollars,
+    from_to,
+    mean_time,
+    percent,
+    score,
+    thousands,
+    two_digits,
+)
 from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement
 from chunkwise.evaluation.results import Figure
 from chunkwise.metrics.judges.calibration import WEAK, Calibration, Cost
+from chunkwise.models.llm.cost import NO_PRICE, tokens_words
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.terminal.widgets import add_row, bar, figure_table, heading, line, plain_table
 from chunkwise.report.views.calibration import CalibrationView, warning_of
@@ -56,7 +66,7 @@ def _judge(console: Console, measured: CalibrationRun, show: int) -> None:
     elif known.kappa is not None and known.kappa.low < WEAK:
         line(
             console,
-            f"κ may as well be {known.kappa.low:.2f}: more verdicts (-n) would say it more surely",
+            f"κ may as well be {two_digits(known.kappa.low)}: more verdicts (-n) would say it more surely",
             "yellow",
         )
     _wrong(console, measured.disagreements[:show], len(measured.disagreements))
@@ -75,7 +85,7 @@ def _figures(console: Console, known: Calibration) -> None:
         if figure is None:
             add_row(table, name, "none", Figure(None, scored=count), console)
         else:
-            add_row(table, name, f"{figure.mean:.3f}", Figure(*figure, scored=count), console)
+            add_row(table, name, score(figure.mean), Figure(*figure, scored=count), console)
     console.print(table)
 
 
@@ -91,7 +101,7 @@ def _square(console: Console, known: Calibration) -> None:
     ):  # fmt: skip
         whole = max(yes + no, 1)
         called = (Text(bar(yes / whole, _BAR), styles[0]), Text(bar(no / whole, _BAR), styles[1]))
-        table.add_row(Text(f"  {name}"), f"{yes:,}", called[0], f"{no:,}", called[1])
+        table.add_row(Text(f"  {name}"), thousands(yes), called[0], thousands(no), called[1])
     console.print()
     console.print(table)
 
@@ -100,9 +110,12 @@ def _unscored(console: Console, known: Calibration) -> None:
     if not known.unscored:
         return
     total = sum(known.unscored.values())
-    line(console, f"unscored: {total:,} of {known.verdicts:,} ({percent(known.unscored_share)})")
+    line(
+        console,
+        f"unscored: {thousands(total)} of {thousands(known.verdicts)} ({percent(known.unscored_share)})",
+    )
     for why, count in sorted(known.unscored.items(), key=lambda item: -item[1])[:5]:
-        line(console, f"  {count:,}: {one_line(why, 160)}", "dim")
+        line(console, f"  {thousands(count)}: {one_line(why, 160)}", "dim")
 
 
 def _costs(console: Console, measured: CalibrationRun) -> None:
@@ -113,18 +126,21 @@ def _costs(console: Console, measured: CalibrationRun) -> None:
     if cost is None:
         line(console, f"cost not known: {kept or 'no verdict was asked for'}", "dim")
         return
-    line(console, f"1,000 verdicts take {cost_words(cost)}" + (f" ({kept})" if kept else ""), "dim")
+    line(
+        console,
+        f"1,000 verdicts take {verdict_cost_words(cost)}" + (f" ({kept})" if kept else ""),
+        "dim",
+    )
 
 
-def cost_words(cost: Cost) -> str:
+def verdict_cost_words(cost: Cost) -> str:
     """Calls, tokens, money, minutes."""
     parts = []
     if cost.calls:
         parts.append(counted(round(cost.calls), "call"))
-        parts.append(f"{short_number(cost.prompt_tokens)} tokens read")
-        parts.append(f"{short_number(cost.output_tokens)} written")
+        parts.append(tokens_words(cost.prompt_tokens, cost.output_tokens))
     if cost.money is None:
-        parts.append("an unknown amount of money")
+        parts.append(NO_PRICE)
     else:
         parts.append(dollars(cost.money) if cost.money else "no money")
     if cost.minutes is not None:
@@ -137,11 +153,12 @@ def _threshold(console: Console, measured: CalibrationRun) -> None:
     if best is None or kappa is None:
         return
     sentence = (
-        f"best threshold here: {best.value!r}, with κ {best.kappa:.2f} instead of {kappa.mean:.2f}"
+        f"best threshold here: {best.value!r}, with κ {two_digits(best.kappa)} "
+        f"instead of {two_digits(kappa.mean)}"
     )
     elsewhere = best.kappa_elsewhere
     if elsewhere is not None:
-        sentence += f"; chosen on half of the questions, {elsewhere:.2f} on the other half"
+        sentence += f"; chosen on half of the questions, {two_digits(elsewhere)} on the other half"
     # A line drawn through chance looks well where it was drawn.
     if best.kappa <= kappa.mean or (elsewhere is not None and elsewhere < max(WEAK, kappa.mean)):
         line(console, f"{sentence}: no reason to change it")
@@ -159,16 +176,16 @@ def _wrong(console: Console, shown: Sequence[Disagreement], total: int) -> None:
     if not shown:
         return
     console.print()
-    line(console, f"Where it is wrong, {len(shown):,} of {total:,}", "bold")
+    line(console, f"Where it is wrong, {thousands(len(shown))} of {thousands(total)}", "bold")
     for each in shown:
         said = "relevant, called irrelevant" if each.is_relevant else "irrelevant, called relevant"
-        near = "" if each.cosine is None else f" · cosine {each.cosine:.2f}"
+        near = "" if each.cosine is None else f" · cosine {two_digits(each.cosine)}"
         line(console, f"{said}{near}", "red")
         room = max(console.width - 8, 20)
         texts = (
             Text(one_line(each.question, room), "bold"),
             Text(f"“{one_line(each.text.strip(), _EXCERPT)}”"),
-            Text(f"{one_line(each.doc_id, 60)} {each.start:,}–{each.end:,}", "dim"),
+            Text(f"{one_line(each.doc_id, 60)} {from_to(each.start, each.end)}", "dim"),
         )
         for text in texts:
             console.print(Padding(text, (0, 0, 0, 6), expand=False))
@@ -184,10 +201,10 @@ def _beside(console: Console, known: Sequence[Calibration]) -> None:
         table.add_row(
             Text(f"  {one_line(each.name, 24)}"),
             *(_short(figure) for figure in (each.accuracy, each.kappa, each.missed, each.false_alarms)),
-            f"{sum(each.unscored.values()):,}", "?" if money is None else dollars(money).removeprefix("$"),
+            thousands(sum(each.unscored.values())), "?" if money is None else dollars(money).removeprefix("$"),
         )  # fmt: skip
     console.print(table)
 
 
 def _short(figure: Interval | None) -> str:
-    return "none" if figure is None else f"{figure.mean:.2f}"
+    return "none" if figure is None else two_digits(figure.mean)

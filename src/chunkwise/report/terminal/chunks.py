@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, from_to, one_or_many, thousands
 from chunkwise.core import Chunk, Document
 from chunkwise.metrics.cuts.boundary_issues import find_issues
 from chunkwise.report.sanitize import one_line
@@ -93,10 +93,10 @@ def _document(
     from rich.table import Table
 
     table = Table.grid(padding=(0, 2, 0, 0))
-    places = [f"{chunk.start:,}–{chunk.end:,}" for chunk in chunks]
+    places = [from_to(chunk.start, chunk.end) for chunk in chunks]
     wide_place = max(map(len, places), default=0) if width >= 72 else 0
     wide_number = max(3, len(str(len(chunks))))
-    digits = max((len(f"{chunk.token_count:,}") for chunk in chunks), default=1)
+    digits = max((len(thousands(chunk.token_count)) for chunk in chunks), default=1)
     wide_size = digits + (1 + _BAR if limit else 0)
     room = max(12, width - wide_number - wide_size - wide_place - (6 if wide_place else 4))
     table.add_column(width=wide_number, justify="right", style="bold cyan")
@@ -145,7 +145,7 @@ def _size(chunk: Chunk, digits: int, limit: int | None) -> Text:
     """The count and, where there is a limit, how much of it is used."""
     from rich.text import Text
 
-    size = Text(f"{chunk.token_count:>{digits},}")
+    size = Text(f"{thousands(chunk.token_count):>{digits}}")
     if limit:
         full = min(_BAR, round(_BAR * chunk.token_count / limit))
         size.append(" " + "━" * full, "red" if chunk.token_count > limit else "blue")
@@ -191,14 +191,19 @@ def _summary(
     line = Text(counted(len(sizes), "chunk"), "bold")
     line.append(f" of {counted(documents, 'document')}", "not bold")
     if summaries:
-        noun = "a summary" if summaries == 1 else "summaries"
-        line.append(f", {summaries:,} of them {noun}", "not bold")
+        noun = one_or_many(summaries, "a summary", "summaries")
+        line.append(f", {thousands(summaries)} of them {noun}", "not bold")
     if not sizes:
         return line
     middle = np.median(sizes)
-    line.append(f" · {unit} {min(sizes):,} to {max(sizes):,}, median {middle:,.0f}", "not bold")
+    line.append(
+        f" · {unit} {thousands(min(sizes))} to {thousands(max(sizes))}, median {thousands(middle)}",
+        "not bold",
+    )
     hurt, cuts, totals = wrong
-    found = [f"{number:,} {kind.replace('_', ' ')}" for kind, number in totals.most_common()]
+    found = [
+        f"{thousands(number)} {kind.replace('_', ' ')}" for kind, number in totals.most_common()
+    ]
     line.append(" · ", "not bold")
     if not found:
         line.append("no boundary issues", "not bold green")

@@ -13,6 +13,7 @@ from chunkwise.base.wording import (
     percent,
     relative_change,
     signed,
+    thousands,
 )
 from chunkwise.evaluation.comparison_result import (
     NO_DIFFERENCE,
@@ -25,7 +26,12 @@ from chunkwise.evaluation.comparison_result import (
 )
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.terminal.widgets import LOWER
-from chunkwise.report.views.comparison import ComparisonView, behind, corrected_words
+from chunkwise.report.views.comparison import (
+    ComparisonView,
+    behind,
+    corrected_words,
+    figure_words,
+)
 from chunkwise.stats.intervals import Interval
 from chunkwise.stats.paired import FEWEST
 
@@ -75,9 +81,9 @@ def _runs(comparison: Comparison, console: Console) -> None:
             (contrast.second, contrast.only_second),
         ):
             if count:
-                parts.append(f"{count:,} only in {name}")
+                parts.append(f"{thousands(count)} only in {name}")
         if contrast.other_text:
-            parts.append(f"{len(contrast.other_text):,} left out, their texts differ")
+            parts.append(f"{thousands(len(contrast.other_text))} left out, their texts differ")
         _say(console, " · ".join(parts), indent=0)
     for warning in comparison.warnings:
         _say(console, f"! {one_line(warning)}", "yellow", indent=0)
@@ -106,7 +112,10 @@ def _two(contrast: Contrast, metrics: Sequence[str], console: Console, whole: bo
         )
         print_rows(
             console,
-            [DifferenceRow(f"{type} ({found.pairs:,})", found) for type, found in typed.items()],
+            [
+                DifferenceRow(f"{type} ({thousands(found.pairs)})", found)
+                for type, found in typed.items()
+            ],
             heads,
         )
     if contrast.first_better or contrast.second_better:
@@ -214,8 +223,8 @@ def _not_shown(contrast: Contrast, metrics: Sequence[str], console: Console) -> 
 
 def _many(questions: int, about: str = "") -> str:
     if questions > _MOST_QUESTIONS:
-        return f"more than {_MOST_QUESTIONS:,}"
-    return f"{about}{questions:,}"
+        return f"more than {thousands(_MOST_QUESTIONS)}"
+    return f"{about}{thousands(questions)}"
 
 
 def _changes(console: Console, words: str, changes: Sequence[Change]) -> None:
@@ -248,7 +257,7 @@ def _explain(comparison: Comparison, metrics: Sequence[str], console: Console) -
 def _figures(comparison: Comparison, names: Sequence[str], console: Console) -> None:
     """Costs and figures of whole chunkings, one column a run."""
     rows = [
-        (one_line(name, 32), [_whole(value) for value in comparison.figures[name]])
+        (one_line(name, 32), [_cell(name, value) for value in comparison.figures[name]])
         for name in names
     ]
     if not rows:
@@ -262,10 +271,8 @@ def _figures(comparison: Comparison, names: Sequence[str], console: Console) -> 
         _say(console, f"{name:<{label}}  {shown}", "" if name else "dim", wrap=False)
 
 
-def _whole(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,.0f}" if value.is_integer() else number(value)
+def _cell(name: str, value: float | None) -> str:
+    return "-" if value is None else figure_words(name, value)
 
 
 def _heading(console: Console, text: str) -> None:

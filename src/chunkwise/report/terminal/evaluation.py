@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from chunkwise.base.wording import counted, interval, percent, points, short_number, size_in_bytes
+from chunkwise.base.wording import (
+    counted,
+    from_to,
+    interval,
+    percent,
+    points,
+    score,
+    short_number,
+    size_in_bytes,
+    thousands,
+    two_digits,
+)
+from chunkwise.evaluation.cost import cost_words
 from chunkwise.evaluation.results import Agreement, Figure, Json
 from chunkwise.evaluation.verdicts_and_advice import AT_CEILING, OUT_OF_REACH, WEAK
 from chunkwise.report.sanitize import one_line
@@ -73,7 +85,9 @@ def _head(view: EvaluationView, console: Console) -> None:
 
     how = f"{counted(view.budget, 'token')} a question" if view.budget else f"k={view.k}"
     console.print(Text(f"{one_line(view.label, 200)} · {how}", "bold"))
-    more = f" ({view.questions_left_out:,} more left out)" if view.questions_left_out else ""
+    more = (
+        f" ({thousands(view.questions_left_out)} more left out)" if view.questions_left_out else ""
+    )
     line(
         console,
         f"{counted(view.question_count, 'question')}{more} · {counted(view.document_count, 'document')} of "
@@ -100,7 +114,7 @@ def _four(console: Console, card: FourCard) -> None:
             shown.append(f"{figure.verdict:<{_WORD}} ", _STYLES.get(figure.verdict, ""))
             shown.append(interval(figure.low, figure.high), "dim")
             if method.at_most is not None:
-                tail.append(f"  at most {method.at_most:.3f}", "dim")
+                tail.append(f"  at most {score(method.at_most)}", "dim")
             if figure.of_how_many:
                 tail.append(f"  {figure.of_how_many}", "yellow")
         _beside_or_below(console, shown, tail)
@@ -108,7 +122,7 @@ def _four(console: Console, card: FourCard) -> None:
     for method in card.methods:
         figure = method.figure
         if figure.mean is not None and figure.unscored:
-            gone = f"{figure.questions - figure.scored:,} of {figure.questions:,}"
+            gone = f"{thousands(figure.questions - figure.scored)} of {thousands(figure.questions)}"
             partly.setdefault(f"unscored for {gone}: {_why(figure)}", []).append(method.method)
     for why, names in partly.items():
         indented(console, f"{', '.join(names)} {why}", "dim", 6)
@@ -169,10 +183,12 @@ def _why(figure: Figure) -> str:
     # They may quote what a server or a model said.
     told = [one_line(reason, _LONGEST_REASON) for reason, _ in reasons[:_MOST_REASONS]]
     if len(reasons) > 1:
-        told = [f"{why} ({count:,})" for why, (_, count) in zip(told, reasons, strict=False)]
+        told = [
+            f"{why} ({thousands(count)})" for why, (_, count) in zip(told, reasons, strict=False)
+        ]
     if len(reasons) > _MOST_REASONS:
         rest = sum(count for _, count in reasons[_MOST_REASONS:])
-        told.append(f"other reasons ({rest:,})")
+        told.append(f"other reasons ({thousands(rest)})")
     return "; ".join(told) or "unscored"
 
 
@@ -187,9 +203,9 @@ def _unscored(console: Console, rows: Sequence[FigureRow]) -> None:
             none.setdefault(_why(figure), []).append(row.name)
         elif figure.unscored:
             gone = row.question_count - figure.scored
-            partly.setdefault(f"{gone:,} of {row.question_count:,}: {_why(figure)}", []).append(
-                row.name
-            )
+            partly.setdefault(
+                f"{thousands(gone)} of {thousands(row.question_count)}: {_why(figure)}", []
+            ).append(row.name)
     for title, reasons in (("unscored", none), ("unscored in part", partly)):
         for why, names in reasons.items():
             line(console, f"{title}: {', '.join(names)} ({why})", "dim")
@@ -204,10 +220,10 @@ def _groups(console: Console, title: str, rows: Sequence[FigureRow], view: Evalu
     sign = -1 if view.lower_is_better else 1
     hardest = sorted(rows, key=lambda row: (sign * (row.figure.mean or 0.0), row.name))
     for row in hardest[:_MOST_GROUPS]:
-        add_row(table, row.name or "(none)", f"{row.figure.mean:.3f}", row.figure, console)
+        add_row(table, row.name or "(none)", score(row.figure.mean), row.figure, console)
     console.print(table)
     if len(hardest) > _MOST_GROUPS:
-        line(console, f"and {len(hardest) - _MOST_GROUPS:,} more, none worse", "dim")
+        line(console, f"and {thousands(len(hardest) - _MOST_GROUPS)} more, none worse", "dim")
     spread = view.spread
     if title == "By type" and spread and (spread.drop > 0 or spread.pairs == 1):
         line(
@@ -230,7 +246,7 @@ def _cuts(console: Console, view: EvaluationView) -> None:
     table = plain_table("", "", "cuts", left=2)
     for kind in cuts.kinds:
         drawn = Text(bar(kind.count / cuts.kinds[0].count, 16), "cyan")
-        table.add_row(Text(f"  {kind.name}"), drawn, f"{kind.count:,}")
+        table.add_row(Text(f"  {kind.name}"), drawn, thousands(kind.count))
     console.print(table)
 
 
@@ -247,7 +263,7 @@ def _agreed(pair: Agreement) -> str:
         return "no hit has a verdict of both"
     if pair.kappa is None:
         return f"no κ, both say one and the same of all {counted(pair.hits, 'hit')}"
-    return f"κ {pair.kappa:.2f}, the same on {percent(pair.same)} of {counted(pair.hits, 'hit')}"
+    return f"κ {two_digits(pair.kappa)}, the same on {percent(pair.same)} of {counted(pair.hits, 'hit')}"
 
 
 def _worst(console: Console, view: EvaluationView) -> None:
@@ -257,7 +273,7 @@ def _worst(console: Console, view: EvaluationView) -> None:
         return
     heading(console, f"The worst questions, by {view.objective}")
     for question in view.worst[:_WORST]:
-        shown = "unscored" if question.score is None else f"{question.score:.2f}"
+        shown = score(question.score)
         room = max(console.width - 10, 20)
         console.print(Text.assemble(f"  {shown}  ", (one_line(question.text, room), "bold")))
         _missed(console, question)
@@ -266,11 +282,11 @@ def _worst(console: Console, view: EvaluationView) -> None:
 def _missed(console: Console, question: WorstQuestion) -> None:
     for piece in question.missed[:2]:
         rank = f"stands at rank {piece.rank}" if piece.rank else "not among the hits looked at"
-        place = f"{one_line(piece.doc_id, 60)} {piece.start:,}–{piece.end:,}"
+        place = f"{one_line(piece.doc_id, 60)} {from_to(piece.start, piece.end)}"
         indented(console, f"missed: “{one_line(piece.text, 160)}”")
         indented(console, f"{place} · {rank}", "dim")
     if len(question.missed) > 2:
-        indented(console, f"and {len(question.missed) - 2:,} more", "dim")
+        indented(console, f"and {thousands(len(question.missed) - 2)} more", "dim")
 
 
 def _cost(console: Console, view: EvaluationView) -> None:
@@ -281,13 +297,13 @@ def _cost(console: Console, view: EvaluationView) -> None:
     parts = []
     if "chunks" in cost:
         parts.append(
-            f"{counted(int(_number(cost['chunks'])), 'chunk')} of {_number(cost.get('median_tokens')):,.0f} tokens "
-            f"(median; p95 {_number(cost.get('p95_tokens')):,.0f}, longest {_number(cost.get('max_tokens')):,.0f})"
+            f"{counted(_number(cost['chunks']), 'chunk')} of {counted(_number(cost.get('median_tokens')), 'token')} "
+            f"(median; p95 {_worded(cost, 'p95_tokens')}, longest {_worded(cost, 'max_tokens')})"
         )
     if stored := _storage(cost):
         parts.append(f"storage {stored}")
     if cost.get("context_tokens") is not None:
-        parts.append(f"{_number(cost['context_tokens']):,.0f} tokens of context a question")
+        parts.append(f"{counted(_number(cost['context_tokens']), 'token')} of context a question")
     if parts:
         line(console, " · ".join(parts))
     if view.latency:
@@ -304,14 +320,18 @@ def _storage(cost: Mapping[str, Json]) -> str:
     """In tokens, and in bytes where an index is there: vectors and terms take more than the text."""
     said = []
     if cost.get("storage") is not None:
-        times = f"{_number(cost['storage']):.2f}×"
+        share = _worded(cost, "storage")
         tokens = cost.get("indexed_tokens")
         said.append(
-            times if tokens is None else f"{short_number(_number(tokens))} tokens ({times})"
+            share if tokens is None else f"{_worded(cost, 'indexed_tokens')} tokens ({share})"
         )
     if cost.get("index_bytes"):
         said.append(size_in_bytes(_number(cost["index_bytes"])))
     return ", ".join(said)
+
+
+def _worded(cost: Mapping[str, Json], name: str) -> str:
+    return cost_words(name, _number(cost.get(name)))
 
 
 def _detectable(console: Console, view: EvaluationView) -> None:

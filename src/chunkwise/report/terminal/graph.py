@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, from_to, thousands
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.terminal.widgets import bar, heading, line, plain_table
 from chunkwise.retrieval.name_lookup import NameDetails, NameMention, NameOverview
@@ -29,8 +29,8 @@ def render_overview(found: NameOverview, console: Console) -> None:
     )
     line(
         console,
-        f"{found.linking:,} of them lead from one passage to another"
-        + (f"; {found.common:,} stand in too many to be followed" if found.common else ""),
+        f"{thousands(found.linking)} of them lead from one passage to another"
+        + (f"; {thousands(found.common)} stand in too many to be followed" if found.common else ""),
         "dim",
     )
     if found.statements:
@@ -43,8 +43,9 @@ def render_overview(found: NameOverview, console: Console) -> None:
     for each in found.most_linked:
         common = " (not followed)" if each.is_common else ""
         table.add_row(
-            Text(f"  {one_line(each.name, 48)}{common}"), f"{each.passages:,}",
-            Text(f"{bar(each.passages / most, _BAR):<{_BAR}}", "cyan"), f"{each.mentions:,}", f"{each.documents:,}",
+            Text(f"  {one_line(each.name, 48)}{common}"), thousands(each.passages),
+            Text(f"{bar(each.passages / most, _BAR):<{_BAR}}", "cyan"),
+            thousands(each.mentions), thousands(each.documents),
         )  # fmt: skip
     console.print(table)
     if found.communities:
@@ -69,13 +70,13 @@ def render_name(found: NameDetails, console: Console) -> None:
         heading(console, "What is said of it, in a model's words")
     for told in found.descriptions:
         line(console, one_line(told.text, 300))
-        line(console, f"    {one_line(told.doc_id, 120)} {told.start:,}–{told.end:,}", "dim")
+        line(console, f"    {one_line(told.doc_id, 120)} {from_to(told.start, told.end)}", "dim")
     if found.relations:
         heading(console, "Relations, each with its quote")
     for each in found.relations:
         said = f"{each.subject} — {each.relation} → {each.object}"
         line(console, one_line(said, 300), "bold")
-        where = f"{one_line(each.doc_id, 120)} {each.start:,}–{each.end:,}"
+        where = f"{one_line(each.doc_id, 120)} {from_to(each.start, each.end)}"
         line(console, f"    “{one_line(each.quote, 300)}” {where}", "dim")
     heading(console, "Mentions")
     for mention in found.mentions:
@@ -84,7 +85,7 @@ def render_name(found: NameDetails, console: Console) -> None:
     if found.neighbours:
         heading(console, "Beside it")
     for beside in found.neighbours:
-        both = f"{counted(beside.shared, 'passage')} with both, {beside.passages:,} in all"
+        both = f"{counted(beside.shared, 'passage')} with both, {thousands(beside.passages)} in all"
         line(console, f"{one_line(beside.name, 80)}  ({both})", "bold")
         _sentence(beside.evidence, console)
     heading(console, "Passages")
@@ -92,7 +93,7 @@ def render_name(found: NameDetails, console: Console) -> None:
         about = " · about it" if passage.is_about else ""
         line(
             console,
-            f"{one_line(passage.doc_id, 120)} {passage.start:,}–{passage.end:,}{about}",
+            f"{one_line(passage.doc_id, 120)} {from_to(passage.start, passage.end)}{about}",
             "dim",
         )
     _more(own.passages, found.passages, "passage", console)
@@ -107,7 +108,7 @@ def _sentence(mention: NameMention, console: Console) -> None:
     low, high = max(0, start - _AROUND), min(len(mention.text), end + _AROUND)
     before = ("…" if low else "") + one_line(mention.text[low:start])
     after = one_line(mention.text[end:high]).rstrip() + ("…" if high < len(mention.text) else "")
-    where = f"  {one_line(mention.doc_id, 120)} {mention.start:,}–{mention.end:,}"
+    where = f"  {one_line(mention.doc_id, 120)} {from_to(mention.start, mention.end)}"
     where += "" if mention.kind == "mention" else f" · {mention.kind}"
     name = one_line(mention.text[start:end], 160)
     shown = Text.assemble(before, (name, "bold yellow"), after, (where, "dim"))

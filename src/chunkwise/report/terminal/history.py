@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from chunkwise.base.wording import (
+    as_set,
     counted,
     interval,
     listed,
@@ -14,6 +15,7 @@ from chunkwise.base.wording import (
     points_between,
     rough_dollars,
     score,
+    thousands,
     time_words,
     with_interval,
 )
@@ -75,7 +77,7 @@ def render_history(view: HistoryView, console: Console) -> None:
     if len(view.rows) < view.total:
         line(
             console,
-            f"{len(view.rows):,} of {counted(view.total, 'run')} shown; -n {view.total} shows all",
+            f"{thousands(len(view.rows))} of {counted(view.total, 'run')} shown; -n {view.total} shows all",
             "dim",
         )
 
@@ -136,7 +138,7 @@ def render_metric_history(view: MetricHistoryView, console: Console) -> None:
 
 
 def _tick(value: float) -> str:
-    return f"{value:g}"
+    return as_set(value)
 
 
 def _drawn(
@@ -191,7 +193,7 @@ def render_run(view: RunView, console: Console) -> None:
             else:
                 ends = interval(figure.low, figure.high)
                 table.add_row(
-                    f"  {one_line(label, 40)}", mean_words(figure), ends, f"{figure.scored:,}"
+                    f"  {one_line(label, 40)}", mean_words(figure), ends, thousands(figure.scored)
                 )
         console.print(table)
     for own in view.made_with:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chunkwise.base.wording import counted, percent_and_rest
+from chunkwise.base.wording import counted, percent_and_rest, score
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.terminal.widgets import bar
 from chunkwise.report.views.hits import HitCard, HitsView
@@ -48,7 +48,7 @@ def _head(hit: HitCard) -> Text:
     return Text.assemble(
         (f"{hit.rank:>2}  ", "bold cyan"),
         (f"{bar(hit.share_of_best, _BAR):<{_BAR}}", "cyan"),
-        (f" {hit.score:.3f}  ", "dim"),
+        (f" {score(hit.score)}  ", "dim"),
         (one_line(hit.title, 120), "bold"),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chunkwise.base.wording import counted, percent_limit
+from chunkwise.base.wording import counted, percent_limit, thousands
 from chunkwise.evaluation.verdicts_and_advice import verdict
 from chunkwise.metrics.cuts.boundary_issues import AROUND, KINDS, QUESTION
 from chunkwise.metrics.metric import CutCounts
@@ -63,7 +63,7 @@ def _place(cut: Cut) -> Text:
     first = cut[0]
     found = {issue.kind for issue in cut}
     kinds = ", ".join(kind_name(kind) for kind in KINDS if kind in found)
-    where = f"offset {first.offset:,}"
+    where = f"offset {thousands(first.offset)}"
     if first.line is not None:
         where = f"{first.line}:{first.column}  {where}"
     elif first.page is not None:
@@ -128,7 +128,9 @@ def _kind_bars(cuts: CutCounts, console: Console) -> None:
         if count:
             drawn = f"{bar(count / most):<{BAR}}"
             _print(
-                Text.assemble(f"  {kind_name(kind):<18}  ", (drawn, "cyan"), f"  {count:,}"),
+                Text.assemble(
+                    f"  {kind_name(kind):<18}  ", (drawn, "cyan"), f"  {thousands(count)}"
+                ),
                 console,
             )
     absent = [kind_name(kind) for kind, count in cuts.counts.items() if not count]

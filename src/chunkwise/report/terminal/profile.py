@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from chunkwise.base.wording import counted, listed, percent, short_number
+from chunkwise.base.wording import counted, listed, percent, short_number, thousands
 from chunkwise.profiling.results import PassagePlace, SizeSummary
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.terminal.widgets import BAR, bar, heading, indented, line, plain_table
@@ -27,8 +27,10 @@ _MOST_GROUPS = 12
 def render_profile(view: ProfileView, console: Console) -> None:
     """Draw the profile."""
     heading(console, "Corpus")
-    languages = listed([f"{one_line(each.name, 20)} {each.documents:,}" for each in view.languages])
-    empty = f", {view.empty_documents:,} empty" if view.empty_documents else ""
+    languages = listed(
+        [f"{one_line(each.name, 20)} {thousands(each.documents)}" for each in view.languages]
+    )
+    empty = f", {thousands(view.empty_documents)} empty" if view.empty_documents else ""
     line(
         console,
         f"{counted(view.documents, 'document')}{empty} · {short_number(view.tokens)} tokens"
@@ -67,9 +69,9 @@ def _groups_table(groups: tuple[GroupRow, ...], left_out: tuple[str, ...]) -> Ta
         {
             "": Padding(Text(one_line(group.label, 22)), (0, 0, 0, 2)),
             "bar": Text(bar(group.token_share, 10), style="cyan"),
-            "documents": f"{group.documents:,}",
+            "documents": thousands(group.documents),
             "tokens": short_number(group.tokens),
-            "median\nsection": f"{group.median_section:,}",
+            "median\nsection": thousands(group.median_section),
             "fit 400": percent(group.fit_400),
             "languages": Text(", ".join(one_line(name, 20) for name in group.languages[:2])),
         }
@@ -85,7 +87,7 @@ def _groups_table(groups: tuple[GroupRow, ...], left_out: tuple[str, ...]) -> Ta
     for row in rows:
         table.add_row(*(row[name] for name in names))
     if len(groups) > _MOST_GROUPS:
-        table.add_row(Text(f"  and {len(groups) - _MOST_GROUPS:,} more", style="dim"))
+        table.add_row(Text(f"  and {thousands(len(groups) - _MOST_GROUPS)} more", style="dim"))
     return table
 
 
@@ -97,11 +99,11 @@ def _sections(console: Console, view: ProfileView) -> None:
     heading(console, "Sections by size in tokens")
     edges = _EDGES if console.width >= _WIDE_CHART else _NARROW_EDGES
     console.print(_chart(sections, edges), no_wrap=True, overflow="crop")
-    summary = f"mean {sections.mean:,.0f}, median {sections.median:,}, p95 {sections.p95:,}"
+    summary = f"mean {thousands(sections.mean)}, median {thousands(sections.median)}, p95 {thousands(sections.p95)}"
     if longest is not None:
         where = one_line(longest.section, 60)
         named = f"{where} in " if where else ""
-        summary += f", longest {longest.tokens:,}: {named}{one_line(longest.document, 60)}"
+        summary += f", longest {thousands(longest.tokens)}: {named}{one_line(longest.document, 60)}"
     line(console, summary, "dim")
 
 
@@ -115,7 +117,7 @@ def _chart(sizes: SizeSummary, edges: tuple[int | None, ...]) -> Text:
         counts[edge] += item.count
     most = max(counts.values()) or 1
     columns = [_COLUMNS[math.ceil(8 * count / most)] * 4 for count in counts.values()]
-    names = [f"≤{edge:,}" if edge else f">{edges[-2]:,}" for edge in edges]
+    names = [f"≤{thousands(edge)}" if edge else f">{thousands(edges[-2] or 0)}" for edge in edges]
     drawn = "  ".join(f"{column:^6}" for column in columns)
     return Text.assemble(
         "  ", (drawn, "cyan"), "\n  ", ("  ".join(f"{name:^6}" for name in names), "dim")
@@ -139,7 +141,7 @@ def _sizes(view: ProfileView) -> Table:
         sizes = each.sizes
         if sizes.count:
             numbers = (sizes.count, round(sizes.mean), sizes.median, sizes.p95, sizes.longest)
-            table.add_row(f"  {each.name}", *(f"{value:,}" for value in numbers))
+            table.add_row(f"  {each.name}", *(thousands(value) for value in numbers))
     return table
 
 
@@ -150,8 +152,8 @@ def _oversized(console: Console, view: ProfileView) -> None:
     heading(console, "Oversized sentences")
     line(
         console,
-        f"{found.over_100:,} ({percent(found.share_over_100)}) over 100 tokens,"
-        f" {found.over_200:,} ({percent(found.share_over_200)}) over 200; the longest:",
+        f"{thousands(found.over_100)} ({percent(found.share_over_100)}) over 100 tokens,"
+        f" {thousands(found.over_200)} ({percent(found.share_over_200)}) over 200; the longest:",
     )
     for place in found.examples:
         _example(console, view, counted(place.tokens, "token"), place.text, (place,))
@@ -169,7 +171,7 @@ def _repeats(console: Console, view: ProfileView) -> None:
         f" {percent(found.token_share)} of the tokens{partly}",
     )
     for repeat in found.examples[:3]:
-        _example(console, view, f"{repeat.count:,} ×", repeat.text, repeat.places)
+        _example(console, view, f"{thousands(repeat.count)} ×", repeat.text, repeat.places)
 
 
 def _example(
@@ -185,7 +187,7 @@ def _example(
 def _where(places: tuple[PassagePlace, ...]) -> str:
     starts: dict[str, list[str]] = {}
     for place in places:
-        starts.setdefault(one_line(place.document, 48), []).append(f"{place.start:,}")
+        starts.setdefault(one_line(place.document, 48), []).append(thousands(place.start))
     return "; ".join(f"{name} at {' and '.join(offsets)}" for name, offsets in starts.items())
 
 

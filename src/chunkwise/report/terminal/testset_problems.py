@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, from_to, one_or_many, thousands
 from chunkwise.core import Passage
 from chunkwise.report.sanitize import one_line
 from chunkwise.testsets.check import REMARKS, Problem, ProblemKind
@@ -67,7 +67,7 @@ def render_problems(
         console.print(line, soft_wrap=True)
         if problem.nearest is not None and not problem.repaired:
             place = problem.nearest
-            where = f"{one_line(place.doc_id, 200)} {place.start:,}–{place.end:,}"
+            where = f"{one_line(place.doc_id, 200)} {from_to(place.start, place.end)}"
             text = one_line(text_of(place), _LONGEST_NEAREST).strip()
             console.print(Text(f"    nearest: {where}: {text}", "dim"), soft_wrap=True)
     _summary(problems, questions, console, most)
@@ -86,23 +86,23 @@ def _summary(problems: Sequence[Problem], questions: int, console: Console, most
             continue
         of_kind = [problem for problem in problems if problem.kind == kind]
         parts = [
-            f"{sum(each.repaired for each in of_kind):,} repaired",
-            f"{sum(each.dropped for each in of_kind):,} left out",
-            f"{max(0, len(of_kind) - most):,} not shown: -n, --json",
+            f"{thousands(sum(each.repaired for each in of_kind))} repaired",
+            f"{thousands(sum(each.dropped for each in of_kind))} left out",
+            f"{thousands(max(0, len(of_kind) - most))} not shown: -n, --json",
         ]
         note = ", ".join(part for part in parts if not part.startswith("0 "))
         remark = "  remark" if kind in REMARKS else ""
         console.print(
-            Text(f"{counts[kind]:>8,}  {KIND_NAMES[kind]}{remark}{f'  ({note})' if note else ''}"),
+            Text(
+                f"{thousands(counts[kind]):>8}  {KIND_NAMES[kind]}{remark}{f'  ({note})' if note else ''}"
+            ),
             soft_wrap=True,
         )
     idle = counts["no_references"]
     usable = f"{counted(questions - idle, 'question')} can be used"
     if idle:
         # They stay in the file: an answer may be written beside them, and what is asked of a search is asked.
-        usable += (
-            f", {idle:,} more {'have' if idle > 1 else 'has'} nothing to find and will be unscored"
-        )
+        usable += f", {thousands(idle)} more {one_or_many(idle, 'has', 'have')} nothing to find and will be unscored"
     console.print(Text(usable), soft_wrap=True)
 
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from chunkwise.base.wording import percent, points, points_between
+from chunkwise.base.wording import (
+    counted,
+    one_or_many,
+    percent,
+    points,
+    points_between,
+    score,
+    thousands,
+)
+from chunkwise.evaluation.cost import cost_words
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.terminal.widgets import bar, heading, line, plain_table
 from chunkwise.report.views.leaderboard import Leader
@@ -62,7 +71,7 @@ def _judgement(console: Console, view: TuningView) -> None:
     if view.nested is not None and view.chose is not None:
         heading(console, "Which figure is which")
         judged, chose = view.nested.figure, view.chose
-        times = "" if view.nested.repeats == 1 else f", {view.nested.repeats} times"
+        times = one_or_many(view.nested.repeats, "", f", {view.nested.repeats} times")
         line(
             console,
             f"{mean_words(judged)} ({interval_words(judged)}): what choosing like this is worth on questions that had "
@@ -70,8 +79,8 @@ def _judgement(console: Console, view: TuningView) -> None:
         )
         line(
             console,
-            f"{mean_words(chose)} ({interval_words(chose)}): the choice on the {chose.scored:,} questions that chose "
-            "it, which flatters",
+            f"{mean_words(chose)} ({interval_words(chose)}): the choice on the "
+            f"{counted(chose.scored, 'question')} that chose it, which flatters",
         )
         shares = [
             f"{one_line(label, 80)} {percent(share)}"
@@ -90,7 +99,7 @@ def _prior(console: Console, view: TuningView) -> None:
         heading(console, "Expected beforehand, from public question sets")
         line(
             console,
-            f"counts for about {view.prior_questions:,.0f} questions; --no-prior leaves it out. Points of "
+            f"counts for about {counted(view.prior_questions, 'question')}; --no-prior leaves it out. Points of "
             f"{view.objective}",
             "dim",
         )
@@ -116,7 +125,7 @@ def _leaders(console: Console, view: TuningView) -> None:
     for row in shown:
         table.add_row(
             "", Text(one_line(row.label, 200)), mean_words(row.validation),
-            mean_words(row.test) if view.test_count else _amount(row.expected, "{:.3f}"),
+            mean_words(row.test) if view.test_count else "" if row.expected is None else score(row.expected),
             interval_words(row.test if view.test_count else row.validation), Text(_words(row), "dim"),
         )  # fmt: skip
     console.print(table)
@@ -124,8 +133,8 @@ def _leaders(console: Console, view: TuningView) -> None:
         view.counts.with_figures - view.counts.chosen_from - sum(bool(row.aside) for row in shown)
     )
     more = view.counts.chosen_from - sum(not row.aside for row in shown)
-    others = f"{more:,} more that may be chosen" if more else ""
-    listed = f"{aside:,} that are listed only" if aside else ""
+    others = f"{thousands(more)} more that may be chosen" if more else ""
+    listed = f"{thousands(aside)} that are listed only" if aside else ""
     if others or listed:
         line(console, f"in the report: {' and '.join(filter(None, (others, listed)))}", "dim")
 
@@ -150,15 +159,15 @@ def _chunkings(console: Console, view: TuningView) -> None:
         name = one_line(row.name, max(console.width - 54, 20))
         table.add_row(
             Text(f"  {name}"), "" if row.issue_share is None else percent(row.issue_share),
-            _amount(row.chunks, "{:,.0f}"), _amount(row.median_tokens, "{:,.0f}"), _amount(row.storage, "{:.2f}×"),
+            _cost("chunks", row.chunks), _cost("median_tokens", row.median_tokens), _cost("storage", row.storage),
         )  # fmt: skip
     console.print(table)
     if len(view.chunkings) > _LEADERS:
-        line(console, f"and {len(view.chunkings) - _LEADERS:,} more in the report", "dim")
+        line(console, f"and {thousands(len(view.chunkings) - _LEADERS)} more in the report", "dim")
 
 
-def _amount(value: float | None, shown: str) -> str:
-    return "" if value is None else shown.format(value)
+def _cost(name: str, value: float | None) -> str:
+    return "" if value is None else cost_words(name, value)
 
 
 def _words(row: Leader) -> str:

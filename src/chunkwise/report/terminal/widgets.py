@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Column, Table
 from rich.text import Text
 
-from chunkwise.base.wording import interval
+from chunkwise.base.wording import interval, thousands
 from chunkwise.evaluation.results import Figure
 from chunkwise.report.sanitize import one_line
 
@@ -115,7 +115,11 @@ def add_row(table: Table, name: str, mean: str, figure: Figure, console: Console
 
 def _scored(figure: Figure) -> str:
     """`27`, or `2 of 27` where the mean is not one of all."""
-    return f"{figure.scored:,} of {figure.questions:,}" if figure.unscored else f"{figure.scored:,}"
+    return (
+        f"{thousands(figure.scored)} of {thousands(figure.questions)}"
+        if figure.unscored
+        else thousands(figure.scored)
+    )
 
 
 def _scale(console: Console) -> int:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chunkwise.answering.cited_answer import Citation, CitedAnswer, Claim, mark_of
-from chunkwise.base.wording import counted, dollars
+from chunkwise.base.wording import from_to, rough_dollars, thousands
 from chunkwise.core import SECTION_SEPARATOR
+from chunkwise.models.llm.cost import NO_PRICE, tokens_words
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import View
 
@@ -111,8 +112,10 @@ def _place(citation: Citation) -> str:
         parts.append(f"page {citation.page}")
     if citation.lines is not None:
         first, last = citation.lines
-        parts.append(f"line {first:,}" if first == last else f"lines {first:,}–{last:,}")
-    parts.append(f"characters {citation.start:,}–{citation.end:,}")
+        parts.append(
+            f"line {thousands(first)}" if first == last else f"lines {from_to(first, last)}"
+        )
+    parts.append(f"characters {from_to(citation.start, citation.end)}")
     return " · ".join(parts)
 
 
@@ -122,7 +125,7 @@ def _usage(answered: CitedAnswer) -> str:
         return ""
     if not used.calls:
         return " · answered from an earlier run" if used.kept else ""
-    money = f" · {dollars(used.money)}" if used.money else ""
+    money = f" · {rough_dollars(used.money)}" if used.money else ""
     if used.money is None:
-        money = " · at a price that is not known"
-    return f" · {counted(used.prompt_tokens, 'token')} read, {used.output_tokens:,} written{money}"
+        money = f" · {NO_PRICE}"
+    return f" · {tokens_words(used.prompt_tokens, used.output_tokens)}{money}"

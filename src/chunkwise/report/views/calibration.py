@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, thousands
 from chunkwise.evaluation.calibrate import CalibrationRun, KnownPairs
 from chunkwise.report.views.view import View
 
@@ -36,7 +36,7 @@ class CalibrationView(View):
         """What is taken for the truth, in one line."""
         what = "people's labels" if self.against == "labels" else "gold spans"
         return (
-            f"Compared with {what}: {counted(self.relevant, 'relevant passage')} and {self.irrelevant:,} "
+            f"Compared with {what}: {counted(self.relevant, 'relevant passage')} and {thousands(self.irrelevant)} "
             f"irrelevant, of {counted(self.questions, 'question')}"
         )
 
@@ -59,7 +59,7 @@ def warning_of(measured: CalibrationRun) -> str:
     known, weak = measured.calibration, measured.of_the_judge.weakness
     warnings = []
     if measured.error and known.confusion.scored:
-        had = f"{known.confusion.scored:,} of {known.verdicts:,} verdicts"
+        had = f"{thousands(known.confusion.scored)} of {counted(known.verdicts, 'verdict')}"
         warnings.append(
             f"not everything could be asked, the figures are of {had}: {measured.error}"
         )

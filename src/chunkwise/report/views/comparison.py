@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import ClassVar
 
-from chunkwise.base.wording import counted, listed
+from chunkwise.base.wording import counted, listed, number, thousands
 from chunkwise.evaluation.comparison_result import (
     CONTEXT,
     NO_DIFFERENCE,
@@ -16,6 +16,7 @@ from chunkwise.evaluation.comparison_result import (
     Contrast,
     Tested,
 )
+from chunkwise.evaluation.cost import COSTS, cost_words
 from chunkwise.evaluation.verdicts_and_advice import question_of
 from chunkwise.report.charts import Scale, scale_of
 from chunkwise.report.sanitize import one_line
@@ -24,7 +25,7 @@ from chunkwise.report.views.view import View
 _FEW = 8
 """Measures that are all shown."""
 _MOST_NAMED = 4
-_COSTS = frozenset({"chunks", "median_tokens", "storage", "index_bytes", CONTEXT})
+_FIRST_COSTS = frozenset({"chunks", "median_tokens", "storage", "index_bytes", CONTEXT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,9 @@ class ComparisonView(View):
             which = (file if names[run.label, file] == 1 else run.source) or run.name
             titles.append(f"{run.label} ({which})" if times[run.label] > 1 else run.label)
         return tuple(titles)
+
+    def figure_words(self, name: str, value: float) -> str:
+        return figure_words(name, value)
 
     @property
     def leaves_out(self) -> bool:
@@ -115,7 +119,15 @@ def first_metrics(comparison: Comparison) -> list[str]:
 
 def first_figures(names: Iterable[str]) -> list[str]:
     """Figures of whole runs that answer one of the four questions, or say what a run costs."""
-    return [name for name in names if name in _COSTS or question_of(name)]
+    return [name for name in names if name in _FIRST_COSTS or question_of(name)]
+
+
+def figure_words(name: str, value: float) -> str:
+    """A figure of a whole run: a cost as everywhere, a score with its digits."""
+    cost = "context_tokens" if name == CONTEXT else name
+    if cost in COSTS:
+        return cost_words(cost, value)
+    return thousands(value) if value.is_integer() else number(value)
 
 
 def behind(contrast: Contrast, shown: Iterable[str]) -> list[str]:

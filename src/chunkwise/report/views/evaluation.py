@@ -9,17 +9,21 @@ from typing import ClassVar
 from chunkwise.base.wording import (
     between,
     counted,
-    megabytes,
+    counted_short,
+    milliseconds,
     percent,
     plural,
     points_between,
     rough_dollars,
     score,
+    seconds_taken,
     short_number,
+    thousands,
 )
 from chunkwise.chunkers import label_with_size
 from chunkwise.chunkers.chunk_offsets import EXACT, KINDS
 from chunkwise.core import Document
+from chunkwise.evaluation.cost import cost_label, cost_words
 from chunkwise.evaluation.judging import judged_by
 from chunkwise.evaluation.results import LATENCY, Agreement, Figure, Json, Results
 from chunkwise.evaluation.verdicts_and_advice import (
@@ -51,20 +55,6 @@ _GROUPS = (
     "Answers",
 )
 """These first, in this order; what others declare comes behind them."""
-_COSTS = {
-    "chunks": ("chunks", "{:,.0f}"),
-    "mean_tokens": ("tokens a chunk, mean", "{:,.0f}"),
-    "median_tokens": ("tokens a chunk, median", "{:,.0f}"),
-    "p95_tokens": ("tokens at most in 95 % of the chunks", "{:,.0f}"),
-    "max_tokens": ("tokens in the longest chunk", "{:,.0f}"),
-    "storage": ("tokens indexed per token of the documents", "{:.2f}×"),
-    "context_tokens": ("tokens of context a question", "{:,.0f}"),
-}
-_COUNTS = {
-    "document_tokens": "tokens in the documents",
-    "indexed_tokens": "tokens indexed",
-    "tokens_embedded": "tokens embedded",
-}
 _OF_LLM = "llm_"
 """How its entries in `timing` begin: a second run finds most verdicts kept, so that they are no part of the result."""
 _LLM_COUNTS = {
@@ -160,7 +150,7 @@ class FigureRow:
         """Every reason with its number of questions, the most common first."""
         figure = self.figure
         reasons = [
-            f"{count:,} {what}: {reason}"
+            f"{thousands(count)} {what}: {reason}"
             for what, found in (("unscored", figure.unscored), ("hits", figure.unjudged_hits))
             for reason, count in sorted(found.items(), key=lambda item: (-item[1], item[0]))
         ]
@@ -207,7 +197,7 @@ class Spread:
     @property
     def words(self) -> str:
         """How sure it is."""
-        picked = f", corrected for {self.pairs:,} pairs of types" if self.pairs > 1 else ""
+        picked = f", corrected for {thousands(self.pairs)} pairs of types" if self.pairs > 1 else ""
         verdict = "" if self.is_shown else ", not shown to be harder"
         return f"95 % interval {points_between(self.low, self.high, plus=False)}{picked}{verdict}"
 
@@ -398,7 +388,9 @@ def _offsets(results: Results) -> tuple[str, ...]:
     if not isinstance(known, dict):
         return ()
     counts = {kind: count for kind in KINDS if isinstance(count := known.get(kind), int) and count}
-    kinds = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in counts.items())
+    kinds = ", ".join(
+        f"{thousands(count)} {kind.replace('_', ' ')}" for kind, count in counts.items()
+    )
     meanings = [f"{kind.replace('_', ' ')}: {KINDS[kind]}" for kind in counts if kind != EXACT]
     return (f"offsets: {kinds}", *meanings)
 
@@ -436,20 +428,15 @@ def _cost_tiles(results: Results) -> tuple[Tile, ...]:
         if isinstance(value, bool) or value is None:
             continue
         if not isinstance(value, int | float):
-            tiles.append(Tile(str(value), name.replace("_", " ")))
-        elif name in _COSTS:
-            label, shown = _COSTS[name]
-            tiles.append(Tile(shown.format(value), label))
-        elif name == "index_bytes":
-            tiles.append(Tile(megabytes(value), "on disk"))
+            tiles.append(Tile(str(value), cost_label(name)))
         else:
-            tiles.append(Tile(short_number(value), _COUNTS.get(name, name.replace("_", " "))))
+            tiles.append(Tile(cost_words(name, value), cost_label(name)))
     tiles += [Tile(each.value, f"language model: {each.name}") for each in _llm_spent(results)]
     tiles += [Tile(each.value, f"language model, {each.name}") for each in _llm_by_metric(results)]
     tiles += [Tile(each.value, f"retriever, {each.name}") for each in _latency(results)]
     for stage, seconds in results.timing.items():
         if not stage.startswith((_OF_LLM, LATENCY)):
-            tiles.append(Tile(f"{seconds:,.1f} s", f"to {stage}" if stage.islower() else stage))
+            tiles.append(Tile(seconds_taken(seconds), f"to {stage}" if stage.islower() else stage))
     return tuple(tiles)
 
 
@@ -463,14 +450,10 @@ _LATENCIES = {
 def _latency(results: Results) -> tuple[Tile, ...]:
     """How long a question took a retriever of the user's own; empty where none was asked."""
     return tuple(
-        Tile(_milliseconds(results.timing[f"{LATENCY}{key}"]), name)
+        Tile(milliseconds(results.timing[f"{LATENCY}{key}"]), name)
         for key, name in _LATENCIES.items()
         if f"{LATENCY}{key}" in results.timing
     )
-
-
-def _milliseconds(seconds: float) -> str:
-    return f"{1000 * seconds:,.1f} ms" if seconds < 0.01 else f"{1000 * seconds:,.0f} ms"
 
 
 def _llm_spent(results: Results) -> tuple[Tile, ...]:
@@ -495,7 +478,7 @@ def _llm_by_metric(results: Results) -> tuple[Tile, ...]:
     found = []
     for name in sorted(names, key=lambda each: -timing.get(f"llm_tokens.{each}", 0.0)):
         calls, tokens = timing[f"llm_calls.{name}"], timing.get(f"llm_tokens.{name}", 0.0)
-        said = f"{short_number(calls)} {plural(calls, 'call')}, {short_number(tokens)} tokens"
+        said = f"{counted_short(calls, 'call')}, {counted_short(tokens, 'token')}"
         if money := timing.get(f"llm_money.{name}"):
             said += f", {rough_dollars(money)} ({rough_dollars(per_100 * money)} for 100 questions)"
         found.append(Tile(said, name))

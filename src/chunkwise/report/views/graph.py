@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, thousands
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import Tile, View
 from chunkwise.retrieval.name_lookup import (
@@ -127,10 +127,12 @@ def overview_view(
     """Of a whole index; `details` are those of the first of its most linked names, for whom the page has room."""
     counts = overview.most_linked
     tiles = (
-        Tile(f"{overview.names:,}", "names"),
-        Tile(f"{overview.mentions:,}", "mentions, each a place in a document"),
-        Tile(f"{overview.linking:,}", "names that lead from one passage to another"),
-        Tile(f"{overview.passages:,}", f"passages of {counted(overview.documents, 'document')}"),
+        Tile(thousands(overview.names), "names"),
+        Tile(thousands(overview.mentions), "mentions, each a place in a document"),
+        Tile(thousands(overview.linking), "names that lead from one passage to another"),
+        Tile(
+            thousands(overview.passages), f"passages of {counted(overview.documents, 'document')}"
+        ),
     )
     note = ""
     if overview.common:
@@ -188,10 +190,10 @@ def name_view(found: NameDetails, links: Sequence[NameLink], title: str = "") ->
         NameLink(each.one + 1, each.other + 1, each.shared) for each in links
     ]
     tiles = (
-        Tile(f"{own.mentions:,}", "mentions"),
-        Tile(f"{own.passages:,}", "passages that mention it or are about it"),
-        Tile(f"{own.documents:,}", "documents"),
-        Tile(f"{len(found.neighbours):,}", "neighbours shown here"),
+        Tile(thousands(own.mentions), "mentions"),
+        Tile(thousands(own.passages), "passages that mention it or are about it"),
+        Tile(thousands(own.documents), "documents"),
+        Tile(thousands(len(found.neighbours)), "neighbours shown here"),
     )
     note = (
         "It is in too many passages to lead anywhere: searches do not follow it."

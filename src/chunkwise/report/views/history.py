@@ -7,7 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from chunkwise.base.errors import UnknownMetric
-from chunkwise.base.wording import between, counted, did_you_mean, interval, number, points
+from chunkwise.base.wording import (
+    between,
+    counted,
+    did_you_mean,
+    interval,
+    number,
+    points,
+    score,
+    signed_whole,
+    thousands,
+)
 from chunkwise.metrics.registry import help_of, lower_is_better
 from chunkwise.report.charts import ACCENT, CARD, MARK, SOFT, Chart, ChartSize, Spec, above, chart
 from chunkwise.report.sanitize import one_line
@@ -49,7 +59,7 @@ def mean_words(figure: KeptFigure) -> str:
     """Counts whole, scores with three digits."""
     if figure.mean is None:
         return "unscored"
-    return f"{figure.mean:,.0f}" if figure.is_amount else number(figure.mean)
+    return thousands(figure.mean) if figure.is_amount else number(figure.mean)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,24 +271,24 @@ def _moved(before: KeptRun, after: KeptRun, metric: str) -> tuple[MovedQuestion,
     if metric not in before.scores or metric not in after.scores:
         return ()
     first = {
-        question.id: (question, score)
-        for question, score in zip(before.questions, before.scores[metric], strict=True)
+        question.id: (question, value)
+        for question, value in zip(before.questions, before.scores[metric], strict=True)
     }
     found = []
-    for question, score in zip(after.questions, after.scores[metric], strict=True):
+    for question, value in zip(after.questions, after.scores[metric], strict=True):
         other, old = first.get(question.id, (None, None))
         if (
             other is None
             or old is None
-            or score is None
-            or old == score
+            or value is None
+            or old == value
             or other.text != question.text
         ):
             continue
         now, then = ({hit.doc_id: None for hit in each.hits} for each in (question, other))
         found.append(
             MovedQuestion(
-                question.id, question.text, old, score, tuple(id for id in now if id not in then),
+                question.id, question.text, old, value, tuple(id for id in now if id not in then),
                 tuple(id for id in then if id not in now),
             )
         )  # fmt: skip
@@ -412,7 +422,7 @@ def _no_metric(metric: str, runs: Sequence[RunSummary]) -> str:
 def _apart(value: float, other: float) -> str:
     if max(abs(value), abs(other)) <= 1:
         return f"{points(value - other)} points"
-    return f"{value - other:+,.0f}"
+    return signed_whole(value - other)
 
 
 def _alert_words(point: ChartPoint) -> str:
@@ -460,7 +470,7 @@ def _chart(metric: str, found: Sequence[ChartPoint], baseline: float | None) -> 
                 point.row.when,
                 mean_words(point.figure),
                 _ends(point.figure),
-                f"{point.figure.scored:,}" if point.figure.scored else "",
+                thousands(point.figure.scored) if point.figure.scored else "",
                 _limits(point),
                 ", ".join(map(str, point.alerts)),
                 one_line(point.row.changed, 300),
@@ -473,13 +483,13 @@ def _chart(metric: str, found: Sequence[ChartPoint], baseline: float | None) -> 
 def _ends(figure: KeptFigure) -> str:
     if figure.low is None or figure.high is None:
         return "none"
-    return f"{figure.low:.3f} to {figure.high:.3f}"
+    return f"{score(figure.low)} to {score(figure.high)}"
 
 
 def _limits(point: ChartPoint) -> str:
     if point.limit_low is None or point.limit_high is None:
         return ""
-    return f"{point.limit_low:.3f} to {point.limit_high:.3f}"
+    return f"{score(point.limit_low)} to {score(point.limit_high)}"
 
 
 def _over_runs(

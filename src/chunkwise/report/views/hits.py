@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, from_to
 from chunkwise.core import SECTION_SEPARATOR, Document, Hit
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import View
@@ -81,11 +81,11 @@ class HitCard:
             parts.append(f"page {self.page}" if one else f"pages {self.page}–{self.last_page}")
         if self.level:
             several = len(self.doc_ids)
-            more = f" of {several:,} documents" if several > 1 else ""
+            more = f" of {counted(several, 'document')}" if several > 1 else ""
             parts.append(
                 f"summary of {counted(self.passages, 'passage')}{more}, level {self.level}"
             )
-        parts += [f"{self.start:,}–{self.end:,}", counted(self.token_count, "token")]
+        parts += [from_to(self.start, self.end), counted(self.token_count, "token")]
         return " · ".join(parts)
 
     @property
@@ -142,9 +142,9 @@ def _hop(hop: ChainHop) -> HopLine:
     return HopLine(
         hop.name,
         before.text if before else "",
-        f"{before.doc_id} {before.start:,}–{before.end:,}" if before else "",
+        f"{before.doc_id} {from_to(before.start, before.end)}" if before else "",
         hop.after.text,
-        f"{hop.after.doc_id} {hop.after.start:,}–{hop.after.end:,}",
+        f"{hop.after.doc_id} {from_to(hop.after.start, hop.after.end)}",
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import ClassVar
 
-from chunkwise.base.wording import counted, percent
+from chunkwise.base.wording import counted, one_or_many, percent, thousands
 from chunkwise.core import Document
 from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import Figure, MetricAdvice
@@ -78,10 +78,10 @@ BY_KIND = (
 
 def cuts_words(chunks: int, with_issues: int, cuts: int | None) -> str:
     """How many chunks are hurt, and by how many cuts: both are counted once, whatever is wrong there."""
-    said = f"{with_issues:,} of {counted(chunks, 'chunk')}"
+    said = f"{thousands(with_issues)} of {counted(chunks, 'chunk')}"
     if chunks:
         said += f" ({percent(with_issues / chunks)})"
-    said += f" {'begins' if with_issues == 1 else 'begin'} or {'ends' if with_issues == 1 else 'end'} badly"
+    said += one_or_many(with_issues, " begins or ends badly", " begin or end badly")
     return said if cuts is None else f"{said}, at {counted(cuts, 'cut')}"
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import NamedTuple
 
+from chunkwise.base.wording import counted, score
+from chunkwise.evaluation.cost import cost_label, cost_words
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.report.charts import (
     CARD,
@@ -43,7 +45,7 @@ _LABEL = 15
 
 def pareto_chart(sweep: SweepFigures) -> Chart | None:
     """Every configuration over what it costs, on validation, where the front was found."""
-    costs = [("storage", "tokens indexed per token of the documents")]
+    costs = [("storage", cost_label("storage"))]
     if sweep.budget is None:  # within one all read as much
         costs.append(("context_tokens", sweep.context_words))
     panels = [
@@ -54,7 +56,7 @@ def pareto_chart(sweep: SweepFigures) -> Chart | None:
     rows = [
         [
             one_line(each.label, 300),
-            f"{each.validation.mean or 0:.3f}",
+            score(each.validation.mean or 0),
             *_costs(sweep.outcomes.get(each.key)),
         ]
         for each in sweep.tuning.standings
@@ -63,7 +65,8 @@ def pareto_chart(sweep: SweepFigures) -> Chart | None:
     heads = ("on the front", "quality", "storage", sweep.context_words)
     over = " and over ".join(name for name, _ in panels)
     caption = (
-        f"{sweep.tuning.objective} on validation over {over}, {len(panels[0][1])} configurations"
+        f"{sweep.tuning.objective} on validation over {over}, "
+        f"{counted(len(panels[0][1]), 'configuration')}"
     )
     return chart(
         lambda room: _pareto(sweep, panels, room), caption, heads, rows,
@@ -87,7 +90,8 @@ def _pareto_points(sweep: SweepFigures, cost: str) -> list[ParetoPoint]:
         look = special.get(standing.key, FRONT if standing.pareto else OTHER)
         name = outcome.configuration.baseline if standing.key in special else ""
         description = (
-            f"{sweep.short_name(outcome)}: {quality:.3f}, {cost.replace('_', ' ')} {value:,.4g}"
+            f"{sweep.short_name(outcome)}: {score(quality)}, "
+            f"{cost.replace('_', ' ')} {cost_words(cost, value)}"
         )
         found.append(ParetoPoint(look, name if look else "the choice", description, value, quality))
     return sorted(found, key=lambda each: (-each.look, each.cost))
@@ -130,8 +134,8 @@ def _costs(outcome: Outcome | None) -> tuple[str, str]:
         return "", ""
     storage, context = cost_of(outcome, "storage"), cost_of(outcome, "context_tokens")
     return (
-        "" if storage is None else f"{storage:.2f}×",
-        "" if context is None else f"{context:,.0f}",
+        "" if storage is None else cost_words("storage", storage),
+        "" if context is None else cost_words("context_tokens", context),
     )
 
 

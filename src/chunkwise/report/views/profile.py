@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from chunkwise.base.wording import counted, percent, short_number
+from chunkwise.base.wording import counted, percent, short_number, thousands
 from chunkwise.profiling.results import (
     PREVIEW,
     DocumentGroup,
@@ -127,7 +127,7 @@ class ProfileView(View):
         """Document, section and offsets of each place; several in one section together."""
         starts: dict[tuple[str, str], list[str]] = {}
         for place in places:
-            starts.setdefault((place.document, place.section), []).append(f"{place.start:,}")
+            starts.setdefault((place.document, place.section), []).append(thousands(place.start))
         return [(*key, offsets) for key, offsets in starts.items()]
 
 
@@ -203,7 +203,7 @@ def histogram(bins: tuple[SizeBin, ...], noun: str, marks: Mapping[int, float]) 
         lambda room: _columns(shown, noun, marks, room),
         f"Sizes of {noun}s in tokens",
         ("tokens", f"{noun}s"),
-        [(_range(item), f"{item.count:,}") for item in shown],
+        [(_range(item), thousands(item.count)) for item in shown],
         is_half=bool(marks),
     )
 
@@ -278,9 +278,9 @@ def _trimmed(bins: tuple[SizeBin, ...], *, keep: bool) -> tuple[SizeBin, ...]:
 
 def _range(item: SizeBin) -> str:
     return (
-        f"more than {item.above:,}"
+        f"more than {thousands(item.above)}"
         if item.up_to is None
-        else f"{item.above + 1:,} to {item.up_to:,}"
+        else f"{thousands(item.above + 1)} to {thousands(item.up_to)}"
     )
 
 

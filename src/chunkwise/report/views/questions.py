@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, thousands
 from chunkwise.base.wording import score as score_of
 from chunkwise.core import Document
 from chunkwise.evaluation.results import FoundSpan, Missed, QuestionResult, Results
@@ -232,15 +232,15 @@ def score_ranges(results: Results) -> ScoreRanges | None:
         return None
     counts = counted_by_range(known)
     full, between, none, unscored = counts[-1], sum(counts[1:-1]), counts[0], len(scores) - len(known)  # fmt: skip
-    summary = f"{full:,} with the full score, {between:,} in between, {none:,} with none"
-    summary += f", {unscored:,} unscored" if unscored else ""
+    summary = f"{thousands(full)} with the full score, {thousands(between)} in between, {thousands(none)} with none"
+    summary += f", {thousands(unscored)} unscored" if unscored else ""
     return ScoreRanges(
         full, between, none, unscored,
         chart(
             lambda room: _columns(counts, room),
             f"Questions by {results.objective}: {summary}",
             ("score", "questions"),
-            [(name, f"{count:,}") for (_, name), count in zip(_RANGES, counts, strict=True)],
+            [(name, thousands(count)) for (_, name), count in zip(_RANGES, counts, strict=True)],
         ),
     )  # fmt: skip
 
@@ -259,7 +259,8 @@ def counted_by_range(scores: Sequence[float]) -> list[int]:
 def _columns(counts: Sequence[int], room: ChartSize) -> Spec:
     short = [short for short, _ in _RANGES]
     columns = [
-        {"score": short, "count": count, "label": f"{count:,}", "description": f"{name}: {counted(count, 'question')}"}
+        {"score": short, "count": count, "label": thousands(count),
+         "description": f"{name}: {counted(count, 'question')}"}
         for (short, name), count in zip(_RANGES, counts, strict=True)
     ]  # fmt: skip
     colour = {

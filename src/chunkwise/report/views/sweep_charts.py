@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from chunkwise.base.wording import interval, points, points_between
+from chunkwise.base.wording import counted, interval, points, points_between, score, thousands
 from chunkwise.evaluation.results import Figure
 from chunkwise.report.charts import (
     ACCENT,
@@ -65,7 +65,7 @@ class SweepFigures:
     @property
     def context_words(self) -> str:
         """What the tokens of context are called: where the objective has a budget, no more than that is read."""
-        most = "" if self.budget is None else f", at most {self.budget:,}"
+        most = "" if self.budget is None else f", at most {thousands(self.budget)}"
         return f"tokens of context a question{most}"
 
     def quality(self, key: str) -> Figure | None:
@@ -105,7 +105,7 @@ class SweepFigures:
 
 def mean_words(figure: Figure | None) -> str:
     """A mean with three digits; empty where there is none."""
-    return "" if figure is None or figure.mean is None else f"{figure.mean:.3f}"
+    return "" if figure is None or figure.mean is None else score(figure.mean)
 
 
 def interval_words(figure: Figure | None) -> str:
@@ -146,11 +146,12 @@ def budget_chart(sweep: SweepFigures) -> Chart | None:
     ]
     if len(budgets) < 2 or not shown:
         return None
-    caption = f"Recall within {budgets[0]:,} to {budgets[-1]:,} tokens of context for {len(shown)} configurations"
+    within = f"{thousands(budgets[0])} to {counted(budgets[-1], 'token')}"
+    caption = f"Recall within {within} of context for {counted(len(shown), 'configuration')}"
     return chart(
         lambda room: _curves(shown, budgets, room),
         caption,
-        ["configuration", *(f"{own:,} tokens" for own in budgets)],
+        ["configuration", *(counted(own, "token") for own in budgets)],
         [
             [one_line(name, 200), *(_numbers(figure) for figure in figures)]
             for name, figures in shown
@@ -162,8 +163,8 @@ def _curves(shown: Curves, budgets: list[int], room: ChartSize) -> Spec:
     letters = 44 if room.narrow else 56
     keys = [series_key(at, name, letters) for at, (name, _) in enumerate(shown)]
     points = [
-        {"series": key, "budget": f"{budget:,}", "mean": figure.mean, "low": figure.low, "high": figure.high,
-         "description": one_line(f"{name}, {budget:,} tokens: {_numbers(figure)}", 300), **look(at)}
+        {"series": key, "budget": thousands(budget), "mean": figure.mean, "low": figure.low, "high": figure.high,
+         "description": one_line(f"{name}, {counted(budget, 'token')}: {_numbers(figure)}", 300), **look(at)}
         for at, (key, (name, figures)) in enumerate(zip(keys, shown, strict=True))
         for budget, figure in zip(budgets, figures, strict=True)
         if figure and figure.mean is not None
@@ -178,7 +179,7 @@ def _curves(shown: Curves, budgets: list[int], room: ChartSize) -> Spec:
     beside = {"field": "series", "type": "nominal", "scale": {"domain": keys}}
     x = {
         # Budgets stand at equal distances: each is about twice the one before.
-        "field": "budget", "type": "ordinal", "sort": [f"{own:,}" for own in budgets],
+        "field": "budget", "type": "ordinal", "sort": [thousands(own) for own in budgets],
         "axis": {"title": "tokens of context a question"},
         "scale": {"paddingInner": 0.4 if room.narrow else 0.7, "paddingOuter": 0.25},
     }  # fmt: skip
@@ -435,7 +436,7 @@ def value_order(value: str) -> tuple[float, str]:
 def weight_chart(fit: WeightFit, objective: str) -> Chart:
     """The weights of several sizes that were tried; its table is the page's own, which marks what was kept."""
     caption = f"Mean {one_line(objective, 40)} on the questions that choose"
-    rows = [(one_line(label, 120), f"{mean:.3f}") for label, mean in fit.tried]
+    rows = [(one_line(label, 120), score(mean)) for label, mean in fit.tried]
     return chart(
         lambda room: _weights(fit, caption, room), caption, ("weights", "mean"), rows, is_half=True
     )
@@ -445,7 +446,7 @@ def _weights(fit: WeightFit, title: str, room: ChartSize) -> Spec:
     """The one that was kept is full."""
     rows: list[Spec] = [
         {"row": row_key(at, label, 26), "mean": mean, "kept": "kept" if label == fit.kept else "tried",
-         "description": one_line(f"{label}: {mean:.3f}", 160)}
+         "description": one_line(f"{label}: {score(mean)}", 160)}
         for at, (label, mean) in enumerate(fit.tried)
     ]  # fmt: skip
     kept = {

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import plural, points, points_between, short_number
+from chunkwise.base.wording import (
+    counted,
+    plural,
+    points,
+    points_between,
+    seconds_taken,
+    thousands,
+)
+from chunkwise.evaluation.cost import cost_label, cost_words
 from chunkwise.evaluation.results import Figure, Json
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.records.json import WrongType, read_as
@@ -49,15 +57,9 @@ from chunkwise.tuning.sweep_result import (
 )
 
 _MOST_REASONS = 200
-_COSTS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
-    ("chunks", "chunks", "{:,.0f}".format),
-    ("mean_tokens", "tokens a chunk, mean", "{:,.0f}".format),
-    ("median_tokens", "tokens a chunk, median", "{:,.0f}".format),
-    ("p95_tokens", "tokens at most in 95 % of the chunks", "{:,.0f}".format),
-    ("max_tokens", "tokens in the longest chunk", "{:,.0f}".format),
-    ("storage", "tokens indexed per token of the documents", "{:.2f}×".format),
-    ("tokens_embedded", "tokens embedded", short_number),
-)
+_COSTS = (
+    "chunks", "mean_tokens", "median_tokens", "p95_tokens", "max_tokens", "storage", "tokens_embedded",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +231,8 @@ class TuningView(View):
     def reported_on(self) -> str:
         """The questions that figures are of, in words."""
         if self.split == "test":
-            return f"on the {self.split_count:,} test questions"
-        return f"on the {self.split_count:,} questions that choose"
+            return f"on the {counted(self.split_count, 'test question')}"
+        return f"on the {counted(self.split_count, 'question')} that choose"
 
     def levers_that(self, moves: bool) -> list[Lever]:
         """Those that move the objective, or do not; the strongest first."""
@@ -341,16 +343,16 @@ def _tiles(figures: SweepFigures) -> tuple[Tile, ...]:
     tied = sum(each.tied for each in tuning.standings)
     if tied:
         entrants = sum(not each.aside for each in tuning.standings)
-        name = f"of {entrants:,} that may be chosen are tied with the best"
-        tiles.append(Tile(f"{tied:,}", name))
+        name = f"of {thousands(entrants)} that may be chosen are tied with the best"
+        tiles.append(Tile(thousands(tied), name))
     if figures.chosen:
-        for name, shown, unit in (
-            ("storage", "{:.2f}×", "tokens indexed per token"),
-            ("context_tokens", "{:,.0f}", figures.context_words),
+        for name, unit in (
+            ("storage", "tokens indexed per token"),
+            ("context_tokens", figures.context_words),
         ):
             value = cost_of(figures.chosen, name)
             if value is not None:
-                tiles.append(Tile(shown.format(value), unit))
+                tiles.append(Tile(cost_words(name, value), unit))
     return tuple(tiles)
 
 
@@ -377,12 +379,12 @@ def _defaults(figures: SweepFigures) -> tuple[DefaultComparison, ...]:
 def _costs(figures: SweepFigures) -> CostTable | None:
     columns = ([figures.chosen] if figures.chosen else []) + figures.baselines()
     unique = list({each.configuration.key: each for each in columns}.values())
-    kinds = (*_COSTS, ("context_tokens", figures.context_words, "{:,.0f}".format))
+    kinds = {name: cost_label(name) for name in _COSTS} | {"context_tokens": figures.context_words}
     rows = []
-    for name, label, shown in kinds:
+    for name, label in kinds.items():
         values = [cost_of(each, name) for each in unique]
         if any(value is not None for value in values):
-            cells = tuple("–" if value is None else shown(value) for value in values)
+            cells = tuple("–" if value is None else cost_words(name, value) for value in values)
             rows.append(CostRow(label, cells))
     if not rows:
         return None
@@ -393,13 +395,15 @@ def _sweep_tiles(figures: SweepFigures) -> tuple[Tile, ...]:
     """What the sweep itself took."""
     tuning = figures.tuning
     tiles = [
-        Tile(f"{seconds:,.1f} s", one_line(f"to {stage}" if stage.islower() else stage, 60))
+        Tile(seconds_taken(seconds), one_line(f"to {stage}" if stage.islower() else stage, 60))
         for stage, seconds in tuning.timing.items()
     ]
     if done := len(tuning.outcomes):
         again = sum(each.aside.startswith(TWIN) for each in tuning.standings)
-        beside = f", {again:,} of them once more with vectors of their own" if again else ""
-        tiles.insert(0, Tile(f"{done:,}", f"{plural(done, 'configuration')} measured{beside}"))
+        beside = (
+            f", {thousands(again)} of them once more with vectors of their own" if again else ""
+        )
+        tiles.insert(0, Tile(thousands(done), f"{plural(done, 'configuration')} measured{beside}"))
     return tuple(tiles)
 
 

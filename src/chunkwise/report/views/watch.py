@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 from chunkwise.base.wording import (
     counted,
+    from_to,
     listed,
     percent,
     points,
     points_between,
     score,
+    thousands,
+    two_digits,
     with_interval,
 )
 from chunkwise.report.sanitize import one_line
@@ -138,13 +141,13 @@ def _notes(outcome: WatchOutcome, left_out: Sequence[str]) -> list[str]:
         )
     if not outcome.paired:
         found.append(
-            f"the questions are others ({outcome.common:,} in both runs): means are compared, not question by "
+            f"the questions are others ({thousands(outcome.common)} in both runs): means are compared, not question by "
             "question, and only a larger fall can be shown"
         )  # fmt: skip
     elif outcome.common < max(asked := len(outcome.run.questions), outcome.asked_then):
         found.append(
-            f"compared on the {counted(outcome.common, 'question')} that both runs ask alike, of {asked:,} now and "
-            f"{outcome.asked_then:,} then"
+            f"compared on the {counted(outcome.common, 'question')} that both runs ask alike, of "
+            f"{thousands(asked)} now and {thousands(outcome.asked_then)} then"
         )
     learning = [chart for chart in outcome.charts.values() if chart.is_learning]
     if learning:
@@ -279,7 +282,7 @@ def _passage_lines(question: LostQuestion, excerpts: Excerpts | None) -> list[st
     ):
         for hit in hits[:_PASSAGES]:
             text = excerpts.of(hit, is_new=is_new) if excerpts else ""
-            place = f"{one_line(hit.doc_id, 80)} {hit.start:,}–{hit.end:,}"
+            place = f"{one_line(hit.doc_id, 80)} {from_to(hit.start, hit.end)}"
             lines.append(f"    {word}: {place}{f' “{text}”' if text else ''}")
     return lines
 
@@ -305,7 +308,11 @@ def drift_lines(corpus: Sequence[DriftFigure], live: QuestionDrift | None) -> li
             f"  new words: {', '.join(one_line(word, 30) for word in live.frequent_new_words)}"
         )
     for each in live.examples:
-        near = f" ({each.similarity:.2f} to “{one_line(each.nearest, 60)}”)" if each.nearest else ""
+        near = (
+            f" ({two_digits(each.similarity)} to “{one_line(each.nearest, 60)}”)"
+            if each.nearest and each.similarity is not None
+            else ""
+        )
         documents = ", ".join(one_line(id, 60) for id in each.documents) or "nothing"
         lines.append(f"  {one_line(each.text, 100)}{near}: nearest documents {documents}")
     return lines

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.wording import thousands
 from chunkwise.core import Document
 from chunkwise.retrieval.ann_recall import Recall, recall_of
 from chunkwise.retrieval.bm25 import K1, B
@@ -67,7 +68,8 @@ class StoredIndex(LocalIndex):
         arrays = FetchedArrays(self.store, state.settings)
         if len(arrays.about) != state.documents:
             raise DamagedIndex(
-                "the number of documents", f"{len(arrays.about):,} of {state.documents:,} are there"
+                "the number of documents",
+                f"{thousands(len(arrays.about))} of {thousands(state.documents)} are there",
             )
         for name in ("_bm25", "_atom_table", "_metadata"):
             self.__dict__.pop(name, None)  # made of the arrays there were

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.wording import thousands
 
 SECONDS = 20.0
 """For which a writer has the index unless it says that it is still there."""
@@ -56,8 +57,8 @@ class Lease:
                 return
             if time.monotonic() >= until:
                 raise ChunkwiseError(
-                    f"{self._shown} is being written by {holder.partition(',')[0] or 'another'}; waited {wait:.0f} s: "
-                    "try again when it is done"
+                    f"{self._shown} is being written by {holder.partition(',')[0] or 'another'}; "
+                    f"waited {thousands(wait)} s: try again when it is done"
                 )
             time.sleep(LOOK_AGAIN)
 

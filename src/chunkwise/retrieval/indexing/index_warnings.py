@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from chunkwise.base.wording import counted, main_reason
+from chunkwise.base.wording import counted, main_reason, one_or_many, thousands
 from chunkwise.chunkers import Strategy
 from chunkwise.models.cache import CachedEmbedder
 from chunkwise.models.embed.embedder import Embedder, Windowed
@@ -66,12 +66,12 @@ class LongTexts:
             return ()
         window = self._model.window
         how = (
-            f"cut off after {window:,} tokens"
+            f"cut off after {counted(window, 'token')}"
             if self._model.long == "truncate"
             else "read in windows and averaged"
         )
-        many = f"{self._long:,} of {self._texts:,} texts {'is' if self._long == 1 else 'are'}"
-        return (f"{many} longer than {self._name}'s window of {window:,} tokens: {how}",)
+        many = f"{thousands(self._long)} of {counted(self._texts, 'text')} {one_or_many(self._long, 'is', 'are')}"
+        return (f"{many} longer than {self._name}'s window of {counted(window, 'token')}: {how}",)
 
 
 class ForeignDocuments:
@@ -97,7 +97,7 @@ class ForeignDocuments:
         if count < _FOREIGN * max(self._read, 1):
             return ()
         languages = " or ".join(code for code, _ in self._foreign.most_common(3))
-        many = f"{count:,} of {self._read:,} documents {'is' if count == 1 else 'are'}"
+        many = f"{thousands(count)} of {counted(self._read, 'document')} {one_or_many(count, 'is', 'are')}"
         return (
             f"{many} in another language than {self._name} was made for ({languages}): there words find most, "
             f"and vectors little; {self._other_model()}",

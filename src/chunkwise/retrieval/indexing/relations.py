@@ -13,7 +13,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from chunkwise.base.wording import counted, main_reason
+from chunkwise.base.wording import counted, main_reason, thousands
 from chunkwise.core import Document, OnProgress
 from chunkwise.models.llm.client import LlmClient, cleaned_answer
 from chunkwise.models.llm.cost import LlmEstimate
@@ -131,9 +131,11 @@ class RelationTally:
         if self.kept or self.dropped:
             said = f"{counted(self.kept, 'relation')} of names, each with its quote"
             why = ", ".join(
-                f"{count:,} since {reason}" for reason, count in self.dropped.most_common()
+                f"{thousands(count)} since {reason}" for reason, count in self.dropped.most_common()
             )
-            found.append(f"{said}; {self.dropped.total():,} more left out: {why}" if why else said)
+            found.append(
+                f"{said}; {thousands(self.dropped.total())} more left out: {why}" if why else said
+            )
         if self.unread:
             passages = counted(self.unread.total(), "passage")
             why = main_reason(self.unread)

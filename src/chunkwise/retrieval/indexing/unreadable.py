@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, one_or_many
 from chunkwise.documents.formats.records_as_documents import NoText
 
 _SHOWN = 3
@@ -73,7 +73,7 @@ class UnreadableSources:
             (others if self._is_unread(whole(self._sources[id])) else parts).append(id)
         told = []
         if others:
-            its = "its source" if len(others) == 1 else "their sources"
+            its = one_or_many(len(others), "its source", "their sources")
             told.append(
                 f"{_stay(others)}, since {its} could not be read this time: {_some(others)}"
             )
@@ -86,7 +86,7 @@ class UnreadableSources:
 
 
 def _stay(ids: list[str]) -> str:
-    stay = "stays as it was" if len(ids) == 1 else "stay as they were"
+    stay = one_or_many(len(ids), "stays as it was", "stay as they were")
     return f"{counted(len(ids), 'document')} {stay}"
 
 

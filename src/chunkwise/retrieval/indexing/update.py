@@ -9,7 +9,7 @@ from functools import cache, cached_property, partial
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, UnreadableDocument
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, thousands
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import Chunked, chunk_changed, under_id
 from chunkwise.core import Document, OnProgress
@@ -54,7 +54,9 @@ class Changes:
 
     def __str__(self) -> str:
         counts = ("added", "changed", "removed", "unchanged", "skipped")
-        told = [f"{getattr(self, name):,} {name}" for name in counts if getattr(self, name)]
+        told = [
+            f"{thousands(getattr(self, name))} {name}" for name in counts if getattr(self, name)
+        ]
         return ", ".join(told) or "no documents"
 
 
@@ -300,11 +302,14 @@ def _in_segments(resolved: ResolvedSettings) -> bool:
 
 
 def _nothing(skipped: int, documents: int) -> ChunkwiseError:
-    why = f"no document could be read ({skipped:,} skipped)" if skipped else "there is no document"
+    why = (
+        f"no document could be read ({thousands(skipped)} skipped)"
+        if skipped
+        else "there is no document"
+    )
     if not documents:
         return ChunkwiseError(f"{why}: no index is made; look at the inputs")
-    noun = "document" if documents == 1 else "documents"
-    stays = f"{why}: the index stays as it was, with {documents:,} {noun}; look at the inputs"
+    stays = f"{why}: the index stays as it was, with {counted(documents, 'document')}; look at the inputs"
     if not skipped:  # what cannot be read is never taken for nothing
         stays += ", or empty it with rebuild=True (chunkwise index --rebuild)"
     return ChunkwiseError(stays)

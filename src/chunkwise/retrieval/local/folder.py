@@ -15,6 +15,7 @@ from pathlib import Path
 from chunkwise.base.atomic_files import says_what_it_writes, sync_folder
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.untrusted import refuse_links
+from chunkwise.base.wording import thousands
 from chunkwise.core import OnProgress
 from chunkwise.retrieval.errors import REMEDY
 from chunkwise.retrieval.local import manifest as files_module
@@ -88,7 +89,7 @@ def _acquire(handle: int, path: Path, wait: float, advance: OnProgress | None) -
         holder = _holder(handle)
         if time.monotonic() >= until:
             raise ChunkwiseError(
-                f"{path.parent} is being written by {holder}; waited {wait:.0f} s: try again when it is done"
+                f"{path.parent} is being written by {holder}; waited {thousands(wait)} s: try again when it is done"
             )
         if advance:
             advance(0, f"waiting for {holder}")

@@ -18,7 +18,7 @@ from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.own_files import INDEX_FILE
 from chunkwise.base.untrusted import refuse_links
-from chunkwise.base.wording import shown
+from chunkwise.base.wording import counted, shown, thousands
 from chunkwise.retrieval.errors import REBUILD, REMEDY
 from chunkwise.retrieval.local.columns import CODES, Array, Arrays, expected, expected_codes
 from chunkwise.retrieval.settings import Settings, read_settings
@@ -166,7 +166,9 @@ def map_column(path: Path, stored: StoredColumn) -> Array:
     refuse_links((path,))
     size = path.stat().st_size
     if size != stored.size:
-        raise ChunkwiseError(f"{path} has {size:,} bytes and should have {stored.size:,}: {REMEDY}")
+        raise ChunkwiseError(
+            f"{path} has {counted(size, 'byte')} and should have {thousands(stored.size)}: {REMEDY}"
+        )
     if not size:  # nothing cannot be mapped
         return np.empty(stored.shape, stored.dtype)
     if size <= _SMALL:

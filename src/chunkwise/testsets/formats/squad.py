@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.wording import thousands
 from chunkwise.core import Document, Passage, Query, Reference
 from chunkwise.documents.formats.squad import (
     BadSquadEntry,
@@ -118,7 +119,8 @@ def _draft(
             found = _start(paragraph.context, said, at)
             if found != at:
                 mended.append(
-                    f"its answer {shown_quote(said)} does not stand at {at:,} of its paragraph, but at {found:,}"
+                    f"its answer {shown_quote(said)} does not stand at {thousands(at)} of its paragraph, "
+                    f"but at {thousands(found)}"
                 )
             start = paragraph.start + found
             places.setdefault(Passage(paragraph.document, start, start + len(said)), said)
@@ -141,7 +143,7 @@ def _start(context: str, said: str, at: int) -> int:
     times = context.count(said)
     if times != 1:
         raise WrongField(
-            f"its answer {said[:60]!r} does not stand at {at:,} of its paragraph,"
+            f"its answer {said[:60]!r} does not stand at {thousands(at)} of its paragraph,"
             f" {'but at several other places' if times else 'nor anywhere else'}"
         )
     return context.index(said)

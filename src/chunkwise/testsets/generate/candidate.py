@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Literal, NamedTuple, get_args
 
+from chunkwise.base.wording import thousands
 from chunkwise.chunkers.check_pieces import merged_spans
 from chunkwise.core import Document, Fact, Passage, Query, Reference, Span
 from chunkwise.testsets.generate.plan import QuestionType
@@ -274,7 +275,7 @@ class QuestionTally:
 
     @property
     def note(self) -> str:
-        return f"{self.kept.total():,} kept, {self.all_dropped.total():,} dropped"
+        return f"{thousands(self.kept.total())} kept, {thousands(self.all_dropped.total())} dropped"
 
 
 Ending = Literal["enough", "rules", "cost", "passages", "calls", "silence"]

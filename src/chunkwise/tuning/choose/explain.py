@@ -12,6 +12,9 @@ from chunkwise.base.wording import (
     percent,
     points,
     points_between,
+    score,
+    thousands,
+    two_digits,
     with_interval,
 )
 from chunkwise.core import Query
@@ -59,7 +62,7 @@ def few_choose(chose: int, all_of_them: int) -> str:
     if not all_of_them or chose >= FEW:
         return ""
     return (
-        f"only {chose:,} of {counted(all_of_them, 'question')} can choose, "
+        f"only {thousands(chose)} of {counted(all_of_them, 'question')} can choose, "
         "and so few show large differences alone: "
         f"{FEW} or more are needed"
     )
@@ -149,7 +152,7 @@ def _of_the_choice(findings: Findings) -> Iterator[str]:
     entrants = len(findings.score_table.entrants)
     if findings.tied > max(2, entrants // 4):
         needed = findings.ties.needed
-        more = f"; about {needed:,} would separate the first two" if needed else ""
+        more = f"; about {thousands(needed)} would separate the first two" if needed else ""
         yield (
             f"{findings.tied} of {entrants} configurations that may be chosen cannot be told apart on "
             f"{counted(findings.ties.questions, 'question')}{more}."
@@ -176,7 +179,9 @@ def _of_vectors(findings: Findings) -> Iterator[str]:
     if "kendall_tau" in findings.agreement:
         count = counted(int(findings.agreement["configurations"]), "configuration")
         tau = findings.agreement["kendall_tau"]
-        said += f"; both rank {count} alike with Kendall's tau {tau:.2f} (1: the same order)"
+        said += (
+            f"; both rank {count} alike with Kendall's tau {two_digits(tau)} (1: the same order)"
+        )
     yield f"{said}."
 
 
@@ -295,7 +300,7 @@ def _why(findings: Findings) -> str:
     on_these = ""
     if findings.nested:
         own = findings.standing.validation.mean
-        on_these = f" On the {chose} that chose it, it has {own:.3f}, which flatters."
+        on_these = f" On the {chose} that chose it, it has {score(own)}, which flatters."
     if entrants == 1:
         return f"It is the only configuration that could be chosen.{on_these}"
     if findings.tied == 1 and findings.standing.tied:

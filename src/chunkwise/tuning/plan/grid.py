@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, get_args
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.registry import Registry
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers import Chunker, Strategy, get_strategy, strategies
 from chunkwise.chunkers.packing.overlap import overlap_tokens
 from chunkwise.chunkers.parent_child import ParentChildChunker
@@ -76,10 +76,10 @@ def check_amount(grid: Grid) -> None:
         raise InvalidParameter(f"the grid lacks {lacks[0]}; at least one is needed")
     amount = len(grid.names) * prod(len(values) for _, values in grid.values)
     if amount > MOST:
-        sizes = " × ".join(f"{len(values):,} {name}" for name, values in grid.values)
+        sizes = " × ".join(f"{thousands(len(values))} {name}" for name, values in grid.values)
         raise InvalidParameter(
-            f"the grid has {amount:,} combinations ({counted(len(grid.names), 'name')} × {sizes}); the most allowed "
-            f"are {MOST:,}: take fewer values, or several smaller grids"
+            f"the grid has {counted(amount, 'combination')} ({counted(len(grid.names), 'name')} × {sizes}); "
+            f"the most allowed are {thousands(MOST)}: take fewer values, or several smaller grids"
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from chunkwise.base import spec
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers.parent_child import ParentChildChunker
 from chunkwise.evaluation.pipeline import (
     DECLARATION,
@@ -167,7 +168,7 @@ def plan_pipeline(sweep: Sweep) -> Plan:
     left_out: tuple[NotTried, ...] = ()
     if count > len(tried):
         left_out = (NotTried(
-            f"{count - len(tried):,} of {count:,} combinations",
+            f"{thousands(count - len(tried))} of {counted(count, 'combination')}",
             "they are too many; every value is tried beside the usual ones of the others, and some combinations by "
             "chance: declare fewer values, or name some in brackets",
         ),)  # fmt: skip

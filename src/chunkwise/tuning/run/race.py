@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.wording import counted, points
+from chunkwise.base.wording import counted, points, thousands
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.stats.intervals import upper_limits
 from chunkwise.tuning.sweep import Configuration
@@ -61,7 +61,7 @@ class Race:
             return ""
         return (
             f"dropped after {counted(len(asked), 'question')}: {points(-gains.mean(), plus=False)} points behind "
-            f"{self.label}, by chance once in {1 / CHANCE:,.0f} times"
+            f"{self.label}, by chance once in {thousands(1 / CHANCE)} times"
         )
 
     def _chooses(self, at: int) -> bool:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.progress import Stages, unwatched
+from chunkwise.base.wording import thousands
 from chunkwise.base.workers import (
     Cluster,
     Jobs,
@@ -318,9 +319,7 @@ def run_plan(
             advance(1, outcome.configuration.label)
             if on_outcome is not None:
                 on_outcome(outcome)
-    undone = (
-        f"not run: the time it was given ({deadline or 0:,.0f} s) was over before its turn came"
-    )
+    undone = f"not run: the time it was given ({thousands(deadline or 0)} s) was over before its turn came"
     return [known.get(each.key) or Outcome(each, error=undone) for each in plan.configurations]
 
 
