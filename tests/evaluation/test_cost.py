@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chunkwise.evaluation.cost import chunk_cost
+import chunkwise
+from chunkwise.evaluation.cost import COSTS, chunk_cost, cost_label, cost_words, index_cost
 
 
 def test_the_figures_of_a_few_chunks() -> None:
@@ -23,6 +24,17 @@ def test_the_figures_of_a_few_chunks() -> None:
         "indexed_tokens": 200,
         "storage": 2.5,
     }
+
+
+def test_every_cost_of_a_run_has_its_words() -> None:
+    index = chunkwise.index(
+        [chunkwise.Document("a", "One sentence. Another one.")], embedder="none"
+    )
+    assert {*index_cost(index)} == {*COSTS}
+    assert [cost_words(name, 1234.5) for name in ("chunks", "storage", "index_bytes")] == [
+        "1,234", "1,234.50×", "0.0 MB",
+    ]  # fmt: skip
+    assert (cost_label("of_others"), cost_words("of_others", 2e6)) == ("of others", "2M")
 
 
 def test_nothing_has_no_mean() -> None:

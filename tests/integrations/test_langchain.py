@@ -193,7 +193,7 @@ def test_headings_and_parents_are_told() -> None:
         (lambda: ChunkwiseTextSplitter("sentences", nothing=1), "has no parameter 'nothing'"),
         (lambda: ChunkwiseTextSplitter("sentence"), "did you mean sentences"),
         (lambda: ChunkwiseTextSplitter(chunkwise.get_strategy("words"), chunk_size=3), "made already"),
-        (lambda: ChunkwiseTextSplitter().create_documents(["a"], [{}, {}]), "2 metadatas for 1 texts"),
+        (lambda: ChunkwiseTextSplitter().create_documents(["a"], [{}, {}]), "2 metadatas for 1 text"),
         (lambda: ChunkwiseTextSplitter(SEPARATORS, keep_separator=False), "keep_separator is False; .* leave it out"),
         (lambda: ChunkwiseTextSplitter(SEPARATORS, keep_separator="end"), "keep_separator is 'end'"),
         (lambda: ChunkwiseTextSplitter(SEPARATORS, strip_whitespace=False), "strip_whitespace is False; .* leave it"),

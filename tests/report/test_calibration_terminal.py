@@ -9,7 +9,7 @@ from rich.console import Console
 from chunkwise.core import Document, Hit, Query, Score
 from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement, KnownPairs
 from chunkwise.metrics.judges.calibration import Calibration, Cost, Threshold, Verdict, calibration
-from chunkwise.report.terminal.calibration import cost_words, render_calibration
+from chunkwise.report.terminal.calibration import render_calibration, verdict_cost_words
 from chunkwise.report.views.calibration import calibration_view, warning_of
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold]loud[/bold]\nnext\u202eline"
@@ -79,13 +79,13 @@ def test_presumed_and_disputed_passages_are_said_to_be_so() -> None:
     ("cost", "words"),
     [
         (Cost(500, 123_456, 2_000, 0.1234, 3.26), "500 calls, 123k tokens read, 2,000 written, $0.12, 3.3 minutes"),
-        (Cost(1, 10, 1, None, 600), "1 call, 10 tokens read, 1 written, an unknown amount of money, 10.0 hours"),
+        (Cost(1, 10, 1, None, 600), "1 call, 10 tokens read, 1 written, at a price that is not known, 10.0 hours"),
         (Cost(1, 10, 1, 0.00234), "1 call, 10 tokens read, 1 written, $0.0023"),
         (Cost(minutes=0.01), "no money, a few seconds"),
     ],
 )  # fmt: skip
 def test_costs_in_words(cost: Cost, words: str) -> None:
-    assert cost_words(cost) == words
+    assert verdict_cost_words(cost) == words
 
 
 def test_nothing_but_unscored_has_no_table_and_a_warning() -> None:

@@ -208,7 +208,7 @@ def test_what_was_left_out_is_said() -> None:
 
 def test_a_figure_that_one_run_lacks_is_a_dash(two: Comparison) -> None:
     bare = dataclasses.replace(two, figures={"storage": (1.25, None)})
-    assert drawn(bare).splitlines()[-1] == "  storage  1.250      -"
+    assert drawn(bare).splitlines()[-1] == "  storage  1.25×      -"
     assert "Whole runs" not in drawn(dataclasses.replace(two, figures={}))
 
 

@@ -46,7 +46,7 @@ def test_the_textbook_table() -> None:
 
 
 def test_verdicts_are_paired() -> None:
-    with pytest.raises(InvalidParameter, match="1 verdicts and 2"):
+    with pytest.raises(InvalidParameter, match="1 verdict and 2"):
         agreement([True], [True, False])
 
 

@@ -68,7 +68,7 @@ def test_vectors_of_another_length_are_refused_before_anything_is_written(tmp_pa
     server = Pinecone(dimensions=1536)
     with (
         serving(server) as place,
-        pytest.raises(InvalidParameter, match="1536 numbers, these have 3"),
+        pytest.raises(InvalidParameter, match="1,536 numbers, these have 3"),
     ):
         chunkwise.push(chunk_file(tmp_path, ROWS), f"pinecone://{place}")
     assert server.kept == {}
@@ -106,7 +106,7 @@ def test_rows_that_are_none_are_told_and_the_rest_goes_on(here: Run, tmp_path: P
         "was there before",
         "no text",
         "no list of numbers",
-        "its vector has 1 numbers",
+        "its vector has 1 number",
         "all zeros",
     ):
         assert told in done.stderr

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.wording import as_set
 
 VARIABLE = "CHUNKWISE_LIMITS"
 """The limits where nobody gives any."""
@@ -55,7 +56,7 @@ class LimitExceeded(ChunkwiseError):
         allowed = limits.seconds
         if allowed is None:
             return cls("takes more processor time to read than the system allows (ulimit -t)")
-        return cls._of(f"more than {allowed:g} s of processor time", f"time={2 * allowed:g}s")
+        return cls._of(f"more than {as_set(allowed)} s of processor time", f"time={2 * allowed:g}s")
 
     @classmethod
     def _of(cls, what: str, more: str) -> LimitExceeded:

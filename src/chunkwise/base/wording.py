@@ -135,6 +135,12 @@ def as_set(value: float) -> str:
     return f"{value:,.10g}"
 
 
+def target(value: float) -> str:
+    """The level a metric is held to: "0.70", or as many digits as it was set with."""
+    shown = as_set(value)
+    return shown if len(shown) > len("0.70") else two_digits(value)
+
+
 def times(value: float) -> str:
     """How often as much: "1.25×"."""
     return f"{value:,.2f}×"

@@ -33,8 +33,9 @@ def check_summary(piece: Piece, where: str) -> None:
     spans = piece.summarised
     if not 0 < piece.level <= _MOST_LEVELS or not piece.summary.strip() or not spans:
         raise BrokenContract(
-            f"{where}: a piece of level {piece.level} with the summary {piece.summary[:60]!r} of {len(spans)} places; "
-            f"a summary has a level from 1 to {_MOST_LEVELS}, a text, and the places it stands for"
+            f"{where}: a piece of level {piece.level} with the summary {piece.summary[:60]!r} "
+            f"of {counted(len(spans), 'place')}; a summary has a level from 1 to {_MOST_LEVELS}, "
+            "a text, and the places it stands for"
         )
     apart = all(left.end <= right.start for left, right in pairwise(spans))
     filled = all(start < end for start, end in spans)

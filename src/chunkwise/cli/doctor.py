@@ -176,7 +176,7 @@ def _python() -> Check:
     from chunkwise.base.workers import cores
 
     machine = f"{platform.system()} {platform.machine()}"
-    detail = f"{platform.python_version()} on {machine}, {cores()} cores"
+    detail = f"{platform.python_version()} on {machine}, {counted(cores(), 'core')}"
     state: CheckState = "works" if sys.version_info >= (3, 11) else "fails"
     return Check("machine", "Python", state, f"{detail}; chunkwise {__version__}", needed=True)
 
@@ -290,7 +290,7 @@ def _embedding() -> Check:
         reason = _excerpt(f"{type(error).__name__}: {error}")
         again = f"pip install --force-reinstall 'chunkwise[{NEEDED_EXTRA}]'"
         return Check("model", "embedding", "fails", reason, again, needed=True)
-    detail = f"a sentence to {vectors.shape[1]} numbers in {milliseconds(took)}"
+    detail = f"a sentence to {counted(vectors.shape[1], 'number')} in {milliseconds(took)}"
     if not right > wrong + 0.1:
         detail += (
             f", but an answer scores {two_digits(right)} and another sentence {two_digits(wrong)}"

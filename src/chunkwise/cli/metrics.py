@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chunkwise.base.wording import as_set
+from chunkwise.base.wording import as_set, target
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, stdout_console
@@ -132,7 +132,7 @@ def facts_of(metric: Metric) -> str:
     told = [f"{metric.better} is better, {as_set(low)} to {as_set(high)}"]
     if aims := metric.aims:
         side = "under" if aims.lower_is_better else "over"
-        told.append(f"good {side} {as_set(aims.good)}, excellent {side} {as_set(aims.excellent)}")
+        told.append(f"good {side} {target(aims.good)}, excellent {side} {target(aims.excellent)}")
     if metric.per == "chunking":
         told.append("of the whole chunking")
     if metric.needs:

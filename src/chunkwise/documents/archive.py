@@ -166,7 +166,7 @@ def _zip_members(source: Source, handle: BinaryIO, on_unreadable: OnUnreadable) 
                     continue
                 yield from _unpacked(source.id, source.origin, below, data, on_unreadable)
         if refused > _REFUSED_LINES:
-            why = f"... and {refused - _REFUSED_LINES} more files that are too large"
+            why = f"... and {counted(refused - _REFUSED_LINES, 'more file')} that are too large"
             on_unreadable(UnreadableDocument(source.origin, why))
 
 

@@ -327,7 +327,7 @@ def compare(
     given = _runs(runs)
     if sources and len(sources) != len(given):
         raise InvalidParameter(
-            f"{len(sources)} sources of {len(given)} runs; name one file a run, or none"
+            f"{len(sources)} sources of {counted(len(given), 'run')}; name one file a run, or none"
         )
     if not sources and not any(isinstance(run, Results) for run in given):
         sources = [os.fspath(run) for run in given if not isinstance(run, Results)]

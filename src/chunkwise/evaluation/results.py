@@ -389,7 +389,7 @@ def _loaded(path: Path) -> object:
     except OSError as error:
         raise ChunkwiseError(f"cannot read {path}: {error.strerror or error}") from error
     if not data.strip():
-        raise ChunkwiseError(f"{path} is empty ({len(data)} bytes); {_MAKE_ONE}")
+        raise ChunkwiseError(f"{path} is empty ({counted(len(data), 'byte')}); {_MAKE_ONE}")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

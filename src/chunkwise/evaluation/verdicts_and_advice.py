@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.wording import as_set, score
+from chunkwise.base.wording import score, target
 from chunkwise.chunkers import get_strategy
 from chunkwise.evaluation.judging import is_weak
 from chunkwise.evaluation.results import Figure, Json, MetricAdvice, Results
@@ -181,7 +181,7 @@ def _text(
         if (most := reachable.get(metric)) is not None and out_of_reach(metric, most)
     )
     return (
-        f"{told}: good is {side} {as_set(targets.good)}.{limits} Usual causes: {known.causes}. "
+        f"{told}: good is {side} {target(targets.good)}.{limits} Usual causes: {known.causes}. "
         f"What to try: {known.remedies}."
     )
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, warn_user
 from chunkwise.base.sqlite import BUSY, DAMAGED, reason_of, shared_connection, use_wal
-from chunkwise.base.wording import thousands
+from chunkwise.base.wording import counted, thousands
 from chunkwise.models.embed.embedder import (
     Embedder,
     Kind,
@@ -371,7 +371,9 @@ class CachedEmbedder:
             self.cache.put(identity, sound)
             known.update(rows)
         if left := sum(key not in known for key in missing):
-            raise ChunkwiseError(f"{identity} gave no vector for {left} of {len(missing)} texts")
+            raise ChunkwiseError(
+                f"{identity} gave no vector for {left} of {counted(len(missing), 'text')}"
+            )
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for row, key in enumerate(keys):
             self._check_length(len(known[key]))

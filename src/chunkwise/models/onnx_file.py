@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.wording import counted
 from chunkwise.models.int8_weights import encoder_graph, is_pack, read_pack
 from chunkwise.models.weights.catalogue import Pooling, digest
 
@@ -211,7 +212,7 @@ class OnnxSession:
             found: NDArray[Any] = self._session.run([output], feed)[0]
         except Exception as error:  # as above
             raise ChunkwiseError(
-                f"{self.path} cannot read {row.size} tokens at once ({_first_line(error)}); "
+                f"{self.path} cannot read {counted(row.size, 'token')} at once ({_first_line(error)}); "
                 f"window is {self._window}: a smaller one may help"
             ) from None
         return found

@@ -165,6 +165,7 @@ def _environment(package: str = OWN) -> Environment:
         "points": wording.points,
         "amount_of_points": partial(wording.points, plus=False),
         "as_set": wording.as_set,
+        "target": wording.target,
         "times": wording.times,
         "two_digits": wording.two_digits,
         "relative": wording.relative_change,

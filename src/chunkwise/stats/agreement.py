@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.wording import counted
 
 
 class KappaAgreement(NamedTuple):
@@ -27,7 +28,7 @@ def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> KappaAgr
     """Verdicts item by item; None is no verdict, and the item is left out."""
     if len(first) != len(second):
         raise InvalidParameter(
-            f"{len(first)} verdicts and {len(second)}; agreement is counted item by item"
+            f"{counted(len(first), 'verdict')} and {len(second)}; agreement is counted item by item"
         )
     pairs = [
         (one, other)
@@ -83,7 +84,7 @@ def kendall(first: ArrayLike, second: ArrayLike) -> float | None:
     one, other = (np.asarray(values, dtype=np.float64).ravel() for values in (first, second))
     if len(one) != len(other):
         raise InvalidParameter(
-            f"{len(one)} values and {len(other)}; an order is compared pair by pair"
+            f"{counted(len(one), 'value')} and {len(other)}; an order is compared pair by pair"
         )
     if np.isnan(one).any() or np.isnan(other).any():
         raise InvalidParameter("a value is NaN and has no place in an order; leave it out of both")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 from chunkwise.base.errors import BrokenContract, InvalidParameter, UnreadableDocument
+from chunkwise.base.wording import counted
 from chunkwise.core import Document
 from chunkwise.core.layout import BlockKind
 from chunkwise.documents.loader import Loader, LoadOptions, get_loader
@@ -116,7 +117,7 @@ def _check_document(name: str, document: object) -> None:
         if not before <= block.start < block.end <= len(document.text):
             raise BrokenContract(
                 f"{name}: the block [{block.start}:{block.end}] of {document.id!r} overlaps the one before it, or lies "
-                f"outside of the text, which has {len(document.text)} characters"
+                f"outside of the text, which has {counted(len(document.text), 'character')}"
             )
         if block.kind not in get_args(BlockKind):
             raise BrokenContract(
@@ -127,7 +128,7 @@ def _check_document(name: str, document: object) -> None:
         if not 0 <= link.start < link.end <= len(document.text) or not link.target:
             raise BrokenContract(
                 f"{name}: the link [{link.start}:{link.end}] of {document.id!r} to {link.target!r} leads nowhere, or "
-                f"lies outside of the text, which has {len(document.text)} characters"
+                f"lies outside of the text, which has {counted(len(document.text), 'character')}"
             )
     pages = document.pages
     if pages and (list(pages) != sorted(pages) or pages[0] < 0 or pages[-1] > len(document.text)):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import BrokenContract, ChunkwiseError, InvalidParameter
+from chunkwise.base.wording import counted
 from chunkwise.models import get_embedder, get_language_model, get_name_finder, get_reranker
 from chunkwise.models.embed.embedder import Embedder, Kind
 from chunkwise.models.llm.language_model import Completion, LanguageModel, Request
@@ -114,7 +115,7 @@ def check_reranker(
             raise BrokenContract(f"{model.identity}: gave {given.dtype}, no scores: {given[:5]}")
         if given.shape != (len(some),):
             raise BrokenContract(
-                f"{model.identity}: gave {given.shape} scores for {len(some)} texts"
+                f"{model.identity}: gave {given.shape} scores for {counted(len(some), 'text')}"
             )
         return given
 

@@ -103,7 +103,7 @@ class _CheckedChunks:
             return "it gave a chunk twice"
         count = self.index.source.chunk_count
         if len(numbers) and not 0 <= numbers.min() <= numbers.max() < count:
-            return f"it gave the number {numbers.max()} of {count} chunks"
+            return f"it gave the number {numbers.max()} of {counted(count, 'chunk')}"
         for chunk in self.index.source.chunks(numbers.tolist()):
             if not only.takes_document(self.index.source.document(chunk.document).id):
                 return "it gave a chunk of a document that the filter leaves out"

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.registry import Registry
-from chunkwise.base.wording import did_you_mean
+from chunkwise.base.wording import counted, did_you_mean, thousands
 from chunkwise.records.json import without_half_characters
 from chunkwise.retrieval.databases.store import LOCAL, StoreAddress, parse_store_address
 
@@ -195,8 +195,8 @@ def check_dimensions(address: DatabaseAddress, there: int, dimensions: int) -> N
     """Vectors of another length cannot be compared with those that are there."""
     if there != dimensions:
         raise InvalidParameter(
-            f"{address} has vectors of {there} numbers, these have {dimensions}; name another collection, or the model "
-            "that made those"
+            f"{address} has vectors of {counted(there, 'number')}, these have {thousands(dimensions)}; "
+            "name another collection, or the model that made those"
         )
 
 

@@ -202,7 +202,7 @@ def _wrong(vector: Any, dimensions: int) -> str:
         return "it has no vector"
     made: NDArray[np.float64] = np.asarray(vector, dtype=np.float64)
     if made.shape != (dimensions,):
-        return f"its vector has {made.size} numbers, the first one has {dimensions}"
+        return f"its vector has {counted(made.size, 'number')}, the first one has {dimensions}"
     if not np.isfinite(made).all():
         return "its vector holds what is no number"
     if not made.any():
@@ -375,6 +375,6 @@ def summary(result: PushResult) -> str:
     of = f" of {counted(result.documents, 'document')}" if result.documents else ""
     pruned = ", older ones of them removed" if result.pruned else ""
     return (
-        f"{counted(result.chunks, 'chunk')}{of} with vectors of {result.dimensions} numbers pushed to "
+        f"{counted(result.chunks, 'chunk')}{of} with vectors of {counted(result.dimensions, 'number')} pushed to "
         f"{result.place}{pruned}"
     )

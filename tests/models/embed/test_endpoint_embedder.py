@@ -281,13 +281,13 @@ TWO = {"embedding": [0.0, 1.0], "index": 1}
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        ({"data": [ONE]}, "gave 1 vectors for 2 texts"),
+        ({"data": [ONE]}, "gave 1 vector for 2 texts"),
         ({"data": [ONE, TWO, TWO]}, "gave 3 vectors for 2 texts"),
         ({"data": [ONE, ONE]}, r"numbered its 2 rows \[0, 0\]"),
         ({"data": [ONE, {**TWO, "index": 7}]}, r"numbered its 2 rows \[0, 7\]"),
         ({"data": [ONE, {**TWO, "index": True}]}, "numbered its 2 rows"),
         ({"data": [ONE, {"embedding": [0.0, 1.0]}]}, r"numbered its 2 rows \[0, None\]"),
-        ({"data": [ONE, {**TWO, "embedding": [1.0]}]}, "1 numbers where 2 were expected"),
+        ({"data": [ONE, {**TWO, "embedding": [1.0]}]}, "1 number where 2 were expected"),
         ({"data": [ONE, {**TWO, "embedding": []}]}, "no vector"),
         ({"data": [ONE, {**TWO, "embedding": None}]}, "no vector"),
         ({"data": [ONE, {**TWO, "embedding": ["1", "2"]}]}, "no vector"),

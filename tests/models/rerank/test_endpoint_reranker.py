@@ -98,7 +98,7 @@ def test_a_refused_text_is_named() -> None:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        ({"results": [{"index": 0, "relevance_score": 1}]}, "gave 1 scores for 2 texts"),
+        ({"results": [{"index": 0, "relevance_score": 1}]}, "gave 1 score for 2 texts"),
         ([{"index": 0, "score": 1}, {"index": 0, "score": 1}], "numbered a score 0"),
         ([{"index": 0, "score": 1}, {"index": 2, "score": 1}], "numbered a score 2"),
         ([{"index": 0, "score": 1}, {"index": -1, "score": 1}], "numbered a score -1"),

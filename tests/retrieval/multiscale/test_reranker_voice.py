@@ -114,7 +114,7 @@ def test_too_few_scores_are_an_error_that_names_the_reranker() -> None:
         def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
             return np.zeros(1, np.float32)
 
-    with pytest.raises(ChunkwiseError, match="the reranker liking gave 1 scores for"):
+    with pytest.raises(ChunkwiseError, match="the reranker liking gave 1 score for"):
         INDEX.search(QUESTION, budget=60, reranker=Short(""))
 
 

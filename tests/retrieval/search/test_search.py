@@ -197,7 +197,7 @@ def test_a_reranker_has_the_last_word_on_the_best() -> None:
         def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
             return np.zeros(1, np.float32)
 
-    with pytest.raises(ChunkwiseError, match=r"longest gave 1 scores.*leave rerank out"):
+    with pytest.raises(ChunkwiseError, match=r"longest gave 1 score.*leave rerank out"):
         ask("keeper", reranker=Wrong())
 
 

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, plural
 from chunkwise.core import AS_WRITTEN, Document
 from chunkwise.documents.formats.code import language_named, language_of
 from chunkwise.documents.formats.markdown import (
@@ -165,7 +165,7 @@ class Corpus:
             raise UnreadableDocument(self._source.origin, why)
         for name in self._named():
             if name is not None and name in (missing if missing is not None else {name} - {*names}):
-                why = f"no {what} {name!r}; its {what}s are {listed(names)}"
+                why = f"no {what} {name!r}; its {plural(2, what)} are {listed(names)}"
                 raise UnreadableDocument(self._source.origin, why)
 
     def _named(self) -> tuple[str | None, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.wording import counted
 from chunkwise.models.embed.embedder import Kind
 from chunkwise.models.http_batches import Batches, as_done, ask_in_halves
 from chunkwise.models.http_client import (
@@ -34,7 +35,9 @@ def unit_rows(answer: Any, count: int, place: str) -> list[NDArray[np.float32]]:
         said = excerpt(repr(answer), most=120)
         raise EndpointError(place, f"answered JSON without a list of vectors: {said}", _ADVICE)
     if len(data) != count:
-        raise EndpointError(place, f"gave {len(data)} vectors for {count} texts", _ADVICE)
+        raise EndpointError(
+            place, f"gave {counted(len(data), 'vector')} for {counted(count, 'text')}", _ADVICE
+        )
     return [_unit(item.get("embedding"), place) for item in in_asked_order(data, place)]
 
 
@@ -46,7 +49,7 @@ def in_asked_order(items: list[dict[str, Any]], place: str) -> list[dict[str, An
     whole = all(type(index) is int for index in indexes)
     if not whole or sorted(indexes) != list(range(len(items))):
         said = excerpt(repr(indexes), most=80)
-        raise EndpointError(place, f"numbered its {len(items)} rows {said}", _ADVICE)
+        raise EndpointError(place, f"numbered its {counted(len(items), 'row')} {said}", _ADVICE)
     return sorted(items, key=lambda item: int(item["index"]))
 
 
@@ -227,7 +230,7 @@ class EndpointEmbedder:
             if len(row) != self._known:
                 return EndpointError(
                     self._client.endpoint.place,
-                    f"gave a vector of {len(row)} numbers where {self._known} were expected",
+                    f"gave a vector of {counted(len(row), 'number')} where {self._known} were expected",
                     f"check the model name ({self.model!r}) and whether it has `dimensions`",
                 )
         return None

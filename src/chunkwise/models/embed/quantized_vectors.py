@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.wording import counted
 from chunkwise.base.workers import cores
 from chunkwise.models.cache import ModelCache, key_of
 from chunkwise.models.embed.embedder import TokenEncoder, TokenVectors
@@ -113,7 +114,8 @@ def code_width(dimensions: int) -> int:
 def check_dimensions(dimensions: int) -> None:
     if dimensions < _A_BYTE or dimensions % _A_BYTE:
         raise InvalidParameter(
-            f"a token's vector has {dimensions} numbers; a multiple of {_A_BYTE} is needed: a byte holds so many"
+            f"a token's vector has {counted(dimensions, 'number')}; "
+            f"a multiple of {_A_BYTE} is needed: a byte holds so many"
         )
 
 

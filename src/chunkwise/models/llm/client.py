@@ -432,7 +432,7 @@ def _value(completion: Completion, request: Request) -> object:
             raise SchemaMismatch("it is empty")
         return text
     if not completion.is_whole:
-        raise SchemaMismatch(f"it did not end within {request.max_tokens} tokens")
+        raise SchemaMismatch(f"it did not end within {counted(request.max_tokens, 'token')}")
     try:
         return read_structured(text, request.schema)
     except SchemaMismatch as error:

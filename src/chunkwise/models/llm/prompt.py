@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError, UnknownName, warn_user
+from chunkwise.base.wording import counted
 
 _FENCED = re.compile(r"<([a-z_]+(?: \d+)?) ([0-9a-f]{8})>\n(.*?)\n</\1 \2>", re.DOTALL)
 
@@ -160,7 +161,7 @@ def parse_prompt(name: str, text: str, where: str) -> Prompt:
     head = re.fullmatch(r"version:\s*(\S+)", parts[0])
     if len(parts) != 3 or head is None or not parts[2]:
         raise ChunkwiseError(
-            f"the prompt {where} has {len(parts)} parts; three are needed, with lines of --- between them: "
+            f"the prompt {where} has {counted(len(parts), 'part')}; three are needed, with lines of --- between them: "
             "`version: N`, the system part, the user part"
         )
     mark = blake2b("\n---\n".join(parts[1:]).encode(), digest_size=4).hexdigest()

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter, warn_user
-from chunkwise.base.wording import counted, thousands
+from chunkwise.base.wording import as_set, counted, thousands
 from chunkwise.base.workers import cores
 from chunkwise.core import OnProgress
 from chunkwise.models.cache import ModelCache, key_of
@@ -200,9 +200,9 @@ class PretrainedReranker:
             return
         self._has_warned = True  # once is enough to know: a test set has hundreds of questions
         warn_user(
-            f"the local reranker read {count - unread} of {count} passages of a question in {self.seconds:g} seconds; "
-            f"the others stay in their order behind them: give it more time, local(seconds={2 * self.seconds:g}), "
-            "or ask again, since what was read is kept"
+            f"the local reranker read {thousands(count - unread)} of {counted(count, 'passage')} of a question "
+            f"in {as_set(self.seconds)} seconds; the others stay in their order behind them: "
+            f"give it more time, local(seconds={2 * self.seconds:g}), or ask again, since what was read is kept"
         )
 
     @cached_property

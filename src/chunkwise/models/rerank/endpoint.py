@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.wording import counted
 from chunkwise.models.http_batches import REFUSED, Batches, ask_all_in_halves, in_order
 from chunkwise.models.http_client import (
     Endpoint,
@@ -105,11 +106,15 @@ class EndpointReranker:
             score = result.get("relevance_score", result.get("score"))
             if type(index) is not int or not 0 <= index < count or index in found:
                 said = excerpt(repr(index), most=40)
-                raise EndpointError(place, f"numbered a score {said} of {count} texts", _ADVICE)
+                raise EndpointError(
+                    place, f"numbered a score {said} of {counted(count, 'text')}", _ADVICE
+                )
             if type(score) not in (int, float) or not abs(score) <= _LARGEST:
                 said = excerpt(repr(score), most=40)
                 raise EndpointError(place, f"gave something that is no score: {said}", _ADVICE)
             found[index] = float(score)
         if len(found) != count:
-            raise EndpointError(place, f"gave {len(found)} scores for {count} texts", _ADVICE)
+            raise EndpointError(
+                place, f"gave {counted(len(found), 'score')} for {counted(count, 'text')}", _ADVICE
+            )
         return [found[index] for index in range(count)]

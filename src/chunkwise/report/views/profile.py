@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from chunkwise.base.wording import counted, percent, short_number, thousands
+from chunkwise.base.wording import counted, percent, plural, short_number, thousands
 from chunkwise.profiling.results import (
     PREVIEW,
     DocumentGroup,
@@ -201,8 +201,8 @@ def histogram(bins: tuple[SizeBin, ...], noun: str, marks: Mapping[int, float]) 
         return None
     return chart(
         lambda room: _columns(shown, noun, marks, room),
-        f"Sizes of {noun}s in tokens",
-        ("tokens", f"{noun}s"),
+        f"Sizes of {plural(2, noun)} in tokens",
+        ("tokens", plural(2, noun)),
         [(_range(item), thousands(item.count)) for item in shown],
         is_half=bool(marks),
     )

@@ -1,6 +1,6 @@
 // A document with its cuts: its text is asked for in bands as they come into sight, so that any length stays smooth.
 // One row holds the same band cut by one strategy, or by two side by side: they scroll together because they are one.
-import { $, ask, counted, element, latest, number, plain, tell, units } from "./shared.js";
+import { $, ask, counted, element, latest, number, plain, tell, times, units } from "./shared.js";
 import { fill } from "./strategy_form.js";
 import { tokenUnder } from "./tokens.js";
 import { paper } from "./paper.js";
@@ -204,7 +204,7 @@ function figures() {
   $("#figures").replaceChildren(...shown().filter((side) => side.cuts).map(({ cuts }, at) => {
     const pairs = [[counted(cuts.chunks, "chunk"), ""], [number(cuts.median), `median ${cuts.unit}`],
       [number(cuts.longest), cuts.limit === null ? "longest" : `longest, of ${number(cuts.limit)}`], [number(cuts.bad_cuts), "bad cuts"]];
-    if (cuts.overlap > 1.005) pairs.push([`${cuts.overlap.toFixed(2)}×`, "the text"]);
+    if (cuts.overlap > 1.005) pairs.push([times(cuts.overlap), "the text"]);
     const kinds = cuts.kinds.filter((each) => each.count).sort((a, b) => b.count - a.count);
     return element("div", { className: "figure-card" },
       element("p", { className: "spec" }, names[at] ? element("b", {}, `${names[at]} `) : "", element("code", {}, cuts.strategy)),

@@ -1,5 +1,5 @@
 // Questions drafted from the documents: how many and by whom, an estimate where a model is asked, then a review.
-import { $, ask, counted, element, number, send, tell } from "./shared.js";
+import { $, ask, counted, element, number, roughDollars, send, tell } from "./shared.js";
 
 const form = $("#draft-form"), box = $("#draft-refused"), told = $("#draft-told"), stopButton = $("#draft-stop");
 const values = () => ({ count: Number(form.elements.count.value), by: form.elements.by.value });
@@ -34,12 +34,12 @@ function listen() {
   source.addEventListener("error", end);
 }
 
-const dollars = (money) => (money === null ? "what it costs is not known" : money ? `${money < 0.01 ? "under $0.01" : `$${money.toFixed(2)}`}` : "nothing to pay");
+const cost = (money) => (money === null ? "at a price that is not known" : money ? roughDollars(money) : "no money");
 async function estimate() {
   const found = await send("/api/drafts/estimate", values());
   const time = found.seconds === null ? "" : ` · about ${counted(Math.max(1, Math.round(found.seconds / 60)), "minute")}`;
   told.replaceChildren(element("p", {}, found.calls
-    ? `At most ${counted(found.calls, "call")}, ${number(found.prompt_tokens)} tokens to read and ${number(found.output_tokens)} to write · ${dollars(found.money)}${time}.`
+    ? `At most ${counted(found.calls, "call")}, ${number(found.prompt_tokens)} tokens to read and ${number(found.output_tokens)} to write · ${cost(found.money)}${time}.`
     : values().by === "rules" ? "Rules ask nobody: definitions, amounts and headings become questions, simpler than those people ask." : "All answers are known already."));
 }
 form.addEventListener("submit", async (event) => {

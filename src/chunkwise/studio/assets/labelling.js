@@ -1,5 +1,5 @@
 // A question with its passages, judged by the keyboard; every label leaves at once, and the next passage is there.
-import { $, ask, counted, element, later, number, plain, tell } from "./shared.js";
+import { $, ask, counted, element, later, number, plain, tell, withInterval } from "./shared.js";
 import { flush, isTyping, label, newKey, signed, unsent, whenSent } from "./labels.js";
 
 let who = "", view = null, at = 0, shown = 0, gold = null;
@@ -197,13 +197,12 @@ async function progress() {
   let found;
   try { found = (await ask("/api/labels")).progress; } catch { return; }
   const own = found.agreement, alpha = own.alpha;
-  const figure = (each) => `${each.mean.toFixed(2)} (${each.low.toFixed(2)} to ${each.high.toFixed(2)})`;
   $("#progress").replaceChildren(
     element("p", {}, `${number(found.done)} of ${counted(found.questions, "question")} done · ${counted(view.waiting.length, "question")} for you`),
     element("progress", { max: Math.max(1, found.questions), value: found.done, "aria-label": "Questions done" }),
     element("table", { className: "plain" }, element("caption", {}, "People"), element("tbody", {}, ...found.people.map((each) => element("tr", {}, element("th", { scope: "row" }, each.who), element("td", {}, counted(each.labels, "label")), element("td", {}, each.seconds === null ? "–" : `${each.seconds} s each`))))),
-    element("p", {}, alpha ? `Krippendorff’s α ${figure(alpha)} on ${counted(own.passages, "passage")}` : "Agreement is told once two people have graded the same passages."),
-    ...own.pairs.filter((each) => each.kappa).map((each) => element("p", { className: "hint" }, `${each.first} and ${each.second}: κ ${figure(each.kappa)}`)),
+    element("p", {}, alpha ? `Krippendorff’s α ${withInterval(alpha)} on ${counted(own.passages, "passage")}` : "Agreement is told once two people have graded the same passages."),
+    ...own.pairs.filter((each) => each.kappa).map((each) => element("p", { className: "hint" }, `${each.first} and ${each.second}: κ ${withInterval(each.kappa)}`)),
     own.disputed ? element("p", {}, element("a", { href: "/adjudication" }, `${counted(own.disputed, "passage")} disputed`)) : "",
     element("p", { className: "hint" }, `${number(found.unjudged)} of ${counted(found.pooled, "pooled passage")} not judged`));
 }

@@ -3,6 +3,13 @@
 export const $ = (selector) => document.querySelector(selector);
 export const number = new Intl.NumberFormat("en").format;
 export const counted = (value, noun) => `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
+// As base/wording.py has them, under the same names.
+export const score = (value) => value.toFixed(3);
+export const twoDigits = (value) => value.toFixed(2);
+export const times = (value) => `${twoDigits(value)}×`;
+export const withInterval = ({ mean, low, high }) => `${score(mean)} (${score(low)} to ${score(high)})`;
+const dollars = new Intl.NumberFormat("en", { style: "currency", currency: "USD" }).format;
+export const roughDollars = (money) => (money > 0 && money < 0.01 ? "under $0.01" : dollars(money));
 
 // Text is only ever set as text: whatever a document holds is shown, and never obeyed.
 export function element(name, properties = {}, ...children) {

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar, Final, Protocol, TypeVar, runtime_checkable
 
 from chunkwise.base.errors import ChunkwiseError, UnknownName
-from chunkwise.base.wording import counted, listed
+from chunkwise.base.wording import counted, listed, one_or_many
 from chunkwise.core import Document, Query
 from chunkwise.records.fields import WrongField, kind
 from chunkwise.records.read import Row, wide_encoding, wide_problem
@@ -200,8 +200,8 @@ class Losses:
 def _ids_in_words(ids: list[str]) -> str:
     unique = list(dict.fromkeys(ids))
     named = listed(list(map(repr, unique)), _NAMED)
-    return (
-        f"question {named}" if len(unique) == 1 else f"{counted(len(unique), 'question')} ({named})"
+    return one_or_many(
+        len(unique), f"question {named}", f"{counted(len(unique), 'question')} ({named})"
     )
 
 

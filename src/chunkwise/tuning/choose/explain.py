@@ -154,7 +154,7 @@ def _of_the_choice(findings: Findings) -> Iterator[str]:
         needed = findings.ties.needed
         more = f"; about {thousands(needed)} would separate the first two" if needed else ""
         yield (
-            f"{findings.tied} of {entrants} configurations that may be chosen cannot be told apart on "
+            f"{findings.tied} of {counted(entrants, 'configuration')} that may be chosen cannot be told apart on "
             f"{counted(findings.ties.questions, 'question')}{more}."
         )
     level = [each.baseline for each in findings.against if each.words == NO_DIFFERENCE]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chunkwise.base.errors import UnreadableDocument
+from chunkwise.base.wording import counted, one_or_many
 from chunkwise.core import Block, Document, PageBoxes
 from chunkwise.documents.formats.pdf.headers_footers import furniture
 from chunkwise.documents.formats.pdf.headings import (
@@ -70,7 +71,9 @@ class PdfLoader:
         with _LOCK:
             title, pages, marks = _pages(data, source.origin, options.ocr)
         if not any(page.lines for page in pages):
-            told = "its only page" if len(pages) == 1 else f"any of its {len(pages)} pages"
+            told = one_or_many(
+                len(pages), "its only page", f"any of its {counted(len(pages), 'page')}"
+            )
             raise UnreadableDocument(
                 source.origin, f"no text on {told} (scanned?); read it with {EXAMPLE}"
             )
