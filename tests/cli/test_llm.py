@@ -249,7 +249,7 @@ def test_wrong_values_are_told() -> None:
         (LlmEstimate(1, 0, 10, 20, 0.0, 0.2),
          "1 call; about 10 tokens to read; at most 20 to write; no money; about 1 second"),
         (LlmEstimate(2000, 5, 1_000_000, 20_000, 2.345, 600.0),
-         "2,000 calls (5 more are kept from earlier runs); about 1,000,000 tokens to read; "
+         "2,000 calls (5 more are kept from earlier runs); about 1M tokens to read; "
          "at most 20,000 to write; about $2.35; about 10 minutes"),
         (LlmEstimate(2, 0, 10, 20, None, None),
          "2 calls; about 10 tokens to read; at most 20 to write; the price is not known (--price IN/OUT)"),

@@ -384,7 +384,7 @@ def test_results_and_questions_of_before_change_nothing(
         (["--seed", "-1"], "Invalid value for '--seed'"),
         (["--relevance-threshold", "1.5"], "Invalid value for '--relevance-threshold'"),
         (["--similarity-threshold", "-2"], "Invalid value for '--similarity-threshold'"),
-        (["--at-least", "recall=80"], "no figure is 80; write a share"),
+        (["--at-least", "recall=80"], "80 is outside of -1 to 1; write a share"),
         (["--at-most", "mrr=0.5"], "mrr@5 is not among what is measured: recall@5"),
     ],
 )

@@ -243,7 +243,7 @@ def test_a_start_alone_is_a_sentence_where_no_chunks_are_known(tmp_path: Path) -
 @pytest.mark.parametrize(("reference", "told"), [
     ({"chunk_id": "rules.txt::99"}, "rules.txt' has no chunk 99; it has "),
     ({"doc_id": "rules.txt", "start_index": 9_999}, "begins at 9,999 of 'rules.txt', which has "),
-    ({"start_index": 3}, "begins at 3 of no document"),
+    ({"start_index": 3}, "begins at 3, but names no document"),
 ])  # fmt: skip
 def test_a_reference_that_leads_nowhere_is_told(reference: object, told: str) -> None:
     text, lines = referenced(reference)

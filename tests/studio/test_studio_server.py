@@ -161,6 +161,6 @@ def test_the_rate_that_was_asked_for_is_that_of_a_studio_of_ones_own(tmp_path: P
                 urlopen(search, timeout=HANG).close()
             with pytest.raises(HTTPError, match="429") as refused:
                 urlopen(search, timeout=HANG)
-            assert "(1 unit; this is 1)" in refused.value.read().decode()
+            assert "(1 unit; this request takes 1)" in refused.value.read().decode()
         finally:
             studio.terminate()

@@ -353,8 +353,8 @@ def _drawn(render: Callable[[Any, Console], None], view: Any) -> None:
         ("update runs set settings = '{' where number = 2", "run 2 .* damaged: settings is no JSON"),
         ("update runs set settings = '[]' where number = 2", "run 2 .* damaged: settings is .*object is wanted"),
         ("update figures set mean = 'abc' where run = 2", "run 2 .* damaged: figures.recall@5.mean is 'abc'"),
-        ("update figures set scores = '[1]' where run = 2", "run 2 .* damaged: scores of recall@5 are 1, questions 2"),
-        ("delete from run_questions where run = 2", "run 2 .* damaged: scores of recall@5 are 2, questions 0"),
+        ("update figures set scores = '[1]' where run = 2", "run 2 .* damaged: recall@5 has 1 score for 2 questions"),
+        ("delete from run_questions where run = 2", "run 2 .* damaged: recall@5 has 2 scores for 0 questions"),
         ("update run_questions set hits = '[[1]]' where run = 2", "run 2 .* damaged: hits is no list of places"),
     ],
 )  # fmt: skip

@@ -117,7 +117,7 @@ def test_questions_that_did_not_choose_are_counted_scored_or_not() -> None:
 
 
 def test_every_question_has_a_score_or_none() -> None:
-    with pytest.raises(InvalidParameter, match="scores of recall@5 are 2, questions 1"):
+    with pytest.raises(InvalidParameter, match="recall@5 has 2 scores for 1 question"):
         replace(kept_run(), questions=kept_run().questions[:1])
 
 

@@ -296,7 +296,7 @@ def test_a_chunk_larger_than_a_row_may_be_is_told_and_nothing_is_pruned(tmp_path
             chunk_file(tmp_path, rows), f"pinecone://{place}", prune=True, on_bad=told.append
         )
     assert (result.chunks, result.skipped, result.pruned) == (1, 2, False)
-    assert "at most 40,960 are kept" in told[0]
+    assert "at most 40,960 are allowed" in told[0]
     assert "its id has 600 bytes" in told[1]
     assert [path for _, path, _, _ in server.requests] == [
         "/describe_index_stats",

@@ -216,7 +216,7 @@ def _pairs(options: CalibrateOptions) -> tuple[KnownPairs, list[Document], bool]
         )  # fmt: skip
     if len(pairs) < options.count and not options.quiet:
         known = counted(len(pairs), "passage")
-        say(f"known: {known}; {thousands(options.count)} were asked for, so all are used")
+        say(f"only {known} can be had; {thousands(options.count)} were asked for, so all are used")
     return pairs, documents, left_out.any
 
 

@@ -495,7 +495,7 @@ def _limits(words: tuple[str, ...], sign: int) -> list[MetricLimit]:
         value = float(match[2]) / (100 if match[3] else 1)
         if not -1 <= value <= 1:
             raise click.UsageError(
-                f"{text!r}: no figure is {as_set(value)}; write a share like recall@5=0.8, or recall@5=80%"
+                f"{text!r}: {as_set(value)} is outside of -1 to 1; write a share like recall@5=0.8, or recall@5=80%"
             )
         found.append(MetricLimit(match[1], value, sign))
     return found

@@ -234,8 +234,8 @@ def evaluate(workspace: Workspace, request: EvaluateArguments, call: ToolCall) -
         )
     if len(request.questions) > MOST_QUESTIONS:
         raise InvalidParameter(
-            f"given: {counted(len(request.questions), 'question')}; {thousands(MOST_QUESTIONS)} are taken at a time, "
-            "more from a file"
+            f"{counted(len(request.questions), 'question')} given; at most {thousands(MOST_QUESTIONS)} are allowed "
+            "at a time, more from a file"
         )
     asked: Any = [unmarked(each) for each in request.questions]
     if request.test_queries:

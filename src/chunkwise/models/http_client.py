@@ -367,7 +367,7 @@ class JsonClient:
                     raise failure
                 wait = answer.wait
                 if wait is not None and wait > _TOO_LONG * endpoint.longest_wait:
-                    reason = f"{failure.reason}, and asks to be left alone for {thousands(wait)} s"
+                    reason = f"{failure.reason}, and asks to wait {thousands(wait)} s"
                     raise EndpointError(failure.endpoint, reason, failure.advice, failure.status)
             if is_lost:
                 _tell(lost, again=not is_last)

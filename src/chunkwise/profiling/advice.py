@@ -150,7 +150,7 @@ def _code(group: DocumentGroup) -> SpecAndReason:
     if files < 0.6 * group.documents:
         return None
     return "code(max_tokens=400)", (
-        f"{thousands(files)} of {counted(group.documents, 'document')} are source code, "
+        f"{thousands(files)} of {counted(group.documents, 'document')} {one_or_many(files, 'is', 'are')} source code, "
         f"{short_number(group.lengths.median)} tokens in the median; functions and classes stay whole while they fit."
     )
 

@@ -296,7 +296,7 @@ class Guard:
 
     @property
     def _too_large(self) -> str:
-        return f"The request is too large: {counted(self._most_bytes, 'byte')} is the most that is taken."
+        return f"The request is too large; at most {counted(self._most_bytes, 'byte')} are allowed."
 
     async def _let_in(
         self, access: TokenAccess, scope: Scope, receive: Receive, send: Send

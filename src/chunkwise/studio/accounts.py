@@ -218,7 +218,7 @@ def accounts_in(environment: Mapping[str, str]) -> list[Account]:
         if not key.startswith("sha256:") and len(key) < 16:
             raise InvalidParameter(
                 f"the key of {name} in {KEYS_VARIABLE} has {counted(len(key), 'character')}; "
-                "16 is the least; make one: chunkwise users key"
+                "at least 16 are needed; make one: chunkwise users key"
             )
         hashed = key if key.startswith("sha256:") else hashed_key(key)
         found.append(

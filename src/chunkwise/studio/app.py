@@ -157,8 +157,8 @@ class Server:
             )
         if wait := self.rate.take(caller.name, endpoint.units) if endpoint.units else 0:
             raise AskedTooOften(
-                f"as much was asked for by {caller.name} as one may in a minute "
-                f"({counted(self.limits.units_a_minute, 'unit')}; this is {as_set(endpoint.units)}); "
+                f"{caller.name} has asked as much as is allowed in a minute "
+                f"({counted(self.limits.units_a_minute, 'unit')}; this request takes {as_set(endpoint.units)}); "
                 f"ask again in {counted(wait, 'second')}",
                 wait,
             )

@@ -77,7 +77,8 @@ def ask(project: Project, request: AskRequest) -> AskView:
         )
     if len(request.q) > LONGEST_QUESTION:
         raise InvalidParameter(
-            f"the question has {counted(len(request.q), 'character')}; {thousands(LONGEST_QUESTION)} is the most"
+            f"the question has {counted(len(request.q), 'character')}; "
+            f"at most {thousands(LONGEST_QUESTION)} are allowed"
         )
     question = str(request.q)
     if not question.strip():

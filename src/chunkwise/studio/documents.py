@@ -529,8 +529,8 @@ def tokens(project: Project, request: TokensRequest) -> TokensView:
     start, end = min(request.start, len(text)), min(request.end, len(text))
     if not 0 <= end - start <= MOST_TOKENIZED:
         raise InvalidParameter(
-            f"the stretch from {thousands(start)} to {thousands(end)} is too long to count its tokens here; "
-            f"{counted(MOST_TOKENIZED, 'character')} is the most"
+            f"the tokens of {thousands(start)} to {thousands(end)} are asked for; "
+            f"at most {counted(MOST_TOKENIZED, 'character')} are allowed at a time"
         )
     # Of the whole document, where they are known already: a stretch by itself has others at its edges.
     starts = project.corpus.analyzed(request.number).measure(str(request.tokenizer)).starts

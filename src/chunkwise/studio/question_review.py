@@ -196,7 +196,9 @@ def _check(project: Project, request: SaveRequest) -> None:
         raise InvalidParameter("the question is empty; write one, or drop it")
     for name in ("text", "answer"):
         if len(getattr(request, name)) > _LONGEST:
-            raise InvalidParameter(f"{name} has more than {counted(_LONGEST, 'character')}")
+            raise InvalidParameter(
+                f"{name} is too long; at most {counted(_LONGEST, 'character')} are allowed"
+            )
     if len(request.types) > _MOST_TAGS or any(len(each) > 80 for each in request.types):
         raise InvalidParameter(f"{_MOST_TAGS} tags of 80 characters each are the most")
     for place in request.gold or ():
@@ -317,7 +319,9 @@ class EvidenceView(View):
 
 def evidence(project: Project, request: EvidenceRequest) -> EvidenceView:
     if len(request.q) > _LONGEST:
-        raise InvalidParameter(f"the question has more than {counted(_LONGEST, 'character')}")
+        raise InvalidParameter(
+            f"the question is too long; at most {counted(_LONGEST, 'character')} are allowed"
+        )
     corpus = project.corpus
     analyzed = (corpus.analyzed(number) for number in range(len(corpus)))
     places = []

@@ -177,7 +177,8 @@ def search(project: Project, request: StudioSearch) -> SearchView:
         )
     if len(request.q) > LONGEST_QUESTION:
         raise InvalidParameter(
-            f"the question has {counted(len(request.q), 'character')}; {thousands(LONGEST_QUESTION)} is the most"
+            f"the question has {counted(len(request.q), 'character')}; "
+            f"at most {thousands(LONGEST_QUESTION)} are allowed"
         )
     asked = tuple(dict.fromkeys(request.retriever)) or usable[:1]
     if not request.q.strip():

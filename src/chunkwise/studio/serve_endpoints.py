@@ -139,7 +139,7 @@ class EvaluateAnswer(View):
 def evaluate(project: Project, request: EvaluateRequest) -> EvaluateAnswer:
     if not 0 < len(request.questions) <= MOST_QUESTIONS:
         raise InvalidParameter(
-            f"given: {counted(len(request.questions), 'question')}; 1 to {thousands(MOST_QUESTIONS)} are taken "
+            f"{counted(len(request.questions), 'question')} given; 1 to {thousands(MOST_QUESTIONS)} are allowed "
             "at a time, more by chunkwise evaluate"
         )
     if not project.evaluating.acquire(blocking=False):

@@ -236,7 +236,7 @@ class ReferenceLocator:
         if number is None:
             slot.fault = (
                 "unknown_document",
-                f"{slot.what} begins at {thousands(slot.start)} of no document",
+                f"{slot.what} begins at {thousands(slot.start)}, but names no document",
             )
             return
         document = self._documents[number]

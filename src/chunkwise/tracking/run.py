@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import score, thousands
+from chunkwise.base.wording import counted, score
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.results import Json, document_hash
 from chunkwise.evaluation.verdicts_and_advice import question_of
@@ -163,8 +163,8 @@ class KeptRun(RunSummary):
         for metric, own in self.scores.items():
             if len(own) != len(self.questions):
                 raise InvalidParameter(
-                    f"scores of {metric} are {thousands(len(own))}, questions {thousands(len(self.questions))}; "
-                    "one score is wanted for each question, None where there is none"
+                    f"{metric} has {counted(len(own), 'score')} for {counted(len(self.questions), 'question')}; "
+                    "one score is needed for each question, None where there is none"
                 )
 
 

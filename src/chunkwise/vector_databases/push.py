@@ -189,10 +189,10 @@ def _stored(
 
 def _too_large(chunk: StoredChunk, database: VectorDatabase) -> str:
     if (size := len(chunk.id.encode("utf-8", "replace"))) > database.longest_id:
-        return f"its id has {counted(size, 'byte')}, and at most {thousands(database.longest_id)} are kept"
+        return f"its id has {counted(size, 'byte')}, and at most {thousands(database.longest_id)} are allowed"
     if (size := _size(chunk)) > database.largest_row:
         most = thousands(database.largest_row)
-        return f"text and metadata have {counted(size, 'byte')}, and at most {most} are kept; cut smaller chunks"
+        return f"text and metadata have {counted(size, 'byte')}, and at most {most} are allowed; cut smaller chunks"
     return ""
 
 

@@ -89,7 +89,7 @@ class OnnxReranker:
         logits = np.asarray(output, np.float64).reshape(-1)
         if logits.size not in (1, 2) or not np.isfinite(logits).all():
             raise InvalidParameter(
-                f"{self.path} gives {np.shape(output)} numbers for one pair, or such as are not finite;"
+                f"{self.path} gives {np.shape(output)} numbers for one pair, or numbers that are not finite;"
                 " a cross-encoder gives one score or two classes"
             )
         # Of two classes the second is "relevant"; the difference is the logit of its probability.

@@ -66,7 +66,7 @@ def _judge(console: Console, measured: CalibrationRun, show: int) -> None:
     elif known.kappa is not None and known.kappa.low < WEAK:
         line(
             console,
-            f"κ may as well be {two_digits(known.kappa.low)}: more verdicts (-n) would say it more surely",
+            f"κ may be as low as {two_digits(known.kappa.low)}: more verdicts (-n) make it more certain",
             "yellow",
         )
     _wrong(console, measured.disagreements[:show], len(measured.disagreements))
@@ -137,7 +137,7 @@ def verdict_cost_words(cost: Cost) -> str:
     """Calls, tokens, money, minutes."""
     parts = []
     if cost.calls:
-        parts.append(counted(round(cost.calls), "call"))
+        parts.append(counted(cost.calls, "call"))
         parts.append(tokens_words(cost.prompt_tokens, cost.output_tokens))
     if cost.money is None:
         parts.append(NO_PRICE)

@@ -79,7 +79,7 @@ def check_amount(grid: Grid) -> None:
         sizes = " × ".join(f"{thousands(len(values))} {name}" for name, values in grid.values)
         raise InvalidParameter(
             f"the grid has {counted(amount, 'combination')} ({counted(len(grid.names), 'name')} × {sizes}); "
-            f"the most allowed are {thousands(MOST)}: take fewer values, or several smaller grids"
+            f"at most {thousands(MOST)} are allowed: take fewer values, or several smaller grids"
         )
 
 
