@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from chunkwise.base.wording import from_to
+from chunkwise.base.wording import as_set, between
 from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, stdout_console
@@ -102,4 +102,4 @@ def _allowed(parameter: dict[str, Any]) -> str:
         return ", ".join(parameter["choices"])
     if parameter["low"] is None:
         return str(parameter["unit"])
-    return f"{from_to(parameter['low'], parameter['high'])} {parameter['unit']}"
+    return f"{between(as_set(parameter['low']), as_set(parameter['high']))} {parameter['unit']}"
