@@ -56,8 +56,8 @@ def test_a_weak_judge_is_called_weak_and_an_unsure_one_unsure() -> None:
     weak, unsure, sure = figures(10, 10), figures(8, 4), figures(200, 20)
     assert "too weak for these questions (κ is 0.00, under 0.2)" in shown(CalibrationRun(weak, ()))
     assert warning_of(CalibrationRun(unsure, ())) == warning_of(CalibrationRun(sure, ())) == ""
-    assert "more verdicts (-n) would say it more surely" in shown(CalibrationRun(unsure, ()))
-    assert "surely" not in shown(CalibrationRun(sure, ()))
+    assert "more verdicts (-n) make it more certain" in shown(CalibrationRun(unsure, ()))
+    assert "more certain" not in shown(CalibrationRun(sure, ()))
 
 
 def test_a_threshold_is_recommended_only_where_it_holds_elsewhere() -> None:

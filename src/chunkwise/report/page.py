@@ -148,6 +148,8 @@ def _environment(package: str = OWN) -> Environment:
         extensions=["jinja2.ext.do"],
     )
     made.filters |= {
+        "amount_of_points": partial(wording.points, plus=False),
+        "as_set": wording.as_set,
         "between": wording.between,
         "breakable": _breakable,
         "code": _code,
@@ -163,19 +165,16 @@ def _environment(package: str = OWN) -> Environment:
         "percent": wording.percent,
         "percent_limit": wording.percent_limit,
         "points": wording.points,
-        "amount_of_points": partial(wording.points, plus=False),
-        "as_set": wording.as_set,
-        "target": wording.target,
-        "times": wording.times,
-        "two_digits": wording.two_digits,
         "relative": wording.relative_change,
         "score": wording.score,
         "script_json": _script_json,
-        "signed": wording.signed,
         "short": wording.short_number,
+        "signed": wording.signed,
         "sortable": lambda value: "" if value is None else f"{value:.6g}",
+        "target": wording.target,
+        "times": wording.times,
         "to_edge": lambda share: f"{100 * min(max(share, 0.0), 1.0):.4g}%",
-        "whole": wording.thousands,
+        "two_digits": wording.two_digits,
         "words": lambda name: name.replace("_", " "),
     }
     made.globals |= {
