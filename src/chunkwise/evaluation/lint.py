@@ -30,7 +30,8 @@ from chunkwise.chunkers.read_chunks import (
     read_chunks,
 )
 from chunkwise.documents import Inputs, LoadOptions, Unreadables, WhenUnreadable, leaving_out, read
-from chunkwise.metrics.cuts.boundary_issues import KINDS, CutTally, LocatedIssue, located
+from chunkwise.metrics.cuts.boundary_issue_counts import CutTally
+from chunkwise.metrics.cuts.boundary_issues import KINDS, LocatedIssue, located
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.retrieval.export import chunked_documents
 from chunkwise.retrieval.indexes import Index, named_index

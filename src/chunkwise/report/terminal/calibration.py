@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from chunkwise.base.wording import counted, dollars, mean_time, percent, short_number
 from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement
+from chunkwise.evaluation.judge_calibrations import WEAK, Calibration, Cost
 from chunkwise.evaluation.results import Figure
-from chunkwise.metrics.judges.calibration import WEAK, Calibration, Cost
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.terminal.widgets import add_row, bar, figure_table, heading, line, plain_table
 from chunkwise.report.views.calibration import CalibrationView, warning_of

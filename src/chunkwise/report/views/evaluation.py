@@ -20,7 +20,7 @@ from chunkwise.base.wording import (
 from chunkwise.chunkers import label_with_size
 from chunkwise.chunkers.chunk_offsets import EXACT, KINDS
 from chunkwise.core import Document
-from chunkwise.evaluation.judging import judged_by
+from chunkwise.evaluation.judge_calibrations import judged_by
 from chunkwise.evaluation.results import LATENCY, Agreement, Figure, Json, Results
 from chunkwise.evaluation.verdicts_and_advice import (
     AnsweredQuestion,
