@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from chunkwise.cli.options import TimeSpan
+from chunkwise.tracking import HISTORY_VARIABLE
 from chunkwise.tracking import history as history_module
-from chunkwise.tracking.history import HISTORY_VARIABLE, History
+from chunkwise.tracking.history import History
 from cli.in_process import Run, here, with_streams
 from cli.small_corpus import PLAN, write_corpus, write_questions
 from made_results import results
