@@ -24,8 +24,8 @@ from chunkwise.core import Chunk, Document, Hit
 from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement
 from chunkwise.evaluation.compare import compare
 from chunkwise.evaluation.judge_calibrations import Calibration, Confusion, Threshold
+from chunkwise.evaluation.lint import located
 from chunkwise.metrics.cuts.boundary_issue_counts import CutTally
-from chunkwise.metrics.cuts.boundary_issues import located
 from chunkwise.profiling import profile
 from chunkwise.records.json import WrongType
 from chunkwise.report import page as pages

@@ -86,8 +86,6 @@ class DatasetFolder:
 
 
 _ROWS = 1024
-
-
 _VERSION = "table_version"
 """In the manifest: of which version of the table it speaks."""
 

@@ -30,8 +30,8 @@ from chunkwise.cli.streams import readers_may_leave, say, stdout_console
 if TYPE_CHECKING:
     from chunkwise.chunkers.chunk import Chunked
     from chunkwise.cli.cut_documents import ChunkSummary, Cutter
+    from chunkwise.evaluation.lint import LocatedIssue
     from chunkwise.metrics.cuts.boundary_issue_counts import CutTally
-    from chunkwise.metrics.cuts.boundary_issues import LocatedIssue
     from chunkwise.report.views.lint import LintSample
     from chunkwise.tracking.run import KeptRun
 

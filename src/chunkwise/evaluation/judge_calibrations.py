@@ -400,8 +400,6 @@ def _whole(value: object) -> int:
 
 
 NOT_MEASURED = "not measured: chunkwise judge calibrate"
-
-
 _AGAINST = {"labels": "people's labels", "spans": "gold spans"}
 
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from chunkwise.core import Document, Query
-    from chunkwise.metrics.cuts.boundary_issues import LocatedIssue
+    from chunkwise.evaluation.lint import LocatedIssue
 
 _WIDTH = 110
 _MOST_PROBLEMS = 20

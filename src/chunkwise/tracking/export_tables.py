@@ -14,22 +14,16 @@ from chunkwise.tracking.history import History
 from chunkwise.tracking.run import RunSummary
 
 TableFormat = Literal["csv", "jsonl", "parquet"]
-
-
 _OF_RUN = {
     "run": "int64", "when": "string", "kind": "string", "label": "string", "git_revision": "string",
     "git_branch": "string", "user": "string", "host": "string", "source": "string", "documents_hash": "string",
     "questions_hash": "string", "settings_hash": "string", "chunkwise": "string", "settings": "string",
     "seconds": "float64", "money": "float64",
 }  # fmt: skip
-
-
 _OF_FIGURE = {
     "metric": "string", "is_objective": "bool_", "mean": "float64", "low": "float64", "high": "float64",
     "scored": "int64", "questions": "int64", "detectable": "float64",
 }  # fmt: skip
-
-
 _OF_SCORE = {
     "question": "string", "text": "string", "types": "string", "metric": "string", "score": "float64"
 }  # fmt: skip

@@ -428,14 +428,8 @@ def _counted(data: Mapping[str, Json]) -> dict[str, Json]:
 
 WHO_VARIABLE = "CHUNKWISE_HISTORY_WHO"
 """no, 0, off or false: neither user nor host is kept."""
-
-
 _OFF = ("no", "0", "off", "false", "none")
-
-
 _REVISION = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-
-
 _BRANCH_VARIABLES = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME")
 """Services check out a revision without its branch, and tell the branch here."""
 

@@ -126,12 +126,8 @@ def held_out(scores: ScoreMatrix, choose: Choose, seed: int) -> HeldOut | None:
 
 FEW = 30
 """Questions that choose; of fewer it is said what they can show."""
-
-
 _MUCH = 1 / 3
 """Of the documents: with more of them in the budget, the choice matters little."""
-
-
 _SMALLER = (2000, 1000, 500, 250, 100, 50, 25)
 
 

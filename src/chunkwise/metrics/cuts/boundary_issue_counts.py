@@ -158,8 +158,6 @@ QUESTION = KeyQuestion(
         ("{structural}", "another size", "{overlap}"),
     ),
 )
-
-
 METRICS = (
     Metric(
         "boundary_issues", "Share of the chunks that begin or end badly, each counted once.", score=_share_with_issues,

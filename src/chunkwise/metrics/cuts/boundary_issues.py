@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -13,7 +11,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from chunkwise.core import AS_WRITTEN, BLOCK_KINDS, Document
+from chunkwise.core import BLOCK_KINDS
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.blocks import are_marks
 from chunkwise.text.characters import DIGIT, IDEOGRAPH, JOINER, LETTER, MARK
@@ -220,60 +218,6 @@ def _dangling(document: Analyzed, language: str, cuts: CutPlaces, opening: Flags
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class LocatedIssue:
-    """One thing that is wrong at one edge of one chunk."""
-
-    kind: str
-    doc_id: str
-    source: str
-    """The file, as the user called it."""
-    chunk: int
-    """Number of the chunk in its document, from 0."""
-    offset: int
-    """The chunk's edge in the document's text."""
-    line: int | None
-    """In the file, from 1; None where the text is not the file's own (HTML, PDF, a record of a corpus)."""
-    column: int | None
-    page: int | None
-    before: str
-    after: str
-    cut: int = -1
-    """Which cut of its document it is; see `Issue`."""
-
-
-def located(analyzed: Analyzed, issues: Sequence[Issue]) -> list[LocatedIssue]:
-    """The issues of one document, in their order."""
-    document = analyzed.document
-    lines: list[int | None] = [None] * len(issues)
-    columns = lines
-    if issues and document.format in AS_WRITTEN and is_file(document):
-        offsets = np.array([issue.offset for issue in issues], np.int64)
-        starts = _line_starts(analyzed)
-        index = starts.searchsorted(offsets, "right")
-        lines, columns = index.tolist(), (offsets - starts[index - 1] + 1).tolist()
-    return [
-        LocatedIssue(
-            issue.kind, document.id, document.source, issue.chunk, issue.offset, line, column,
-            document.page(issue.offset), issue.before, issue.after, issue.cut,
-        )
-        for issue, line, column in zip(issues, lines, columns, strict=True)
-    ]  # fmt: skip
-
-
-def is_file(document: Document) -> bool:
-    """A file that is one document is named after itself; a record of a corpus has a name of its own."""
-    return PurePath(document.source).as_posix().endswith(document.id)
-
-
-def _line_starts(analyzed: Analyzed) -> NDArray[np.int64]:
-    """As editors count lines: after LF, CR LF and CR, and nothing else."""
-    points = analyzed.characters.points
-    feed, back = points == ord("\n"), points == ord("\r")
-    back[:-1] &= ~feed[1:]
-    return np.concatenate(([0], np.flatnonzero(feed | back) + 1))
-
-
 # Words that refer back wherever they open a sentence. Those that only sometimes do are left out, as are subjects that
 # stand for nothing: "It is forbidden", "Es ist verboten".
 _IS = r"is|was|(?:has|had)\s+been|(?:will|would|may|might|can|could|should|must)\s+(?:not\s+)?be"
@@ -346,21 +290,11 @@ _HEADING = BLOCK_KINDS.index("heading")
 
 # Scripts that put no space between words: where a word ends there cannot be told by looking.
 _UNSPACED = ((0x0E00, 0x0EFF), (0x0F00, 0x109F), (0x1780, 0x17FF))
-
-
 _EMOJI = (0x1F000, 0x1FFFF)
-
-
 _CONNECTORS = "'’._-"
-
-
 FILES_OF_ROWS = ("table", "xlsx", "ods")
 """Formats of data, row by row: a table larger than any chunk, whose rows are what its chunks are made of."""
-
-
 Flags = NDArray[np.bool_]
-
-
 Positions = NDArray[np.int64]
 
 

@@ -121,8 +121,6 @@ def _numbers_schema(statements: int, passages: int) -> Schema:
 
 
 SUPPORT_PROMPT = "judge_support"
-
-
 BETWEEN = "\n\n"
 
 
@@ -231,8 +229,6 @@ def _shown(texts: Sequence[str]) -> list[str]:
 
 
 ANSWER_PROMPT = "judge_answer"
-
-
 WORTH = {"yes": 1.0, "partly": 0.5, "no": 0.0}
 
 

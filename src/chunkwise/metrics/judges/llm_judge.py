@@ -288,18 +288,10 @@ class VerdictStore:
 
 _FOR_TEXT = 0.55
 """Of a model's window, for passages and the question; its own tokenizer may count a third more than ours."""
-
-
 _FOR_CLAIMS = 0.15
-
-
 MOST = 50
 """Labels in one answer: longer lists lose count."""
-
-
 _LABEL_TOKENS = 12
-
-
 _AROUND = 26 + _LABEL_TOKENS + 24
 """Tokens that come with each text: the marks around it, its label in the answer, its line in the schema."""
 
