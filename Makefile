@@ -78,7 +78,7 @@ docs: $(LLM_STAMP) ## run the commands in README and docs again, and show what t
 	$(BIN)/python scripts/generate_docs.py
 
 exporters: $(VENV)-exporters/.installed ## figures handed to a real MLflow, OpenTelemetry and Prometheus
-	PYTHONPATH=tests $(VENV)-exporters/bin/python -m pytest -rs tests/tracking/test_import_export.py
+	PYTHONPATH=tests $(VENV)-exporters/bin/python -m pytest -rs tests/tracking/test_import_and_export.py
 
 # MLflow brings a hundred packages: nothing for the environment of every test.
 $(VENV)-exporters/.installed: pyproject.toml
@@ -122,7 +122,7 @@ $(VENV)-adapters-oldest/.tried: pyproject.toml | $(STAMP)
 
 # A server of S3, frames of other libraries and Ray: nothing for the environment of every test, either.
 SCALE_TESTS := tests/documents/test_s3.py tests/retrieval/databases/test_lancedb_object_store.py tests/documents/test_tables_of_others.py \
-	tests/documents/test_sftp.py tests/documents/test_az.py tests/documents/test_hdfs.py tests/chunkers/test_ray_engine.py tests/chunkers/test_ray_long_text.py tests/chunkers/test_ray_object_store.py tests/chunkers/test_lance_dataset.py \
+	tests/documents/test_sftp.py tests/documents/test_az.py tests/documents/test_hdfs.py tests/chunkers/test_ray_engine.py tests/chunkers/test_ray_long_text.py tests/chunkers/test_ray_object_store.py tests/chunkers/test_dataset_layout.py \
 	tests/chunkers/test_full_disk.py tests/chunkers/test_ray_full_disk.py tests/chunkers/test_ray_no_room.py tests/test_kubernetes_example.py
 
 test-scale: $(VENV)-scale/.tried ## object stores, tables of other libraries, a Ray cluster of two nodes

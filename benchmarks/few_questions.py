@@ -16,17 +16,17 @@ from benchmarks.kept import Kept
 from benchmarks.score_matrices import ALL_SETS, ScoredSet, scored_set
 from benchmarks.tables import table
 from chunkwise.stats.intervals import resampled_means
-from chunkwise.tuning.choose import shrinkage
+from chunkwise.tuning.choose import priors_and_shrinkage
 from chunkwise.tuning.choose.choose import recommended_column
-from chunkwise.tuning.choose.score_table import ScoreTable, score_table_of
-from chunkwise.tuning.choose.shrinkage import (
+from chunkwise.tuning.choose.priors_and_shrinkage import (
     NO_PRIOR,
     LeverEffects,
     LeverPrior,
     expected_means,
     shared_levers,
 )
-from chunkwise.tuning.run.race import Race
+from chunkwise.tuning.choose.score_table import ScoreTable, score_table_of
+from chunkwise.tuning.run.race_and_finalists import Race
 from chunkwise.tuning.sweep import Sweep
 from chunkwise.tuning.toml_file import toml_line
 from chunkwise.tuning.validation import VALIDATION
@@ -314,4 +314,4 @@ if __name__ == "__main__":
         for each in ALL_SETS
         if each.available and (Path(sys.argv[1]) / each.folder).is_dir()
     ]
-    write_priors(sets, Path(shrinkage.__file__).with_name("lever_priors.toml"))
+    write_priors(sets, Path(priors_and_shrinkage.__file__).with_name("lever_priors.toml"))

@@ -44,18 +44,18 @@ from chunkwise.models.cache import ModelCache  # noqa: E402
 from chunkwise.models.llm.client import LlmClient, prompt_tokens  # noqa: E402
 from chunkwise.models.llm.language_model import Completion, LanguageModel, Request  # noqa: E402
 from chunkwise.models.name_finder import NameFinder, names_in_stretches  # noqa: E402
-from chunkwise.retrieval.communities import CommunityWriter  # noqa: E402
 from chunkwise.retrieval.filters import EVERYTHING  # noqa: E402
-from chunkwise.retrieval.graph import NameGraph  # noqa: E402
-from chunkwise.retrieval.graph_walk import Walk, with_walk  # noqa: E402
+from chunkwise.retrieval.graph.build_graph import NameGraph, graph_of  # noqa: E402
+from chunkwise.retrieval.graph.communities import CommunityWriter  # noqa: E402
+from chunkwise.retrieval.graph.walk_along_names import Walk, with_walk  # noqa: E402
 from chunkwise.retrieval.indexing.relations import RelationReader  # noqa: E402
 from chunkwise.retrieval.local.index import LocalIndex  # noqa: E402
 from chunkwise.retrieval.multiscale import AtomCandidates, assemble  # noqa: E402
 from chunkwise.retrieval.postgres import PostgresIndex  # noqa: E402
-from chunkwise.retrieval.retrievers import GraphRetriever, graph_of  # noqa: E402
+from chunkwise.retrieval.retrievers import GraphRetriever  # noqa: E402
 from chunkwise.retrieval.searchable import QueryBatch  # noqa: E402
 from chunkwise.text.analyzed import Analyzed  # noqa: E402
-from chunkwise.text.names import MENTION, document_names, names_in_question  # noqa: E402
+from chunkwise.text.names_by_rules import MENTION, document_names, names_in_question  # noqa: E402
 from chunkwise.text.tokens.tokenizers import get_tokenizer  # noqa: E402
 
 MUSIQUE = QuestionSet("musique", ("musique",), "musique/queries.jsonl")

@@ -7,17 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from chunkwise.base import spec
+from chunkwise.evaluation.cost import cost_amount, running_cost
 from chunkwise.retrieval.retrievers import get_retriever
 from chunkwise.stats.paired import SIGNIFICANCE, holm, paired_differences, ties
-from chunkwise.tuning.choose.choose import (
-    SAME_CUTS,
-    SAME_PRICE,
-    baseline_columns,
-    issue_share,
-    running_cost,
-)
+from chunkwise.tuning.choose.choose import SAME_CUTS, SAME_PRICE, baseline_columns, issue_share
 from chunkwise.tuning.choose.score_table import Rows, ScoreTable
-from chunkwise.tuning.sweep_result import cost_amount
 
 NEAR = 0.01
 FOLDS = 5
@@ -38,12 +32,12 @@ def half_choice(score_table: ScoreTable, used: Rows, seed: int) -> int:
     known = [share for share in shares.values() if share is not None]
     most = min(known, default=0.0) + SAME_CUTS + 1e-12
     near = [at for at, share in shares.items() if share is None or share <= most]
-    prices = {at: running_cost(own.outcomes[own.entrants[at]], own.budget) for at in near}
+    prices = {at: running_cost(own.outcomes[own.entrants[at]].cost, own.budget) for at in near}
     cheap = [at for at in near if prices[at] <= min(prices.values()) * (1 + SAME_PRICE)]
 
     def order_of(at: int) -> tuple[float, ...]:
         outcome = own.outcomes[own.entrants[at]]
-        costs = (cost_amount(outcome, name) for name in ("tokens_embedded", "chunks"))
+        costs = (cost_amount(outcome.cost, name) for name in ("tokens_embedded", "chunks"))
         return (-found.means[at], *costs, at)
 
     return own.entrants[min(cheap, key=order_of)]

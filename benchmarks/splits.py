@@ -13,8 +13,8 @@ from benchmarks.swept import Swept, all_swept
 from benchmarks.tables import table
 from chunkwise.stats.paired import Ties, ties
 from chunkwise.tuning.choose.choose import baseline_columns, recommended_column
+from chunkwise.tuning.choose.priors_and_shrinkage import expectation
 from chunkwise.tuning.choose.score_table import ScoreTable, score_table_of
-from chunkwise.tuning.choose.shrinkage import expectation
 from chunkwise.tuning.validation import split
 
 SPLITS = 20

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from chunkwise.base.spill_file import spill
+from chunkwise.base.spill_and_full_disk import spill
 from chunkwise.base.workers import WorkerDied
 
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from chunkwise import Document, chunk_document, get_strategy
-from chunkwise.chunkers.contextual import with_headings
+from chunkwise.chunkers.context_from_headings import with_headings
 from chunkwise.chunkers.read_chunks import read_chunks
 from chunkwise.chunkers.write_chunks import chunk_file, row_of
 from chunkwise.core import Span

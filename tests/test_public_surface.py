@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import chunkwise
-from chunkwise.base.deprecation import renamed
+from chunkwise.base.deprecation import RenamedWarning, renamed
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.results import read_results, write_results
 from hash_embedder import HashEmbedder
@@ -126,8 +126,8 @@ def test_an_old_name_works_and_says_the_new_one_once(told: str) -> None:
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         OLD_CALLS[told]()
-    assert [str(each.message) for each in seen if each.category is DeprecationWarning] == [told]
-    here = [each for each in seen if each.category is DeprecationWarning]
+    assert [str(each.message) for each in seen if each.category is RenamedWarning] == [told]
+    here = [each for each in seen if each.category is RenamedWarning]
     assert here[0].filename == __file__, "the line that is to be changed is the caller's"
 
 

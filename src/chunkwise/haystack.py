@@ -11,7 +11,7 @@ try:
 except ImportError as error:
     raise MissingExtra("chunkwise.haystack", "haystack") from error
 
-from chunkwise.base.untrusted import recorded
+from chunkwise.base.allow_hosts_and_code_from_files import recorded
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, chunk_text
 from chunkwise.core import Chunk, Hit

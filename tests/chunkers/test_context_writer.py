@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from chunkwise import Document, get_strategy, read
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers.chunk import Chunked
+from chunkwise.chunkers.context_from_headings import with_headings
 from chunkwise.chunkers.context_writer import (
     CONTEXT_TOKENS,
     ContextWriter,
     WrittenContext,
     contexts_estimate,
 )
-from chunkwise.chunkers.contextual import with_headings
 from chunkwise.core import Chunk, Span
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.llm.client import LlmClient

@@ -25,8 +25,8 @@ from moto.server import ThreadedMotoServer
 from ray.cluster_utils import Cluster
 
 import chunkwise
-from chunkwise.base.full_disk import NoRoomHere
 from chunkwise.base.ray_workers import RayCluster
+from chunkwise.base.spill_and_full_disk import NoRoomHere
 from chunkwise.chunkers import chunk_dataset
 from chunkwise.chunkers.chunk_dataset import ChunkDataset, PartRecipe, write_dataset
 from chunkwise.documents import LoadOptions

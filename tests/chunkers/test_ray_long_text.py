@@ -203,7 +203,7 @@ def test_who_takes_no_more_leaves_nothing_behind(cluster: Any, docs: Path, scrat
 def test_no_room_on_the_machine_that_was_started_is_not_laid_at_the_door_of_ray(
     cluster: Any, docs: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chunkwise.base.spill_file.own_disk", lambda: "the little disk")
+    monkeypatch.setattr("chunkwise.base.spill_and_full_disk.own_disk", lambda: "the little disk")
     monkeypatch.setattr(Path, "open", _full(Path.open))
     with RayCluster() as jobs, pytest.raises(ChunkwiseError) as caught:
         _lines(docs, jobs)

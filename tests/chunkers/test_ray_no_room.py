@@ -18,8 +18,8 @@ ray = pytest.importorskip("ray", reason="Ray is not installed: make test-scale")
 from ray.cluster_utils import Cluster  # noqa: E402
 
 from chunkwise.base.errors import ChunkwiseError  # noqa: E402
-from chunkwise.base.full_disk import NoRoomHere, has_others  # noqa: E402
 from chunkwise.base.ray_workers import RayCluster, RayWorkers  # noqa: E402
+from chunkwise.base.spill_and_full_disk import NoRoomHere, has_others  # noqa: E402
 
 
 @pytest.fixture(scope="module")

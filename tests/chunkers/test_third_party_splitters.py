@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chunkwise
+from chunkwise.base.allow_hosts_and_code_from_files import recorded
 from chunkwise.base.errors import ChunkwiseError, MissingExtra, NotAllowed, UnknownName
-from chunkwise.base.untrusted import recorded
 from chunkwise.chunkers.third_party_splitters import OtherSplitter
 from chunkwise.chunkers.third_party_splitters import _located as located
 from chunkwise.chunkers.third_party_splitters import _Overlap as Overlap

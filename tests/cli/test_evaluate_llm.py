@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from chunkwise.core import Score
+from chunkwise.evaluation.judge_calibrations import Verdict, calibration, keep_calibration
 from chunkwise.evaluation.results import read_results, short_name
-from chunkwise.metrics.judges.calibration import Verdict, calibration, keep_calibration
 from chunkwise.models import home_folder as home_module
 from cli.in_process import Run, here
 from cli.small_corpus import passage, write_corpus, write_questions

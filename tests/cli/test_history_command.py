@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from chunkwise.cli.options import TimeSpan
+from chunkwise.tracking import HISTORY_VARIABLE
 from chunkwise.tracking import history as history_module
-from chunkwise.tracking.history import HISTORY_VARIABLE, History
+from chunkwise.tracking.history import History
 from cli.in_process import Run, here, with_streams
 from cli.small_corpus import PLAN, write_corpus, write_questions
 from made_results import results
@@ -461,7 +462,9 @@ def test_figures_are_written_for_prometheus_with_and_without_a_history(
 def test_what_is_not_installed_is_told_before_any_work(
     here: Run, monkeypatch: pytest.MonkeyPatch, option: tuple[str, ...], extra: str
 ) -> None:
-    monkeypatch.setattr("chunkwise.tracking.import_export.find_spec", lambda name: None)
+    monkeypatch.setattr(
+        "chunkwise.tracking.export_to_mlflow_otel_prometheus.find_spec", lambda name: None
+    )
     done = here(*EVALUATE, *option)
     assert (done.returncode, done.stdout) == (1, "")
     assert f"pip install 'chunkwise[{extra}]'" in done.stderr
@@ -473,7 +476,9 @@ def test_what_cannot_be_handed_on_changes_nothing_else(
     def fail(*_: object) -> None:
         raise OSError("no room")
 
-    monkeypatch.setattr("chunkwise.tracking.import_export.write_prometheus", fail)
+    monkeypatch.setattr(
+        "chunkwise.tracking.export_to_mlflow_otel_prometheus.write_prometheus", fail
+    )
     done = here(*EVALUATE, "--keep", "--prometheus", "out.prom", "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["summary"]

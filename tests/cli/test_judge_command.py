@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chunkwise.metrics.judges.calibration import calibrations_file, known_calibration
+from chunkwise.evaluation.judge_calibrations import calibrations_file, known_calibration
 from chunkwise.models.home_folder import HOME_VARIABLE
 from cli.in_process import Run, here
 from cli.small_corpus import passage, write_corpus, write_questions

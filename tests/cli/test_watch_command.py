@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 
 from chunkwise.cli import watch
-from chunkwise.cli.watch import stay
+from chunkwise.tracking import HISTORY_VARIABLE, notify
 from chunkwise.tracking import history as history_module
-from chunkwise.tracking import notify
+from chunkwise.tracking import watch as tracking_watch
 from chunkwise.tracking.database import HistoryProblem
-from chunkwise.tracking.history import HISTORY_VARIABLE, History
+from chunkwise.tracking.history import History
+from chunkwise.tracking.watch import repeat_every
 from cli.in_process import Run, here, run_without_reader
 from cli.small_corpus import write_corpus, write_questions
 from interrupting import listening
@@ -332,7 +333,7 @@ class Clock:
     def stay(self, every: float, last: datetime | None, rounds: int) -> list[float]:
         """The seconds after which each run began."""
         runs: list[float] = []
-        stay(
+        repeat_every(
             lambda: runs.append(self.steady), every, last, now=lambda: self.wall,
             monotonic=lambda: self.steady, sleep=self.sleep, rounds=rounds,
         )  # fmt: skip
@@ -367,7 +368,7 @@ def test_a_clock_that_is_set_back_makes_nobody_wait_longer() -> None:
 def test_a_machine_that_slept_runs_what_is_due_once() -> None:
     clock = Clock()
     clock.then = [lambda: setattr(clock, "wall", clock.wall + timedelta(weeks=3))]
-    assert clock.stay(WEEK, clock.wall, 2) == [watch._LOOK, watch._LOOK + WEEK]
+    assert clock.stay(WEEK, clock.wall, 2) == [tracking_watch._LOOK, tracking_watch._LOOK + WEEK]
 
 
 def test_a_watch_that_stays_ends_cleanly(tmp_path: Path, place: Path) -> None:
@@ -492,7 +493,7 @@ def test_a_watch_that_stays_reads_its_configuration_each_time(
         work()
 
     write("sentences")
-    monkeypatch.setattr(watch, "stay", twice)
+    monkeypatch.setattr(watch, "repeat_every", twice)
     done = here(
         "watch", "docs", "--test-queries", "queries.json", "--config", config, "--metrics", "recall@5",
         "--every", "1d", "-q",

@@ -11,7 +11,7 @@ import pytest
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Hit, Label, Passage, Query, Reference, Score
 from chunkwise.evaluation.calibrate import KnownPairs, calibrate, known_pairs, steps
-from chunkwise.metrics.judges.calibration import keep_calibration
+from chunkwise.evaluation.judge_calibrations import keep_calibration
 from chunkwise.metrics.judges.llm_judge import LlmJudge
 from chunkwise.metrics.judges.relevance_judges import SimilarityJudge
 from chunkwise.models.cache import ModelCache

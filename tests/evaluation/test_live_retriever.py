@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chunkwise
+from chunkwise.base.allow_hosts_and_code_from_files import recorded
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, NotAllowed, UnknownName
-from chunkwise.base.untrusted import recorded
 from chunkwise.core import Document, Query, Reference
 from chunkwise.evaluation.live_answers import LiveOptions, ask_live, hit_records
 from chunkwise.evaluation.live_retriever import is_live, live_retriever

@@ -14,12 +14,12 @@ from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.core import Document, Fact, Hit, Query, Reference, Score
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.evaluate_system import QuestionSet, evaluate_system
+from chunkwise.evaluation.judge_calibrations import Verdict, calibration, keep_calibration
 from chunkwise.evaluation.results import Results, read_results, results_text, write_results
 from chunkwise.evaluation.scoring_options import Listeners, ScoringOptions, ScoringRules
 from chunkwise.evaluation.system_under_test import hits_system
 from chunkwise.evaluation.verdicts_and_advice import four_questions
 from chunkwise.metrics.claims.text_normalization import sentences
-from chunkwise.metrics.judges.calibration import Verdict, calibration, keep_calibration
 from chunkwise.metrics.judges.llm_judge import LlmJudge
 from chunkwise.metrics.registry import chosen, known_metrics
 from chunkwise.models import get_language_model

@@ -8,8 +8,9 @@ import pytest
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Query, Reference
+from chunkwise.documents.document_hash import documents_hash
 from chunkwise.evaluation.evaluate import evaluate
-from chunkwise.evaluation.results import Results, documents_hash
+from chunkwise.evaluation.results import Results
 from chunkwise.evaluation.scoring_options import Listeners, ScoringRules, Unit
 from chunkwise.evaluation.sources import Skipped
 from chunkwise.testsets.check import Problem

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from chunkwise.evaluation.judging import NOT_MEASURED, judged_by
+from chunkwise.evaluation.judge_calibrations import NOT_MEASURED, judged_by
 from chunkwise.evaluation.results import Figure, Json, Results, short_name
 from chunkwise.evaluation.verdicts_and_advice import WEAK, four_questions
 from made_results import results

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import chunkwise
-from chunkwise.tuning.recommendation import Recommendation, snippets
+from chunkwise.tuning.recommendation_file_and_code import Recommendation, snippets
 
 PAGES = sorted((Path(__file__).parents[2] / "docs" / "integrations").glob("*.md"))
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)

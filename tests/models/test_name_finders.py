@@ -23,9 +23,9 @@ from chunkwise.chunkers.chunk import Chunked
 from chunkwise.cli.main import group
 from chunkwise.models import get_name_finder
 from chunkwise.models.name_finder import _STRETCH, LacNames, SpacyNames, names_in_stretches
+from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
 from chunkwise.retrieval.indexing.resolve_settings import RequestedSettings, resolve_settings
 from chunkwise.retrieval.indexing.row_builder import BuiltChunked, row_builder
-from chunkwise.retrieval.name_lookup import NameLookup
 
 FILM = Document("film", "silent harbour is a film. It was made by anna orme.")
 DIRECTOR = Document("orme", "Of anna orme little is known. She lies by the river since 1931.")

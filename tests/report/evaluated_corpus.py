@@ -18,7 +18,7 @@ from chunkwise.evaluation.results import (
     Results,
 )
 from chunkwise.evaluation.verdicts_and_advice import advice, verdict
-from chunkwise.metrics.cuts.boundary_issues import cuts_of
+from chunkwise.metrics.cuts.boundary_issue_counts import cuts_of
 from chunkwise.stats.intervals import interval
 from chunkwise.text.analyzed import Analyzed
 

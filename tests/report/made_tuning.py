@@ -11,7 +11,8 @@ import numpy as np
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Passage
 from chunkwise.evaluation.results import Figure, Missed
-from chunkwise.metrics.cuts.boundary_issues import KINDS, cuts_of
+from chunkwise.metrics.cuts.boundary_issue_counts import cuts_of
+from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.report.views.side_by_side import (
     ComparedDocument,
     ComparedQuestion,

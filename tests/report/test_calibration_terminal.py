@@ -8,7 +8,13 @@ from rich.console import Console
 
 from chunkwise.core import Document, Hit, Query, Score
 from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement, KnownPairs
-from chunkwise.metrics.judges.calibration import Calibration, Cost, Threshold, Verdict, calibration
+from chunkwise.evaluation.judge_calibrations import (
+    Calibration,
+    Cost,
+    Threshold,
+    Verdict,
+    calibration,
+)
 from chunkwise.report.terminal.calibration import render_calibration, verdict_cost_words
 from chunkwise.report.views.calibration import calibration_view, warning_of
 

@@ -11,7 +11,7 @@ import chunkwise
 from chunkwise import Document
 from chunkwise.report.page import page
 from chunkwise.report.views.graph import GraphPicture, GraphView, name_view, overview_view
-from chunkwise.retrieval.name_lookup import NameLookup
+from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
 from real_browser import needs_browser, opened_browser
 from report.reading_pages import Page
 

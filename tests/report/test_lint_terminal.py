@@ -12,7 +12,9 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from chunkwise.core import Document, Span
-from chunkwise.metrics.cuts.boundary_issues import KINDS, CutTally, LocatedIssue, located
+from chunkwise.evaluation.lint import LocatedIssue, located
+from chunkwise.metrics.cuts.boundary_issue_counts import CutTally
+from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.report.terminal.lint import MARK, render_lint
 from chunkwise.report.views.lint import LintSample, cuts_in, lint_view
 from chunkwise.text.analyzed import Analyzed

@@ -23,8 +23,9 @@ from chunkwise.chunkers import get_strategy
 from chunkwise.core import Chunk, Document, Hit
 from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement
 from chunkwise.evaluation.compare import compare
-from chunkwise.metrics.cuts.boundary_issues import CutTally, located
-from chunkwise.metrics.judges.calibration import Calibration, Confusion, Threshold
+from chunkwise.evaluation.judge_calibrations import Calibration, Confusion, Threshold
+from chunkwise.evaluation.lint import located
+from chunkwise.metrics.cuts.boundary_issue_counts import CutTally
 from chunkwise.profiling import profile
 from chunkwise.records.json import WrongType
 from chunkwise.report import page as pages
@@ -47,7 +48,7 @@ from chunkwise.report.views.profile import profile_view
 from chunkwise.report.views.tuning import TuningView, tuning_view
 from chunkwise.report.views.view import View
 from chunkwise.retrieval import index
-from chunkwise.retrieval.name_lookup import NameLookup
+from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
 from chunkwise.stats.intervals import Interval
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.tracking.history import History

@@ -13,8 +13,8 @@ import pytest
 
 import chunkwise
 from chunkwise import ChunkwiseError
+from chunkwise.base.allow_hosts_and_code_from_files import ALLOW
 from chunkwise.base.errors import NotAllowed
-from chunkwise.base.untrusted import ALLOW
 from models.endpoint_server import Answer, Seen, Server, serving, vector
 
 CODE = """

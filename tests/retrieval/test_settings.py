@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 
-from chunkwise.base.untrusted import Recorded
+from chunkwise.base.allow_hosts_and_code_from_files import Recorded
 from chunkwise.retrieval.settings import Settings, read_settings
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from chunkwise.studio.access_control import RequestLimits, new_token
+from chunkwise.studio.access_control import new_token
 from chunkwise.studio.api import ENDPOINTS
 from chunkwise.studio.app import PAGES
 from chunkwise.studio.project import Project
+from chunkwise.studio.rate_limits import RequestLimits
 from studio.made_studio import ADDRESS, PORT, TOKEN, client, client_of, project
 
 __all__ = ["client", "project"]  # fixtures

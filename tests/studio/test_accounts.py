@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.studio.access_control import Queue, RateLimit
 from chunkwise.studio.accounts import (
     ROLES,
     Account,
@@ -23,6 +22,7 @@ from chunkwise.studio.accounts import (
     without_account,
     write_accounts,
 )
+from chunkwise.studio.rate_limits import RateLimit, RequestQueue
 
 PASSWORD = "correct horse battery"
 
@@ -134,7 +134,7 @@ def test_a_rate_is_kept_for_each_caller_and_refusals_cost_nothing() -> None:
 
 
 def test_a_queue_ends() -> None:
-    queue = Queue(2)
+    queue = RequestQueue(2)
     assert [queue.enter() for _ in range(3)] == [True, True, False]
     queue.leave()
     assert queue.enter()

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers.chunk import chunk_text
-from chunkwise.studio.access_control import USUAL_LIMITS, KeyAccess, RequestLimits, UserAccess
+from chunkwise.studio.access_control import KeyAccess, UserAccess
 from chunkwise.studio.accounts import (
     Account,
     Accounts,
@@ -22,6 +22,7 @@ from chunkwise.studio.accounts import (
 from chunkwise.studio.api import SERVICE
 from chunkwise.studio.app import Login, service_app, studio_app
 from chunkwise.studio.project import Project
+from chunkwise.studio.rate_limits import USUAL_LIMITS, RequestLimits
 from chunkwise.studio.server import ServerSettings
 from studio.made_studio import ADDRESS, LEAVE, PORT, project
 

@@ -36,11 +36,11 @@ from chunkwise.report.views.history import (
     run_difference_view,
     run_view,
 )
-from chunkwise.tracking import KINDS
+from chunkwise.tracking import HISTORY_VARIABLE, KINDS
 from chunkwise.tracking import history as history_module
-from chunkwise.tracking.database import HistoryProblem
-from chunkwise.tracking.history import History, history_place
-from chunkwise.tracking.import_export import export_rows
+from chunkwise.tracking.database import HistoryProblem, history_place
+from chunkwise.tracking.export_tables import export_rows
+from chunkwise.tracking.history import History
 from chunkwise.tracking.run import KeptHit, KeptRun
 from how_many import examples
 from retrieval.postgres_server import new_url
@@ -609,12 +609,12 @@ def test_a_server_shows_no_password() -> None:
 def test_where_a_history_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
-    monkeypatch.delenv(history_module.HISTORY_VARIABLE, raising=False)
+    monkeypatch.delenv(HISTORY_VARIABLE, raising=False)
     monkeypatch.chdir(inner)
     assert history_place() == inner / ".chunkwise" / "history.db"
     History(tmp_path / ".chunkwise" / "history.db").add(kept_run())
     assert history_place() == tmp_path / ".chunkwise" / "history.db"
-    monkeypatch.setenv(history_module.HISTORY_VARIABLE, "postgresql://host/db")
+    monkeypatch.setenv(HISTORY_VARIABLE, "postgresql://host/db")
     assert history_place() == "postgresql://host/db"
     assert history_place("mine.db") == "mine.db"
 
@@ -625,7 +625,7 @@ def test_a_history_is_looked_for_no_further_than_the_project(
 ) -> None:
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
-    monkeypatch.delenv(history_module.HISTORY_VARIABLE, raising=False)
+    monkeypatch.delenv(HISTORY_VARIABLE, raising=False)
     History(tmp_path / ".chunkwise" / "history.db").add(kept_run())
     assert history_place(folder=inner) == tmp_path / ".chunkwise" / "history.db"
     if end == "repository":
@@ -643,7 +643,7 @@ def test_a_history_is_looked_for_no_further_than_the_project(
 def test_a_working_folder_that_is_gone_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv(history_module.HISTORY_VARIABLE, raising=False)
+    monkeypatch.delenv(HISTORY_VARIABLE, raising=False)
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()

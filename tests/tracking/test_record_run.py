@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Fact, Label, Query, Reference
-from chunkwise.evaluation.results import documents_hash, write_results
-from chunkwise.tracking.import_export import run_of_file
+from chunkwise.documents.document_hash import documents_hash
+from chunkwise.evaluation.results import write_results
+from chunkwise.tracking.import_runs import run_of_file
 from chunkwise.tracking.record_run import run_of, run_of_results
 from chunkwise.tracking.run import document_fingerprints, question_fingerprint
 from made_results import results

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chunkwise.tracking.run import git_state, run_origin
+from chunkwise.tracking.record_run import git_state, run_origin
 
 needs_git = pytest.mark.skipif(not shutil.which("git"), reason="needs git")
 

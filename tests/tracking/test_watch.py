@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.report.views.history import metric_history_view
 from chunkwise.tracking import history as history_module
-from chunkwise.tracking.alerts import Alert, WatchedFigure, WatchedRun, merged
+from chunkwise.tracking.alerts import Alert, WatchedFigure, WatchedRun, _passages, merged
 from chunkwise.tracking.database import HistoryProblem
 from chunkwise.tracking.explain_difference import with_option
 from chunkwise.tracking.history import History
 from chunkwise.tracking.run import KeptFigure, KeptHit, KeptRun, RunOrigin
-from chunkwise.tracking.watch import WatchOutcome, _passages, watch_run
+from chunkwise.tracking.watch import WatchOutcome, watch_run
 from retrieval.postgres_server import new_url
 from tracking.made_runs import kept_run
 from untimed import HANG

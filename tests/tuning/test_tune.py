@@ -8,7 +8,7 @@ import pytest
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.evaluation.sources import Skipped
 from chunkwise.tuning.plan.prepare import PreparedSweep, SweepSource, sweep_from_source
-from chunkwise.tuning.run.race import finalists
+from chunkwise.tuning.run.race_and_finalists import finalists
 from chunkwise.tuning.run.sweep_folder import SweepFolder
 from chunkwise.tuning.sweep import Configuration, VectorKind
 from chunkwise.tuning.sweep_result import Outcome

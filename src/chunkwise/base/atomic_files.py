@@ -15,8 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.full_disk import NoRoomHere, own_disk
 from chunkwise.base.object_store import address_of, shown_address, store, upload
+from chunkwise.base.spill_and_full_disk import NoRoomHere, own_disk
 
 FULL = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 """Errors that nothing but writing meets: a full disk, or a full share of it."""

@@ -17,8 +17,7 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, MissingExtra, warn_user
-from chunkwise.base.full_disk import NoRoomHere, expect_others
-from chunkwise.base.spill_file import spill
+from chunkwise.base.spill_and_full_disk import NoRoomHere, expect_others, spill
 from chunkwise.base.user_code import modules_run
 from chunkwise.base.workers import OneByOne, WorkerDied, use_cores
 

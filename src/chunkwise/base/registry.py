@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import Any
 
 from chunkwise.base import parameters, spec
+from chunkwise.base.allow_hosts_and_code_from_files import check_allowed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName, warn_user
-from chunkwise.base.untrusted import check_allowed
 from chunkwise.base.user_code import run_file, version_of
 from chunkwise.base.wording import did_you_mean
 

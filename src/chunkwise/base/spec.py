@@ -8,8 +8,8 @@ import hashlib
 import re
 
 from chunkwise.base import parameters
+from chunkwise.base.allow_hosts_and_code_from_files import Recorded, recorded
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.untrusted import Recorded, recorded
 
 _USER = re.compile(r"(?<=//)[^/?#\s]*@")
 _QUERY = re.compile(r"\?[^#\s'\")]*")

@@ -19,7 +19,7 @@ from threading import RLock, current_thread, main_thread
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.spill_file import spill
+from chunkwise.base.spill_and_full_disk import spill
 from chunkwise.base.user_code import UserFile, expect_files, files_run
 
 _given_cores: int | None = None

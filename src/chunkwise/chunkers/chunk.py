@@ -19,7 +19,7 @@ from chunkwise.base.deprecation import renamed
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.garbage_collection import uncollected
 from chunkwise.base.parameters import takes
-from chunkwise.base.spill_file import read_spilled
+from chunkwise.base.spill_and_full_disk import read_spilled
 from chunkwise.base.wording import counted, one_or_many
 from chunkwise.base.workers import (
     Jobs,

@@ -29,9 +29,15 @@ from chunkwise.base.workers import WorkerDied
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike, batches, weight
 from chunkwise.chunkers.chunk_long_texts import LostHalfwayError, cut_units
-from chunkwise.chunkers.contextual import with_headings
-from chunkwise.chunkers.dataset_folder import FORMAT, MANIFEST, RECORDS, STAGED, DatasetFolder
-from chunkwise.chunkers.lance_dataset import LanceParts
+from chunkwise.chunkers.context_from_headings import with_headings
+from chunkwise.chunkers.dataset_layout import (
+    FORMAT,
+    MANIFEST,
+    RECORDS,
+    STAGED,
+    DatasetFolder,
+    LanceParts,
+)
 from chunkwise.chunkers.write_chunks import SegmentPlace, VectorRows, WriteChunks, chunk_file
 from chunkwise.core import Chunk, Document, OnProgress
 from chunkwise.documents import (

@@ -44,7 +44,7 @@ from chunkwise.chunkers.chunk import (
     under_id,
     warn_of_unparsed,
 )
-from chunkwise.chunkers.contextual import with_headings
+from chunkwise.chunkers.context_from_headings import with_headings
 from chunkwise.chunkers.write_chunks import SegmentPlace
 from chunkwise.core import Chunk, Document
 from chunkwise.documents import InputItem, InputReader, Inputs, LoadOptions

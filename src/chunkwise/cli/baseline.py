@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from chunkwise.cli.dataclass_options import ListingGroup, argument, dataclass_command, option
-from chunkwise.cli.keep_run import HistoryOption, hand_down, history_of_group, run_number
+from chunkwise.cli.keep_run import HistoryOption, hand_down, history_of_group
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say
+from chunkwise.tracking.history import run_number
 
 if TYPE_CHECKING:
     from chunkwise.tracking.history import Baseline, History

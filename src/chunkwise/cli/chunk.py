@@ -342,7 +342,7 @@ def _documents(
 
 
 def _with_headings(documents: Iterator[Chunked]) -> Iterator[Chunked]:
-    from chunkwise.chunkers.contextual import with_headings
+    from chunkwise.chunkers.context_from_headings import with_headings
 
     for chunked in documents:
         chunked.chunks = with_headings(chunked.chunks, chunked.analyzed)

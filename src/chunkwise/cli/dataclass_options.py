@@ -211,7 +211,7 @@ def dataclass_command(
 
     def declare(run: Callable[[Options], None]) -> TypedCommand:
         def call(**values: Any) -> None:
-            from chunkwise.base.untrusted import named_by_user
+            from chunkwise.base.allow_hosts_and_code_from_files import named_by_user
 
             marked = _as_recorded(values)
             with named_by_user(marked):
@@ -236,7 +236,7 @@ def parsed_anew(options: Options) -> Options:
 
 def _as_recorded(values: dict[str, Any]) -> dict[str, Any]:
     """What a file said in the place of the user is marked so: click makes plain texts of all it is given."""
-    from chunkwise.base.untrusted import like
+    from chunkwise.base.allow_hosts_and_code_from_files import like
 
     context = click.get_current_context()
     for name, said in (context.default_map or {}).items():

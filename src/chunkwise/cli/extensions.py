@@ -36,7 +36,7 @@ KINDS = {
     "engines": "chunkwise.retrieval.engine:registry",
     "vector_databases": "chunkwise.vector_databases.database:registry",
     "metrics": "chunkwise.metrics.registry:registry",
-    "judges": "chunkwise.metrics.judges.registry:registry",
+    "judges": "chunkwise.metrics.judges.judge:registry",
 }
 """Where the registry of each kind is; the entry point group is `chunkwise.` and the kind."""
 

@@ -16,7 +16,7 @@ from chunkwise.cli.streams import print_json, shown_place, stdout_console
 
 if TYPE_CHECKING:
     from chunkwise.report.views.graph import GraphView
-    from chunkwise.retrieval.name_lookup import NameLookup
+    from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
 
 _EXAMPLES = """
 \b
@@ -59,7 +59,7 @@ def command(options: GraphOptions) -> None:
     outputs = [options.source] if options.page else []
     check_outputs(outputs, page=options.page)
     from chunkwise.retrieval import open_index
-    from chunkwise.retrieval.name_lookup import NameLookup
+    from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
 
     lookup = NameLookup(open_index(options.source).source)
     name = " ".join(options.words)
@@ -74,7 +74,7 @@ def command(options: GraphOptions) -> None:
             click.echo(f"written: {shown_path(options.page)}", err=True)
     if not (options.as_json or options.page):
         from chunkwise.report.terminal.graph import render_name, render_overview
-        from chunkwise.retrieval.name_lookup import NameDetails
+        from chunkwise.retrieval.graph.names_and_neighbours import NameDetails
 
         console = stdout_console()
         if isinstance(found, NameDetails):

@@ -16,10 +16,11 @@ import click
 from chunkwise.base.wording import counted, thousands
 from chunkwise.cli.dataclass_options import ListingGroup, argument, dataclass_command, option
 from chunkwise.cli.exit_status import FAILED, SKIPPED, WRONG_USAGE
-from chunkwise.cli.keep_run import HistoryOption, hand_down, history_of_group, run_number
+from chunkwise.cli.keep_run import HistoryOption, hand_down, history_of_group
 from chunkwise.cli.options import QuietOption, TimeSpan, json_flag, page_file
 from chunkwise.cli.streams import print_json, say, shown_place, stdout_console
 from chunkwise.tracking import KINDS
+from chunkwise.tracking.history import run_number
 
 if TYPE_CHECKING:
     from chunkwise.tracking import RunKind
@@ -267,7 +268,7 @@ class ExportOptions(HistoryOption):
 def export(options: ExportOptions) -> None:
     """Write the runs as a table for other tools: a row for each figure of each run."""
     from chunkwise.records.write import json_line
-    from chunkwise.tracking.import_export import export_rows, write_rows
+    from chunkwise.tracking.export_tables import export_rows, write_rows
 
     files = [file for file in (options.csv, options.jsonl, options.parquet) if file is not None]
     if not files and not options.as_json:
@@ -365,7 +366,8 @@ class ImportOptions(HistoryOption):
 @dataclass_command("import", ImportOptions, examples=_IMPORT_EXAMPLES)
 def import_files(options: ImportOptions) -> None:
     """Take files of results into the history: what `evaluate --output` and `tune` wrote, with earlier versions, too."""
-    from chunkwise.tracking.import_export import import_results
+    from chunkwise.base.wording import counted
+    from chunkwise.tracking.import_runs import import_results
 
     bad: list[str] = []
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from chunkwise.base.untrusted import allowing
+from chunkwise.base.allow_hosts_and_code_from_files import allowing
 from chunkwise.base.wording import counted, seconds_taken, size_in_bytes, thousands, time_words
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import SKIPPED
@@ -357,7 +357,7 @@ class IndexSummary:
 
 
 def _summary(built: Index, into: str, seconds: float) -> IndexSummary:
-    from chunkwise.retrieval.name_lookup import name_count
+    from chunkwise.retrieval.graph.names_and_neighbours import name_count
 
     changes, stats, settings = built.changes, built.stats(), built.settings
     assert changes is not None
@@ -428,7 +428,7 @@ def _context(
 
     `is_asking`: the model of `--llm` has work all the same.
     """
-    from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS
+    from chunkwise.chunkers.context_from_headings import WRITTEN_CONTEXTS
 
     context = options.contextual or options.context
     is_writing = (context or (known.context if known else None)) in WRITTEN_CONTEXTS
@@ -481,7 +481,7 @@ def _named_client(
     reads: bool,
 ) -> NamedClient | None:
     """What may write, or read relations: the model named, or the one the index was made with; None: nobody is asked."""
-    from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS
+    from chunkwise.chunkers.context_from_headings import WRITTEN_CONTEXTS
     from chunkwise.retrieval.indexing.lazy_models import NamedClient
 
     kind = context or (known.context if known else None)
@@ -519,8 +519,8 @@ def _dry_run(
     """Says what the model would be asked about new and changed documents; nothing is sent and nothing is written."""
     from chunkwise.chunkers import get_strategy
     from chunkwise.chunkers.chunk import chunk_each
+    from chunkwise.chunkers.context_from_headings import WRITTEN_CONTEXTS
     from chunkwise.chunkers.context_writer import ContextWriter
-    from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS
     from chunkwise.cli.cut_documents import ChunkSummary, readable
     from chunkwise.models.llm.cost import LlmEstimate
     from chunkwise.retrieval.indexing.relations import RelationReader

@@ -38,7 +38,7 @@ from chunkwise.cli.streams import print_json, say, say_skipped, stdout_console
 if TYPE_CHECKING:
     from chunkwise.core import Document
     from chunkwise.evaluation.calibrate import CalibrationRun, KnownPairs
-    from chunkwise.metrics.judges.registry import Judge
+    from chunkwise.metrics.judges.judge import Judge
     from chunkwise.models.embed.embedder import Embedder
     from chunkwise.models.llm.client import LlmClient
     from chunkwise.tracking.run import KeptRun
@@ -169,7 +169,7 @@ def _kept(
 
 
 def _names(options: CalibrateOptions) -> list[str]:
-    from chunkwise.metrics.judges.registry import get_judge, judge_names
+    from chunkwise.metrics.judges.judge import get_judge, judge_names
 
     asks = is_typed("llm")
     given = options.judges if options.judges is not None else "llm" if asks else "similarity"
@@ -230,7 +230,7 @@ def _refuse_truth_itself(names: list[str], pairs: KnownPairs) -> None:
 
 
 def _setup(name: str, client: LlmClient | None, options: CalibrateOptions) -> _JudgeSetup:
-    from chunkwise.metrics.judges.calibration import spans_identity
+    from chunkwise.evaluation.judge_calibrations import spans_identity
 
     if client is not None and name == "llm":
         from chunkwise.metrics.judges.llm_judge import LlmJudge
@@ -248,14 +248,14 @@ def _setup(name: str, client: LlmClient | None, options: CalibrateOptions) -> _J
         from chunkwise.metrics.judges.relevance_judges import LabelJudge
 
         return _JudgeSetup(LabelJudge(), "labels")
-    from chunkwise.metrics.judges.registry import get_judge, judge_identity
+    from chunkwise.metrics.judges.judge import get_judge, judge_identity
 
     found = get_judge(name)
     return _JudgeSetup(found, judge_identity(found))
 
 
 def _similarity(options: CalibrateOptions) -> _JudgeSetup:
-    from chunkwise.metrics.judges.calibration import similarity_identity
+    from chunkwise.evaluation.judge_calibrations import similarity_identity
     from chunkwise.metrics.judges.relevance_judges import SimilarityJudge
     from chunkwise.models import DEFAULT, get_embedder
 
@@ -277,7 +277,7 @@ def _estimate(setups: list[_JudgeSetup], pairs: KnownPairs, options: CalibrateOp
 def _measured(setup: _JudgeSetup, pairs: KnownPairs, options: CalibrateOptions) -> CalibrationRun:
     from chunkwise.base.errors import ChunkwiseError
     from chunkwise.evaluation import calibrate as calibrate_module
-    from chunkwise.metrics.judges.calibration import keep_calibration
+    from chunkwise.evaluation.judge_calibrations import keep_calibration
 
     total = calibrate_module.steps(setup.judge, pairs)
     with progress(f"asking {setup.judge.name}", total, options.quiet) as advance:

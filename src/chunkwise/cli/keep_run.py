@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -41,7 +40,8 @@ class HistoryOption:
 
     def opened(self) -> History:
         """The history that is named, here or before the name of the command, or that of the project around us."""
-        from chunkwise.tracking.history import History, history_place
+        from chunkwise.tracking.database import history_place
+        from chunkwise.tracking.history import History
 
         outer = click.get_current_context().obj
         named = outer if isinstance(outer, str) and not is_typed("history") else self.history
@@ -56,31 +56,6 @@ def hand_down(context: click.Context, place: str | None) -> None:
     """`chunkwise history --history FILE show 1` means the same as with the option at the end."""
     if context.get_parameter_source("place") is ParameterSource.COMMANDLINE:
         context.obj = place
-
-
-def run_number(history: History, word: str, *, beside: str | None = None) -> int:
-    """The run that a word of the command line names: its number, last, or the baseline of runs as the one `beside`."""
-    from chunkwise.base.errors import InvalidParameter
-
-    if re.fullmatch(r"#?[0-9]{1,9}", word):
-        return int(word.removeprefix("#"))
-    if word == "last":
-        runs = history.runs(last=1)
-        return runs[-1].number if runs else history.run(0).number
-    if word == "baseline":
-        from chunkwise.tracking.run import git_state
-
-        other = "last" if beside in (None, "baseline") else beside
-        kind = history.run(run_number(history, other)).kind
-        found = history.baseline(kind, branch=git_state(".")[1])
-        if found is None:
-            raise InvalidParameter(
-                f"there is no baseline for runs of {kind}; `chunkwise baseline set RUN` sets one"
-            )
-        return found.run
-    raise InvalidParameter(
-        f"{word!r} names no run; allowed: its number as `chunkwise history` lists it, last, or baseline"
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +108,7 @@ class RunKeeper:
 
     def see(self, document: Document) -> None:
         """What it holds is known by its fingerprint afterwards."""
-        from chunkwise.evaluation.results import document_hash
+        from chunkwise.documents.document_hash import document_hash
 
         if self.keeps or self._exporters:
             self.fingerprints[document.id] = document_hash(document)
@@ -197,15 +172,17 @@ def exporters_of(options: ExporterOptions) -> dict[str, Callable[[KeptRun], obje
     if options.mlflow is None and not options.otel and options.prometheus is None:
         return found
     from chunkwise.base.atomic_files import check_writable
-    from chunkwise.tracking import import_export
+    from chunkwise.tracking import export_to_mlflow_otel_prometheus
 
     if (uri := options.mlflow) is not None:
-        import_export.check_mlflow()
-        found["MLflow"] = lambda run: import_export.log_to_mlflow(run, uri)
+        export_to_mlflow_otel_prometheus.check_mlflow()
+        found["MLflow"] = lambda run: export_to_mlflow_otel_prometheus.log_to_mlflow(run, uri)
     if options.otel:
-        import_export.check_otel()
-        found["OpenTelemetry"] = import_export.send_otel
+        export_to_mlflow_otel_prometheus.check_otel()
+        found["OpenTelemetry"] = export_to_mlflow_otel_prometheus.send_otel
     if (file := options.prometheus) is not None:
         check_writable(file)
-        found[f"Prometheus ({file})"] = lambda run: import_export.write_prometheus(run, file)
+        found[f"Prometheus ({file})"] = lambda run: (
+            export_to_mlflow_otel_prometheus.write_prometheus(run, file)
+        )
     return found

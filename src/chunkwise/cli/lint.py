@@ -31,7 +31,8 @@ from chunkwise.cli.streams import readers_may_leave, say, stdout_console
 if TYPE_CHECKING:
     from chunkwise.chunkers.chunk import Chunked
     from chunkwise.cli.cut_documents import ChunkSummary, Cutter
-    from chunkwise.metrics.cuts.boundary_issues import CutTally, LocatedIssue
+    from chunkwise.evaluation.lint import LocatedIssue
+    from chunkwise.metrics.cuts.boundary_issue_counts import CutTally
     from chunkwise.report.views.lint import LintSample
     from chunkwise.tracking.run import KeptRun
 

@@ -271,7 +271,7 @@ def estimate_documents(
 ) -> LlmEstimate:
     """For summaries, contexts, relations and communities; documents of the index before have all but the last."""
     from chunkwise.models.llm.cost import LlmEstimate
-    from chunkwise.retrieval.communities import PassageSizes, communities_estimate
+    from chunkwise.retrieval.graph.communities import PassageSizes, communities_estimate
     from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
 
     estimate = LlmEstimate()

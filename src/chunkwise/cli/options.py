@@ -396,7 +396,7 @@ class QuestionsOption:
 def _allow(context: click.Context, _: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
     """For as long as the command runs, and for processes it starts."""
     if names:
-        from chunkwise.base.untrusted import ALLOW
+        from chunkwise.base.allow_hosts_and_code_from_files import ALLOW
 
         before = os.environ.get(ALLOW)
         os.environ[ALLOW] = ",".join(filter(None, [before, *names]))
@@ -427,7 +427,7 @@ def _take_config(context: click.Context, _: click.Parameter, file: Path | None) 
     """Values of the file stand for options that are not given."""
     if file is None:
         return None
-    from chunkwise.tuning.recommendation import read_recommendation
+    from chunkwise.tuning.recommendation_file_and_code import read_recommendation
 
     given = read_recommendation(file).options()
     known = {each.name for each in context.command.params}

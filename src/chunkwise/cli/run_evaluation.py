@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 import click
 
-from chunkwise.base.wording import as_set, counted, did_you_mean, score
+from chunkwise.base.wording import as_set, counted, did_you_mean
 from chunkwise.cli.dataclass_options import RealRange, is_typed, option
 from chunkwise.cli.llm import (
     LOCAL,
@@ -42,6 +42,8 @@ from chunkwise.cli.options import (
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import say, say_skipped
+from chunkwise.evaluation.gate import MetricLimit, missed_limits
+from chunkwise.evaluation.sources import documents_beside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -217,7 +219,7 @@ class PreparedEvaluation(Generic[Checked]):
 
     def missed(self, results: Results) -> list[str]:
         """The limits that do not hold, told."""
-        lines = _missed(results, self.limits)
+        lines = missed_limits(results, self.limits)
         for line in lines:
             click.echo(f"chunkwise: {line}", err=True)
         return lines
@@ -273,20 +275,8 @@ def _paths(options: EvaluationOptions) -> tuple[list[str], list[str]]:
             raise click.UsageError(
                 "what is evaluated? name documents or an index, and questions: --test-queries FILE"
             )
-        paths = [documents_beside(options.test_queries)]
+        paths = [documents_beside(options.test_queries, say)]
     return paths, files
-
-
-def documents_beside(test_queries: str) -> str:
-    """The documents where none are named: those of the test set itself, else those in its folder."""
-    from chunkwise.testsets.reading import carries_documents
-
-    if carries_documents(test_queries):
-        say(f"no documents are named: those of {test_queries} are taken")
-        return test_queries
-    beside = str(Path(test_queries).parent)
-    say(f"no documents are named: those in {beside}/ beside the questions are taken")
-    return beside
 
 
 def _results(
@@ -477,14 +467,6 @@ def _two_limits(options: EvaluationOptions, budget: int) -> str:
     )
 
 
-class MetricLimit(NamedTuple):
-    """What a figure has to reach (sign 1), or not to exceed (sign -1)."""
-
-    name: str
-    value: float
-    sign: int
-
-
 def _limits(words: tuple[str, ...], sign: int) -> list[MetricLimit]:
     """What was asked for, read from the words given."""
     found = []
@@ -525,23 +507,6 @@ def measured_names(names: str | None, options: EvaluationOptions) -> list[str]:
     """Metrics that are named with commas, as the figures will call them; one that is not measured is told at once."""
     given = [MetricLimit(name.strip(), 0.0, 1) for name in (names or "").split(",") if name.strip()]
     return [limit.name for limit in _measured_as(given, options)]
-
-
-def _missed(results: Results, limits: list[MetricLimit]) -> list[str]:
-    """The limits that do not hold, in words."""
-    lines = []
-    for name, limit, sign in limits:
-        figure = results.summary[name]
-        mean = figure.mean
-        if mean is None:
-            lines.append(f"{name} could not be scored, and {as_set(limit)} was asked for")
-        elif (
-            sign * round(mean, 9) < sign * limit
-        ):  # a mean of 0.8 may come out as 0.7999999999999999
-            what = "at least" if sign > 0 else "at most"
-            of = figure.of_how_many and f" ({figure.of_how_many})"
-            lines.append(f"{name} is {score(mean)}{of}; {what} {as_set(limit)} was asked for")
-    return lines
 
 
 def _strategy_asks(options: EvaluationOptions) -> bool:

@@ -108,7 +108,7 @@ class ServerOptions:
     )  # fmt: skip
 
     def settings(self, *, at_once: int = 4, most_bytes: int = 1 << 20) -> ServerSettings:
-        from chunkwise.studio.access_control import RequestLimits
+        from chunkwise.studio.rate_limits import RequestLimits
         from chunkwise.studio.server import ServerSettings
 
         limits = RequestLimits(units_a_minute=self.rate, at_once=at_once, most_bytes=most_bytes)

@@ -169,7 +169,7 @@ def command(options: TuneOptions) -> None:
 
 def _of_pipeline(options: TuneOptions) -> SweepSource:
     """A sweep of the user's own pipeline, which knows its models and its chunks itself."""
-    from chunkwise.cli.run_evaluation import documents_beside
+    from chunkwise.evaluation.sources import documents_beside
     from chunkwise.tuning.plan.prepare import sweep_of_pipeline
 
     assert options.pipeline is not None
@@ -182,7 +182,7 @@ def _of_pipeline(options: TuneOptions) -> SweepSource:
             )
     source = options.source
     if not source and options.test_queries is not None:
-        source = (documents_beside(options.test_queries),)
+        source = (documents_beside(options.test_queries, say),)
     return sweep_of_pipeline(
         options.pipeline, source, options.test_queries, objective=options.objective, k=options.count,
         seed=options.seed, time=options.time, tokenizer=options.tokenizer, timeout=options.timeout,
@@ -320,7 +320,7 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
 
 def _doubts(prepared: PreparedSweep) -> list[str]:
     """What the end would say of such a budget and so few questions."""
-    from chunkwise.tuning.choose.explain import few_choose, fits_nearly_all
+    from chunkwise.tuning.validation import few_choose, fits_nearly_all
 
     material = prepared.inputs
     if not len(material.questions):

@@ -6,10 +6,10 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,7 @@ from chunkwise.cli.streams import (
 )
 from chunkwise.cli.watch_ab import command as ab
 from chunkwise.cli.watch_alerts import ack, alerts
+from chunkwise.tracking.watch import repeat_every
 
 if TYPE_CHECKING:
     from chunkwise.core import Query
@@ -70,8 +71,6 @@ says when it alerts, and how often that is wrong.
 Exit status: 0 watched, 4 an alert stands (with --alert exit) or a figure is not as asked for, 3 something was left out,
 1 an error, or the run could not be kept and compared, 2 wrong usage or value.
 """
-_LOOK = 30.0
-"""Seconds after which the clock is looked at again: it may have been set, and a machine may have slept."""
 
 
 class _WatchGroup(click.Group):
@@ -169,7 +168,7 @@ def run(options: WatchOptions) -> None:
         if not options.quiet:
             say(f"the next run is due at {due:%Y-%m-%d %H:%M} UTC; Ctrl-C ends the watch")
 
-    stay(watch.once_told, options.every, watch.last_time(), on_wait=waiting)
+    repeat_every(watch.once_told, options.every, watch.last_time(), on_wait=waiting)
 
 
 class _Unnamed(click.Context):
@@ -181,38 +180,6 @@ class _Unnamed(click.Context):
 
 
 run.context_class = _Unnamed
-
-
-def stay(
-    work: Callable[[], object],
-    every: float,
-    last: datetime | None,
-    *,
-    now: Callable[[], datetime] = lambda: datetime.now(UTC),
-    monotonic: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
-    on_wait: Callable[[datetime], None] = lambda due: None,
-    rounds: int | None = None,
-) -> None:
-    """Works whenever `every` seconds have passed since the `last` time, until it is interrupted.
-
-    What was missed meanwhile is made up for by one run. A clock that is set back makes nobody wait longer than `every`;
-    one that is set ahead, or a machine that slept, does not make anybody wait for what is due.
-    """
-    done = 0
-    while rounds is None or done < rounds:
-        left = 0.0 if last is None else every - (now() - last).total_seconds()
-        wait = min(max(left, 0.0), every)
-        until = monotonic() + wait
-        if wait:
-            on_wait(now() + timedelta(seconds=wait))
-        while (due := until - monotonic()) > 0:
-            if last is not None and (now() - last).total_seconds() >= every:
-                break
-            sleep(min(due, _LOOK))
-        last = now()
-        work()
-        done += 1
 
 
 class _Watch:
@@ -237,7 +204,7 @@ class _Watch:
     def last_time(self) -> datetime | None:
         """When this watch last kept a run; None: never, or it cannot be told."""
         from chunkwise.base.errors import ChunkwiseError
-        from chunkwise.tracking.run import git_state
+        from chunkwise.tracking.record_run import git_state
         from chunkwise.tracking.watch import reference_of
 
         try:

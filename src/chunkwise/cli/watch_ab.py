@@ -155,9 +155,9 @@ def _answering(
     from chunkwise.evaluation.evaluate import evaluate
     from chunkwise.evaluation.scoring_options import Listeners
     from chunkwise.evaluation.sources import needs_model
-    from chunkwise.metrics.judges.registry import LLM, judge_names
+    from chunkwise.metrics.judges.judge import LLM, judge_names
     from chunkwise.models import DEFAULT
-    from chunkwise.tuning.recommendation import read_recommendation
+    from chunkwise.tuning.recommendation_file_and_code import read_recommendation
 
     if config is None:
         return None

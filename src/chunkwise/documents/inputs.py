@@ -27,8 +27,8 @@ from chunkwise.base.wording import counted, one_or_many, shown
 from chunkwise.core import Document
 from chunkwise.documents.archive import is_archive, members
 from chunkwise.documents.document_ids import Ids
-from chunkwise.documents.formats.arrow import Table, TableLike, is_table
 from chunkwise.documents.formats.lance import LanceTable
+from chunkwise.documents.formats.parquet_and_dataframes import Table, TableLike, is_table
 from chunkwise.documents.glob_patterns import (
     depth_of,
     is_pattern,

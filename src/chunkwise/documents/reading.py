@@ -16,7 +16,6 @@ from typing import cast
 from chunkwise.base.atomic_files import FULL
 from chunkwise.base.deprecation import grouped, renamed
 from chunkwise.base.errors import UnreadableDocument, warn_user
-from chunkwise.base.full_disk import NoRoomHere, has_others, own_disk
 from chunkwise.base.limited_processes import (
     SUPPORTED,
     Ask,
@@ -27,11 +26,12 @@ from chunkwise.base.limited_processes import (
 )
 from chunkwise.base.limits import LimitExceeded, Limits, limits_of
 from chunkwise.base.parameters import takes
+from chunkwise.base.spill_and_full_disk import NoRoomHere, has_others, own_disk
 from chunkwise.base.version import __version__
 from chunkwise.base.wording import counted
 from chunkwise.core import Document
 from chunkwise.documents.document_ids import Ids
-from chunkwise.documents.formats.arrow import Table
+from chunkwise.documents.formats.parquet_and_dataframes import Table
 from chunkwise.documents.formats.records_as_documents import NoText
 from chunkwise.documents.inputs import (
     Inputs,

@@ -18,15 +18,7 @@ from chunkwise.base.wording import counted, dollars, thousands
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Document, Hit, OnProgress, Passage, Query, Score
 from chunkwise.documents import LoadOptions, leaving_out
-from chunkwise.evaluation.sources import (
-    ReadingOptions,
-    Skipped,
-    documents_of,
-    no_documents,
-    questions_read,
-)
-from chunkwise.metrics.claims.text_normalization import holds, plain_form
-from chunkwise.metrics.judges.calibration import (
+from chunkwise.evaluation.judge_calibrations import (
     Against,
     Calibration,
     Cost,
@@ -36,8 +28,16 @@ from chunkwise.metrics.judges.calibration import (
     calibration,
     same_calibration,
 )
+from chunkwise.evaluation.sources import (
+    ReadingOptions,
+    Skipped,
+    documents_of,
+    no_documents,
+    questions_read,
+)
+from chunkwise.metrics.claims.text_normalization import holds, plain_form
+from chunkwise.metrics.judges.judge import Judge, judge_identity
 from chunkwise.metrics.judges.llm_judge import LlmJudge
-from chunkwise.metrics.judges.registry import Judge, judge_identity
 from chunkwise.metrics.judges.relevance_judges import balance_by_place
 from chunkwise.models.embed.embedder import Embedder, Kind
 from chunkwise.models.llm.cost import LlmUsage

@@ -30,7 +30,7 @@ from chunkwise.evaluation.comparison_result import (
     whole_figures,
 )
 from chunkwise.evaluation.results import Json, Results, read_results
-from chunkwise.metrics.judges.registry import LLM
+from chunkwise.metrics.judges.judge import LLM
 from chunkwise.metrics.judges.relevance_judges import SimilarityJudge
 from chunkwise.metrics.registry import lower_is_better, metric_of
 from chunkwise.models import DEFAULT as DEFAULT_MODEL

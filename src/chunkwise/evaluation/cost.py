@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -95,3 +96,21 @@ def cost_of(index: Index | None, context_tokens: Sequence[int]) -> dict[str, Jso
         return index_cost(index, context_tokens)
     mean = sum(context_tokens) / len(context_tokens) if context_tokens else None
     return {"context_tokens": mean}
+
+
+def cost_amount(cost: Mapping[str, object], name: str) -> float:
+    """One cost; what is not known counts as dearest."""
+    value = cost.get(name)
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value)
+    return math.inf
+
+
+def running_cost(cost: Mapping[str, object], budget: int | None = None) -> float:
+    """Storage × context tokens: what is kept, and what every question makes a reader read.
+
+    `budget`: the tokens that the objective allows each question; all read as much then, however many hits that are.
+    """
+    storage = cost_amount(cost, "storage")
+    context = cost_amount(cost, "context_tokens") if budget is None else float(budget)
+    return math.inf if math.inf in (storage, context) else storage * context

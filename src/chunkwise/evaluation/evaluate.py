@@ -20,11 +20,12 @@ from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.read_chunks import ChunksSource
 from chunkwise.core import Document, Hit, Passage, Query
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, each_input, leaving_out
+from chunkwise.documents.document_hash import documents_hash
 from chunkwise.evaluation.citation_locations import ChunkNames
 from chunkwise.evaluation.evaluate_system import QuestionSet, depths, evaluate_system
 from chunkwise.evaluation.live_answers import LiveOptions, ask_live, latency
 from chunkwise.evaluation.live_retriever import LiveRetriever, is_live, live_retriever
-from chunkwise.evaluation.results import Json, Results, documents_hash
+from chunkwise.evaluation.results import Json, Results
 from chunkwise.evaluation.run_file import locate_records, read_answers, read_hits
 from chunkwise.evaluation.scoring_options import Listeners, ScoringOptions, ScoringRules
 from chunkwise.evaluation.sources import (
@@ -49,7 +50,7 @@ from chunkwise.evaluation.system_under_test import (
     usual_budget,
 )
 from chunkwise.metrics.evidence import is_nowhere
-from chunkwise.metrics.judges.registry import LLM, Judge, get_judge, judge_names, registry
+from chunkwise.metrics.judges.judge import LLM, Judge, get_judge, judge_names, registry
 from chunkwise.metrics.metric import Metric
 from chunkwise.metrics.registry import chosen, known_metrics, named_one_by_one, of_judge
 from chunkwise.models import get_language_model, get_reranker

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from chunkwise.base.progress import Stages, Stopwatch, unwatched
 from chunkwise.core import Document, Hit, Passage, Query, Score
+from chunkwise.documents.document_hash import documents_hash
 from chunkwise.evaluation.cost import cost_of
+from chunkwise.evaluation.judge_calibrations import calibrations_told
 from chunkwise.evaluation.judging import (
     JudgeVerdicts,
     LlmJudging,
     agreement_of,
-    calibrations_told,
     judge_of,
     judged,
     judges_of,
@@ -32,14 +33,13 @@ from chunkwise.evaluation.results import (
     Missed,
     QuestionResult,
     Results,
-    documents_hash,
     versions,
 )
 from chunkwise.evaluation.scoring_options import OnEstimate, ScoringOptions
 from chunkwise.evaluation.system_under_test import EvaluatedSystem, Hits, SearchRun
 from chunkwise.evaluation.verdicts_and_advice import advice, verdict
 from chunkwise.metrics.evidence import Answer, Evidence
-from chunkwise.metrics.judges.registry import LLM
+from chunkwise.metrics.judges.judge import LLM
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.metrics.registry import MetricAt, described, lower_is_better
 from chunkwise.metrics.scorer import ScoreColumn, Scorer

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from chunkwise.base.wording import (
     main_reason,
     one_or_many,
     p_words,
+    score,
     signed,
     thousands,
 )
@@ -434,3 +435,28 @@ def check_words(check: GateCheck) -> str:
     ends = f"{signed(found.corrected.low)} to {signed(found.corrected.high)}"
     lost = f"; {counted(check.lost, 'question')} without a score now" if check.lost else ""
     return f"{told}: {signed(found.difference.mean)} ({ends}), {shown}{lost}"
+
+
+class MetricLimit(NamedTuple):
+    """What a figure has to reach (sign 1), or not to exceed (sign -1)."""
+
+    name: str
+    value: float
+    sign: int
+
+
+def missed_limits(results: Results, limits: list[MetricLimit]) -> list[str]:
+    """The limits that do not hold, in words."""
+    lines = []
+    for name, limit, sign in limits:
+        figure = results.summary[name]
+        mean = figure.mean
+        if mean is None:
+            lines.append(f"{name} could not be scored, and {as_set(limit)} was asked for")
+        elif (
+            sign * round(mean, 9) < sign * limit
+        ):  # a mean of 0.8 may come out as 0.7999999999999999
+            what = "at least" if sign > 0 else "at most"
+            of = figure.of_how_many and f" ({figure.of_how_many})"
+            lines.append(f"{name} is {score(mean)}{of}; {what} {as_set(limit)} was asked for")
+    return lines

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from chunkwise.base.deprecation import grouped
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
@@ -29,8 +32,10 @@ from chunkwise.chunkers.read_chunks import (
     chunks_name,
     read_chunks,
 )
+from chunkwise.core import AS_WRITTEN, Document
 from chunkwise.documents import Inputs, LoadOptions, Unreadables, WhenUnreadable, leaving_out, read
-from chunkwise.metrics.cuts.boundary_issues import KINDS, CutTally, LocatedIssue, located
+from chunkwise.metrics.cuts.boundary_issue_counts import CutTally
+from chunkwise.metrics.cuts.boundary_issues import KINDS, Issue
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.retrieval.export import chunked_documents
 from chunkwise.retrieval.indexes import Index, named_index
@@ -201,3 +206,57 @@ def _kinds(names: str | Iterable[str] | None) -> tuple[str, ...]:
         if kind not in KINDS:
             raise InvalidParameter(f"kinds has {kind!r}; allowed: {', '.join(KINDS)}")
     return kinds
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedIssue:
+    """One thing that is wrong at one edge of one chunk."""
+
+    kind: str
+    doc_id: str
+    source: str
+    """The file, as the user called it."""
+    chunk: int
+    """Number of the chunk in its document, from 0."""
+    offset: int
+    """The chunk's edge in the document's text."""
+    line: int | None
+    """In the file, from 1; None where the text is not the file's own (HTML, PDF, a record of a corpus)."""
+    column: int | None
+    page: int | None
+    before: str
+    after: str
+    cut: int = -1
+    """Which cut of its document it is; see `Issue`."""
+
+
+def located(analyzed: Analyzed, issues: Sequence[Issue]) -> list[LocatedIssue]:
+    """The issues of one document, in their order."""
+    document = analyzed.document
+    lines: list[int | None] = [None] * len(issues)
+    columns = lines
+    if issues and document.format in AS_WRITTEN and is_file(document):
+        offsets = np.array([issue.offset for issue in issues], np.int64)
+        starts = _line_starts(analyzed)
+        index = starts.searchsorted(offsets, "right")
+        lines, columns = index.tolist(), (offsets - starts[index - 1] + 1).tolist()
+    return [
+        LocatedIssue(
+            issue.kind, document.id, document.source, issue.chunk, issue.offset, line, column,
+            document.page(issue.offset), issue.before, issue.after, issue.cut,
+        )
+        for issue, line, column in zip(issues, lines, columns, strict=True)
+    ]  # fmt: skip
+
+
+def is_file(document: Document) -> bool:
+    """A file that is one document is named after itself; a record of a corpus has a name of its own."""
+    return PurePath(document.source).as_posix().endswith(document.id)
+
+
+def _line_starts(analyzed: Analyzed) -> NDArray[np.int64]:
+    """As editors count lines: after LF, CR LF and CR, and nothing else."""
+    points = analyzed.characters.points
+    feed, back = points == ord("\n"), points == ord("\r")
+    back[:-1] &= ~feed[1:]
+    return np.concatenate(([0], np.flatnonzero(feed | back) + 1))

@@ -22,9 +22,9 @@ from types import FrameType
 from typing import Any, Protocol
 
 from chunkwise.base import parameters, spec
+from chunkwise.base.allow_hosts_and_code_from_files import check_allowed, like
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import param
-from chunkwise.base.untrusted import check_allowed, like
 from chunkwise.base.wording import as_set, counted
 from chunkwise.core import Query
 from chunkwise.evaluation.pipeline import (

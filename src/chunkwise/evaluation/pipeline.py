@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from chunkwise.base import parameters, spec
+from chunkwise.base.allow_hosts_and_code_from_files import check_allowed
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.untrusted import check_allowed
 from chunkwise.base.wording import did_you_mean
 from chunkwise.retrieval.retrievers import registry
 

@@ -6,10 +6,9 @@ import json
 import os
 import platform
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
-from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from chunkwise.base.version import __version__
 from chunkwise.base.wording import counted, did_you_mean, score, thousands
 from chunkwise.chunkers import label_with_size
 from chunkwise.chunkers.read_chunks import shown_label
-from chunkwise.core import Document, Passage
+from chunkwise.core import Passage
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.metrics.registry import remember
 from chunkwise.records.json import WrongType, json_text, parse_json, read_as
@@ -45,25 +44,6 @@ def _versions() -> Mapping[str, str]:
         except PackageNotFoundError:
             continue
     return found
-
-
-def document_hash(document: Document) -> str:
-    """Of its id and its text."""
-    return sha256(
-        document.id.encode("utf-8", "surrogatepass")
-        + b"\0"
-        + document.text.encode("utf-8", "surrogatepass")
-    ).hexdigest()
-
-
-def documents_hash(documents: Iterable[Document]) -> str:
-    """Of ids and texts, whatever order they came in."""
-    return hash_of_hashes(map(document_hash, documents))
-
-
-def hash_of_hashes(hashes: Iterable[str]) -> str:
-    """Of documents that are known by their hashes alone."""
-    return sha256("".join(sorted(hashes)).encode()).hexdigest()
 
 
 _LIBRARIES = ("endpoint", "fastembed", "sentence-transformers", "sentence-transformers-reranker")

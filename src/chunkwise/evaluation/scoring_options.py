@@ -10,7 +10,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.progress import Stages, unwatched
 from chunkwise.core import Document, Hit, Query
 from chunkwise.evaluation.results import Json
-from chunkwise.metrics.judges.registry import Judge
+from chunkwise.metrics.judges.judge import Judge
 from chunkwise.metrics.registry import MetricAt, parse
 from chunkwise.models import DEFAULT
 from chunkwise.models.embed.embedder import Embedder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -376,3 +376,15 @@ def needs_model(source: Inputs | Index, vectors: Vectors | None, retriever: str 
     if named_index(source) is not None or is_live(retriever):
         return False
     return _vectors(vectors, SearchParameters(retriever)) != "none"
+
+
+def documents_beside(test_queries: str, tell: Callable[[str], None]) -> str:
+    """The documents where none are named: those of the test set itself, else those in its folder."""
+    from chunkwise.testsets.reading import carries_documents
+
+    if carries_documents(test_queries):
+        tell(f"no documents are named: those of {test_queries} are taken")
+        return test_queries
+    beside = str(Path(test_queries).parent)
+    tell(f"no documents are named: those in {beside}/ beside the questions are taken")
+    return beside

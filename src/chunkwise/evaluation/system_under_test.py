@@ -19,8 +19,8 @@ from chunkwise.metrics.token_budget import TokenCut
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.indexes import Index
 from chunkwise.retrieval.metadata_conditions import Clause
-from chunkwise.retrieval.retrievers import Retriever, get_retriever
-from chunkwise.retrieval.search.search import DEFAULT_BUDGET, SearchRequest, default_retriever
+from chunkwise.retrieval.retrievers import Retriever, default_retriever, get_retriever
+from chunkwise.retrieval.search.search import DEFAULT_BUDGET, SearchRequest
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
 
 
@@ -170,7 +170,9 @@ def _retriever(
     index: Index, searching: SearchParameters, budget: int | None
 ) -> tuple[str, Retriever]:
     wanted = SearchRequest(None, budget, searching.neighbours, searching.mmr, searching.reranker)
-    given = searching.retriever or default_retriever(index.source, wanted)
+    given = searching.retriever or default_retriever(
+        index.source, budget=budget, needs_chunks=bool(wanted.needs_chunks)
+    )
     made = get_retriever(given)
     name = spec.parse(given)[0] if isinstance(given, str) else type(given).__name__
     return spec.describe(name, made), made

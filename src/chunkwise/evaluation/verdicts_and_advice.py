@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import score, target
 from chunkwise.chunkers import get_strategy
-from chunkwise.evaluation.judging import is_weak
+from chunkwise.evaluation.judge_calibrations import is_weak
 from chunkwise.evaluation.results import Figure, Json, MetricAdvice, Results
 from chunkwise.metrics.metric import KeyQuestion, Remedy, Targets
 from chunkwise.metrics.registry import key_questions, lower_is_better, metric_of

@@ -9,9 +9,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.evaluation.judge_calibrations import kappa_of
 from chunkwise.labels.question_labels import JudgedPassage, QuestionLabels
 from chunkwise.labels.store import GRADES, RELEVANT
-from chunkwise.metrics.judges.calibration import kappa_of
 from chunkwise.stats.agreement import agreement, coincidences, krippendorff
 from chunkwise.stats.intervals import Interval, clustered_interval
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from chunkwise.base.allow_hosts_and_code_from_files import unmarked
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 from chunkwise.base.parameters import param
-from chunkwise.base.untrusted import unmarked
 from chunkwise.base.wording import counted, thousands
 from chunkwise.evaluation.compare import compare as compared
 from chunkwise.evaluation.evaluate import evaluate as evaluated
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from chunkwise.core import Document, Query
-    from chunkwise.metrics.cuts.boundary_issues import LocatedIssue
+    from chunkwise.evaluation.lint import LocatedIssue
 
 _WIDTH = 110
 _MOST_PROBLEMS = 20

@@ -26,8 +26,9 @@ from chunkwise.mcp_server.resources_and_prompts import (
 from chunkwise.mcp_server.search_tools import RETRIEVING
 from chunkwise.mcp_server.tool import AssistantTool
 from chunkwise.mcp_server.workspace import Stopped, ToolCall, Workspace
-from chunkwise.studio.access_control import Guard, KeyAccess, RequestLimits
+from chunkwise.studio.access_control import Guard, KeyAccess
 from chunkwise.studio.accounts import Account, Accounts, accounts_in, hashed_key, new_key
+from chunkwise.studio.rate_limits import RequestLimits
 from chunkwise.studio.server import ServerSettings, bound_socket
 
 if TYPE_CHECKING:

@@ -178,7 +178,8 @@ class Workspace:
 
     def history(self) -> History | None:
         """The one that was named, or that of the project folder; None: there is neither."""
-        from chunkwise.tracking.history import FILE, FOLDER, History, history_place
+        from chunkwise.tracking.database import FILE, FOLDER, history_place
+        from chunkwise.tracking.history import History
 
         if self.sources.history:
             return History(history_place(self.sources.history))

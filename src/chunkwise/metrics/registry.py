@@ -15,21 +15,19 @@ from chunkwise.base.parameters import named_list
 from chunkwise.base.registry import RegisteredPart, Registry
 from chunkwise.base.wording import did_you_mean, shown
 from chunkwise.metrics.judges import retrieval_precision
-from chunkwise.metrics.judges.registry import LLM
-from chunkwise.metrics.judges.registry import registry as judges
+from chunkwise.metrics.judges.judge import LLM
+from chunkwise.metrics.judges.judge import registry as judges
 from chunkwise.metrics.metric import KeyQuestion, Metric
 
 _FILES = (
-    "spans.coverage_metrics",
-    "spans.ranking_metrics",
+    "spans.retrieval_metrics",
     "judges.retrieval_precision",
     "judges.judged_ranking",
     "answers.faithfulness",
     "answers.correctness",
     "answers.relevancy",
     "answers.completeness",
-    "cuts.boundary_issues",
-    "spans.split_references",
+    "cuts.boundary_issue_counts",
     "cuts.coherence",
     "answers.citations",
     "spans.chroma",

@@ -1,6 +1,6 @@
 """Embedders, rerankers, language models and finders of names, each by its name."""
 
-from chunkwise.models.registry import (
+from chunkwise.models.models_by_name import (
     DEFAULT,
     EMBEDDER_FORMS,
     LANGUAGE_MODEL_FORMS,

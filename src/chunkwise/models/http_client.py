@@ -20,9 +20,9 @@ from threading import Event, Lock, local
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import SplitResult, parse_qsl, urljoin, urlsplit
 
+from chunkwise.base.allow_hosts_and_code_from_files import PROVIDERS
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.parameters import check, param
-from chunkwise.base.untrusted import PROVIDERS
 from chunkwise.base.wording import as_set, counted, shortened, thousands
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}

@@ -10,7 +10,7 @@ from chunkwise.core import Document
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.evaluation.sources import in_reading_order
-from chunkwise.metrics.cuts.boundary_issues import QUESTION as OF_CUTS
+from chunkwise.metrics.cuts.boundary_issue_counts import QUESTION as OF_CUTS
 from chunkwise.records.read import OnBadRow
 from chunkwise.report.page import write_page
 from chunkwise.report.views.side_by_side import (
@@ -23,7 +23,11 @@ from chunkwise.report.views.side_by_side import (
 from chunkwise.report.views.tuning import tuning_view
 from chunkwise.retrieval.indexes import index
 from chunkwise.retrieval.retrievers import graph_for
-from chunkwise.tuning.recommendation import recommendation_of, snippets, write_recommendation
+from chunkwise.tuning.recommendation_file_and_code import (
+    recommendation_of,
+    snippets,
+    write_recommendation,
+)
 from chunkwise.tuning.run.sweep_folder import RECOMMENDATION, REPORT, RESULTS
 from chunkwise.tuning.sweep import Configuration
 from chunkwise.tuning.sweep_result import write_sweep_result

@@ -15,7 +15,7 @@ from chunkwise.base.parameters import takes
 from chunkwise.base.wording import counted
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import StrategyLike
-from chunkwise.chunkers.contextual import WrittenContext
+from chunkwise.chunkers.context_from_headings import WrittenContext
 from chunkwise.chunkers.read_chunks import (
     ChunksSource,
     FileChunks,

@@ -30,8 +30,8 @@ from chunkwise.retrieval.fusion import (
     reciprocal_rank_fusion,
     weighted_fusion,
 )
-from chunkwise.retrieval.graph import NameGraph, name_graph
-from chunkwise.retrieval.graph_walk import AllowedEdges, Chain, Walk, chain_of
+from chunkwise.retrieval.graph.build_graph import graph_of
+from chunkwise.retrieval.graph.walk_along_names import AllowedEdges, Chain, Walk, chain_of
 from chunkwise.retrieval.multiscale import (
     AskedNames,
     Multiscale,
@@ -46,11 +46,12 @@ from chunkwise.retrieval.searchable import (
     CandidateSpan,
     QueryBatch,
     Searchable,
+    Summarised,
 )
 from chunkwise.retrieval.settings import Graph
 from chunkwise.retrieval.tables_lists_code import WholeBlock, is_table_header, whole_blocks
 from chunkwise.text.language import UNKNOWN, language_of_text
-from chunkwise.text.names import name_spans, names_in_question
+from chunkwise.text.names_by_rules import name_spans, names_in_question
 from chunkwise.text.terms import CODE, NONE, Holds, query_terms
 
 registry = Registry(
@@ -62,7 +63,7 @@ registry = Registry(
         "hybrid": "chunkwise.retrieval.retrievers:HybridRetriever",
         "multiscale": "chunkwise.retrieval.retrievers:MultiscaleRetriever",
         "graph": "chunkwise.retrieval.retrievers:GraphRetriever",
-        "communities": "chunkwise.retrieval.global_search:CommunitiesRetriever",
+        "communities": "chunkwise.retrieval.graph.communities_retriever:CommunitiesRetriever",
     },
     needs=("rank(source, questions, depth, only) or spans(source, questions, budget, only)",),
     example="hybrid(dense=1, fusion='rrf')",
@@ -404,21 +405,6 @@ class MultiscaleRetriever(Multiscale):
         return windows
 
 
-_graphs: WeakKeyDictionary[AtomSource, tuple[AtomTable, NameGraph]] = WeakKeyDictionary()
-"""Of the indexes that are open."""
-
-
-def graph_of(source: AtomSource) -> NameGraph:
-    """The graph of an index's names, made once."""
-    atoms = source.atom_table()
-    if atoms.mentions is None:
-        raise no_graph_error()
-    known = _graphs.get(source)
-    if known is None or known[0] is not atoms:
-        known = _graphs[source] = atoms, name_graph(atoms)
-    return known[1]
-
-
 @dataclass(frozen=True, kw_only=True)
 class GraphRetriever(MultiscaleRetriever):
     """Several sizes at once, and a walk along names from what is found to what only a name leads to.
@@ -579,3 +565,23 @@ def _candidate_spans(texts: _Texts, spans: Sequence[ScoredSpan]) -> list[Candida
         )
         for span in spans
     ]
+
+
+def default_retriever(
+    source: Searchable, *, budget: int | None, needs_chunks: bool, only: Filter = EVERYTHING
+) -> str:
+    """What suits the index and what is wanted of it."""
+    vectors = source.settings.vectors
+    # Sentences of several sizes would pass by what a model was asked to write.
+    summaries = isinstance(source, Summarised) and source.has_summaries
+    # Chunks embedded each by itself leave nothing to make the vectors of other sizes from.
+    if (
+        budget
+        and not needs_chunks
+        and only.level is None
+        and not summaries
+        and vectors != "own"
+        and isinstance(source, AtomSource)
+    ):
+        return "multiscale"
+    return "bm25" if vectors == "none" else "hybrid"

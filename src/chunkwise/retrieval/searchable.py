@@ -21,7 +21,7 @@ from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexed_document import StatedRelations
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Settings
-from chunkwise.text.names import HASH_BYTES, Mentions
+from chunkwise.text.names_by_rules import HASH_BYTES, Mentions
 
 
 class TokenTable(NamedTuple):

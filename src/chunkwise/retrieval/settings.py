@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from chunkwise.base.allow_hosts_and_code_from_files import recorded
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.untrusted import recorded
-from chunkwise.chunkers.contextual import WRITTEN_CONTEXTS, WrittenContext
+from chunkwise.chunkers.context_from_headings import WRITTEN_CONTEXTS, WrittenContext
 from chunkwise.models import DEFAULT
 from chunkwise.models.embed.embedder import Embedder
 

@@ -25,18 +25,17 @@ from chunkwise.base.version import __version__
 from chunkwise.base.wording import as_set, counted
 from chunkwise.records.json import json_text
 from chunkwise.report.page import OWN, rendered
-from chunkwise.studio.access_control import (
-    CALLER,
-    USUAL_LIMITS,
-    Access,
-    Guard,
-    Queue,
-    RateLimit,
-    RequestLimits,
-    TokenAccess,
-)
+from chunkwise.studio.access_control import CALLER, Access, Guard, TokenAccess
 from chunkwise.studio.accounts import Accounts, Caller, Sessions
 from chunkwise.studio.project import Project
+from chunkwise.studio.rate_limits import (
+    TRIES_A_MINUTE,
+    USUAL_LIMITS,
+    AskedTooOften,
+    RateLimit,
+    RequestLimits,
+    RequestQueue,
+)
 from chunkwise.studio.read_request import Conflict, NotFound, NotReady, TooMuch
 from chunkwise.studio.request_metrics import RequestMetrics
 
@@ -57,8 +56,6 @@ _log = logging.getLogger(PACKAGE)
 """Faults of ours: without a handler of the user's they go to the terminal."""
 ENDPOINT_PATH = "chunkwise.endpoint"
 """Where the declared address of a request is kept, in its scope: what was asked for may be anything."""
-_TRIES_A_MINUTE = 20
-"""Passwords that are tried, of all names together; of one name half as many."""
 _BUSY = "Too many requests are waiting already; ask again in a moment."
 _BETWEEN_EVENTS = 0.25
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -108,7 +105,7 @@ class Server:
     def __init__(self, project: Project, limits: RequestLimits, *, has_pages: bool = True) -> None:
         self.project, self.limits, self.has_pages = project, limits, has_pages
         self.rate = RateLimit(limits.units_a_minute)
-        self.queue = Queue(limits.at_once + limits.waiting)
+        self.queue = RequestQueue(limits.at_once + limits.waiting)
         self.metrics = RequestMetrics()
         self._limiter: CapacityLimiter | None = None
 
@@ -170,14 +167,6 @@ class Server:
             "chunkwise_documents": ("Documents that are known.", len(project.corpus)),
             "chunkwise_ready": ("1: an index can be searched.", float(project.index is not None)),
         }
-
-
-class AskedTooOften(TooMuch):
-    """Refused until some seconds have passed."""
-
-    def __init__(self, said: str, seconds: int) -> None:
-        super().__init__(said)
-        self.seconds = seconds
 
 
 def studio_app(
@@ -300,7 +289,7 @@ class Login:
     ) -> None:
         self._accounts, self._sessions, self._cookie = accounts, sessions, cookie
         self._secure = secure
-        self._tries = RateLimit(_TRIES_A_MINUTE, now)
+        self._tries = RateLimit(TRIES_A_MINUTE, now)
 
     def redirect(self, path: str) -> Response:
         from starlette.responses import RedirectResponse

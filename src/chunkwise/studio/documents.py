@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from chunkwise.base import spec
+from chunkwise.base.allow_hosts_and_code_from_files import check_allowed
 from chunkwise.base.errors import InvalidParameter, NotAllowed
 from chunkwise.base.parameters import param
-from chunkwise.base.untrusted import check_allowed
 from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers import Strategy, describe_all, get_strategy
 from chunkwise.core import SECTION_SEPARATOR

@@ -280,7 +280,7 @@ class Project:
 
     def _add_run(self, name: str) -> None:
         from chunkwise.evaluation.results import read_results
-        from chunkwise.tracking.import_export import is_sweep_file, read_sweep
+        from chunkwise.tracking.import_runs import is_sweep_file, read_sweep
 
         path, number = Path(name), len(self.runs)
         if is_sweep_file(path):
@@ -418,7 +418,8 @@ class Project:
         """Of the project around the working folder, or the one that was named; None: nothing is kept there."""
         if self.sources.demo and self.sources.history is None:
             return None
-        from chunkwise.tracking.history import History, history_place
+        from chunkwise.tracking.database import history_place
+        from chunkwise.tracking.history import History
 
         found = History(history_place(self.sources.history))
         return found if len(found) else None

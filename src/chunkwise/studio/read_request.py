@@ -11,8 +11,8 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from chunkwise.base import parameters
+from chunkwise.base.allow_hosts_and_code_from_files import recorded
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.untrusted import recorded
 from chunkwise.base.wording import did_you_mean
 from chunkwise.records.json import WrongType, read_as
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from chunkwise.base.allow_hosts_and_code_from_files import unmarked
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
-from chunkwise.base.untrusted import unmarked
 from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers.chunk import chunk_text
 from chunkwise.evaluation.evaluate import evaluate as evaluated
 from chunkwise.evaluation.results import Figure, Json, QuestionResult
 from chunkwise.report.views.view import View
-from chunkwise.retrieval.shard_requests import answer_shard
+from chunkwise.retrieval.shard_server import answer_shard
 from chunkwise.studio.documents import strategy_of
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import NotReady

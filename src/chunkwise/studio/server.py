@@ -12,18 +12,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.studio.access_control import (
-    LOOPBACK,
-    USUAL_LIMITS,
-    Access,
-    KeyAccess,
-    RequestLimits,
-    UserAccess,
-    new_token,
-)
+from chunkwise.studio.access_control import LOOPBACK, Access, KeyAccess, UserAccess, new_token
 from chunkwise.studio.accounts import Account, Accounts, Sessions, accounts_in, hashed_key, new_key
 from chunkwise.studio.app import Login, service_app, studio_app
 from chunkwise.studio.project import Project, ProjectSources
+from chunkwise.studio.rate_limits import USUAL_LIMITS, RequestLimits
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

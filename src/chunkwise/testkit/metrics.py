@@ -10,7 +10,7 @@ from chunkwise.base.errors import BrokenContract, InvalidParameter
 from chunkwise.base.wording import as_set, counted
 from chunkwise.core import Hit, Query, Score
 from chunkwise.metrics.evidence import Evidence, Hits
-from chunkwise.metrics.judges.registry import Judge, get_judge
+from chunkwise.metrics.judges.judge import Judge, get_judge
 from chunkwise.metrics.metric import Metric, Value, WholeScore
 from chunkwise.metrics.registry import MetricAt, parse
 from chunkwise.metrics.scorer import ScoreColumn, Scorer

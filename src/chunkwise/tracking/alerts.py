@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -11,8 +12,13 @@ from chunkwise.evaluation.results import Json
 from chunkwise.records.json import WrongType, json_text, read_as
 from chunkwise.stats.control_chart import Alarm
 from chunkwise.tracking.database import Statements
+from chunkwise.tracking.run import KeptHit, KeptQuestion
 
 AlertState = Literal["open", "acknowledged", "closed"]
+MovedQuestion = tuple[KeptQuestion, KeptQuestion, float, float]
+"""A question then and now, and its scores by one metric."""
+_LOST_MOST = 5
+"""Questions that an alert shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,3 +240,49 @@ def _parsed(text: Any) -> Any:
         return json.loads(text)
     except (ValueError, TypeError, RecursionError):
         raise WrongType("no JSON", "found") from None
+
+
+def falls_by_type(moved: Sequence[MovedQuestion], sign: int) -> tuple[TypeFall, ...]:
+    """The type that fell most first; `sign` is -1 where higher is better."""
+    by_type: dict[str, list[float]] = {}
+    for _, question, old, new in moved:
+        for each in question.types:
+            by_type.setdefault(each, []).append(new - old)
+    types = [TypeFall(name, len(own), math.fsum(own) / len(own)) for name, own in by_type.items()]
+    return tuple(sorted(types, key=lambda each: -sign * each.difference))
+
+
+def lost_most(moved: Sequence[MovedQuestion], sign: int) -> tuple[LostQuestion, ...]:
+    """The few questions that lost most, with what is retrieved for them now and was then."""
+    worst = sorted(moved, key=lambda each: -sign * (each[3] - each[2]))
+    lost = [each for each in worst if sign * (each[3] - each[2]) > 0][:_LOST_MOST]
+    return tuple(
+        LostQuestion(now.id, now.text, old, new, *_passages(then.hits, now.hits, now.documents))
+        for then, now, old, new in lost
+    )
+
+
+def _passages(
+    then: Sequence[KeptHit], now: Sequence[KeptHit], answering: Sequence[str] = ()
+) -> tuple[tuple[RetrievedPassage, ...], tuple[RetrievedPassage, ...]]:
+    """Gained and lost: those of which the other run found less than half; those of documents that answer first."""
+
+    def apart(own: Sequence[KeptHit], others: Sequence[KeptHit]) -> tuple[RetrievedPassage, ...]:
+        return tuple(
+            RetrievedPassage(*hit) for hit in own if 2 * _found(hit, others) < hit.end - hit.start
+        )
+
+    lost = sorted(apart(then, now), key=lambda hit: hit.doc_id not in answering)
+    return apart(now, then), tuple(lost)
+
+
+def _found(hit: KeptHit, others: Sequence[KeptHit]) -> int:
+    """Characters of a hit that others have, too, each counted once."""
+    found, reached = 0, hit.start
+    for start, end in sorted(
+        (each.start, each.end) for each in others if each.doc_id == hit.doc_id
+    ):
+        start, end = max(start, reached), min(end, hit.end)
+        if start < end:
+            found, reached = found + end - start, end
+    return found

@@ -23,10 +23,12 @@ from chunkwise.retrieval.postgres.connection import (
     parse_address,
     server_problems_explained,
 )
+from chunkwise.tracking import HISTORY_VARIABLE
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
+FOLDER, FILE = ".chunkwise", "history.db"
 Row = tuple[Any, ...]
 Migrations = Sequence[Sequence[str]]
 """Statements by version, the first ones for a new history; `{serial}` is a key that numbers itself."""
@@ -425,3 +427,39 @@ def _postgres_statements(connection: Connection[Any]) -> Statements:
             cursor.executemany(statement.replace("?", "%s"), rows)  # type: ignore[arg-type, unused-ignore]
 
     return Statements(run, run_many)
+
+
+def history_place(named: str | Path | None = None, folder: str | Path = ".") -> str | Path:
+    """What is named, else `CHUNKWISE_HISTORY`, else `.chunkwise/history.db` here or above, else that file here."""
+    given = named if named not in (None, "") else os.environ.get(HISTORY_VARIABLE, "").strip()
+    if given:
+        return given
+    try:
+        start = Path(folder).resolve()
+    except FileNotFoundError:
+        raise HistoryProblem(
+            "the working folder is gone, so the history of its project is not known; go to another folder, "
+            f"or name the history: --history PLACE, {HISTORY_VARIABLE}"
+        ) from None
+    for each in (start, *start.parents):
+        if _is_own(each / FOLDER / FILE):
+            return each / FOLDER / FILE
+        if os.path.lexists(each / ".git") or each == _home():
+            break
+    return start / FOLDER / FILE
+
+
+def _is_own(file: Path) -> bool:
+    """Whether it is there and belongs to the user: anybody may put one above a folder that all may write to."""
+    try:
+        owner = file.lstat().st_uid
+    except (OSError, ValueError):
+        return False
+    return not hasattr(os, "geteuid") or owner == os.geteuid()
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home().resolve()
+    except (OSError, RuntimeError):  # a container may run as a number without one
+        return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import re
 import secrets
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ from chunkwise.evaluation.lint import LintResult
 from chunkwise.evaluation.results import Results
 from chunkwise.profiling.results import Profile
 from chunkwise.records.json import WrongType, json_text, read_as
-from chunkwise.tracking import HISTORY_VARIABLE, KINDS, RunKind
+from chunkwise.tracking import KINDS, RunKind
 from chunkwise.tracking.alerts import (
     Alert,
     WatchedRun,
@@ -34,7 +34,13 @@ from chunkwise.tracking.alerts import (
     watched_from,
     write_alert,
 )
-from chunkwise.tracking.database import Database, HistoryProblem, damaged, database_at
+from chunkwise.tracking.database import (
+    Database,
+    HistoryProblem,
+    damaged,
+    database_at,
+    history_place,
+)
 from chunkwise.tracking.explain_difference import (
     RunChanges,
     RunDifference,
@@ -53,7 +59,6 @@ from chunkwise.tracking.record_run import run_of, without_secrets
 from chunkwise.tracking.run import KeptRun, RunSummary, time_text, utc_now
 from chunkwise.tuning.sweep_result import SweepResult
 
-FOLDER, FILE = ".chunkwise", "history.db"
 WAIT = 10.0
 """Seconds for which another writer is waited for."""
 USUAL_BASELINE = "default"
@@ -82,42 +87,6 @@ class AddedRun:
     number: int
     is_new: bool
     """False: it was known already, by the file it stands in."""
-
-
-def history_place(named: str | Path | None = None, folder: str | Path = ".") -> str | Path:
-    """What is named, else `CHUNKWISE_HISTORY`, else `.chunkwise/history.db` here or above, else that file here."""
-    given = named if named not in (None, "") else os.environ.get(HISTORY_VARIABLE, "").strip()
-    if given:
-        return given
-    try:
-        start = Path(folder).resolve()
-    except FileNotFoundError:
-        raise HistoryProblem(
-            "the working folder is gone, so the history of its project is not known; go to another folder, "
-            f"or name the history: --history PLACE, {HISTORY_VARIABLE}"
-        ) from None
-    for each in (start, *start.parents):
-        if _is_own(each / FOLDER / FILE):
-            return each / FOLDER / FILE
-        if os.path.lexists(each / ".git") or each == _home():
-            break
-    return start / FOLDER / FILE
-
-
-def _is_own(file: Path) -> bool:
-    """Whether it is there and belongs to the user: anybody may put one above a folder that all may write to."""
-    try:
-        owner = file.lstat().st_uid
-    except (OSError, ValueError):
-        return False
-    return not hasattr(os, "geteuid") or owner == os.geteuid()
-
-
-def _home() -> Path | None:
-    try:
-        return Path.home().resolve()
-    except (OSError, RuntimeError):  # a container may run as a number without one
-        return None
 
 
 @takes()
@@ -513,3 +482,28 @@ def _time(given: str) -> str:
 def _check_kind(kind: str | None) -> None:
     if kind is not None and kind not in KINDS:
         raise InvalidParameter(f"kind is {kind!r}; allowed: {', '.join(KINDS)}")
+
+
+def run_number(history: History, word: str, *, beside: str | None = None) -> int:
+    """The run that a word of the command line names: its number, last, or the baseline of runs as the one `beside`."""
+    from chunkwise.base.errors import InvalidParameter
+
+    if re.fullmatch(r"#?[0-9]{1,9}", word):
+        return int(word.removeprefix("#"))
+    if word == "last":
+        runs = history.runs(last=1)
+        return runs[-1].number if runs else history.run(0).number
+    if word == "baseline":
+        from chunkwise.tracking.record_run import git_state
+
+        other = "last" if beside in (None, "baseline") else beside
+        kind = history.run(run_number(history, other)).kind
+        found = history.baseline(kind, branch=git_state(".")[1])
+        if found is None:
+            raise InvalidParameter(
+                f"there is no baseline for runs of {kind}; `chunkwise baseline set RUN` sets one"
+            )
+        return found.run
+    raise InvalidParameter(
+        f"{word!r} names no run; allowed: its number as `chunkwise history` lists it, last, or baseline"
+    )

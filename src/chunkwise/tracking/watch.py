@@ -8,9 +8,10 @@ wrong.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
@@ -27,20 +28,20 @@ from chunkwise.stats.control_chart import (
 )
 from chunkwise.tracking.alerts import (
     Alert,
-    LostQuestion,
-    RetrievedPassage,
-    TypeFall,
     WatchedFigure,
     WatchedRun,
+    falls_by_type,
+    lost_most,
 )
 from chunkwise.tracking.drift import PairedRuns
 from chunkwise.tracking.explain_difference import likely_cause
 from chunkwise.tracking.history import USUAL_BASELINE, History
-from chunkwise.tracking.run import KeptHit, KeptRun, RunSummary
+from chunkwise.tracking.run import KeptRun, RunSummary
 
 WATCHED = 8
 """Metrics that are watched where none are named."""
-_LOST_MOST = 5
+_LOOK = 30.0
+"""Seconds after which the clock is looked at again: it may have been set, and a machine may have slept."""
 
 
 class ReferenceRun(NamedTuple):
@@ -260,52 +261,14 @@ def _alert(
     since, before = _since(chart, figure)
     sign = 1 if figure.is_lower_better else -1
     moved = pairing.moved(metric)
-    by_type: dict[str, list[float]] = {}
-    for _, question, old, new in moved:
-        for each in question.types:
-            by_type.setdefault(each, []).append(new - old)
-    types = [TypeFall(name, len(own), math.fsum(own) / len(own)) for name, own in by_type.items()]
-    worst = sorted(moved, key=lambda each: -sign * (each[3] - each[2]))
-    lost = [each for each in worst if sign * (each[3] - each[2]) > 0][:_LOST_MOST]
     found = history.difference(before, since)
     cause, check = likely_cause(found, since, metric, figure.is_lower_better, command)
     check = check or f"chunkwise history diff {before} {since}{history.option}"
     return Alert(
         metric, watched.name, figure.alarm or "fall", figure, watched.reference, since, run.number, run.number,
         run.when,
-        tuple(sorted(types, key=lambda each: -sign * each.difference)),
-        tuple(
-            LostQuestion(now.id, now.text, old, new, *_passages(then.hits, now.hits, now.documents))
-            for then, now, old, new in lost
-        ),
-        cause, check, branch=watched.branch,
+        falls_by_type(moved, sign), lost_most(moved, sign), cause, check, branch=watched.branch,
     )  # fmt: skip
-
-
-def _passages(
-    then: Sequence[KeptHit], now: Sequence[KeptHit], answering: Sequence[str] = ()
-) -> tuple[tuple[RetrievedPassage, ...], tuple[RetrievedPassage, ...]]:
-    """Gained and lost: those of which the other run found less than half; those of documents that answer first."""
-
-    def apart(own: Sequence[KeptHit], others: Sequence[KeptHit]) -> tuple[RetrievedPassage, ...]:
-        return tuple(
-            RetrievedPassage(*hit) for hit in own if 2 * _found(hit, others) < hit.end - hit.start
-        )
-
-    lost = sorted(apart(then, now), key=lambda hit: hit.doc_id not in answering)
-    return apart(now, then), tuple(lost)
-
-
-def _found(hit: KeptHit, others: Sequence[KeptHit]) -> int:
-    """Characters of a hit that others have, too, each counted once."""
-    found, reached = 0, hit.start
-    for start, end in sorted(
-        (each.start, each.end) for each in others if each.doc_id == hit.doc_id
-    ):
-        start, end = max(start, reached), min(end, hit.end)
-        if start < end:
-            found, reached = found + end - start, end
-    return found
 
 
 def _since(chart: ChartState, figure: WatchedFigure) -> tuple[int, int]:
@@ -321,3 +284,35 @@ def _since(chart: ChartState, figure: WatchedFigure) -> tuple[int, int]:
 def learning_words(chart: ChartState) -> str:
     """What a chart has learnt so far."""
     return f"learning: {min(chart.learnt, FEWEST_RUNS)} of {counted(FEWEST_RUNS, 'stable run')}"
+
+
+def repeat_every(
+    work: Callable[[], object],
+    every: float,
+    last: datetime | None,
+    *,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    monotonic: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+    on_wait: Callable[[datetime], None] = lambda due: None,
+    rounds: int | None = None,
+) -> None:
+    """Works whenever `every` seconds have passed since the `last` time, until it is interrupted.
+
+    What was missed meanwhile is made up for by one run. A clock that is set back makes nobody wait longer than `every`;
+    one that is set ahead, or a machine that slept, does not make anybody wait for what is due.
+    """
+    done = 0
+    while rounds is None or done < rounds:
+        left = 0.0 if last is None else every - (now() - last).total_seconds()
+        wait = min(max(left, 0.0), every)
+        until = monotonic() + wait
+        if wait:
+            on_wait(now() + timedelta(seconds=wait))
+        while (due := until - monotonic()) > 0:
+            if last is not None and (now() - last).total_seconds() >= every:
+                break
+            sleep(min(due, _LOOK))
+        last = now()
+        work()
+        done += 1

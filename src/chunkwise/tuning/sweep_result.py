@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -39,14 +38,6 @@ class Outcome:
     def waits(self) -> bool:
         """Whether it was not even tried: the time was up."""
         return self.error.startswith(NOT_RUN)
-
-
-def cost_amount(outcome: Outcome, name: str) -> float:
-    """One cost; what is not known counts as dearest."""
-    value = outcome.cost.get(name)
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        return float(value)
-    return math.inf
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,10 @@ from chunkwise.base.repr_html import drawn
 from chunkwise.base.wording import counted
 from chunkwise.base.workers import Jobs
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, leaving_out, options_given
+from chunkwise.documents.document_hash import documents_hash
 from chunkwise.evaluation.evaluate import TestQueries
 from chunkwise.evaluation.live_answers import LiveOptions
-from chunkwise.evaluation.results import Json, documents_hash, versions
+from chunkwise.evaluation.results import Json, versions
 from chunkwise.evaluation.scoring_options import Listeners
 from chunkwise.evaluation.sources import Skipped
 from chunkwise.models.embed.embedder import Embedder
@@ -41,8 +42,14 @@ from chunkwise.tuning.plan.prepare import (
     sweep_of_pipeline,
 )
 from chunkwise.tuning.plan.sweep_budget import sweep_embedder
-from chunkwise.tuning.recommendation import Recommendation, recommendation_of
-from chunkwise.tuning.run.race import Race, best_chunkings, best_of_several, finalists, race_against
+from chunkwise.tuning.recommendation_file_and_code import Recommendation, recommendation_of
+from chunkwise.tuning.run.race_and_finalists import (
+    Race,
+    best_chunkings,
+    best_of_several,
+    finalists,
+    race_against,
+)
 from chunkwise.tuning.run.run_pipeline import run_pipeline_plan
 from chunkwise.tuning.run.sweep_folder import SweepFolder, SweepRecord
 from chunkwise.tuning.run.sweep_workers import run_plan

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Span
-from chunkwise.metrics.cuts.boundary_issues import KINDS, Issue, count_issues, find_issues, located
+from chunkwise.evaluation.lint import located
+from chunkwise.metrics.cuts.boundary_issues import KINDS, Issue, count_issues, find_issues
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Span
-from chunkwise.metrics.cuts.boundary_issues import KINDS, CutTally, cuts_of, find_issues
+from chunkwise.metrics.cuts.boundary_issue_counts import CutTally, cuts_of
+from chunkwise.metrics.cuts.boundary_issues import KINDS, find_issues
 from chunkwise.text.analyzed import Analyzed
 
 Pair = tuple[Analyzed, list[Span]]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Hit, Label, Passage, Query, Reference, Score
-from chunkwise.metrics.judges.registry import Judge
+from chunkwise.metrics.judges.judge import Judge
 from chunkwise.metrics.judges.relevance_judges import LabelJudge, SimilarityJudge, SpanJudge
 from chunkwise.models.embed.embedder import Kind
 from hash_embedder import PlainHashEmbedder

@@ -12,15 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Hit, Query, Score
-from chunkwise.metrics.judges.llm_calls import MOST, JudgeModel, work_through
-from chunkwise.metrics.judges.llm_judge import (
+from chunkwise.metrics.judges.llm_answer_judgements import (
     AnswerRelevancy,
     Attribution,
     Completeness,
-    LlmJudge,
-    Relevance,
     Support,
 )
+from chunkwise.metrics.judges.llm_judge import MOST, JudgeModel, LlmJudge, Relevance, work_through
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.http_client import EndpointError
 from chunkwise.models.llm.client import LlmClient, check_window

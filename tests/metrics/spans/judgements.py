@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chunkwise.metrics.spans import ranking_metrics
+from chunkwise.metrics.spans import retrieval_metrics
 from chunkwise.metrics.spans.ranking import JudgedRanking
 
 MEASURES = {
-    "P": ranking_metrics.p,
-    "R": ranking_metrics.chunk_recall,
-    "AP": ranking_metrics.average_precision,
-    "nDCG": ranking_metrics.ndcg,
-    "RR": ranking_metrics.mrr,
+    "P": retrieval_metrics.p,
+    "R": retrieval_metrics.chunk_recall,
+    "AP": retrieval_metrics.average_precision,
+    "nDCG": retrieval_metrics.ndcg,
+    "RR": retrieval_metrics.mrr,
 }
 """Ours by their names there."""
 

@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.core import Document, Hit, Passage, Query, Reference, Span
+from chunkwise.metrics.cuts.boundary_issue_counts import split
 from chunkwise.metrics.registry import known_metrics, parse
 from chunkwise.metrics.scorer import span_scores, why_unscored
 from chunkwise.metrics.span_tables import Chunking, Gold, HitTable
-from chunkwise.metrics.spans.coverage import covered_references, relevant_chunks, relevant_hits
+from chunkwise.metrics.spans.coverage import covered_references
+from chunkwise.metrics.spans.ranking import relevant_chunks, relevant_hits
 from chunkwise.metrics.spans.span_metric import SpanMetric
-from chunkwise.metrics.spans.split_references import split
 from chunkwise.metrics.token_budget import TokenCut, in_tokens
 from how_many import examples
 from metrics.spans import naive_spans

@@ -18,11 +18,11 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
+from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
 from chunkwise.retrieval.indexed_document import StatedRelations
 from chunkwise.retrieval.indexing.relations import RelationReader, related_places, segments
-from chunkwise.retrieval.name_lookup import NameLookup
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.names import name_hash
+from chunkwise.text.names_by_rules import name_hash
 from how_many import examples
 
 FILM = Document("film", "silent harbour is a film. anna orme made it in spring.", "Silent Harbour")

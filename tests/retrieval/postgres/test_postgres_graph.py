@@ -24,8 +24,8 @@ from chunkwise.models.home_folder import HOME_VARIABLE
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.retrieval.filters import EVERYTHING, Filter
+from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
 from chunkwise.retrieval.indexed_document import StatedRelations
-from chunkwise.retrieval.name_lookup import NameLookup
 from chunkwise.retrieval.postgres import PostgresIndex
 from chunkwise.retrieval.search.chains import chains_of_hits
 from how_many import examples

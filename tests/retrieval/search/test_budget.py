@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from chunkwise.core import Block, Document, Span
 from chunkwise.retrieval.search.budget import fill_budget
-from chunkwise.retrieval.search.hits import IndexReader
+from chunkwise.retrieval.search.index_reader import IndexReader
 from chunkwise.retrieval.search.search import search
 from chunkwise.retrieval.searchable import CandidateSpan
 from chunkwise.testkit.hostile import hostile_documents

@@ -9,7 +9,7 @@ from chunkwise.core import Document
 from chunkwise.retrieval import index
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.ranking import NOTHING
-from chunkwise.retrieval.search.hits import IndexReader
+from chunkwise.retrieval.search.index_reader import IndexReader
 from chunkwise.retrieval.search.parents_and_neighbours import (
     MergedSpans,
     in_parents,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import chunkwise
 from chunkwise.retrieval.ranking import Ranking
-from chunkwise.retrieval.search.hits import IndexReader
+from chunkwise.retrieval.search.index_reader import IndexReader
 from chunkwise.retrieval.search.rerank import diversified, reranked
 from retrieval.tiny_index import TinyIndex, documents
 

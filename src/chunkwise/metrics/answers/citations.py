@@ -23,7 +23,7 @@ from chunkwise.metrics.answers.question_evidence import (
 from chunkwise.metrics.claims.claim_support import THRESHOLD, denied, supports
 from chunkwise.metrics.claims.text_normalization import Readable, holds, plain_form, sentences
 from chunkwise.metrics.evidence import Answer, AnswerCitation
-from chunkwise.metrics.judges.llm_calls import JudgeTask
+from chunkwise.metrics.judges.llm_judge import JudgeTask
 from chunkwise.metrics.metric import NO_CHUNKS, KeyQuestion, Metric, Remedy, Targets, WholeScore
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from chunkwise.metrics.claims.claim_support import THRESHOLD, supports, without_
 from chunkwise.metrics.claims.hit_texts import PlainHits, ReadableHits, share_named
 from chunkwise.metrics.claims.text_normalization import plain_form, sentences
 from chunkwise.metrics.evidence import Answer
-from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask
-from chunkwise.metrics.judges.llm_judge import Attribution, Completeness
+from chunkwise.metrics.judges.llm_answer_judgements import Attribution, Completeness
+from chunkwise.metrics.judges.llm_judge import JudgeModel, JudgeTask
 from chunkwise.metrics.metric import KeyQuestion, Metric, Remedy, Targets
 from chunkwise.metrics.span_tables import Gold, HitTable
 from chunkwise.metrics.spans.coverage import covered_references

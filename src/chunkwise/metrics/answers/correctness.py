@@ -18,7 +18,7 @@ from chunkwise.metrics.answers.question_evidence import (
 from chunkwise.metrics.claims.claim_support import FEW, THRESHOLD, says_shortly, supports, yes_no
 from chunkwise.metrics.claims.text_normalization import Readable, sentences, without_citation_marks
 from chunkwise.metrics.evidence import Answer
-from chunkwise.metrics.judges.llm_calls import JudgeTask
+from chunkwise.metrics.judges.llm_judge import JudgeTask
 from chunkwise.metrics.metric import Metric
 
 

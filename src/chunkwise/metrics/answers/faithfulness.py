@@ -20,7 +20,7 @@ from chunkwise.metrics.claims.claim_support import THRESHOLD, supports
 from chunkwise.metrics.claims.hit_texts import ReadableHits
 from chunkwise.metrics.claims.text_normalization import sentences
 from chunkwise.metrics.evidence import Answer
-from chunkwise.metrics.judges.llm_calls import JudgeTask
+from chunkwise.metrics.judges.llm_judge import JudgeTask
 from chunkwise.metrics.metric import Metric
 
 

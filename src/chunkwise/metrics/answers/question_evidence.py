@@ -12,8 +12,8 @@ from chunkwise.core import Document, Hit, Passage, Query, Score, Span
 from chunkwise.metrics.claims.hit_texts import joined
 from chunkwise.metrics.claims.text_normalization import Readable, sentences
 from chunkwise.metrics.evidence import Answer, AnswerCitation
-from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask
-from chunkwise.metrics.judges.llm_judge import Support
+from chunkwise.metrics.judges.llm_answer_judgements import Support
+from chunkwise.metrics.judges.llm_judge import JudgeModel, JudgeTask
 from chunkwise.metrics.metric import Metric
 from chunkwise.text.find_passages import occurrences
 

@@ -12,8 +12,8 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Query, Score
 from chunkwise.metrics.answers.question_evidence import NO_ANSWER, LlmMetric, QuestionEvidence
 from chunkwise.metrics.evidence import Answer
-from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask
-from chunkwise.metrics.judges.llm_judge import AnswerRelevancy
+from chunkwise.metrics.judges.llm_answer_judgements import AnswerRelevancy
+from chunkwise.metrics.judges.llm_judge import JudgeModel, JudgeTask
 from chunkwise.metrics.metric import Metric
 from chunkwise.models import DEFAULT, get_embedder
 from chunkwise.models.embed.embedder import Embedder

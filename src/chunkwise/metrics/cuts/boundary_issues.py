@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from pathlib import PurePath
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -13,24 +11,15 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from chunkwise.core import AS_WRITTEN, Document, Score
-from chunkwise.metrics.cuts.cut_places import CutPlaces, Flags
-from chunkwise.metrics.metric import (
-    CutCounts,
-    CutIssue,
-    KeyQuestion,
-    Metric,
-    Remedy,
-    Targets,
-    WholeScore,
-)
+from chunkwise.core import BLOCK_KINDS
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.blocks import are_marks
+from chunkwise.text.characters import DIGIT, IDEOGRAPH, JOINER, LETTER, MARK
 from chunkwise.text.language import UNKNOWN, language_of
 from chunkwise.text.positions import merge_sorted
 
 if TYPE_CHECKING:
-    from chunkwise.metrics.evidence import Evidence
+    pass
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
@@ -229,171 +218,6 @@ def _dangling(document: Analyzed, language: str, cuts: CutPlaces, opening: Flags
     return found
 
 
-def cuts_of(
-    documents: Iterable[tuple[Analyzed, Sequence[Spanned]]], most_examples: int = 5
-) -> CutCounts:
-    """What is wrong at the edges of the chunks of these documents."""
-    tally = CutTally(most_examples=most_examples)
-    for document, chunks in documents:
-        tally.add(document, chunks)
-    return tally.cuts()
-
-
-class CutTally:
-    """Takes documents as they come and keeps no more of them than a few examples."""
-
-    def __init__(self, kinds: Collection[str] = tuple(KINDS), *, most_examples: int = 5) -> None:
-        self.counts = {kind: 0 for kind in KINDS if kind in kinds}
-        self.chunks = self.with_issues = self.cuts_with_issues = 0
-        self._examples = {kind: _Spread(most_examples) for kind in self.counts}
-
-    def add(self, document: Analyzed, chunks: Sequence[Spanned]) -> list[Issue]:
-        """The issues of one document, those of other kinds left out."""
-        issues = [issue for issue in find_issues(document, chunks) if issue.kind in self.counts]
-        self.chunks += len(without_summaries(chunks))
-        self.with_issues += len({issue.chunk for issue in issues})
-        self.cuts_with_issues += len({issue.cut for issue in issues})
-        own: dict[str, list[Issue]] = {}
-        for issue in issues:
-            # A cut is counted once, however many chunks end or begin there.
-            if not issue.again:
-                own.setdefault(issue.kind, []).append(issue)
-        for kind, found in own.items():
-            self.counts[kind] += len(found)
-            self._examples[kind].add(document.document.id, found)
-        return issues
-
-    @property
-    def share(self) -> float | None:
-        """Of the chunks with an issue; None without chunks."""
-        return self.with_issues / self.chunks if self.chunks else None
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every kind is counted: only then does the share mean what it is judged by."""
-        return len(self.counts) == len(KINDS)
-
-    def cuts(self) -> CutCounts:
-        examples = [issue for spread in self._examples.values() for issue in spread.chosen()]
-        return CutCounts(
-            self.chunks, self.with_issues, dict(self.counts), tuple(examples), self.cuts_with_issues
-        )
-
-
-class _Spread:
-    """A few issues from documents all over a corpus, the same ones in every run."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: list[list[CutIssue]] = []
-        self._step, self._seen = 1, 0
-
-    def add(self, doc_id: str, issues: Sequence[Issue]) -> None:
-        # Every `step`-th document; when there are twice too many, every second of them goes.
-        if self._seen % self._step == 0:
-            self._kept.append([_example(doc_id, issue) for issue in issues[: self._most]])
-            if len(self._kept) > 2 * self._most:
-                self._kept = self._kept[::2]
-                self._step *= 2
-        self._seen += 1
-
-    def chosen(self) -> list[CutIssue]:
-        """One of each document as long as there are others, then second ones; in the order of the documents."""
-        kept = self._kept
-        if len(kept) > self._most:
-            kept = [kept[number * len(kept) // self._most] for number in range(self._most)]
-        rounds = [
-            (turn, number)
-            for turn in range(self._most)
-            for number, issues in enumerate(kept)
-            if turn < len(issues)
-        ]
-        order = sorted((number, turn) for turn, number in rounds[: self._most])
-        return [kept[number][turn] for number, turn in order]
-
-
-def _example(doc_id: str, issue: Issue) -> CutIssue:
-    return CutIssue(issue.kind, doc_id, issue.chunk, issue.offset, issue.before, issue.after)
-
-
-def _share_with_issues(evidence: Evidence) -> WholeScore:
-    cuts = cuts_of(evidence.chunk_spans())
-    if not cuts.chunks:
-        return WholeScore(Score(None, "no chunks"), cuts=cuts)
-    return WholeScore(Score(cuts.with_issues / cuts.chunks), cuts.chunks, cuts=cuts)
-
-
-QUESTION = KeyQuestion(
-    "boundary_issues",
-    "Do the cuts hurt?",
-    Targets(0.10, 0.05),
-    Remedy(
-        "the wrong separators or the wrong size",
-        ("{structural}", "another size", "{overlap}"),
-    ),
-)
-METRICS = (
-    Metric(
-        "boundary_issues", "Share of the chunks that begin or end badly, each counted once.", score=_share_with_issues,
-        group="boundary_issues", better="lower", question=QUESTION, per="chunking", as_percent=True,
-    ),
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class LocatedIssue:
-    """One thing that is wrong at one edge of one chunk."""
-
-    kind: str
-    doc_id: str
-    source: str
-    """The file, as the user called it."""
-    chunk: int
-    """Number of the chunk in its document, from 0."""
-    offset: int
-    """The chunk's edge in the document's text."""
-    line: int | None
-    """In the file, from 1; None where the text is not the file's own (HTML, PDF, a record of a corpus)."""
-    column: int | None
-    page: int | None
-    before: str
-    after: str
-    cut: int = -1
-    """Which cut of its document it is; see `Issue`."""
-
-
-def located(analyzed: Analyzed, issues: Sequence[Issue]) -> list[LocatedIssue]:
-    """The issues of one document, in their order."""
-    document = analyzed.document
-    lines: list[int | None] = [None] * len(issues)
-    columns = lines
-    if issues and document.format in AS_WRITTEN and is_file(document):
-        offsets = np.array([issue.offset for issue in issues], np.int64)
-        starts = _line_starts(analyzed)
-        index = starts.searchsorted(offsets, "right")
-        lines, columns = index.tolist(), (offsets - starts[index - 1] + 1).tolist()
-    return [
-        LocatedIssue(
-            issue.kind, document.id, document.source, issue.chunk, issue.offset, line, column,
-            document.page(issue.offset), issue.before, issue.after, issue.cut,
-        )
-        for issue, line, column in zip(issues, lines, columns, strict=True)
-    ]  # fmt: skip
-
-
-def is_file(document: Document) -> bool:
-    """A file that is one document is named after itself; a record of a corpus has a name of its own."""
-    return PurePath(document.source).as_posix().endswith(document.id)
-
-
-def _line_starts(analyzed: Analyzed) -> NDArray[np.int64]:
-    """As editors count lines: after LF, CR LF and CR, and nothing else."""
-    points = analyzed.characters.points
-    feed, back = points == ord("\n"), points == ord("\r")
-    back[:-1] &= ~feed[1:]
-    return np.concatenate(([0], np.flatnonzero(feed | back) + 1))
-
-
 # Words that refer back wherever they open a sentence. Those that only sometimes do are left out, as are subjects that
 # stand for nothing: "It is forbidden", "Es ist verboten".
 _IS = r"is|was|(?:has|had)\s+been|(?:will|would|may|might|can|could|should|must)\s+(?:not\s+)?be"
@@ -459,3 +283,189 @@ def dangling_in(language: str) -> Callable[[str], bool] | None:
         regex.IGNORECASE,
     )
     return lambda opening: found.match(opening) is not None
+
+
+_HEADING = BLOCK_KINDS.index("heading")
+
+
+# Scripts that put no space between words: where a word ends there cannot be told by looking.
+_UNSPACED = ((0x0E00, 0x0EFF), (0x0F00, 0x109F), (0x1780, 0x17FF))
+_EMOJI = (0x1F000, 0x1FFFF)
+_CONNECTORS = "'’._-"
+FILES_OF_ROWS = ("table", "xlsx", "ods")
+"""Formats of data, row by row: a table larger than any chunk, whose rows are what its chunks are made of."""
+Flags = NDArray[np.bool_]
+Positions = NDArray[np.int64]
+
+
+class CutPlaces:
+    """A cut in white space lies between the last character before it and the first after it."""
+
+    def __init__(self, document: Analyzed, cuts: Positions) -> None:
+        self.document = document
+        self.cuts = cuts
+        self.left: Positions = document.characters.behind_solid(cuts)
+        """End of the last visible character before each cut; 0 if there is none."""
+        self.right: Positions = document.characters.next_solid(cuts)
+        self.edge: Flags = (self.left == 0) | (self.right == self.size)
+        """Nothing visible lies before or after: the document itself begins or ends here."""
+
+    @property
+    def size(self) -> int:
+        return len(self.document.text)
+
+    def last_solid(self, ends: Positions) -> Positions:
+        """The last visible character before each of these ends; -1 if there is none."""
+        return self.document.characters.behind_solid(ends) - 1
+
+    def inside(self, spans: Positions) -> Flags:
+        """Whether each cut divides one of these ordered, disjoint spans (two columns)."""
+        return self._before(spans, self.right) & ~self.edge
+
+    def within(self, spans: Positions) -> Flags:
+        """Whether what follows each cut belongs to one of the spans."""
+        index = spans[:, 0].searchsorted(self.right, "right") - 1
+        ends = np.append(spans[:, 1], 0)
+        return self.right < ends[index]
+
+    def _before(self, spans: Positions, position: Positions) -> Flags:
+        index = spans[:, 0].searchsorted(self.left, "left") - 1
+        # Index -1 means none begins before the cut: it meets the 0 appended at the end.
+        return position < np.append(spans[:, 1], 0)[index]
+
+    @cached_property
+    def in_sentence(self) -> Flags:
+        """A sentence, heading, item, row or line of code goes on across the cut."""
+        starts, blocks = self.document.sentences, self.document.blocks
+        if self.inside(blocks.spans("header", "row")).any():
+            # A row is no sentence: its cells hold some.
+            starts = merge_sorted(starts, self.document.sentences_in_rows)
+        cut: Flags = starts.searchsorted(self.left) == starts.searchsorted(self.right, "right")
+        if self.document.document.format != "code":
+            # Markup between two blocks (a rule) follows a sentence without being part of it.
+            cut &= self.inside(np.stack([blocks.start, blocks.end], axis=1))
+        return cut & ~self.edge
+
+    def tables(self, longest: int) -> Positions:
+        """What is not to be cut of tables: those in a text whole, of a file of rows each row that a chunk can hold."""
+        blocks = self.document.blocks
+        if self.document.document.format not in FILES_OF_ROWS:
+            return blocks.tables
+        rows = blocks.spans("header", "row")
+        return rows[rows[:, 1] - rows[:, 0] <= longest]
+
+    @cached_property
+    def in_word(self) -> Flags:
+        """Both neighbours belong to one word; the parts of "don't", "3.14" and "well-known" do."""
+        tight = (self.left == self.right) & ~self.edge
+        tight[tight] = ~_are_among(self.cuts[tight], self.document.sentences)
+        wrong = np.zeros(len(self.cuts), dtype=np.bool_)
+        at = self.cuts[tight]
+        before, after = self._word(at - 1), self._word(at)
+        bound = before & after
+        bound |= self._connector(at - 1, at - 2, at) & after
+        bound |= before & self._connector(at, at - 1, at + 1)
+        wrong[tight] = bound
+        return wrong
+
+    def _word(self, at: Positions) -> Flags:
+        characters = self.document.characters
+        inside = (at >= 0) & (at < len(characters.text))
+        at = np.where(inside, at, 0)
+        kinds, points = characters.kinds_at(at), characters.points[at]
+        word: Flags = (kinds & np.uint16(LETTER | DIGIT | MARK | JOINER)) != 0
+        word &= (kinds & np.uint16(IDEOGRAPH)) == 0
+        for low, high in (*_UNSPACED, _EMOJI):
+            word &= (points < low) | (points > high)
+        word &= inside
+        return word
+
+    def _connector(self, at: Positions, before: Positions, after: Positions) -> Flags:
+        """A sign that ties the characters beside it together; a comma only ties digits."""
+        characters = self.document.characters
+        inside = (before >= 0) & (after < len(characters.text))
+        at, before, after = (np.where(inside, p, 0) for p in (at, before, after))
+        points = characters.points
+        tie: Flags = np.isin(points[at], [ord(sign) for sign in _CONNECTORS])
+        digits = characters.have(before, DIGIT) & characters.have(after, DIGIT)
+        tie |= (points[at] == ord(",")) & digits
+        tie &= inside & self._word(before) & self._word(after)
+        return tie
+
+    @cached_property
+    def in_grapheme(self) -> Flags:
+        # Between CR and LF nothing visible is broken: what follows the cut must be no white space.
+        broken: Flags = (self.right == self.cuts) & ~self.edge
+        at = self.cuts[broken]
+        broken[broken] = ~_are_among(at, self.document.graphemes.keep(np.sort(at)))
+        return broken
+
+    @cached_property
+    def after_heading(self) -> Flags:
+        """The last block before the cut is a whole heading with text or subsections after it."""
+        blocks = self.document.blocks
+        if not len(blocks):
+            return np.zeros(len(self.cuts), dtype=np.bool_)
+        last = blocks.start.searchsorted(self.left) - 1
+        following = np.minimum(last + 1, len(blocks) - 1)
+        own: Flags = (last >= 0) & (following > last) & (blocks.kind[last] == _HEADING)
+        own &= (blocks.kind[following] != _HEADING) | (blocks.level[following] > blocks.level[last])
+        return own & (blocks.end[last] <= self.right) & ~self.edge
+
+    @cached_property
+    def after_lead_in(self) -> Flags:
+        """What follows the cut is led in by what precedes it: a list, a table, code or a numbered item."""
+        items = self.document.enumerations.led_in
+        led = np.sort(np.concatenate((self.document.lead_ins[:, 1], items)))
+        return self._between(led)
+
+    @cached_property
+    def after_number(self) -> Flags:
+        """What follows the cut is the text of an item whose number precedes it."""
+        return self._between(self.document.enumerations.texts)
+
+    @cached_property
+    def lists(self) -> Positions:
+        """Lists, and enumerations in running text up to the end of their last item's sentence: ordered spans."""
+        document, lists = self.document, self.document.blocks.lists
+        first, last = document.enumerations.runs.T
+        if not len(first):
+            return lists
+        following = np.append(document.sentences, self.size)
+        ends = following[following.searchsorted(last, "right")]
+        blocks = document.blocks
+        if len(blocks):  # what follows a block is no item of it
+            block = np.maximum(blocks.start.searchsorted(last, "right") - 1, 0)
+            inside = blocks.end[block] > last
+            ends = np.where(inside, np.minimum(ends, blocks.end[block]), ends)
+        return _united(np.concatenate((lists, np.stack([first, ends], axis=1))))
+
+    def _between(self, starts: Positions) -> Flags:
+        """Whether one of these ordered starts is the first visible character behind each cut."""
+        found = starts.searchsorted(self.right, "right") > starts.searchsorted(self.left)
+        return found & ~self.edge
+
+    @cached_property
+    def opens_section(self) -> Flags:
+        """A heading follows the cut, or the heading itself is what was cut off."""
+        headings = self.document.sections.start[1:]
+        begins = headings.searchsorted(self.right, "right") > headings.searchsorted(self.left)
+        return begins | self.after_heading
+
+
+def _are_among(positions: Positions, ordered: Positions) -> Flags:
+    """Of each position, whether it is one of these."""
+    if not len(ordered):
+        return np.zeros(len(positions), dtype=np.bool_)
+    found: Flags = ordered.take(ordered.searchsorted(positions), mode="clip") == positions
+    return found
+
+
+def _united(spans: Positions) -> Positions:
+    """Spans in order, those that overlap as one."""
+    spans = spans[np.lexsort((spans[:, 1], spans[:, 0]))]
+    ends = np.maximum.accumulate(spans[:, 1])
+    opens = np.ones(len(spans), dtype=np.bool_)
+    opens[1:] = spans[1:, 0] >= ends[:-1]
+    last = np.append(np.flatnonzero(opens)[1:], len(spans)) - 1
+    return np.stack([spans[opens, 0], ends[last]], axis=1)

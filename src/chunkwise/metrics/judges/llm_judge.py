@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 
+from chunkwise.base.errors import ChunkwiseError
+from chunkwise.base.wording import counted, main_reason, thousands
 from chunkwise.core import Hit, OnProgress, Query, Score
-from chunkwise.metrics.judges.llm_calls import JudgeModel, JudgeTask, labels_schema, work_through
-from chunkwise.models.cache import ModelCache
+from chunkwise.models.cache import CachedTexts, ModelCache
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import LlmEstimate
-from chunkwise.models.llm.language_model import Reply, Schema
-from chunkwise.models.llm.prompt import fenced, load_prompt
+from chunkwise.models.llm.language_model import Reply, Request, Schema
+from chunkwise.models.llm.prompt import Prompt, fenced, load_prompt
+from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 
 RELEVANCE_PROMPT = "judge_relevance"
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
@@ -75,257 +80,6 @@ def take_labels(model: JudgeModel, keys: Sequence[bytes], reply: Reply) -> None:
         model.verdicts.keep({key: reply.value[str(at)] for at, key in enumerate(keys, 1)})
     else:
         model.verdicts.fail(keys, reply.reason)
-
-
-ATTRIBUTION_PROMPT = "judge_attribution"
-YES, NO = "yes", "no"
-
-
-class Attribution:
-    """A verdict is about one statement and one passage; a statement whose passage is known is not asked about again."""
-
-    def __init__(self, model: JudgeModel) -> None:
-        self._model = model
-        self.prompt = load_prompt(ATTRIBUTION_PROMPT)
-
-    def tasks(
-        self, question: str, statements: Sequence[str], passages: Sequence[str]
-    ) -> list[JudgeTask]:
-        """What is to be asked: the statements that are not attributed yet, the passages nobody compared with them."""
-        verdicts, readable = self._model.verdicts, self._readable(question, passages)
-        open_statements: list[str] = []
-        new: dict[str, None] = {}
-        for statement in dict.fromkeys(statements):
-            if self._model.claim_too_long(statement):
-                continue
-            keys = {self._key(question, statement, text): text for text in readable}
-            verdicts.look_up(keys)
-            if any(verdicts.label(key) == YES for key in keys):
-                continue
-            unknown = verdicts.plan(list(keys))
-            if unknown:
-                open_statements.append(statement)
-                new.update(dict.fromkeys(keys[key] for key in unknown))
-        shuffled = _shuffled(list(new), self._model.seed, question)
-        return [
-            self._task(question, some, group)
-            for group in self._model.groups(shuffled, question)
-            for some in self._model.claim_groups(open_statements, len(group))
-        ]
-
-    def score(self, question: str, statement: str, passages: Sequence[str]) -> Score:
-        """1 where a passage says it, 0 where none does, or why that is not known."""
-        verdicts = self._model.verdicts
-        missing, long_claim = "", self._model.claim_too_long(statement)
-        for text in dict.fromkeys(passages):
-            if not text.strip():
-                continue
-            key = self._key(question, statement, text)
-            label = verdicts.label(key)
-            if label == YES:
-                return Score(1.0)
-            if label != NO:
-                too_long = self._model.too_long(text, question)
-                missing = missing or too_long or long_claim or verdicts.reason(key)
-        if missing:
-            return Score(None, missing)
-        if passages and not any(text.strip() for text in passages):
-            return Score(None, NO_WORDS)
-        return Score(0.0)
-
-    def _readable(self, question: str, passages: Sequence[str]) -> list[str]:
-        every = dict.fromkeys(text for text in passages if text.strip())
-        return [text for text in every if not self._model.too_long(text, question)]
-
-    def _task(self, question: str, statements: Sequence[str], group: Sequence[str]) -> JudgeTask:
-        shown = (fenced(text, "passage", number) for number, text in enumerate(group, 1))
-        told = (fenced(text, "statement", number) for number, text in enumerate(statements, 1))
-        request = self._model.request(
-            self.prompt, _numbers_schema(len(statements), len(group)), len(statements),
-            question=fenced(question, "question"), passages="\n\n".join(shown),
-            statements="\n".join(told), count=str(len(statements)),
-        )  # fmt: skip
-        return JudgeTask(request, partial(self._take, question, list(statements), list(group)))
-
-    def _take(
-        self, question: str, statements: Sequence[str], group: Sequence[str], reply: Reply
-    ) -> None:
-        labels: dict[bytes, str] = {}
-        for number, statement in enumerate(statements, 1):
-            keys = [self._key(question, statement, text) for text in group]
-            if not reply.is_answered:
-                self._model.verdicts.fail(keys, reply.reason)
-            elif named := int(reply.value[str(number)]):  # 2.0 is a whole number of JSON, too
-                labels[keys[named - 1]] = YES
-                # Of the others nothing was said: a question that was shown others alone has to ask about them.
-                self._model.verdicts.unplan(keys)
-            else:
-                labels |= dict.fromkeys(keys, NO)
-        if labels:
-            self._model.verdicts.keep(labels)
-
-    def _key(self, question: str, statement: str, passage: str) -> bytes:
-        return self._model.verdicts.key(self.prompt.version, [question, statement], passage)
-
-
-def _numbers_schema(statements: int, passages: int) -> Schema:
-    """For each statement the number of a passage, or 0."""
-    names = [str(number) for number in range(1, statements + 1)]
-    one = {"type": "integer", "enum": list(range(passages + 1))}
-    return {
-        "type": "object",
-        "properties": dict.fromkeys(names, one),
-        "required": names,
-        "additionalProperties": False,
-    }
-
-
-SUPPORT_PROMPT = "judge_support"
-BETWEEN = "\n\n"
-
-
-class Support:
-    """The texts are read together: a claim may rest on two of them. Where they are too long, in groups of them."""
-
-    def __init__(self, model: JudgeModel) -> None:
-        self._model = model
-        self.prompt = load_prompt(SUPPORT_PROMPT)
-
-    def tasks(self, question: str, claims: Sequence[str], texts: Sequence[str]) -> list[JudgeTask]:
-        """What is to be asked; claims that were compared with these very texts before are not."""
-        found = []
-        short = [claim for claim in claims if not self._model.claim_too_long(claim)]
-        for group in self._readable(question, texts):
-            by_key = {self._key(question, claim, group): claim for claim in short}
-            new = [by_key[key] for key in self._model.verdicts.plan(list(by_key))]
-            found += [self._task(question, some, group) for some in self._model.claim_groups(new)]
-        return found
-
-    def score(self, question: str, claim: str, texts: Sequence[str]) -> Score:
-        """1 where the texts support it, 0 where they do not, or why that is not known."""
-        verdicts = self._model.verdicts
-        too_long = (why for text in texts if (why := self._model.too_long(text, question)))
-        missing = next(too_long, "")
-        for group in self._readable(question, texts):
-            key = self._key(question, claim, group)
-            label = verdicts.label(key)
-            if label == YES:
-                return Score(1.0)
-            if label != NO:
-                missing = missing or self._model.claim_too_long(claim) or verdicts.reason(key)
-        return Score(None, missing) if missing else Score(0.0)
-
-    def _readable(self, question: str, texts: Sequence[str]) -> list[list[str]]:
-        every = dict.fromkeys(text for text in texts if text.strip())
-        short = [text for text in every if not self._model.too_long(text, question)]
-        return self._model.groups(short, question)
-
-    def _task(self, question: str, claims: Sequence[str], group: Sequence[str]) -> JudgeTask:
-        shown = (fenced(text, "passage", number) for number, text in enumerate(group, 1))
-        told = (fenced(text, "claim", number) for number, text in enumerate(claims, 1))
-        request = self._model.request(
-            self.prompt, labels_schema(len(claims), (YES, NO)), len(claims),
-            question=fenced(question, "question"), passages="\n\n".join(shown),
-            claims="\n".join(told), count=str(len(claims)),
-        )  # fmt: skip
-        keys = [self._key(question, claim, group) for claim in claims]
-        return JudgeTask(request, partial(take_labels, self._model, keys))
-
-    def _key(self, question: str, claim: str, group: Sequence[str]) -> bytes:
-        asked = [question, claim]
-        return self._model.verdicts.key(self.prompt.version, asked, BETWEEN.join(group))
-
-
-COMPLETENESS_PROMPT = "judge_completeness"
-COMPLETE, INCOMPLETE = "complete", "incomplete"
-
-
-class Completeness:
-    """The context is judged as a whole: one that the model cannot read at once has no verdict."""
-
-    def __init__(self, model: JudgeModel) -> None:
-        self._model = model
-        self.prompt = load_prompt(COMPLETENESS_PROMPT)
-
-    def tasks(self, question: str, answer: str, texts: Sequence[str]) -> list[JudgeTask]:
-        """What is to be asked: nothing, or one thing. An empty context needs no judge."""
-        shown = _shown(texts)
-        if not shown or self._too_long(shown, question, answer):
-            return []
-        key = self._key(question, answer, shown)
-        if not self._model.verdicts.plan([key]):
-            return []
-        passages = (fenced(text, "passage", number) for number, text in enumerate(shown, 1))
-        request = self._model.request(
-            self.prompt, labels_schema(1, (COMPLETE, INCOMPLETE)), 1,
-            question=fenced(question, "question"), answer=fenced(answer, "answer"),
-            passages="\n\n".join(passages),
-        )  # fmt: skip
-        return [JudgeTask(request, partial(take_labels, self._model, [key]))]
-
-    def score(self, question: str, answer: str, texts: Sequence[str]) -> Score:
-        """1 or 0, or why there is no verdict."""
-        shown = _shown(texts)
-        if not shown:
-            return Score(0.0)
-        if why := self._too_long(shown, question, answer):
-            return Score(None, why)
-        key = self._key(question, answer, shown)
-        label = self._model.verdicts.label(key)
-        if label not in (COMPLETE, INCOMPLETE):
-            return Score(None, self._model.verdicts.reason(key))
-        return Score(float(label == COMPLETE))
-
-    def _too_long(self, shown: Sequence[str], *asked: str) -> str:
-        return self._model.too_long(BETWEEN.join(shown), *asked, passages=len(shown))
-
-    def _key(self, question: str, answer: str, shown: Sequence[str]) -> bytes:
-        asked = [question, answer]
-        return self._model.verdicts.key(self.prompt.version, asked, BETWEEN.join(shown))
-
-
-def _shown(texts: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(text for text in texts if text.strip()))
-
-
-ANSWER_PROMPT = "judge_answer"
-WORTH = {"yes": 1.0, "partly": 0.5, "no": 0.0}
-
-
-class AnswerRelevancy:
-    """Three labels: it answers the question, a part of it, or something else."""
-
-    def __init__(self, model: JudgeModel) -> None:
-        self._model = model
-        self.prompt = load_prompt(ANSWER_PROMPT)
-
-    def tasks(self, question: str, answer: str) -> list[JudgeTask]:
-        """What is to be asked: nothing, or one thing."""
-        key = self._key(question, answer)
-        if not answer.strip() or self._model.too_long(answer, question):
-            return []
-        if not self._model.verdicts.plan([key]):
-            return []
-        request = self._model.request(
-            self.prompt, labels_schema(1, tuple(WORTH)), 1,
-            question=fenced(question, "question"), answer=fenced(answer, "answer"),
-        )  # fmt: skip
-        return [JudgeTask(request, partial(take_labels, self._model, [key]))]
-
-    def score(self, question: str, answer: str) -> Score:
-        """1, 0.5 or 0, or why there is no verdict."""
-        if not answer.strip():
-            return Score(0.0)
-        if why := self._model.too_long(answer, question):
-            return Score(None, why)
-        key = self._key(question, answer)
-        label = self._model.verdicts.label(key)
-        if label not in WORTH:
-            return Score(None, self._model.verdicts.reason(key))
-        return Score(WORTH[label])
-
-    def _key(self, question: str, answer: str) -> bytes:
-        return self._model.verdicts.key(self.prompt.version, [question], answer)
 
 
 class LlmJudge:
@@ -395,3 +149,230 @@ class LlmJudge:
         """One score a hit, in the order of the hits; without a verdict, why."""
         self.error = work_through(self.model.client, self.tasks(queries, hits), advance).error
         return self.scores(queries, hits)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeTask:
+    """One request, and who takes the reply."""
+
+    request: Request
+    take: Callable[[Reply], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """What asking a language model left without an answer."""
+
+    error: str = ""
+    """What every further request would have met; empty: the asking came to its end."""
+    reasons: Counter[str] = field(default_factory=Counter)
+    """Why requests have no answer, and how many."""
+    asked: int = 0
+
+    def __add__(self, other: Unanswered) -> Unanswered:
+        return Unanswered(
+            self.error or other.error, self.reasons + other.reasons, self.asked + other.asked
+        )
+
+    def __str__(self) -> str:
+        """One line; empty where every request has an answer."""
+        if not self.reasons:
+            return ""
+        requests = counted(self.asked, "request")
+        return f"{thousands(self.reasons.total())} of {requests} without an answer: {main_reason(self.reasons)}"
+
+
+def work_through(
+    client: LlmClient, tasks: Sequence[JudgeTask], advance: OnProgress | None = None
+) -> Unanswered:
+    """Asks all of it; an error that every request would meet is the reason of those that are left."""
+    waiting = dict.fromkeys(range(len(tasks)))
+    reasons: Counter[str] = Counter()
+
+    def took(at: int, reply: Reply) -> None:
+        del waiting[at]
+        tasks[at].take(reply)
+        if reply.reason:
+            reasons[reply.reason] += 1
+        if advance is not None:
+            advance(1, f"{thousands(len(tasks) - len(waiting))} of {counted(len(tasks), 'call')}")
+
+    try:
+        with closing(client.ask_each([task.request for task in tasks])) as replies:
+            for at, reply in replies:
+                took(at, reply)
+    except ChunkwiseError as error:
+        for at in list(waiting):
+            took(at, Reply(reason=str(error)))
+        return Unanswered(str(error), reasons, len(tasks))
+    return Unanswered("", reasons, len(tasks))
+
+
+NOT_ASKED = "the language model was not asked"
+
+
+class VerdictStore:
+    """The verdicts of one model: on disk as they arrive, and why there is none where there is none.
+
+    A passage is known by its text alone: the same words in another chunking, found by another search or with another
+    k, are the same passage.
+    """
+
+    def __init__(self, identity: str, cache: ModelCache | None = None) -> None:
+        self._texts = CachedTexts(cache, identity, "verdict")
+        self._labels: dict[bytes, str] = {}
+        self._reasons: dict[bytes, str] = {}
+        self._looked_up: set[bytes] = set()
+        self._planned: set[bytes] = set()
+        self._kept = 0
+
+    def anew(self) -> VerdictStore:
+        """The same store, with nothing planned yet."""
+        return VerdictStore(self._texts.identity, self._texts.cache)
+
+    def key(self, version: str, asked: Sequence[str], text: str) -> bytes:
+        """`version` is the prompt's; `asked` are the question, the statement … that the text is compared with."""
+        return self._texts.key(text, [version, *asked])
+
+    def look_up(self, keys: Iterable[bytes]) -> None:
+        """Reads what is kept, all at once."""
+        new = [key for key in dict.fromkeys(keys) if key not in self._looked_up]
+        self._looked_up.update(new)
+        known = self._texts.get(new)
+        self._labels.update(known)
+        self._kept += len(known)
+
+    def label(self, key: bytes) -> str | None:
+        """None: there is no verdict (yet), see `reason`."""
+        if key not in self._looked_up:
+            self.look_up([key])
+        return self._labels.get(key)
+
+    def reason(self, key: bytes) -> str:
+        """Why there is no label."""
+        return self._reasons.get(key, NOT_ASKED)
+
+    def plan(self, keys: Sequence[bytes]) -> list[bytes]:
+        """Those that nobody has asked about yet; from now on they count as asked about."""
+        self.look_up(keys)
+        new = [
+            key
+            for key in dict.fromkeys(keys)
+            if key not in self._labels and key not in self._planned
+        ]
+        self._planned.update(new)
+        return new
+
+    def unplan(self, keys: Iterable[bytes]) -> None:
+        """They were shown, and nothing was said of them: whoever needs a verdict may plan them again."""
+        self._planned.difference_update(keys)
+
+    def keep(self, labels: Mapping[bytes, str]) -> None:
+        """On disk before the next is asked for."""
+        self._labels.update(labels)
+        self._looked_up.update(labels)
+        self._texts.put(labels)
+
+    def fail(self, keys: Iterable[bytes], reason: str) -> None:
+        """Not kept: another run asks again."""
+        for key in keys:
+            self._reasons.setdefault(key, reason)
+
+    @property
+    def kept(self) -> int:
+        """How many verdicts of earlier runs were found."""
+        return self._kept
+
+
+_FOR_TEXT = 0.55
+"""Of a model's window, for passages and the question; its own tokenizer may count a third more than ours."""
+_FOR_CLAIMS = 0.15
+MOST = 50
+"""Labels in one answer: longer lists lose count."""
+_LABEL_TOKENS = 12
+_AROUND = 26 + _LABEL_TOKENS + 24
+"""Tokens that come with each text: the marks around it, its label in the answer, its line in the schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeModel:
+    """Shared by all judgements of one evaluation."""
+
+    client: LlmClient
+    verdicts: VerdictStore
+    seed: int = 0
+
+    @classmethod
+    def of(cls, client: LlmClient, cache: ModelCache | None = None, seed: int = 0) -> JudgeModel:
+        return cls(client, VerdictStore(client.identity, cache or client.cache), seed)
+
+    def anew(self) -> JudgeModel:
+        """The same model, with nothing planned yet."""
+        return JudgeModel(self.client, self.verdicts.anew(), self.seed)
+
+    def request(self, prompt: Prompt, schema: Schema, labels: int, **values: str) -> Request:
+        """A filled prompt that is answered with so many labels."""
+        system, user = prompt.filled(**values)
+        return Request(
+            system, user, schema, max_tokens=16 + _LABEL_TOKENS * labels, version=prompt.version
+        )
+
+    def groups(self, texts: Sequence[str], question: str) -> list[list[str]]:
+        """Passages in their order, as many together as the model can read at once, beside the question."""
+        window = self.client.model.window
+        room = None if window is None else _FOR_TEXT * window - _tokens(question)
+        return _groups(texts, room, _AROUND)
+
+    def claim_groups(self, claims: Sequence[str], passages: int = 0) -> list[list[str]]:
+        """The same of what is compared with passages; `passages`: how many each may be answered with the number of."""
+        window = self.client.model.window
+        room = None if window is None else _FOR_CLAIMS * window
+        return _groups(claims, room, _AROUND + 3 * passages)
+
+    def too_long(self, text: str, *asked: str, passages: int = 1) -> str:
+        """Why a text of so many passages cannot be read even alone, beside what is asked about it; empty: it can."""
+        window = self.client.model.window
+        if window is None:
+            return ""
+        size, beside = _tokens(text), sum(map(_tokens, asked))
+        if size + passages * _AROUND + beside <= _FOR_TEXT * window:
+            return ""
+        with_it = f", with {thousands(beside)} of what is asked about it," if beside > size else ""
+        return f"a text of {counted(size, 'token')}{with_it} is too long for a model that holds {thousands(window)}"
+
+    def claim_too_long(self, claim: str) -> str:
+        """Why a claim cannot be compared with anything; empty: it can."""
+        window = self.client.model.window
+        if window is None or (size := _tokens(claim)) + _AROUND <= _FOR_CLAIMS * window:
+            return ""
+        return f"a claim of {counted(size, 'token')} is too long for a model that holds {thousands(window)}"
+
+
+def _groups(texts: Sequence[str], room: float | None, around: int) -> list[list[str]]:
+    """In their order, so many together as there is room for; None: for any number up to `MOST`."""
+    found: list[list[str]] = []
+    used = 0
+    for text in texts:
+        size = 0 if room is None else _tokens(text) + around
+        if not found or len(found[-1]) == MOST or (room is not None and used + size > room):
+            found.append([])
+            used = 0
+        found[-1].append(text)
+        used += size
+    return found
+
+
+def labels_schema(count: int, labels: Sequence[str]) -> Schema:
+    """Exactly one of the labels for each number from 1 on, and nothing else."""
+    names = [str(number) for number in range(1, count + 1)]
+    one = {"type": "string", "enum": list(labels)}
+    return {
+        "type": "object",
+        "properties": dict.fromkeys(names, one),
+        "required": names,
+        "additionalProperties": False,
+    }
+
+
+def _tokens(text: str) -> int:
+    return get_tokenizer(DEFAULT_TOKENIZER).count(text)

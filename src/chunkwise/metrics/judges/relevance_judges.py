@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Hit, HitPlace, Label, Passage, Query, Score
-from chunkwise.metrics.judges.calibration import NEAR
 from chunkwise.metrics.span_tables import Gold, HitTable
-from chunkwise.metrics.spans.coverage import relevant_hits
+from chunkwise.metrics.spans.ranking import relevant_hits
 from chunkwise.models import DEFAULT, get_embedder
 from chunkwise.models.embed.embedder import Embedder, Kind
 
@@ -21,6 +20,8 @@ DISAGREE = "people disagree"
 
 LEAST = 0.5
 """Intersection over union from which a hit and a labelled place are the same to a reader."""
+NEAR = 1e-6
+"""Cosines so far under a threshold reach it: rounding must not decide."""
 
 
 class LabelJudge:

@@ -13,7 +13,7 @@ import numpy as np
 from chunkwise.core import Score
 from chunkwise.metrics.metric import KeyQuestion, Metric, Need, Remedy, Targets
 from chunkwise.metrics.span_tables import Chunking
-from chunkwise.metrics.spans.coverage import relevant_chunks
+from chunkwise.metrics.spans.ranking import relevant_chunks
 from chunkwise.stats.agreement import agreement
 
 if TYPE_CHECKING:

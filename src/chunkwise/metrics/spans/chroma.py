@@ -22,7 +22,7 @@ from chunkwise.metrics.spans.coverage import (
     ratio,
     shares,
 )
-from chunkwise.metrics.spans.coverage_metrics import iou as iou_of_unions
+from chunkwise.metrics.spans.retrieval_metrics import iou as iou_of_unions
 from chunkwise.metrics.spans.span_metric import SpanEvidence, SpanMetric
 
 

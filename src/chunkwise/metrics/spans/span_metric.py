@@ -19,8 +19,6 @@ from chunkwise.metrics.spans.coverage import (
     covered_references,
     found_references,
     ratio,
-    relevant_chunks,
-    relevant_hits,
     sums,
 )
 from chunkwise.metrics.spans.ranking import (
@@ -28,6 +26,8 @@ from chunkwise.metrics.spans.ranking import (
     JudgedRanking,
     chunk_ranking,
     listed_again,
+    relevant_chunks,
+    relevant_hits,
     repeated,
     seen_before,
 )

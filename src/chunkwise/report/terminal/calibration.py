@@ -16,8 +16,8 @@ from chunkwise.base.wording import (
     two_digits,
 )
 from chunkwise.evaluation.calibrate import CalibrationRun, Disagreement
+from chunkwise.evaluation.judge_calibrations import WEAK, Calibration, Cost
 from chunkwise.evaluation.results import Figure
-from chunkwise.metrics.judges.calibration import WEAK, Calibration, Cost
 from chunkwise.models.llm.cost import NO_PRICE, tokens_words
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.terminal.widgets import add_row, bar, figure_table, heading, line, plain_table

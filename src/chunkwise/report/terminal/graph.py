@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from chunkwise.base.wording import counted, from_to, thousands
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.terminal.widgets import bar, heading, line, plain_table
-from chunkwise.retrieval.name_lookup import NameDetails, NameMention, NameOverview
+from chunkwise.retrieval.graph.names_and_neighbours import NameDetails, NameMention, NameOverview
 
 if TYPE_CHECKING:
     from rich.console import Console

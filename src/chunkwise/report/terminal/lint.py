@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from chunkwise.base.wording import counted, percent_limit, thousands
 from chunkwise.evaluation.verdicts_and_advice import verdict
-from chunkwise.metrics.cuts.boundary_issues import AROUND, KINDS, QUESTION
+from chunkwise.metrics.cuts.boundary_issue_counts import QUESTION
+from chunkwise.metrics.cuts.boundary_issues import AROUND, KINDS
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.terminal.widgets import BAR, bar, heading, line

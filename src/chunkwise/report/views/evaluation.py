@@ -24,7 +24,7 @@ from chunkwise.chunkers import label_with_size
 from chunkwise.chunkers.chunk_offsets import EXACT, KINDS
 from chunkwise.core import Document
 from chunkwise.evaluation.cost import cost_label, cost_words
-from chunkwise.evaluation.judging import judged_by
+from chunkwise.evaluation.judge_calibrations import judged_by
 from chunkwise.evaluation.results import LATENCY, Agreement, Figure, Json, Results
 from chunkwise.evaluation.verdicts_and_advice import (
     AnsweredQuestion,

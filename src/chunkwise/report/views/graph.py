@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chunkwise.base.wording import counted, thousands
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import Tile, View
-from chunkwise.retrieval.name_lookup import (
+from chunkwise.retrieval.graph.names_and_neighbours import (
     CommunitySummary,
     NameCount,
     NameDetails,

@@ -9,10 +9,11 @@ from typing import ClassVar
 
 from chunkwise.base.wording import counted, one_or_many, percent, thousands
 from chunkwise.core import Document
-from chunkwise.evaluation.lint import LintResult
+from chunkwise.evaluation.lint import LintResult, LocatedIssue, is_file
 from chunkwise.evaluation.results import Figure, MetricAdvice
 from chunkwise.evaluation.verdicts_and_advice import advice
-from chunkwise.metrics.cuts.boundary_issues import KINDS, QUESTION, LocatedIssue, is_file
+from chunkwise.metrics.cuts.boundary_issue_counts import QUESTION
+from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.metrics.metric import CutCounts, CutIssue
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import View

@@ -15,7 +15,7 @@ from chunkwise.base.errors import ChunkwiseError, warn_user
 from chunkwise.chunkers.check_pieces import check_order
 from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.chunk_long_texts import TextSegment
-from chunkwise.chunkers.contextual import with_headings
+from chunkwise.chunkers.context_from_headings import with_headings
 from chunkwise.core import Chunk, Document
 from chunkwise.models.cache import ModelCache
 from chunkwise.models.embed.embedder import (
@@ -38,7 +38,7 @@ from chunkwise.retrieval.indexing.relations import related_places
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.sections import SectionTree
-from chunkwise.text.names import Mentions, document_names, with_statements
+from chunkwise.text.names_by_rules import Mentions, document_names, with_statements
 from chunkwise.text.positions import merge_sorted
 from chunkwise.text.terms import (
     TermCounts,

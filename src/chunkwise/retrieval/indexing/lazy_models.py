@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, Union
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.chunkers.chunk import Chunked
-from chunkwise.chunkers.contextual import WrittenContext
+from chunkwise.chunkers.context_from_headings import WrittenContext
 from chunkwise.core import Chunk, OnProgress
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder, same_model
 from chunkwise.models.name_finder import NameFinder
@@ -178,7 +178,7 @@ def _silenced(writer: ContextWriter, reason: str) -> ContextWriter:
 
 def _has_plain(chunked: Chunked, written: Sequence[Chunk]) -> bool:
     """Whether a chunk got its headings: what a model writes stands above them."""
-    from chunkwise.chunkers.contextual import with_headings
+    from chunkwise.chunkers.context_from_headings import with_headings
 
     cut = [chunk for chunk in chunked.chunks if not chunk.level]
     plain = with_headings(cut, chunked.analyzed)

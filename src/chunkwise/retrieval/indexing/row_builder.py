@@ -14,7 +14,7 @@ from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder, LazyNameFinde
 from chunkwise.retrieval.indexing.long_documents import DocumentOfRows, LongDocument
 from chunkwise.retrieval.indexing.resolve_settings import ResolvedSettings
 from chunkwise.retrieval.settings import Settings
-from chunkwise.text.names import own_file_key
+from chunkwise.text.names_by_rules import own_file_key
 
 
 class BuiltChunked(Chunked):

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from chunkwise.base.allow_hosts_and_code_from_files import refuse_links
 from chunkwise.base.atomic_files import says_what_it_writes, sync_folder
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.untrusted import refuse_links
 from chunkwise.base.wording import thousands
 from chunkwise.core import OnProgress
 from chunkwise.retrieval.errors import REMEDY

@@ -16,9 +16,9 @@ from chunkwise.base.wording import counted
 from chunkwise.core import Document, Span
 from chunkwise.models.embed.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.bm25 import K1, B, Bm25
-from chunkwise.retrieval.communities import Communities
 from chunkwise.retrieval.errors import DamagedIndex, no_vectors_error, wrong_dimensions_error
 from chunkwise.retrieval.filters import Filter, RowKind
+from chunkwise.retrieval.graph.communities import Communities
 from chunkwise.retrieval.indexed_document import (
     DocumentsCache,
     StatedRelations,

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from chunkwise.base.allow_hosts_and_code_from_files import refuse_links
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.own_files import INDEX_FILE
-from chunkwise.base.untrusted import refuse_links
 from chunkwise.base.wording import counted, shown, thousands
 from chunkwise.retrieval.errors import REBUILD, REMEDY
 from chunkwise.retrieval.local.columns import CODES, Array, Arrays, expected, expected_codes

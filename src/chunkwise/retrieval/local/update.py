@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from chunkwise.core import Document, OnProgress
-from chunkwise.retrieval.communities import community_writer
 from chunkwise.retrieval.errors import reporting_damage
+from chunkwise.retrieval.graph.communities import community_writer
 from chunkwise.retrieval.indexed_document import record_of
 from chunkwise.retrieval.indexing.build import BuiltDocument
 from chunkwise.retrieval.indexing.resolve_settings import (
@@ -46,7 +46,7 @@ from chunkwise.retrieval.local.folder import (
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.local.nearest_vectors import code_columns, lacks_codes
 from chunkwise.retrieval.settings import Settings
-from chunkwise.text.names import own_file_key
+from chunkwise.text.names_by_rules import own_file_key
 
 
 class _KnownDocuments:

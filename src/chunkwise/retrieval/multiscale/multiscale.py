@@ -17,8 +17,8 @@ from chunkwise.base.blas_threads import one_blas_thread
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.base.workers import cores
-from chunkwise.retrieval.graph import NameGraph
-from chunkwise.retrieval.graph_walk import Walk, Walked, with_walk
+from chunkwise.retrieval.graph.build_graph import NameGraph
+from chunkwise.retrieval.graph.walk_along_names import Walk, Walked, with_walk
 from chunkwise.retrieval.multiscale.late_interaction import (
     QueryTokens,
     atom_maxima,

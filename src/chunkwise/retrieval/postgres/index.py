@@ -14,10 +14,10 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document
 from chunkwise.retrieval.ann_recall import Recall, recall_of
 from chunkwise.retrieval.bm25 import K1, B
-from chunkwise.retrieval.communities import Communities
 from chunkwise.retrieval.errors import no_vectors_error, wrong_dimensions_error
 from chunkwise.retrieval.filters import EVERYTHING, Filter, RowKind
 from chunkwise.retrieval.fusion import RRF_CONSTANT, Fusion
+from chunkwise.retrieval.graph.communities import Communities
 from chunkwise.retrieval.indexed_document import DocumentsCache, StatedRelations, metadata_of
 from chunkwise.retrieval.metadata_conditions import Clause, MetadataTable
 from chunkwise.retrieval.postgres import search_sql

@@ -16,8 +16,8 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Span
 from chunkwise.models.embed.quantized_vectors import QuantizedVectors, packed_width
 from chunkwise.retrieval.bm25 import TermTable
-from chunkwise.retrieval.communities import Communities
 from chunkwise.retrieval.filters import Filter, page_mask
+from chunkwise.retrieval.graph.communities import Communities
 from chunkwise.retrieval.indexed_document import document_of
 from chunkwise.retrieval.postgres.connection import (
     Address,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, OnProgress
-from chunkwise.retrieval.communities import CommunityWriter, community_writer
+from chunkwise.retrieval.graph.communities import CommunityWriter, community_writer
 from chunkwise.retrieval.indexed_document import DocumentsCache, readable, record_of
 from chunkwise.retrieval.indexing.long_documents import as_a_whole
 from chunkwise.retrieval.indexing.resolve_settings import (

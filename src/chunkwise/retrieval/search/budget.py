@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.core import Span
-from chunkwise.retrieval.search.hits import IndexReader
+from chunkwise.retrieval.search.index_reader import IndexReader
 from chunkwise.retrieval.searchable import CandidateSpan
 from chunkwise.retrieval.tables_lists_code import end_before_headings, whole_blocks
 from chunkwise.text.characters import CharacterArrays

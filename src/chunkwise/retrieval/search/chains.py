@@ -12,7 +12,7 @@ from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.retrieval.errors import no_graph_error, reporting_damage
 from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.graph_walk import Chain, ChainLink, NamePlace
+from chunkwise.retrieval.graph.walk_along_names import Chain, ChainLink, NamePlace
 from chunkwise.retrieval.retrievers import (
     MultiscaleRetriever,
     Retriever,
@@ -20,7 +20,7 @@ from chunkwise.retrieval.retrievers import (
     get_retriever,
 )
 from chunkwise.retrieval.searchable import NamedSource, QueryBatch, Searchable
-from chunkwise.text.names import name_hash, name_key, unwritten_title
+from chunkwise.text.names_by_rules import name_hash, name_key, unwritten_title
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from chunkwise.core import Span
 from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.search.hits import IndexReader
+from chunkwise.retrieval.search.index_reader import IndexReader
 from chunkwise.retrieval.searchable import CandidateSpan, FoundChunk, Searchable
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from chunkwise.models.rerank.reranker import BlendingReranker, Reranker, scores_of
 from chunkwise.retrieval.fusion import scaled
 from chunkwise.retrieval.ranking import Ranking, best
-from chunkwise.retrieval.search.hits import IndexReader
+from chunkwise.retrieval.search.index_reader import IndexReader
 
 RERANK_DEPTH = 100
 """Chunks a question that are read again; those behind them are dropped, their scores would not compare."""

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.core import Hit, Query
+from chunkwise.core import Hit, HitPlace, Query
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.rerank.reranker import RememberingReranker, Reranker
 from chunkwise.retrieval.errors import ChangedMeanwhile, reporting_damage
@@ -22,10 +22,11 @@ from chunkwise.retrieval.retrievers import (
     RerankingSpanRetriever,
     Retriever,
     SpanRetriever,
+    default_retriever,
     get_retriever,
 )
 from chunkwise.retrieval.search.budget import fill_budget
-from chunkwise.retrieval.search.hits import IndexReader, hits_of
+from chunkwise.retrieval.search.index_reader import IndexReader
 from chunkwise.retrieval.search.parents_and_neighbours import (
     MergedSpans,
     in_parents,
@@ -33,15 +34,13 @@ from chunkwise.retrieval.search.parents_and_neighbours import (
 )
 from chunkwise.retrieval.search.rerank import RERANK_DEPTH, diversified, reranked
 from chunkwise.retrieval.searchable import (
-    AtomSource,
     CandidateSpan,
     QueryBatch,
     Searchable,
     Snapshots,
-    Summarised,
     chunk_spans,
 )
-from chunkwise.retrieval.tables_lists_code import whole_blocks
+from chunkwise.retrieval.tables_lists_code import NO_FRAME, whole_blocks
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 DEFAULT_COUNT = 5
@@ -304,7 +303,10 @@ def search(
     only = only.and_where(where)
     most = min(k, _MOST) if isinstance(k, int) and not isinstance(k, bool) else k
     request = SearchRequest(most, budget, neighbours, mmr, _reranker(reranker))
-    chosen = get_retriever(retriever or default_retriever(source, request, only))
+    usual = default_retriever(
+        source, budget=request.budget, needs_chunks=bool(request.needs_chunks), only=only
+    )
+    chosen = get_retriever(retriever or usual)
     asked = [at for at, text in enumerate(texts) if text.strip()]
     questions = QueryBatch([texts[at] for at in asked], source.settings, embedder, token_encoder)
     if request.diversity is not None and not questions.have_vectors:
@@ -387,19 +389,50 @@ def _reranker(reranker: str | Reranker | None) -> Reranker | None:
     return get_reranker(reranker)
 
 
-def default_retriever(source: Searchable, request: SearchRequest, only: Filter = EVERYTHING) -> str:
-    """What suits the index and what is wanted of it."""
-    vectors = source.settings.vectors
-    # Sentences of several sizes would pass by what a model was asked to write.
-    summaries = isinstance(source, Summarised) and source.has_summaries
-    # Chunks embedded each by itself leave nothing to make the vectors of other sizes from.
-    if (
-        request.budget
-        and not request.needs_chunks
-        and only.level is None
-        and not summaries
-        and vectors != "own"
-        and isinstance(source, AtomSource)
-    ):
-        return "multiscale"
-    return "bm25" if vectors == "none" else "hybrid"
+def hits_of(reader: IndexReader, candidates: Sequence[CandidateSpan]) -> list[Hit]:
+    """In the order given; what was assembled from sentences is given in reading order and ranked by its score."""
+    frames = [
+        NO_FRAME if each.level else reader.frame(each.document, each.start, each.end)
+        for each in candidates
+    ]
+    return [
+        Hit(
+            document=reader.document(candidate.document),
+            start=candidate.start,
+            end=candidate.end,
+            score=candidate.score,
+            rank=rank,
+            token_count=reader.size(candidate),
+            section=candidate.section,
+            chunk=candidate.chunk,
+            summary=candidate.summary,
+            summarised=candidate.spans,
+            summarised_tokens=candidate.span_tokens,
+            level=candidate.level,
+            matched_chunk=candidate.matched,
+            matched=candidate.matched_span,
+            parent=candidate.parent,
+            opening=frame.opening,
+            closing=frame.closing,
+            elsewhere=tuple(
+                HitPlace(reader.document(each.document), *span, tokens)
+                for each in candidate.elsewhere
+                for span, tokens in zip(each.spans, each.tokens, strict=True)
+            ),
+            hidden=()
+            if candidate.level
+            else whole_blocks(reader.document(candidate.document)).hidden(
+                candidate.start, candidate.end
+            ),
+        )
+        for rank, candidate, frame in zip(_ranks(candidates), candidates, frames, strict=True)
+    ]
+
+
+def _ranks(candidates: Sequence[CandidateSpan]) -> list[int]:
+    ranks = list(range(1, len(candidates) + 1))
+    if candidates and candidates[0].first < 0:
+        best_first = sorted(range(len(candidates)), key=lambda at: -candidates[at].score)
+        for rank, at in enumerate(best_first, 1):
+            ranks[at] = rank
+    return ranks

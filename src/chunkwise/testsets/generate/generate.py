@@ -35,7 +35,11 @@ from chunkwise.testsets.generate.plan import (
     check_shares,
     question_tasks,
 )
-from chunkwise.testsets.generate.rules import MADE_BY, rule_questions, two_hop_questions
+from chunkwise.testsets.generate.rule_based_questions import (
+    MADE_BY,
+    rule_questions,
+    two_hop_questions,
+)
 from chunkwise.testsets.generate.source_passages import (
     SourcePassage,
     SourcePassages,

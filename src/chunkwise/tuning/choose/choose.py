@@ -14,12 +14,15 @@ from numpy.typing import ArrayLike
 
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.comparison_result import NO_DIFFERENCE
+from chunkwise.evaluation.cost import cost_amount, running_cost
 from chunkwise.evaluation.results import Figure, Json
 from chunkwise.records.json import json_text
 from chunkwise.stats.intervals import Interval, intervals, mean
 from chunkwise.stats.paired import Ties, detectable, holm, holm_shares, paired_differences, ties
 from chunkwise.tuning.choose.corpus_parts import corpus_parts, small_parts
-from chunkwise.tuning.choose.explain import (
+from chunkwise.tuning.choose.levers import levers, weight_fit
+from chunkwise.tuning.choose.priors_and_shrinkage import Expectation, Means, expectation
+from chunkwise.tuning.choose.recommendation_sentence import (
     Findings,
     caveats,
     not_known,
@@ -28,14 +31,12 @@ from chunkwise.tuning.choose.explain import (
     sentence,
     without_references,
 )
-from chunkwise.tuning.choose.levers import levers, weight_fit
 from chunkwise.tuning.choose.score_table import (
     ScoreTable,
     late_twins,
     score_table_of,
     twin_agreement,
 )
-from chunkwise.tuning.choose.shrinkage import Expectation, Means, expectation
 from chunkwise.tuning.plan.plan import Plan
 from chunkwise.tuning.sweep import Sweep
 from chunkwise.tuning.sweep_result import (
@@ -44,7 +45,6 @@ from chunkwise.tuning.sweep_result import (
     Outcome,
     Standing,
     SweepResult,
-    cost_amount,
 )
 from chunkwise.tuning.validation import FOLDS, REPEATS, TEST, VALIDATION, HeldOut, Rows, held_out
 
@@ -170,7 +170,7 @@ def _efficient(score_table: ScoreTable, ties: Ties) -> list[bool]:
     # Within a budget all read as much: what they leave of it is no saving to be chosen for.
     names = ("storage",) if score_table.budget else ("storage", "context_tokens")
     costs = [
-        [-cost_amount(score_table.outcomes[column], name) for name in names]
+        [-cost_amount(score_table.outcomes[column].cost, name) for name in names]
         for column in score_table.entrants
     ]
     return pareto_front(np.column_stack([ties.means, costs]))
@@ -237,13 +237,16 @@ def result_without_scores(
 
 def issue_share(outcome: Outcome) -> float | None:
     """Of the chunks, those with at least one boundary issue; None: there are no chunks."""
-    hurt, chunks = outcome.boundary_issues.get("chunks_with_issues"), cost_amount(outcome, "chunks")
+    hurt, chunks = (
+        outcome.boundary_issues.get("chunks_with_issues"),
+        cost_amount(outcome.cost, "chunks"),
+    )
     return None if hurt is None or not 0 < chunks < math.inf else hurt / chunks
 
 
 def _hurt(outcome: Outcome) -> tuple[float, float, float]:
     share = issue_share(outcome)
-    costs = cost_amount(outcome, "storage"), cost_amount(outcome, "chunks")
+    costs = cost_amount(outcome.cost, "storage"), cost_amount(outcome.cost, "chunks")
     return (math.inf if share is None else share, *costs)
 
 
@@ -254,16 +257,6 @@ SAME_CUTS = 0.05
 """Shares of chunks with a boundary issue this much apart are the same."""
 SAME_PRICE = 0.05
 """Prices this much apart, as a share of the lower, are the same: what trailing spaces cost must not decide."""
-
-
-def running_cost(outcome: Outcome, budget: int | None = None) -> float:
-    """Storage × context tokens: what is kept, and what every question makes a reader read.
-
-    `budget`: the tokens that the objective allows each question; all read as much then, however many hits that are.
-    """
-    storage = cost_amount(outcome, "storage")
-    context = cost_amount(outcome, "context_tokens") if budget is None else float(budget)
-    return math.inf if math.inf in (storage, context) else storage * context
 
 
 def recommended_column(score_table: ScoreTable, expected: Means) -> int:
@@ -284,12 +277,12 @@ def recommended_column(score_table: ScoreTable, expected: Means) -> int:
     near = _well_cut(score_table, np.flatnonzero(expected >= least).tolist())
     # Reading a hundred chunks for every question is a price that no table of sizes shows, nor is a vector a token.
     near = [at for at in near if not outcomes[at].configuration.reads_more] or near
-    prices = {at: running_cost(outcomes[at], score_table.budget) for at in near}
+    prices = {at: running_cost(outcomes[at].cost, score_table.budget) for at in near}
     most = min(prices.values()) * (1 + SAME_PRICE)
     cheap = [at for at in near if prices[at] <= most]
     # A model that reads the documents is a cost, too, where nothing else tells two apart.
     costs = {
-        at: [cost_amount(outcomes[at], name) for name in ("tokens_embedded", "chunks")]
+        at: [cost_amount(outcomes[at].cost, name) for name in ("tokens_embedded", "chunks")]
         for at in cheap
     }
     return score_table.entrants[min(cheap, key=lambda at: (-float(expected[at]), *costs[at], at))]

@@ -10,17 +10,17 @@ from typing import Any, TypeVar, get_args
 
 from chunkwise import chunkers
 from chunkwise.base import parameters, spec
-from chunkwise.base.deprecation import warn_renamed
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.object_store import address_of
-from chunkwise.base.registry import Registry
-from chunkwise.base.untrusted import (
+from chunkwise.base.allow_hosts_and_code_from_files import (
     add_named_by_user,
     check_allowed,
     check_store,
     like,
     recorded,
 )
+from chunkwise.base.deprecation import warn_renamed
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.object_store import address_of
+from chunkwise.base.registry import Registry
 from chunkwise.base.wording import did_you_mean
 from chunkwise.chunkers.packing.overlap import overlap_tokens
 from chunkwise.documents import LoadOptions, options_given

@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from chunkwise.base import spec
+from chunkwise.base.allow_hosts_and_code_from_files import refuse_links
 from chunkwise.base.atomic_files import check_writable, replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.untrusted import refuse_links
 from chunkwise.base.user_code import file_fingerprint
 from chunkwise.base.version import __version__
 from chunkwise.chunkers import get_strategy, strategies
 from chunkwise.core import Document, Query
+from chunkwise.documents.document_hash import documents_hash
 from chunkwise.documents.walk import SWEEP_FILES, SWEEP_RECORD
-from chunkwise.evaluation.results import Json, documents_hash
+from chunkwise.evaluation.results import Json
 from chunkwise.records.json import WrongType, json_text, read_as
 from chunkwise.testsets.testset import hash_of
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER

@@ -1,0 +1,482 @@
+"""How far a judge can be trusted: its verdicts beside the truth, its best threshold, and what is kept of that."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.base.atomic_files import replacing, says_what_it_writes
+from chunkwise.base.wording import as_set, counted, thousands, two_digits
+from chunkwise.core import Score
+from chunkwise.evaluation.results import Json, Results, short_name
+from chunkwise.metrics.judges.relevance_judges import NEAR
+from chunkwise.metrics.registry import metric_of
+from chunkwise.models.home_folder import home
+from chunkwise.stats.agreement import agreement
+from chunkwise.stats.intervals import Interval, ScoreMatrix, clustered_interval
+
+Against = Literal["labels", "spans"]
+"""What is taken for the truth: people's labels, or the references of the questions."""
+
+WEAK = 0.2
+"""Kappa under which two judges agree slightly at best (Landis and Koch 1977)."""
+MOST_UNSCORED = 0.5
+FEWEST_VERDICTS = 20
+"""Under this nothing can be said: with ten verdicts kappa may be anything from chance to perfection."""
+
+
+class Verdict(NamedTuple):
+    """What a judge said of one passage, beside what is so."""
+
+    question: str
+    is_relevant: bool
+    said: Score
+
+
+class Confusion(NamedTuple):
+    """How many passages of each class were called what."""
+
+    relevant_as_relevant: int = 0
+    relevant_as_irrelevant: int = 0
+    irrelevant_as_relevant: int = 0
+    irrelevant_as_irrelevant: int = 0
+
+    @property
+    def relevant(self) -> int:
+        return self.relevant_as_relevant + self.relevant_as_irrelevant
+
+    @property
+    def irrelevant(self) -> int:
+        return self.irrelevant_as_relevant + self.irrelevant_as_irrelevant
+
+    @property
+    def scored(self) -> int:
+        return self.relevant + self.irrelevant
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What 1,000 verdicts take."""
+
+    calls: float = 0.0
+    prompt_tokens: float = 0.0
+    output_tokens: float = 0.0
+    money: float | None = 0.0
+    """US dollars; None: the model's price is not known."""
+    minutes: float | None = None
+    """None: nothing was asked this time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The figures of one judge on one set of questions, each with its 95 % interval."""
+
+    judge: str
+    """Its identity: all its verdicts depend on."""
+    name: str
+    """llm, similarity, spans, labels."""
+    against: Against
+    question_set: str
+    """A hash of the questions."""
+    questions: int
+    """With at least one passage that was judged."""
+    accuracy: Interval | None
+    """Share of the verdicts that are right."""
+    kappa: Interval | None
+    """1: always right; 0: as often as by chance; None: all passages are of one class, and so are the verdicts."""
+    missed: Interval | None
+    """Of the relevant passages, the share that was called irrelevant."""
+    false_alarms: Interval | None
+    """Of the irrelevant passages, the share that was called relevant."""
+    confusion: Confusion
+    unscored: Mapping[str, int] = field(default_factory=dict)
+    """Reasons, and how many passages have no verdict for each."""
+    cost: Cost | None = None
+    """Per 1,000 verdicts; None: not known."""
+    when: str = ""
+    """Date and time, UTC."""
+
+    @property
+    def verdicts(self) -> int:
+        """That were asked for, had or not."""
+        return self.confusion.scored + sum(self.unscored.values())
+
+    @property
+    def unscored_share(self) -> float:
+        return sum(self.unscored.values()) / self.verdicts if self.verdicts else 0.0
+
+    @property
+    def weakness(self) -> str:
+        """Why its figures say little, in words; empty where they may be read."""
+        if self.unscored_share > MOST_UNSCORED:
+            return f"{thousands(sum(self.unscored.values()))} of {counted(self.verdicts, 'verdict')} could not be had"
+        if self.kappa is not None and self.kappa.mean < WEAK:
+            return f"κ is {two_digits(self.kappa.mean)}, under {as_set(WEAK)}{self._one_word}"
+        return ""
+
+    @property
+    def _one_word(self) -> str:
+        counts = self.confusion
+        if not counts.relevant_as_irrelevant + counts.irrelevant_as_irrelevant:
+            return "; it calls every passage relevant"
+        if not counts.relevant_as_relevant + counts.irrelevant_as_relevant:
+            return "; it calls every passage irrelevant"
+        return ""
+
+
+def similarity_identity(embedder: str, threshold: float) -> str:
+    """Of a judge by similarity: all its verdicts depend on."""
+    return f"similarity:{embedder}:{float(threshold)!r}"
+
+
+def spans_identity(threshold: float) -> str:
+    return f"spans:{float(threshold)!r}"
+
+
+def calibration(
+    verdicts: Sequence[Verdict],
+    *,
+    judge: str,
+    name: str,
+    against: Against,
+    question_set: str = "",
+    cost: Cost | None = None,
+    seed: int = 0,
+) -> Calibration:
+    """The figures of these verdicts; unscored ones are counted and in no figure."""
+    scored = [each for each in verdicts if each.said.value is not None]
+    groups = _groups(scored)
+    right, wrong = groups[:, [0, 3]].sum(axis=1), groups[:, [1, 2]].sum(axis=1)
+
+    def share(part: NDArray[np.float64], rest: NDArray[np.float64]) -> Interval | None:
+        counts = np.column_stack([part, rest])
+        return clustered_interval(counts, _part, worst=(0, 1), best=(1, 0), seed=seed)
+
+    known = agreement(
+        [each.is_relevant for each in scored], [each.said.value == 1 for each in scored]
+    )
+    kappa = _kappa_interval(groups, seed)
+    if kappa is not None and known.kappa is not None:
+        # Counted in whole numbers it is exact.
+        kappa = kappa._replace(mean=known.kappa)
+    return Calibration(
+        judge, name, against, question_set, len({each.question for each in verdicts}),
+        share(right, wrong), kappa, share(groups[:, 1], groups[:, 0]), share(groups[:, 2], groups[:, 3]),
+        Confusion(*(int(count) for count in groups.sum(axis=0))),
+        dict(Counter(each.said.reason for each in verdicts if each.said.value is None)), cost,
+    )  # fmt: skip
+
+
+def _groups(scored: Sequence[Verdict]) -> ScoreMatrix:
+    """Questions × the four counts of a `Confusion`."""
+    row = {id: number for number, id in enumerate(dict.fromkeys(each.question for each in scored))}
+    table = np.zeros((len(row), 4))
+    for each in scored:
+        wrong = each.is_relevant != (each.said.value == 1)
+        column = int(wrong) if each.is_relevant else 3 - int(wrong)
+        table[row[each.question], column] += 1
+    return table
+
+
+def _kappa_interval(groups: ScoreMatrix, seed: int) -> Interval | None:
+    """With a question that was not seen: as many of its passages are relevant as of the others, all judged wrong, or
+    all judged right."""
+    relevant, irrelevant = float(groups[:, :2].sum()), float(groups[:, 2:].sum())
+    worst, best = (0.0, relevant, irrelevant, 0.0), (relevant, 0.0, 0.0, irrelevant)
+    return clustered_interval(groups, _kappa, worst=worst, best=best, seed=seed)
+
+
+def _share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+    found = np.full(len(whole), np.nan)
+    np.divide(part, whole, out=found, where=whole > 0)
+    return found
+
+
+def _part(counts: ScoreMatrix) -> NDArray[np.float64]:
+    return _share(counts[:, 0], counts.sum(axis=1))
+
+
+def _kappa(counts: ScoreMatrix) -> NDArray[np.float64]:
+    return kappa_of(*counts.T)
+
+
+def kappa_of(
+    both: NDArray[np.float64],
+    missed: NDArray[np.float64],
+    false: NDArray[np.float64],
+    neither: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Cohen's, of many tables of counts at once; NaN where chance alone makes the two agree."""
+    total = both + missed + false + neither
+    chance = (both + missed) * (both + false) + (false + neither) * (missed + neither)
+    return _share(total * (both + neither) - chance, total**2 - chance)
+
+
+class Threshold(NamedTuple):
+    """A cosine from which a passage is best called relevant."""
+
+    value: float
+    kappa: float
+    """On the very passages it was chosen by: somewhat too good."""
+    kappa_elsewhere: float | None
+    """Chosen on one half of the questions, measured on the other, both ways; None: too few questions."""
+
+
+def best_threshold(
+    cosines: Sequence[float], is_relevant: Sequence[bool], questions: Sequence[str]
+) -> Threshold | None:
+    """The line with the highest kappa, about half-way between the two cosines it parts, with as few digits as tell it
+    from both; None: there is one class only."""
+    known = ~np.isnan(np.asarray(cosines, dtype=np.float64))
+    near = np.asarray(cosines, dtype=np.float64)[known]
+    truth = np.asarray(is_relevant, dtype=bool)[known]
+    found = _best(near, truth)
+    if found is None:
+        return None
+    number = {id: at for at, id in enumerate(dict.fromkeys(questions))}
+    half = np.array([number[id] % 2 for id in questions])[known]
+    return Threshold(*found, _elsewhere(near, truth, half))
+
+
+def _elsewhere(
+    near: NDArray[np.float64], truth: NDArray[np.bool_], half: NDArray[np.int64]
+) -> float | None:
+    called = np.zeros(len(near), dtype=bool)
+    for own in (0, 1):
+        chosen = _best(near[half == own], truth[half == own])
+        if chosen is None:
+            return None
+        called[half != own] = near[half != own] >= chosen[0]
+    return agreement(truth.tolist(), called.tolist()).kappa
+
+
+def _best(near: NDArray[np.float64], truth: NDArray[np.bool_]) -> tuple[float, float] | None:
+    """The line and its kappa."""
+    relevant, irrelevant = int(truth.sum()), int((~truth).sum())
+    if not relevant or not irrelevant:
+        return None
+    order = np.argsort(-near, kind="stable")
+    ranked = near[order]
+    both = np.cumsum(truth[order]).astype(np.float64)
+    false = np.arange(1, len(near) + 1) - both
+    kappa = kappa_of(both, relevant - both, false, irrelevant - false)
+    # A line can only be drawn between two cosines that differ; behind the last all are called relevant.
+    parts = np.append(ranked[:-1] > ranked[1:], True)
+    kappa[~parts] = -np.inf
+    at = int(np.argmax(kappa))
+    below = ranked[at + 1] if at + 1 < len(ranked) else None
+    return _round(below, float(ranked[at])), float(kappa[at])
+
+
+def _round(below: float | None, above: float) -> float:
+    """A short number over the one and at most the other: written down, it draws the same line."""
+    middle = above if below is None else (float(below) + above) / 2
+    for digits in range(2, 16):
+        short = round(middle, digits)
+        if (below is None or below + NEAR < short) and short <= above:
+            return short
+    return middle
+
+
+_VERSION = 1
+_FIGURES = ("accuracy", "kappa", "missed", "false_alarms")
+
+
+def calibrations_file() -> Path:
+    return home() / "calibrations.json"
+
+
+def known_calibration(judge_identity: str, question_set: str = "") -> Calibration | None:
+    """The one on these questions if it has verdicts enough, else the one with the most, of equals the latest; None:
+    this judge was never measured here."""
+
+    def worth(each: Calibration) -> tuple[bool, int, str]:
+        is_own = each.question_set == question_set and each.confusion.scored >= FEWEST_VERDICTS
+        return is_own, each.confusion.scored, each.when
+
+    known = (each for each in _read(calibrations_file()) if each.judge == judge_identity)
+    return max(known, key=worth, default=None)
+
+
+def same_calibration(judge: str, against: Against, question_set: str) -> Calibration | None:
+    """What was measured before of this judge on these very questions."""
+    key = (judge, against, question_set)
+    return next((each for each in _read(calibrations_file()) if _key(each) == key), None)
+
+
+def keep_calibration(calibration: Calibration) -> bool:
+    """Writes it down, unless a larger one of the same judge on the same questions is there; whether it did."""
+    path = calibrations_file()
+    known = {_key(each): each for each in _read(path)}
+    before = known.get(_key(calibration))
+    if before is not None and before.confusion.scored > calibration.confusion.scored:
+        return False
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    known[_key(calibration)] = replace(calibration, when=calibration.when or now)
+    rows = [_row(known[key]) for key in sorted(known)]
+    text = json.dumps({"version": _VERSION, "calibrations": rows}, indent=1)
+    with replacing(path) as temporary, says_what_it_writes(path):
+        temporary.write_text(text + "\n", encoding="utf-8")
+    return True
+
+
+def _key(calibration: Calibration) -> tuple[str, str, str]:
+    return calibration.judge, calibration.against, calibration.question_set
+
+
+def _row(calibration: Calibration) -> dict[str, Any]:
+    row = asdict(calibration)
+    return row | {name: row[name] and row[name]._asdict() for name in (*_FIGURES, "confusion")}
+
+
+def _read(path: Path) -> list[Calibration]:
+    """Whatever of the file can be read: a damaged entry is no reason to lose the others."""
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return []
+    if not isinstance(told, dict) or told.get("version") != _VERSION:
+        return []
+    rows = told.get("calibrations")
+    found = [_calibration(row) for row in rows] if isinstance(rows, list) else []
+    return [each for each in found if each is not None]
+
+
+def _calibration(row: object) -> Calibration | None:
+    if not isinstance(row, dict):
+        return None
+    try:
+        figures = {name: _interval(row[name]) for name in _FIGURES}
+        counts = [_whole(row["confusion"][name]) for name in Confusion._fields]
+        return Calibration(
+            judge=_text(row["judge"]), name=_text(row["name"]),
+            against="labels" if row["against"] == "labels" else "spans",
+            question_set=_text(row["question_set"]), questions=_whole(row["questions"]),
+            confusion=Confusion(*counts), when=_text(row["when"]), cost=_cost(row["cost"]),
+            unscored={_text(why): _whole(count) for why, count in row["unscored"].items()}, **figures,
+        )  # fmt: skip
+    except (KeyError, TypeError, AttributeError, ValueError):
+        return None
+
+
+def _interval(row: Mapping[str, object] | None) -> Interval | None:
+    return None if row is None else Interval(*(_number(row[name]) for name in Interval._fields))
+
+
+def _cost(row: Mapping[str, object] | None) -> Cost | None:
+    if row is None:
+        return None
+    money, minutes = row["money"], row["minutes"]
+    return Cost(
+        _number(row["calls"]), _number(row["prompt_tokens"]), _number(row["output_tokens"]),
+        None if money is None else _number(money), None if minutes is None else _number(minutes),
+    )  # fmt: skip
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError
+    return float(value)
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError
+    return value
+
+
+NOT_MEASURED = "not measured: chunkwise judge calibrate"
+_AGAINST = {"labels": "people's labels", "spans": "gold spans"}
+
+
+class AskedJudge(NamedTuple):
+    """Whose opinion was asked."""
+
+    model: str
+    identity: str
+    """All its verdicts depend on: by this it is calibrated."""
+
+
+def calibrations_told(judges: Mapping[str, AskedJudge], question_set: str = "") -> dict[str, Json]:
+    """What is known here of those that were ever measured, on these questions where it was: no part of the results,
+    another machine knows other."""
+    known = {name: known_calibration(each.identity, question_set) for name, each in judges.items()}
+    return {
+        name: _calibration_row(each, question_set)
+        for name, each in known.items()
+        if each is not None
+    }
+
+
+def judged_by(results: Results, metric: str) -> str:
+    """One line for a metric of this name; empty: it rests on nobody's opinion."""
+    judges = results.data.get("judges")
+    judge = _judge_of(metric)
+    told = judges.get(judge) if isinstance(judges, dict) else None
+    if not isinstance(told, dict):
+        return ""
+    known = results.calibrations.get(judge)
+    return f"judged by {short_name(str(told.get('model')))}; {_measured(known, metric)}"
+
+
+def _judge_of(metric: str) -> str:
+    """Whose opinion a metric is, by its name in a table; empty: nobody's."""
+    known = metric_of(metric)
+    return known.opinion_of if known else ""
+
+
+def is_weak(results: Results, metric: str) -> bool:
+    """Whether whoever judged is known to be little better than chance: what it praises is not praised."""
+    known = results.calibrations.get(_judge_of(metric))
+    return bool(judged_by(results, metric) and _says_something(known) and known.get("weakness"))
+
+
+def _says_something(known: Json) -> TypeGuard[dict[str, Json]]:
+    """Whether enough verdicts were compared with what is so."""
+    verdicts = known.get("verdicts") if isinstance(known, dict) else None
+    return isinstance(verdicts, int) and verdicts >= FEWEST_VERDICTS
+
+
+def _measured(known: Json, metric: str) -> str:
+    is_own = isinstance(known, dict) and known.get("same_questions") is True
+    if not _says_something(known):
+        few = f"measured with fewer than {FEWEST_VERDICTS} verdicts: chunkwise judge calibrate"
+        return few if is_own else NOT_MEASURED
+    figures = [
+        f"{name} {two_digits(value)}"
+        for name, value in (("accuracy", known.get("accuracy")), ("κ", known.get("kappa")))
+        if isinstance(value, int | float)
+    ]
+    declared = metric_of(metric)
+    what = "" if declared and declared.judge else " as a judge of relevance"
+    weak = f": weak, {known['weakness']}" if known.get("weakness") else ""
+    # How a judge fares depends on the documents and on how people ask: figures of other questions are a hint.
+    where = "on these questions" if is_own else "measured elsewhere"
+    if isinstance(verdicts := known.get("verdicts"), int):
+        where += f", {counted(verdicts, 'verdict')}"
+    return f"against {_AGAINST.get(str(known.get('against')), '')}{what}: {', '.join(figures)} ({where}){weak}"
+
+
+def _calibration_row(known: Calibration, question_set: str) -> dict[str, Json]:
+    return {
+        "against": known.against,
+        "same_questions": known.question_set == question_set,
+        "accuracy": known.accuracy.mean if known.accuracy else None,
+        "kappa": known.kappa.mean if known.kappa else None,
+        "verdicts": known.confusion.scored,
+        "weakness": known.weakness,
+    }

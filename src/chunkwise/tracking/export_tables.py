@@ -1,0 +1,102 @@
+"""Runs as tables: a row a run, a figure or a score, in CSV, JSON Lines or Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from chunkwise.base.atomic_files import replacing, says_what_it_writes
+from chunkwise.records.json import json_text
+from chunkwise.records.write import arrow, csv_file, json_lines_file, parquet_file
+from chunkwise.tracking import RunKind
+from chunkwise.tracking.history import History
+from chunkwise.tracking.run import RunSummary
+
+TableFormat = Literal["csv", "jsonl", "parquet"]
+_OF_RUN = {
+    "run": "int64", "when": "string", "kind": "string", "label": "string", "git_revision": "string",
+    "git_branch": "string", "user": "string", "host": "string", "source": "string", "documents_hash": "string",
+    "questions_hash": "string", "settings_hash": "string", "chunkwise": "string", "settings": "string",
+    "seconds": "float64", "money": "float64",
+}  # fmt: skip
+_OF_FIGURE = {
+    "metric": "string", "is_objective": "bool_", "mean": "float64", "low": "float64", "high": "float64",
+    "scored": "int64", "questions": "int64", "detectable": "float64",
+}  # fmt: skip
+_OF_SCORE = {
+    "question": "string", "text": "string", "types": "string", "metric": "string", "score": "float64"
+}  # fmt: skip
+
+
+def columns(*, by_question: bool) -> dict[str, str]:
+    """Names and types of Arrow, in their order."""
+    return {**_OF_RUN, **(_OF_SCORE if by_question else _OF_FIGURE)}
+
+
+def export_rows(
+    history: History, *, by_question: bool = False, kind: RunKind | None = None
+) -> Iterator[dict[str, object]]:
+    """In the order of the runs."""
+    for run in history.runs(kind):
+        own = _run(run)
+        if by_question:
+            yield from ({**own, **row} for row in _scores(history, run.number))
+            continue
+        for metric, figure in run.figures.items():
+            yield {
+                **own, "metric": metric, "is_objective": metric == run.objective, "mean": figure.mean,
+                "low": figure.low, "high": figure.high, "scored": figure.scored,
+                "questions": figure.questions, "detectable": figure.detectable,
+            }  # fmt: skip
+
+
+def _run(run: RunSummary) -> dict[str, object]:
+    origin = run.origin
+    return {
+        "run": run.number, "when": run.when, "kind": run.kind, "label": run.label,
+        "git_revision": origin.git_revision, "git_branch": origin.git_branch, "user": origin.user,
+        "host": origin.host, "source": run.source, "documents_hash": run.documents_hash,
+        "questions_hash": run.questions_hash, "settings_hash": run.settings_hash,
+        "chunkwise": run.versions.get("chunkwise", ""), "settings": json_text(run.settings),
+        "seconds": run.seconds, "money": run.money,
+    }  # fmt: skip
+
+
+def _scores(history: History, number: int) -> Iterator[dict[str, object]]:
+    run = history.run(number)
+    for at, question in enumerate(run.questions):
+        for metric, scores in run.scores.items():
+            yield {
+                "question": question.id, "text": question.text, "types": ", ".join(question.types),
+                "metric": metric, "score": scores[at],
+            }  # fmt: skip
+
+
+def write_rows(
+    rows: Iterator[dict[str, object]], path: Path, form: TableFormat, *, by_question: bool = False
+) -> int:
+    """How many there are; the file is whole or not there."""
+    kinds = columns(by_question=by_question)
+    count = 0
+
+    def counted() -> Iterator[dict[str, object]]:
+        nonlocal count
+        for row in rows:
+            count += 1
+            yield row
+
+    schema: Any = None
+    if form == "parquet":
+        pa = arrow()
+        schema = pa.schema([(name, getattr(pa, kind)()) for name, kind in kinds.items()])
+    with replacing(path) as temporary, says_what_it_writes(path):
+        if form == "csv":
+            opened = csv_file(temporary, tuple(kinds))
+        elif form == "jsonl":
+            opened = json_lines_file(temporary)
+        else:
+            opened = parquet_file(temporary, schema)
+        with opened as append:
+            append(counted())
+    return count

@@ -1,0 +1,311 @@
+"""The recommendation in plain words, with its figures, and what it does not say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from chunkwise.base.wording import (
+    all_listed,
+    counted,
+    percent,
+    points,
+    points_between,
+    score,
+    thousands,
+    two_digits,
+    with_interval,
+)
+from chunkwise.core import Query
+from chunkwise.evaluation.comparison_result import NO_DIFFERENCE
+from chunkwise.evaluation.cost import cost_amount
+from chunkwise.stats.paired import Ties
+from chunkwise.tuning.choose.score_table import ScoreTable
+from chunkwise.tuning.plan.plan import Plan
+from chunkwise.tuning.sweep import Configuration, Sweep
+from chunkwise.tuning.sweep_result import (
+    BaselineComparison,
+    NestedJudgement,
+    Outcome,
+    Standing,
+)
+from chunkwise.tuning.validation import FEW, fits_nearly_all
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Findings:
+    """Before there is a sentence about it."""
+
+    sweep: Sweep
+    plan: Plan
+    outcomes: Sequence[Outcome]
+    queries: Sequence[Query]
+    score_table: ScoreTable
+    ties: Ties
+    chosen: int
+    """Column of the score table."""
+    standings: tuple[Standing, ...]
+    against: tuple[BaselineComparison, ...]
+    agreement: Mapping[str, float]
+    detectable: float | None
+    nested: NestedJudgement | None = None
+
+    @property
+    def configuration(self) -> Configuration:
+        """The one recommended."""
+        return self.score_table.outcomes[self.chosen].configuration
+
+    @property
+    def standing(self) -> Standing:
+        """That of the one recommended."""
+        return self.of(self.configuration)
+
+    def of(self, configuration: Configuration) -> Standing:
+        return next(each for each in self.standings if each.key == configuration.key)
+
+    @property
+    def tied(self) -> int:
+        """How many cannot be told from the best, the best included."""
+        return sum(self.ties.tied)
+
+
+_NAMED = 3
+
+
+def caveats(findings: Findings) -> tuple[str, ...]:
+    """What weighs most comes first."""
+    return (
+        *_of_the_budget(findings),
+        *_of_questions(findings),
+        *_of_the_choice(findings),
+        *_of_vectors(findings),
+        *_of_the_race(findings),
+        *not_run(findings.sweep, findings.plan, findings.outcomes),
+    )
+
+
+def _of_the_budget(findings: Findings) -> Iterator[str]:
+    tokens = cost_amount(findings.score_table.outcomes[findings.chosen].cost, "document_tokens")
+    line = fits_nearly_all(findings.sweep.objective, tokens) if math.isfinite(tokens) else ""
+    if line:
+        yield f"{line}."
+
+
+def _of_questions(findings: Findings) -> Iterator[str]:
+    chose, judged = len(findings.score_table.validation), len(findings.score_table.test)
+    if chose < FEW:
+        least = findings.detectable
+        shows = (
+            "no difference can be shown with them"
+            if least is None
+            else f"differences of two configurations under {points(least, plus=False)} points are seldom shown "
+            "with them"
+        )
+        yield f"Only {counted(chose, 'question')} could choose: {shows}. {FEW} or more are needed."
+    if not judged and findings.nested is None:
+        yield (
+            "There is no question to judge by: the figures are from the one that chose, and are likely too high. "
+            "Nothing is compared with the common defaults."
+        )
+    elif judged and judged < FEW:
+        yield f"Only {counted(judged, 'question')} could judge the choice: its intervals are wide."
+    yield from without_references(findings.queries)
+
+
+def _of_the_choice(findings: Findings) -> Iterator[str]:
+    entrants = len(findings.score_table.entrants)
+    if findings.tied > max(2, entrants // 4):
+        needed = findings.ties.needed
+        more = f"; about {thousands(needed)} would separate the first two" if needed else ""
+        yield (
+            f"{findings.tied} of {counted(entrants, 'configuration')} that may be chosen cannot be told apart on "
+            f"{counted(findings.ties.questions, 'question')}{more}."
+        )
+    level = [each.baseline for each in findings.against if each.words == NO_DIFFERENCE]
+    on = "on questions that had no part in it" if findings.nested else "on the test questions"
+    if level:
+        yield f"The choice is not shown to be better than {all_listed(level)} {on}."
+    for each in findings.against:
+        if each.words == "worse":
+            yield f"{each.baseline} is better than the choice {on}."
+
+
+def _of_vectors(findings: Findings) -> Iterator[str]:
+    columns = findings.score_table.entrants
+    if all(findings.score_table.outcomes[at].configuration.vectors != "late" for at in columns):
+        return
+    said = "Figures of vectors are those of late vectors, from one pass over each document"
+    own = replace(findings.configuration, vectors="own")
+    if any(outcome.configuration == own for outcome in findings.score_table.outcomes):
+        standing = findings.of(own)
+        reached = standing.test if standing.test and standing.test.scored else standing.validation
+        said += f"; with vectors of its own the choice has {with_interval(reached.mean, reached.low, reached.high)}"
+    if "kendall_tau" in findings.agreement:
+        count = counted(int(findings.agreement["configurations"]), "configuration")
+        tau = findings.agreement["kendall_tau"]
+        said += (
+            f"; both rank {count} alike with Kendall's tau {two_digits(tau)} (1: the same order)"
+        )
+    yield f"{said}."
+
+
+def _of_the_race(findings: Findings) -> Iterator[str]:
+    dropped = [each for each in findings.outcomes if each.dropped]
+    if dropped:
+        yield (
+            f"{counted(len(dropped), 'configuration')} that could not win any more were not asked all questions: "
+            f"{dropped[0].configuration.label} was {dropped[0].dropped}. The choice is as if they had been, but for "
+            "that chance."
+        )
+
+
+def without_references(queries: Sequence[Query]) -> Iterator[str]:
+    """Questions that no measure over spans can score."""
+    count = sum(not query.references for query in queries)
+    if count:
+        yield f"{counted(count, 'question')} without references: no score, and no part in the choice."
+
+
+def not_run(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """What failed, and what the time did not reach."""
+    failed = [outcome for outcome in outcomes if outcome.error and not outcome.waits]
+    if failed:
+        names = [f"{each.configuration.label} ({each.error})" for each in failed[:_NAMED]]
+        more = f" and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
+        yield f"{counted(len(failed), 'configuration')} failed: {'; '.join(names)}{more}."
+    known = {outcome.configuration.key for outcome in outcomes if not outcome.waits}
+    wanted = {each.key for each in plan.configurations}
+    wanted |= {outcome.configuration.key for outcome in outcomes}
+    missing = len(wanted - known)
+    if missing:
+        why = "the time was up" if sweep.seconds is not None else "the sweep was stopped"
+        yield (
+            f"{missing} of {counted(len(wanted), 'configuration')} were not run: {why}. "
+            "The same command goes on with them."
+        )
+
+
+def sentence(findings: Findings) -> str:
+    """What to use, what it reaches on test questions, what that is against the common defaults, and why this one."""
+    return f"{_opening(findings)}{_reached(findings)}{_compared(findings)}. {_why(findings)}"
+
+
+def _opening(findings: Findings) -> str:
+    label = findings.configuration.label
+    if findings.configuration.baseline:
+        default = "" if findings.sweep.pipeline else "the common default "
+        return (
+            f"Nothing tried is shown to beat {default}{findings.configuration.baseline}, which is the "
+            f"choice: stay with {label}{': ' if findings.nested else '. It has '}"
+        )
+    if findings.against and all(each.words != "better" for each in findings.against):
+        names = all_listed([each.baseline for each in findings.against])
+        on = "on questions that did not choose" if findings.nested else "on the test questions"
+        defaults = names if findings.sweep.pipeline else f"the common defaults ({names})"
+        return (
+            f"Nothing is shown to beat {defaults} {on}. "
+            f"Of what was tried, {label} is the choice: {'' if findings.nested else 'it has '}"
+        )
+    return f"Use {label}: {'' if findings.nested else 'it has '}"
+
+
+def _reached(findings: Findings) -> str:
+    if findings.nested is not None:
+        judged = findings.nested.figure
+        line = with_interval(judged.mean, judged.low, judged.high)
+        return (
+            f"choosing like this reaches {findings.sweep.objective} {line} on questions that had no part in the choice "
+            f"({counted(judged.scored, 'question')}, nested cross-validation)"
+        )
+    test = findings.standing.test
+    if test is None or test.mean is None:
+        chose = findings.standing.validation
+        line = with_interval(chose.mean, chose.low, chose.high)
+        count = counted(chose.scored, "question")
+        return f"{findings.sweep.objective} {line} on the {count} that chose it"
+    line = with_interval(test.mean, test.low, test.high)
+    return f"{findings.sweep.objective} {line} on {counted(test.scored, 'test question')}"
+
+
+def _compared(findings: Findings) -> str:
+    said = [
+        _against(each, _searched(findings, each), findings.score_table.lower)
+        for each in findings.against
+    ]
+    return f", {all_listed(said)}" if said else ""
+
+
+def _searched(findings: Findings, each: BaselineComparison) -> str:
+    """The default with the retriever that it is searched with."""
+    outcomes = (outcome.configuration for outcome in findings.score_table.outcomes)
+    retriever = next(own.retriever for own in outcomes if own.key == each.key)
+    return each.baseline if findings.sweep.pipeline else f"{each.baseline} · {retriever}"
+
+
+def _against(each: BaselineComparison, name: str, lower: bool) -> str:
+    sign = -1.0 if lower else 1.0
+    low, high = sorted((sign * each.low, sign * each.high))
+    gain = sign * each.difference
+    if each.words == "better":
+        between = points_between(low, high, plus=False)
+        return f"{points(gain, plus=False)} points ({between}) better than {name}"
+    if each.words == "worse":
+        between = points_between(-high, -low, plus=False)
+        return f"{points(-gain, plus=False)} points ({between}) worse than {name}"
+    return (
+        f"{points(gain)} points ({points_between(low, high)}, no difference shown) against {name}"
+    )
+
+
+def _why(findings: Findings) -> str:
+    kind = "question" if findings.nested else "validation question"
+    chose = counted(findings.ties.questions, kind)
+    entrants = len(findings.score_table.entrants)
+    on_these = ""
+    if findings.nested:
+        own = findings.standing.validation.mean
+        on_these = f" On the {chose} that chose it, it has {score(own)}, which flatters."
+    if entrants == 1:
+        return f"It is the only configuration that could be chosen.{on_these}"
+    if findings.tied == 1 and findings.standing.tied:
+        return f"It is the best of {entrants} on {chose}, and all others are shown to be worse.{on_these}"
+    return (
+        f"Of {counted(entrants, 'configuration')} that may be chosen, {findings.tied} are not shown to be worse than "
+        f"the best on {chose}; {_picked(findings)}.{on_these}"
+    )
+
+
+def _picked(findings: Findings) -> str:
+    if findings.sweep.pipeline:
+        return "it is the one that most is expected of"
+    return (
+        "of those within a point of what most is expected of, the cleanest cuts come first, then cost, then the "
+        "expected score"
+    )
+
+
+def nothing_recommended(cleanest: tuple[str, float | None], queries: Sequence[Query]) -> str:
+    """Of a sweep without scores, with the strategy of the fewest boundary issues and their share of its chunks."""
+    strategy, share = cleanest
+    why = "without questions" if not queries else "no question that chooses has a score"
+    said = f"Nothing can be recommended: {why}, it is not known what would be found."
+    if share is None:
+        return said
+    return f"{said} Fewest cuts hurt with {strategy}: {percent(share)} of its chunks have a boundary issue."
+
+
+def not_known(queries: Sequence[Query]) -> tuple[str, ...]:
+    """What a sweep without scores cannot tell, and what to do."""
+    if queries:
+        return (
+            f"{counted(len(queries), 'question')} and not one score among those that choose: "
+            "chunkwise testset check FILE DOCUMENTS says what is wrong with them.",
+        )
+    return (
+        "Without questions it cannot be known what a search finds, which retriever suits, or whether any "
+        "configuration is better than a common default; clean cuts and low costs do not tell.",
+        "Write 30 questions or more, each with the passage that answers it, or have them made: chunkwise testset "
+        "generate DOCUMENTS -o FILE; then chunkwise tune DOCUMENTS --test-queries FILE. "
+        "chunkwise testset check FILE DOCUMENTS finds mistakes in them, chunkwise testset review FILE shows them.",
+    )
