@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import secrets
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,6 +36,10 @@ from chunkwise.chunkers.dataset_layout import (
     STAGED,
     DatasetFolder,
     LanceParts,
+    is_begun_part,
+    is_part,
+    part_name,
+    renamed_part,
 )
 from chunkwise.chunkers.write_chunks import SegmentPlace, VectorRows, WriteChunks, chunk_file
 from chunkwise.core import Chunk, Document, OnProgress
@@ -52,9 +55,6 @@ from chunkwise.documents.remote_documents import read_ahead
 from chunkwise.documents.source import Source
 from chunkwise.records.lance import is_lance
 
-_PART = re.compile(r"part-\d{6,}-[0-9a-f]{20}(-[0-9a-f]{8})?")
-_BEGUN = re.compile(r"\.?part-\d{6,}-[0-9a-f]{20}.*")
-"""In the folder of what is not yet part of the data set: parts, their records, and files that were never finished."""
 _BATCHES = 16
 """In a part: up to 16 MB of files, or a thousand of them."""
 _TRIES = 3
@@ -352,8 +352,9 @@ class _DatasetRun:
         for number, units in enumerate(_grouped(batches(self._reader.units()), _BATCHES)):
             sources = (each for batch in units for each in batch if isinstance(each, Source))
             marks = [mark for each in sources if (mark := _mark(each, self._how))]
-            name = f"part-{number:06}-{self._recipe.key(units, self._how)}"
-            work = PartWork(name, units, files=marks)
+            work = PartWork(
+                part_name(number, self._recipe.key(units, self._how)), units, files=marks
+            )
             waiting.append((work, self._begun(work)))
             if len(waiting) >= at_once:
                 yield self._finished(*waiting.popleft())
@@ -436,7 +437,7 @@ class _DatasetRun:
                 new_ids[number] = own
         if not new_ids:
             return work, found
-        again = replace(work, name=f"{work.name}-{_hash(repr(new_ids))[:8]}", new_ids=new_ids)
+        again = replace(work, name=renamed_part(work.name, _hash(repr(new_ids))), new_ids=new_ids)
         return again, self._begun(again)()
 
     def _result(self, work: PartWork, future: Future[PartRecord], tries: int = 1) -> PartRecord:
@@ -477,7 +478,7 @@ class _DatasetRun:
                 self._folder.remove(f"{RECORDS}/{each}")
         mine = self._staged | {f"{name}{end}" for name in self._made for end in _ENDS}
         for each in self._folder.names(STAGED) & mine:
-            if _BEGUN.fullmatch(each):
+            if is_begun_part(each):
                 self._folder.remove(f"{STAGED}/{each}")
         self._folder.remove_empty(STAGED)
 
@@ -499,7 +500,7 @@ _ENDS = (".parquet", ".json")
 
 def _is_old(file: str, ending: str, names: set[str]) -> bool:
     name = file.removesuffix(ending)
-    return name != file and name not in names and _PART.fullmatch(name) is not None
+    return name != file and name not in names and is_part(name)
 
 
 def _survivor(unit: InputItem, future: Future[PartRecord] | None) -> InputItem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +21,28 @@ MANIFEST = "_chunkwise.json"
 """Says what makes the data set: written last. Readers of Parquet and Lance pass by what begins with `_`."""
 STAGED, RECORDS = "_staged", "_parts"
 FORMAT = "chunkwise chunks"
+
+_PART = re.compile(r"part-\d{6,}-[0-9a-f]{20}(-[0-9a-f]{8})?")
+_BEGUN = re.compile(r"\.?part-\d{6,}-[0-9a-f]{20}.*")
+"""In the folder of what is not yet part of the data set: parts, their records, and files that were never finished."""
+
+
+def part_name(number: int, key: str) -> str:
+    """`key` is the same for the same documents, cut in the same way: see `PartRecipe`."""
+    return f"part-{number:06}-{key}"
+
+
+def renamed_part(name: str, ids: str) -> str:
+    """Of the same part with other ids of its documents; `ids` is their hash."""
+    return f"{name}-{ids[:8]}"
+
+
+def is_part(name: str) -> bool:
+    return _PART.fullmatch(name) is not None
+
+
+def is_begun_part(name: str) -> bool:
+    return _BEGUN.fullmatch(name) is not None
 
 
 class DatasetFolder:

@@ -14,7 +14,7 @@ from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents.formats.code import LANGUAGES
 from chunkwise.documents.formats.html.elements import BLOCKS, DRAWING_TEXTS, SET_APART, SKIPPED
-from chunkwise.documents.formats.html.furniture import Furniture
+from chunkwise.documents.formats.html.main_text import Furniture
 from chunkwise.documents.formats.html.parser import HtmlText
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source

@@ -24,12 +24,6 @@ from chunkwise.documents.formats.html.elements import (
     VOID,
     is_hidden,
 )
-from chunkwise.documents.formats.html.furniture import (
-    CONTAINERS,
-    PLAIN,
-    Furniture,
-    is_permalink,
-)
 from chunkwise.documents.formats.html.linked_text import (
     BREAK,
     LinkedPart,
@@ -38,6 +32,12 @@ from chunkwise.documents.formats.html.linked_text import (
     parts_of_all,
     parts_of_each,
     seen,
+)
+from chunkwise.documents.formats.html.main_text import (
+    CONTAINERS,
+    PLAIN,
+    Furniture,
+    is_permalink,
 )
 from chunkwise.documents.formats.html.styled_headings import BOLD, Styles
 from chunkwise.documents.formats.html.table import OpenTable, only_arranges

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chunkwise
-from chunkwise.documents.formats.html import furniture, styled_headings
+from chunkwise.documents.formats.html import main_text, styled_headings
 from chunkwise.documents.formats.html.loader import html_text
 from untimed import is_linear
 
@@ -224,8 +224,8 @@ class _Counted:
 def test_the_words_of_footers_in_footers_are_looked_through_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    counted = _Counted(furniture._IMPRINT)
-    monkeypatch.setattr(furniture, "_IMPRINT", counted)
+    counted = _Counted(main_text._IMPRINT)
+    monkeypatch.setattr(main_text, "_IMPRINT", counted)
     page = text_of(f"<p>{PROSE}</p>" + "<footer>" * 30 + f"<p>{PROSE}" * 20)
     assert page.count(PROSE.strip()) == 21
     assert 0 < counted.characters <= 1.1 * len(page)
@@ -361,8 +361,8 @@ def test_a_plain_page_is_not_weighed_block_by_block(monkeypatch: pytest.MonkeyPa
         raise AssertionError("a block was looked at by itself")
 
     for name in ("_prose", "_unlinked"):
-        monkeypatch.setattr(furniture.Furniture, name, fail)
-    monkeypatch.setattr(furniture, "_covered", fail)
+        monkeypatch.setattr(main_text.Furniture, name, fail)
+    monkeypatch.setattr(main_text, "_covered", fail)
     monkeypatch.setattr(styled_headings.Styles, "_is_heading", staticmethod(fail))
     found = html_text(markup).layout
     assert (found.text, found.blocks) == (expected.text, expected.blocks)
