@@ -102,7 +102,7 @@ def test_it_stands_in_the_list_of_metrics(variety: Metric) -> None:
     told = run("metrics", "variety").output
     assert "mine" in told
     assert "variety@k  Documents among the hits / hits" in told
-    assert "good over 0.5, excellent over 0.8" in told
+    assert "good over 0.50, excellent over 0.80" in told
     assert "variety" in run("metrics", "--brief").output
     listed = json.loads(run("metrics", "--json").output)
     assert next(each for each in listed if each["name"] == "variety")["objective"] is True
