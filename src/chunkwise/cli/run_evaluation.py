@@ -235,10 +235,10 @@ def prepare(options: Checked) -> PreparedEvaluation[Checked]:
     if types:
         _refuse_unknown_types(_types_in(options.test_queries or paths[0]), types)
     _check_live(options)
+    if options.retrieved is not None and options.retrieved in (options.output, options.page):
+        raise click.UsageError(f"{options.retrieved} would be written twice; write to another file")
     outputs = check_outputs([*paths, *files], options.output, page=options.page)
     if options.retrieved is not None:
-        if options.retrieved in (options.output, options.page):
-            raise click.UsageError(f"{options.retrieved} would be written twice")
         outputs.append(options.retrieved.resolve())
     return PreparedEvaluation(options, paths, outputs, limits, types)
 
