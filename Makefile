@@ -78,7 +78,7 @@ docs: $(LLM_STAMP) ## run the commands in README and docs again, and show what t
 	$(BIN)/python scripts/generate_docs.py
 
 exporters: $(VENV)-exporters/.installed ## figures handed to a real MLflow, OpenTelemetry and Prometheus
-	PYTHONPATH=tests $(VENV)-exporters/bin/python -m pytest -rs tests/tracking/test_import_and_export.py
+	PYTHONPATH=tests $(VENV)-exporters/bin/python -m pytest -rs tests/tracking/test_export_to_mlflow_otel_prometheus.py
 
 # MLflow brings a hundred packages: nothing for the environment of every test.
 $(VENV)-exporters/.installed: pyproject.toml

@@ -330,7 +330,7 @@ class Clock:
         if self.then:
             self.then.pop(0)()
 
-    def stay(self, every: float, last: datetime | None, rounds: int) -> list[float]:
+    def repeat(self, every: float, last: datetime | None, rounds: int) -> list[float]:
         """The seconds after which each run began."""
         runs: list[float] = []
         repeat_every(
@@ -344,31 +344,31 @@ WEEK = 7 * 86_400.0
 
 
 def test_a_watch_that_stays_runs_at_once_and_then_in_its_time() -> None:
-    assert Clock().stay(WEEK, None, 3) == [0, WEEK, 2 * WEEK]
+    assert Clock().repeat(WEEK, None, 3) == [0, WEEK, 2 * WEEK]
 
 
 def test_missed_runs_are_made_up_for_once() -> None:
     clock = Clock()
-    assert clock.stay(WEEK, clock.wall - timedelta(weeks=5), 2) == [0, WEEK]
+    assert clock.repeat(WEEK, clock.wall - timedelta(weeks=5), 2) == [0, WEEK]
 
 
 def test_a_run_that_is_not_due_yet_waits() -> None:
     clock = Clock()
-    assert clock.stay(WEEK, clock.wall - timedelta(days=6), 2) == [86_400, 86_400 + WEEK]
+    assert clock.repeat(WEEK, clock.wall - timedelta(days=6), 2) == [86_400, 86_400 + WEEK]
 
 
 def test_a_clock_that_is_set_back_makes_nobody_wait_longer() -> None:
     clock = Clock()
-    assert clock.stay(WEEK, clock.wall + timedelta(days=900), 2) == [WEEK, 2 * WEEK]
+    assert clock.repeat(WEEK, clock.wall + timedelta(days=900), 2) == [WEEK, 2 * WEEK]
     clock = Clock()
     clock.then = [lambda: setattr(clock, "wall", clock.wall - timedelta(days=365))]
-    assert clock.stay(WEEK, clock.wall, 2) == [WEEK, 2 * WEEK]
+    assert clock.repeat(WEEK, clock.wall, 2) == [WEEK, 2 * WEEK]
 
 
 def test_a_machine_that_slept_runs_what_is_due_once() -> None:
     clock = Clock()
     clock.then = [lambda: setattr(clock, "wall", clock.wall + timedelta(weeks=3))]
-    assert clock.stay(WEEK, clock.wall, 2) == [tracking_watch._LOOK, tracking_watch._LOOK + WEEK]
+    assert clock.repeat(WEEK, clock.wall, 2) == [tracking_watch._LOOK, tracking_watch._LOOK + WEEK]
 
 
 def test_a_watch_that_stays_ends_cleanly(tmp_path: Path, place: Path) -> None:

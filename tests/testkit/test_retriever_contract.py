@@ -16,7 +16,7 @@ from chunkwise.retrieval.retrievers import Bm25Retriever, MultiscaleRetriever, r
 from chunkwise.retrieval.searchable import QueryBatch
 from chunkwise.testkit import check_retriever
 
-# Communities are what a language model wrote; tests/retrieval/test_communities.py has one that writes.
+# Communities are what a language model wrote; tests/retrieval/graph/test_communities.py has one that writes.
 OURS = [name for name in registry.builtin if name != "communities"]
 
 

@@ -1,4 +1,4 @@
-"""What others may have written: names in it name what is installed and nothing else, links in it are not followed.
+"""Which hosts and which code a file may name, and how the user allows more: what others may have written is data.
 
 An index, a row of a database, a recommendation and the folder of a sweep are data. Whoever reads a name from one marks
 it as `Recorded`; `Registry`, where names become parts, refuses what only the user may name. A mark can get lost where

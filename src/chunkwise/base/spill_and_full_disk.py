@@ -1,4 +1,4 @@
-"""What is too much to be held at once, spilled piece by piece into a file of this machine."""
+"""What is too much to be held at once, spilled into a file; and what becomes of a machine without room for it."""
 
 from __future__ import annotations
 

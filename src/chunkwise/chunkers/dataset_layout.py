@@ -1,4 +1,4 @@
-"""The folder of a data set of chunks, here or in a store: what lies in it under which names."""
+"""The folder of a data set of chunks, here or in a store: what lies in it under which names; or its table of Lance."""
 
 from __future__ import annotations
 
@@ -114,7 +114,11 @@ _VERSION = "table_version"
 
 
 class LanceParts:
-    """Which parts are rows of the table, and how others become some."""
+    """Which parts are rows of the table, and how others become some: they wait as files of Parquet for one commit.
+
+    The rows of a part stand one behind the other in the table, in the order of the parts: the manifest has their
+    number, so that a later run takes those of a part that is as it was from the table, and cuts nothing of it again.
+    """
 
     ending = ""
 

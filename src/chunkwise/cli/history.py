@@ -366,7 +366,6 @@ class ImportOptions(HistoryOption):
 @dataclass_command("import", ImportOptions, examples=_IMPORT_EXAMPLES)
 def import_files(options: ImportOptions) -> None:
     """Take files of results into the history: what `evaluate --output` and `tune` wrote, with earlier versions, too."""
-    from chunkwise.base.wording import counted
     from chunkwise.tracking.import_runs import import_results
 
     bad: list[str] = []

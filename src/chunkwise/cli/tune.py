@@ -320,7 +320,8 @@ def _check_and_announce(prepared: PreparedSweep, options: SweepOptions) -> None:
 
 def _doubts(prepared: PreparedSweep) -> list[str]:
     """What the end would say of such a budget and so few questions."""
-    from chunkwise.tuning.validation import few_choose, fits_nearly_all
+    from chunkwise.tuning.sweep import fits_nearly_all
+    from chunkwise.tuning.validation import few_choose
 
     material = prepared.inputs
     if not len(material.questions):

@@ -1,4 +1,4 @@
-"""Whether a run may take the place of another: worse by more than a margin, as good as equal, or not comparable."""
+"""Whether a run may take the place of another, and which limits for its own figures it misses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What judges say about the hits a user gets, what a language model is asked for it, and how far to trust each."""
+"""What judges say about the hits a user gets, and what a language model is asked for it."""
 
 from __future__ import annotations
 

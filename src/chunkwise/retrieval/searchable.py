@@ -42,7 +42,7 @@ class MentionTable(NamedTuple):
 
     first: NDArray[np.int64]
     name: NDArray[np.uint64]
-    """See `text.names`."""
+    """See `text.names_by_rules`."""
     offset: NDArray[np.uint16]
     """Where the name begins, counted from the start of its atom."""
     packed: NDArray[np.uint16]
@@ -81,7 +81,7 @@ class MentionTable(NamedTuple):
 
     @property
     def kind(self) -> NDArray[np.uint16]:
-        """As in `text.names`."""
+        """As in `text.names_by_rules`."""
         return self.packed >> np.uint16(14)
 
 

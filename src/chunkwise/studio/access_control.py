@@ -1,4 +1,4 @@
-"""Who may ask the server anything, and how much: host, origin, token, key or session; units a minute, bytes."""
+"""Who may ask the server anything: by host, origin, token, key or session."""
 
 from __future__ import annotations
 

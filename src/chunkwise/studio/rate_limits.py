@@ -12,6 +12,7 @@ from time import monotonic
 from chunkwise.studio.read_request import TooMuch
 
 _MOST_CALLERS = 10_000
+"""Names whose use is remembered; of more the one that was not heard of for longest is forgotten."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +78,7 @@ class RequestQueue:
 
 
 TRIES_A_MINUTE = 20
+"""Passwords that are tried, of all names together; of one name half as many."""
 
 
 class AskedTooOften(TooMuch):

@@ -12,11 +12,10 @@ from chunkwise.evaluation.results import Json
 from chunkwise.records.json import WrongType, json_text, read_as
 from chunkwise.stats.control_chart import Alarm
 from chunkwise.tracking.database import Statements
-from chunkwise.tracking.run import KeptHit, KeptQuestion
+from chunkwise.tracking.drift import PairedScore
+from chunkwise.tracking.run import KeptHit
 
 AlertState = Literal["open", "acknowledged", "closed"]
-MovedQuestion = tuple[KeptQuestion, KeptQuestion, float, float]
-"""A question then and now, and its scores by one metric."""
 _LOST_MOST = 5
 """Questions that an alert shows."""
 
@@ -242,20 +241,20 @@ def _parsed(text: Any) -> Any:
         raise WrongType("no JSON", "found") from None
 
 
-def falls_by_type(moved: Sequence[MovedQuestion], sign: int) -> tuple[TypeFall, ...]:
+def falls_by_type(moved: Sequence[PairedScore], sign: int) -> tuple[TypeFall, ...]:
     """The type that fell most first; `sign` is -1 where higher is better."""
     by_type: dict[str, list[float]] = {}
-    for _, question, old, new in moved:
-        for each in question.types:
-            by_type.setdefault(each, []).append(new - old)
+    for each in moved:
+        for name in each.now.types:
+            by_type.setdefault(name, []).append(each.change)
     types = [TypeFall(name, len(own), math.fsum(own) / len(own)) for name, own in by_type.items()]
     return tuple(sorted(types, key=lambda each: -sign * each.difference))
 
 
-def lost_most(moved: Sequence[MovedQuestion], sign: int) -> tuple[LostQuestion, ...]:
+def lost_most(moved: Sequence[PairedScore], sign: int) -> tuple[LostQuestion, ...]:
     """The few questions that lost most, with what is retrieved for them now and was then."""
-    worst = sorted(moved, key=lambda each: -sign * (each[3] - each[2]))
-    lost = [each for each in worst if sign * (each[3] - each[2]) > 0][:_LOST_MOST]
+    worst = sorted(moved, key=lambda each: -sign * each.change)
+    lost = [each for each in worst if sign * each.change > 0][:_LOST_MOST]
     return tuple(
         LostQuestion(now.id, now.text, old, new, *_passages(then.hits, now.hits, now.documents))
         for then, now, old, new in lost

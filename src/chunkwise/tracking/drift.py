@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -234,6 +234,19 @@ def _low_scores(
     return np.array([bool(own) and max(hit.score for hit in own) < least for own in live])
 
 
+class PairedScore(NamedTuple):
+    """A question that two runs asked, and its score in each by one metric."""
+
+    then: KeptQuestion
+    now: KeptQuestion
+    old: float
+    new: float
+
+    @property
+    def change(self) -> float:
+        return self.new - self.old
+
+
 @dataclass(frozen=True, slots=True)
 class PairedRuns:
     """Which questions two runs have in common: these are compared pair by pair, where there are enough."""
@@ -269,11 +282,11 @@ class PairedRuns:
         ]
         return unpaired_falls(scores[0], scores[1])
 
-    def moved(self, metric: str) -> list[tuple[KeptQuestion, KeptQuestion, float, float]]:
+    def moved(self, metric: str) -> list[PairedScore]:
         """Common questions that have both scores, with these."""
         first, second = self.before.scores[metric], self.after.scores[metric]
         return [
-            (self.before.questions[one], self.after.questions[other], before, after)
+            PairedScore(self.before.questions[one], self.after.questions[other], before, after)
             for one, other in self.common
             if (before := first[one]) is not None and (after := second[other]) is not None
         ]

@@ -1,4 +1,4 @@
-"""Runs handed on, as tables and to MLflow, OpenTelemetry and Prometheus; and files of results that become runs."""
+"""The figures of a run handed on to MLflow, OpenTelemetry and Prometheus."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ from chunkwise.tracking.history_tables import (
     summary_values,
     whole_run,
 )
-from chunkwise.tracking.record_run import run_of, without_secrets
+from chunkwise.tracking.record_run import git_state, run_of, without_secrets
 from chunkwise.tracking.run import KeptRun, RunSummary, time_text, utc_now
 from chunkwise.tuning.sweep_result import SweepResult
 
@@ -486,16 +486,12 @@ def _check_kind(kind: str | None) -> None:
 
 def run_number(history: History, word: str, *, beside: str | None = None) -> int:
     """The run that a word of the command line names: its number, last, or the baseline of runs as the one `beside`."""
-    from chunkwise.base.errors import InvalidParameter
-
     if re.fullmatch(r"#?[0-9]{1,9}", word):
         return int(word.removeprefix("#"))
     if word == "last":
         runs = history.runs(last=1)
         return runs[-1].number if runs else history.run(0).number
     if word == "baseline":
-        from chunkwise.tracking.record_run import git_state
-
         other = "last" if beside in (None, "baseline") else beside
         kind = history.run(run_number(history, other)).kind
         found = history.baseline(kind, branch=git_state(".")[1])

@@ -1,4 +1,4 @@
-"""From what a verb found out to what is remembered of it: figures and places, no text of a document unless asked."""
+"""What is remembered of what a verb found: figures and places, and who ran it, where, of which state of git."""
 
 from __future__ import annotations
 

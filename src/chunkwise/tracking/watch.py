@@ -1,4 +1,4 @@
-"""Whether a run is worse than the one it is compared with, since when, on what, and why: alerts without crying wolf.
+"""Whether a run is worse than the one it is compared with, since when, on what, and why; and when to look again.
 
 A metric has fallen where the test against the reference shows it, corrected over all metrics that are watched, and the
 fall is at least the tolerance. It decays where the control chart of all runs since the reference is beyond its limits

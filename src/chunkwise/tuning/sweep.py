@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Literal
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import shown
+from chunkwise.base.wording import counted, percent, shown
 from chunkwise.chunkers import label_with_size
 from chunkwise.documents.loader import OptionValue
 from chunkwise.metrics.metric import Metric
@@ -181,3 +181,27 @@ class Sweep:
     """What builds the user's own pipeline, whose declared parameters are tried; empty: chunkings and retrievers are."""
     timeout: float = 60.0
     """Seconds that the pipeline may take for a question."""
+
+
+_MUCH = 1 / 3
+"""Of the documents: with more of them in the budget, the choice matters little."""
+_SMALLER = (2000, 1000, 500, 250, 100, 50, 25)
+
+
+def fits_nearly_all(objective: str, tokens: float) -> str:
+    """That the objective's budget holds much of documents of so many tokens; empty: it does not."""
+    budget = budget_of(objective)
+    if budget is None or not 0 < tokens * _MUCH <= budget:
+        return ""
+    share = min(budget / tokens, 1.0)
+    # A tenth of the documents leaves room to be wrong.
+    other = next((each for each in _SMALLER if each <= tokens / 10), None)
+    advice = (
+        f"try --objective {objective.partition('@')[0]}@{other}t"
+        if other is not None
+        else "more documents are needed to choose by"
+    )
+    return (
+        f"{counted(budget, 'token')} are {percent(share)} of these documents: "
+        f"{'nearly everything' if share >= 0.6 else 'much'} is found, whatever is chosen; {advice}"
+    )

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import counted, percent, thousands
+from chunkwise.base.wording import counted, thousands
 from chunkwise.core import Query
 from chunkwise.stats.intervals import ScoreMatrix, mean
-from chunkwise.tuning.sweep import budget_of
 
 VALIDATION, TEST = "validation", "test"
 Rows = NDArray[np.intp]
@@ -126,28 +125,6 @@ def held_out(scores: ScoreMatrix, choose: Choose, seed: int) -> HeldOut | None:
 
 FEW = 30
 """Questions that choose; of fewer it is said what they can show."""
-_MUCH = 1 / 3
-"""Of the documents: with more of them in the budget, the choice matters little."""
-_SMALLER = (2000, 1000, 500, 250, 100, 50, 25)
-
-
-def fits_nearly_all(objective: str, tokens: float) -> str:
-    """That the objective's budget holds much of documents of so many tokens; empty: it does not."""
-    budget = budget_of(objective)
-    if budget is None or not 0 < tokens * _MUCH <= budget:
-        return ""
-    share = min(budget / tokens, 1.0)
-    # A tenth of the documents leaves room to be wrong.
-    other = next((each for each in _SMALLER if each <= tokens / 10), None)
-    advice = (
-        f"try --objective {objective.partition('@')[0]}@{other}t"
-        if other is not None
-        else "more documents are needed to choose by"
-    )
-    return (
-        f"{counted(budget, 'token')} are {percent(share)} of these documents: "
-        f"{'nearly everything' if share >= 0.6 else 'much'} is found, whatever is chosen; {advice}"
-    )
 
 
 def few_choose(chose: int, all_of_them: int) -> str:

@@ -1,11 +1,11 @@
-"""What went wrong at the places documents were cut: found, located, counted, shown with a few examples."""
+"""What is wrong at the places where documents are cut: every kind of issue, and how it is found."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import regex
@@ -17,9 +17,6 @@ from chunkwise.text.blocks.blocks import are_marks
 from chunkwise.text.characters import DIGIT, IDEOGRAPH, JOINER, LETTER, MARK
 from chunkwise.text.language import UNKNOWN, language_of
 from chunkwise.text.positions import merge_sorted
-
-if TYPE_CHECKING:
-    pass
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
@@ -41,6 +38,17 @@ KINDS: Mapping[str, str] = MappingProxyType(
 
 AROUND = 40
 """Characters shown on either side of a cut."""
+
+
+_HEADING = BLOCK_KINDS.index("heading")
+# Scripts that put no space between words: where a word ends there cannot be told by looking.
+_UNSPACED = ((0x0E00, 0x0EFF), (0x0F00, 0x109F), (0x1780, 0x17FF))
+_EMOJI = (0x1F000, 0x1FFFF)
+_CONNECTORS = "'’._-"
+FILES_OF_ROWS = ("table", "xlsx", "ods")
+"""Formats of data, row by row: a table larger than any chunk, whose rows are what its chunks are made of."""
+Flags = NDArray[np.bool_]
+Positions = NDArray[np.int64]
 
 
 class Spanned(Protocol):
@@ -116,190 +124,11 @@ class IssueCounts(NamedTuple):
     """Of any kind, each once."""
 
 
-class _Wrong:
-    """Both edges of every chunk, the ends first, and what is wrong at each."""
-
-    def __init__(self, document: Analyzed, spans: Sequence[Spanned], language: str) -> None:
-        spans = without_summaries(spans)
-        self.count = count = len(spans)
-        self.edges = np.empty(2 * count, np.int64)
-        self.edges[:count] = [span.end for span in spans]
-        self.edges[count:] = [span.start for span in spans]
-        self.flags: dict[str, Flags] = {}
-        """By kind, of each edge."""
-        if not spans or not document.text:
-            return
-        cuts, blocks = CutPlaces(document, self.edges), document.blocks
-        closing = np.arange(2 * count) < count
-        self.place = self._places(cuts)
-        """Edges with the same text before them are one place; so are the end of a chunk and the start of the next one
-        that repeats some of it."""
-        sentences = np.stack([document.sentences, [*document.sentences[1:], cuts.size]], axis=1)
-        self.flags = {
-            "mid_word": cuts.in_word,
-            "mid_sentence_end": cuts.in_sentence & closing,
-            "mid_sentence_start": cuts.in_sentence & ~closing & ~self._repeated(cuts, sentences),
-            "split_list": self._split(cuts, cuts.lists),
-            "split_table": self._split(cuts, cuts.tables(self._longest)),
-            "split_code": self._split(cuts, blocks.code),
-            "orphan_heading": cuts.after_heading & closing,
-            "orphan_lead_in": cuts.after_lead_in & closing,
-            "orphan_number": cuts.after_number & closing,
-            "only_marks": self._only_marks(document) & closing,
-            "dangling_start": _dangling(document, language, cuts, ~closing),
-            "broken_grapheme": cuts.in_grapheme,
-        }
-
-    @property
-    def _longest(self) -> int:
-        """Characters of the largest chunk."""
-        return int((self.edges[: self.count] - self.edges[self.count :]).max())
-
-    def _places(self, cuts: CutPlaces) -> NDArray[np.int64]:
-        found = cuts.left.copy()
-        ends, starts = self.edges[: self.count], self.edges[self.count :]
-        overlaps = (starts[1:] < ends[:-1]) & (starts[1:] >= starts[:-1])
-        found[self.count + 1 :][overlaps] = cuts.left[: self.count - 1][overlaps]
-        return found
-
-    def _split(self, cuts: CutPlaces, spans: NDArray[np.int64]) -> Flags:
-        return cuts.inside(spans) & ~self._repeated(cuts, spans)
-
-    def _repeated(self, cuts: CutPlaces, spans: NDArray[np.int64]) -> Flags:
-        """Openings amid something that the chunk before holds whole: what they repeat of it is overlap."""
-        found = np.zeros(2 * self.count, np.bool_)
-        if not len(spans):
-            return found
-        ends, starts = self.edges[: self.count], self.edges[self.count :]
-        opens = cuts.right[self.count :]
-        index = np.maximum(spans[:, 0].searchsorted(opens, "right") - 1, 0)
-        first, last = spans[index].T
-        found[self.count + 1 :] = (starts[:-1] <= first[1:]) & (
-            cuts.last_solid(last[1:]) < ends[:-1]
-        )
-        return found
-
-    def _only_marks(self, document: Analyzed) -> Flags:
-        """Chunks without a word, in a text that has some."""
-        ends, starts = self.edges[: self.count], self.edges[self.count :]
-        marks = are_marks(document.characters, starts, ends)
-        whole = are_marks(
-            document.characters, np.zeros(1, np.int64), np.array([len(document.text)])
-        )
-        return np.tile(marks & ~whole, 2)
-
-    def cases(self, kind: str) -> Iterator[tuple[int, int, bool, int]]:
-        """Chunk, offset, whether the cut was told before, and which it is; a chunk has each cut once."""
-        wrong = np.flatnonzero(self.flags[kind])
-        chunk, own = wrong % self.count, self.place[wrong]
-        # Both edges of a chunk without any text lie at one place.
-        _, once = np.unique(chunk * (self.place.max() + 1) + own, return_index=True)
-        _, first = np.unique(own, return_index=True)
-        again = np.ones(len(wrong), dtype=np.bool_)
-        again[first] = False
-        columns = (chunk, self.edges[wrong], again, own)
-        yield from zip(*(column[once].tolist() for column in columns), strict=True)
-
-
-def _dangling(document: Analyzed, language: str, cuts: CutPlaces, opening: Flags) -> Flags:
-    """Openings with a reference, at a sentence of running text that opens no section."""
-    found = np.zeros(len(opening), dtype=np.bool_)
-    dangles = dangling_in(language)
-    if dangles is None:
-        return found
-    blocks = document.blocks
-    outside = opening & ~cuts.edge & ~cuts.in_sentence & ~cuts.opens_section
-    for spans in (blocks.tables, blocks.code):
-        outside &= ~cuts.within(spans)
-    text, candidates = document.text, np.flatnonzero(outside)
-    found[candidates] = [
-        dangles(text[p : p + _LONGEST_OPENING]) for p in cuts.right[candidates].tolist()
-    ]
-    return found
-
-
-# Words that refer back wherever they open a sentence. Those that only sometimes do are left out, as are subjects that
-# stand for nothing: "It is forbidden", "Es ist verboten".
-_IS = r"is|was|(?:has|had)\s+been|(?:will|would|may|might|can|could|should|must)\s+(?:not\s+)?be"
-_ENGLISH = rf"""
-    this these those they them its he she his her their such
-    it(?!\s+(?:{_IS}|seems|appears|follows|takes|remains)\b)
-    however therefore thus hence moreover furthermore nevertheless nonetheless consequently
-    accordingly otherwise meanwhile instead similarly likewise conversely additionally also
-    afterwards thereafter then but so yet
-    as\s+(?:mentioned|noted|stated|described|discussed|shown|explained|seen)(?:\s+(?:above|before|earlier|previously))?
-    (?:mentioned|described|shown|listed)\s+above
-    (?:the\s+)?(?:former|latter|above|aforementioned|preceding)
-    for\s+this\s+reason in\s+(?:addition|contrast|other\s+words|that\s+case|this\s+case)
-    on\s+the\s+other\s+hand as\s+a\s+result
-    because\s+of\s+(?:this|that) after\s+(?:this|that)
-    that\s+(?:is|was|means|said|makes|made|would|will|has|had)
-"""
-# "Sie" and "Ihre" at the start of a sentence address the reader as often as not; "damit" refers back before a verb
-# ("Damit ist …") and opens a clause before anything else ("Damit Sie …").
-_IST = "|".join(
-    "ist sind war waren wird werden wurde wurden kann können muss müssen soll sollen sollte gilt geht".split()
-)
-_GERMAN = rf"""
-    dies diese dieser dieses diesem diesen jene jener jenes jenem jenen er ihm ihn
-    es(?!\s+(?:{_IST}|gibt|gab|darf|dürfen|sei|empfiehlt|handelt|besteht|bestehen|bleibt|lohnt|genügt|reicht)\b)
-    daher deshalb deswegen darum somit folglich demnach jedoch allerdings dennoch trotzdem
-    außerdem zudem ferner dabei dadurch dafür dagegen daran darauf daraus darin darüber danach
-    damit(?=\s+(?:{_IST}|lässt|lassen|hat|haben|beginnt|endet|entfällt|steht|stehen|verbunden)\b)
-    davon dazu hierbei hierdurch hierfür hierzu hingegen ebenso ansonsten andernfalls
-    aber denn
-    wie\s+(?:(?:bereits|schon)\s+)?(?:oben\s+)?(?:erwähnt|beschrieben|gezeigt|gesagt|dargestellt)
-    (?:der|die|das)\s+(?:obige|genannte|erstere|letztere)n?
-    das\s+(?:ist|war|hat|heißt|bedeutet|gilt|führt|macht|zeigt|wird|kann)
-    aus\s+diesem\s+grund(?:e)? im\s+gegensatz\s+dazu
-"""
-_FRENCH = r"""
-    cela ceci celui-ci celle-ci ceux-ci ces cette ils elles cependant toutefois néanmoins
-    ainsi donc comme\s+(?:indiqué|mentionné)\s+ci-dessus
-"""
-_SPANISH = r"""
-    esto esta este estos estas eso esos esas ellos ellas además sin\s+embargo por\s+lo\s+tanto
-"""
-_WORDS: Mapping[str, str] = MappingProxyType(
-    {"en": _ENGLISH, "de": _GERMAN, "fr": _FRENCH, "es": _SPANISH}
-)
-
-_LONGEST_OPENING = 80
-"""Characters of a chunk that have to be looked at."""
-
-
-@cache
-def dangling_in(language: str) -> Callable[[str], bool] | None:
-    """Says of the first characters of a chunk whether they refer to what came before; None: no words are known.
-
-    A text too short to tell its language is looked at as an English one.
-    """
-    words = _WORDS.get("en" if language == UNKNOWN else language)
-    if words is None:
-        return None
-    # Quotes, brackets and Markdown emphasis may stand before the word.
-    found = regex.compile(
-        rf"[\p{{Ps}}\p{{Pi}}\"'„>*_\s]*+(?:{'|'.join(words.split())})(?![\w\p{{M}}])(?!['’]\w)",
-        regex.IGNORECASE,
-    )
-    return lambda opening: found.match(opening) is not None
-
-
-_HEADING = BLOCK_KINDS.index("heading")
-
-
-# Scripts that put no space between words: where a word ends there cannot be told by looking.
-_UNSPACED = ((0x0E00, 0x0EFF), (0x0F00, 0x109F), (0x1780, 0x17FF))
-_EMOJI = (0x1F000, 0x1FFFF)
-_CONNECTORS = "'’._-"
-FILES_OF_ROWS = ("table", "xlsx", "ods")
-"""Formats of data, row by row: a table larger than any chunk, whose rows are what its chunks are made of."""
-Flags = NDArray[np.bool_]
-Positions = NDArray[np.int64]
-
-
 class CutPlaces:
-    """A cut in white space lies between the last character before it and the first after it."""
+    """Cuts of a document, asked all at once what they cut through.
+
+    One in white space lies between the last character before it and the first after it.
+    """
 
     def __init__(self, document: Analyzed, cuts: Positions) -> None:
         self.document = document
@@ -469,3 +298,172 @@ def _united(spans: Positions) -> Positions:
     opens[1:] = spans[1:, 0] >= ends[:-1]
     last = np.append(np.flatnonzero(opens)[1:], len(spans)) - 1
     return np.stack([spans[opens, 0], ends[last]], axis=1)
+
+
+class _Wrong:
+    """Both edges of every chunk, the ends first, and what is wrong at each."""
+
+    def __init__(self, document: Analyzed, spans: Sequence[Spanned], language: str) -> None:
+        spans = without_summaries(spans)
+        self.count = count = len(spans)
+        self.edges = np.empty(2 * count, np.int64)
+        self.edges[:count] = [span.end for span in spans]
+        self.edges[count:] = [span.start for span in spans]
+        self.flags: dict[str, Flags] = {}
+        """By kind, of each edge."""
+        if not spans or not document.text:
+            return
+        cuts, blocks = CutPlaces(document, self.edges), document.blocks
+        closing = np.arange(2 * count) < count
+        self.place = self._places(cuts)
+        """Edges with the same text before them are one place; so are the end of a chunk and the start of the next one
+        that repeats some of it."""
+        sentences = np.stack([document.sentences, [*document.sentences[1:], cuts.size]], axis=1)
+        self.flags = {
+            "mid_word": cuts.in_word,
+            "mid_sentence_end": cuts.in_sentence & closing,
+            "mid_sentence_start": cuts.in_sentence & ~closing & ~self._repeated(cuts, sentences),
+            "split_list": self._split(cuts, cuts.lists),
+            "split_table": self._split(cuts, cuts.tables(self._longest)),
+            "split_code": self._split(cuts, blocks.code),
+            "orphan_heading": cuts.after_heading & closing,
+            "orphan_lead_in": cuts.after_lead_in & closing,
+            "orphan_number": cuts.after_number & closing,
+            "only_marks": self._only_marks(document) & closing,
+            "dangling_start": _dangling(document, language, cuts, ~closing),
+            "broken_grapheme": cuts.in_grapheme,
+        }
+
+    @property
+    def _longest(self) -> int:
+        """Characters of the largest chunk."""
+        return int((self.edges[: self.count] - self.edges[self.count :]).max())
+
+    def _places(self, cuts: CutPlaces) -> NDArray[np.int64]:
+        found = cuts.left.copy()
+        ends, starts = self.edges[: self.count], self.edges[self.count :]
+        overlaps = (starts[1:] < ends[:-1]) & (starts[1:] >= starts[:-1])
+        found[self.count + 1 :][overlaps] = cuts.left[: self.count - 1][overlaps]
+        return found
+
+    def _split(self, cuts: CutPlaces, spans: NDArray[np.int64]) -> Flags:
+        return cuts.inside(spans) & ~self._repeated(cuts, spans)
+
+    def _repeated(self, cuts: CutPlaces, spans: NDArray[np.int64]) -> Flags:
+        """Openings amid something that the chunk before holds whole: what they repeat of it is overlap."""
+        found = np.zeros(2 * self.count, np.bool_)
+        if not len(spans):
+            return found
+        ends, starts = self.edges[: self.count], self.edges[self.count :]
+        opens = cuts.right[self.count :]
+        index = np.maximum(spans[:, 0].searchsorted(opens, "right") - 1, 0)
+        first, last = spans[index].T
+        found[self.count + 1 :] = (starts[:-1] <= first[1:]) & (
+            cuts.last_solid(last[1:]) < ends[:-1]
+        )
+        return found
+
+    def _only_marks(self, document: Analyzed) -> Flags:
+        """Chunks without a word, in a text that has some."""
+        ends, starts = self.edges[: self.count], self.edges[self.count :]
+        marks = are_marks(document.characters, starts, ends)
+        whole = are_marks(
+            document.characters, np.zeros(1, np.int64), np.array([len(document.text)])
+        )
+        return np.tile(marks & ~whole, 2)
+
+    def cases(self, kind: str) -> Iterator[tuple[int, int, bool, int]]:
+        """Chunk, offset, whether the cut was told before, and which it is; a chunk has each cut once."""
+        wrong = np.flatnonzero(self.flags[kind])
+        chunk, own = wrong % self.count, self.place[wrong]
+        # Both edges of a chunk without any text lie at one place.
+        _, once = np.unique(chunk * (self.place.max() + 1) + own, return_index=True)
+        _, first = np.unique(own, return_index=True)
+        again = np.ones(len(wrong), dtype=np.bool_)
+        again[first] = False
+        columns = (chunk, self.edges[wrong], again, own)
+        yield from zip(*(column[once].tolist() for column in columns), strict=True)
+
+
+def _dangling(document: Analyzed, language: str, cuts: CutPlaces, opening: Flags) -> Flags:
+    """Openings with a reference, at a sentence of running text that opens no section."""
+    found = np.zeros(len(opening), dtype=np.bool_)
+    dangles = dangling_in(language)
+    if dangles is None:
+        return found
+    blocks = document.blocks
+    outside = opening & ~cuts.edge & ~cuts.in_sentence & ~cuts.opens_section
+    for spans in (blocks.tables, blocks.code):
+        outside &= ~cuts.within(spans)
+    text, candidates = document.text, np.flatnonzero(outside)
+    found[candidates] = [
+        dangles(text[p : p + _LONGEST_OPENING]) for p in cuts.right[candidates].tolist()
+    ]
+    return found
+
+
+# Words that refer back wherever they open a sentence. Those that only sometimes do are left out, as are subjects that
+# stand for nothing: "It is forbidden", "Es ist verboten".
+_IS = r"is|was|(?:has|had)\s+been|(?:will|would|may|might|can|could|should|must)\s+(?:not\s+)?be"
+_ENGLISH = rf"""
+    this these those they them its he she his her their such
+    it(?!\s+(?:{_IS}|seems|appears|follows|takes|remains)\b)
+    however therefore thus hence moreover furthermore nevertheless nonetheless consequently
+    accordingly otherwise meanwhile instead similarly likewise conversely additionally also
+    afterwards thereafter then but so yet
+    as\s+(?:mentioned|noted|stated|described|discussed|shown|explained|seen)(?:\s+(?:above|before|earlier|previously))?
+    (?:mentioned|described|shown|listed)\s+above
+    (?:the\s+)?(?:former|latter|above|aforementioned|preceding)
+    for\s+this\s+reason in\s+(?:addition|contrast|other\s+words|that\s+case|this\s+case)
+    on\s+the\s+other\s+hand as\s+a\s+result
+    because\s+of\s+(?:this|that) after\s+(?:this|that)
+    that\s+(?:is|was|means|said|makes|made|would|will|has|had)
+"""
+# "Sie" and "Ihre" at the start of a sentence address the reader as often as not; "damit" refers back before a verb
+# ("Damit ist …") and opens a clause before anything else ("Damit Sie …").
+_IST = "|".join(
+    "ist sind war waren wird werden wurde wurden kann können muss müssen soll sollen sollte gilt geht".split()
+)
+_GERMAN = rf"""
+    dies diese dieser dieses diesem diesen jene jener jenes jenem jenen er ihm ihn
+    es(?!\s+(?:{_IST}|gibt|gab|darf|dürfen|sei|empfiehlt|handelt|besteht|bestehen|bleibt|lohnt|genügt|reicht)\b)
+    daher deshalb deswegen darum somit folglich demnach jedoch allerdings dennoch trotzdem
+    außerdem zudem ferner dabei dadurch dafür dagegen daran darauf daraus darin darüber danach
+    damit(?=\s+(?:{_IST}|lässt|lassen|hat|haben|beginnt|endet|entfällt|steht|stehen|verbunden)\b)
+    davon dazu hierbei hierdurch hierfür hierzu hingegen ebenso ansonsten andernfalls
+    aber denn
+    wie\s+(?:(?:bereits|schon)\s+)?(?:oben\s+)?(?:erwähnt|beschrieben|gezeigt|gesagt|dargestellt)
+    (?:der|die|das)\s+(?:obige|genannte|erstere|letztere)n?
+    das\s+(?:ist|war|hat|heißt|bedeutet|gilt|führt|macht|zeigt|wird|kann)
+    aus\s+diesem\s+grund(?:e)? im\s+gegensatz\s+dazu
+"""
+_FRENCH = r"""
+    cela ceci celui-ci celle-ci ceux-ci ces cette ils elles cependant toutefois néanmoins
+    ainsi donc comme\s+(?:indiqué|mentionné)\s+ci-dessus
+"""
+_SPANISH = r"""
+    esto esta este estos estas eso esos esas ellos ellas además sin\s+embargo por\s+lo\s+tanto
+"""
+_WORDS: Mapping[str, str] = MappingProxyType(
+    {"en": _ENGLISH, "de": _GERMAN, "fr": _FRENCH, "es": _SPANISH}
+)
+
+_LONGEST_OPENING = 80
+"""Characters of a chunk that have to be looked at."""
+
+
+@cache
+def dangling_in(language: str) -> Callable[[str], bool] | None:
+    """Says of the first characters of a chunk whether they refer to what came before; None: no words are known.
+
+    A text too short to tell its language is looked at as an English one.
+    """
+    words = _WORDS.get("en" if language == UNKNOWN else language)
+    if words is None:
+        return None
+    # Quotes, brackets and Markdown emphasis may stand before the word.
+    found = regex.compile(
+        rf"[\p{{Ps}}\p{{Pi}}\"'„>*_\s]*+(?:{'|'.join(words.split())})(?![\w\p{{M}}])(?!['’]\w)",
+        regex.IGNORECASE,
+    )
+    return lambda opening: found.match(opening) is not None

@@ -10,8 +10,8 @@ from chunkwise.metrics.judges.llm_judge import (
     NO_WORDS,
     JudgeModel,
     JudgeTask,
-    _shuffled,
     labels_schema,
+    shuffled,
     take_labels,
 )
 from chunkwise.models.llm.language_model import Reply, Schema
@@ -46,10 +46,10 @@ class Attribution:
             if unknown:
                 open_statements.append(statement)
                 new.update(dict.fromkeys(keys[key] for key in unknown))
-        shuffled = _shuffled(list(new), self._model.seed, question)
+        mixed = shuffled(list(new), self._model.seed, question)
         return [
             self._task(question, some, group)
-            for group in self._model.groups(shuffled, question)
+            for group in self._model.groups(mixed, question)
             for some in self._model.claim_groups(open_statements, len(group))
         ]
 

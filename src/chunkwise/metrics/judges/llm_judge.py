@@ -1,4 +1,4 @@
-"""What a language model is asked, one judgement a class: relevance, attribution, support, completeness, the answer."""
+"""A language model as a judge: whether hits are relevant, what it can read at once, and what it said before."""
 
 from __future__ import annotations
 
@@ -18,137 +18,6 @@ from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.models.llm.language_model import Reply, Request, Schema
 from chunkwise.models.llm.prompt import Prompt, fenced, load_prompt
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
-
-RELEVANCE_PROMPT = "judge_relevance"
-RELEVANT, IRRELEVANT = "relevant", "irrelevant"
-NO_WORDS = "an empty passage"
-
-
-class Relevance:
-    """Passages are shown in an order that says nothing of their ranks, in groups where they are too many."""
-
-    def __init__(self, model: JudgeModel) -> None:
-        self._model = model
-        self.prompt = load_prompt(RELEVANCE_PROMPT)
-
-    def tasks(self, question: str, passages: Sequence[str]) -> list[JudgeTask]:
-        """What is to be asked; passages that were judged before are not shown again."""
-        by_key = {self._key(question, text): text for text in passages if text.strip()}
-        verdicts = self._model.verdicts
-        new = []
-        for key in verdicts.plan(list(by_key)):
-            if why := self._model.too_long(by_key[key], question):
-                verdicts.fail([key], why)
-            else:
-                new.append(by_key[key])
-        groups = self._model.groups(_shuffled(new, self._model.seed, question), question)
-        return [self._task(question, group) for group in groups]
-
-    def score(self, question: str, passage: str) -> Score:
-        """1 or 0, or why there is no verdict."""
-        if not passage.strip():
-            return Score(None, NO_WORDS)
-        key = self._key(question, passage)
-        label = self._model.verdicts.label(key)
-        if label not in (RELEVANT, IRRELEVANT):
-            return Score(None, self._model.verdicts.reason(key))
-        return Score(float(label == RELEVANT))
-
-    def _task(self, question: str, group: Sequence[str]) -> JudgeTask:
-        shown = (fenced(text, "passage", number) for number, text in enumerate(group, 1))
-        request = self._model.request(
-            self.prompt, labels_schema(len(group), (RELEVANT, IRRELEVANT)), len(group),
-            question=fenced(question, "question"), passages="\n\n".join(shown), count=str(len(group)),
-        )  # fmt: skip
-        keys = [self._key(question, text) for text in group]
-        return JudgeTask(request, partial(take_labels, self._model, keys))
-
-    def _key(self, question: str, passage: str) -> bytes:
-        return self._model.verdicts.key(self.prompt.version, [question], passage)
-
-
-def _shuffled(texts: Sequence[str], seed: int, asked: str) -> list[str]:
-    """In an order that says nothing of their ranks; the same for the same seed and question."""
-    found = list(texts)
-    Random(f"{seed}\n{asked}").shuffle(found)
-    return found
-
-
-def take_labels(model: JudgeModel, keys: Sequence[bytes], reply: Reply) -> None:
-    """Keeps the labels of an answer that has one for each number from 1 on."""
-    if reply.is_answered:
-        model.verdicts.keep({key: reply.value[str(at)] for at, key in enumerate(keys, 1)})
-    else:
-        model.verdicts.fail(keys, reply.reason)
-
-
-class LlmJudge:
-    """Asks about all hits of a question in one call; what it said before of a passage it is not asked again."""
-
-    name = "llm"
-
-    def __init__(
-        self,
-        client: LlmClient,
-        *,
-        cache: ModelCache | None = None,
-        seed: int = 0,
-        model: JudgeModel | None = None,
-    ) -> None:
-        """`model` instead of cache and seed: it is shared with other judgements."""
-        self.model = model or JudgeModel.of(client, cache, seed)
-        self._relevance = Relevance(self.model)
-        self.error = ""
-        """Why the asking ended early; empty: it did not."""
-
-    @property
-    def identity(self) -> str:
-        """All that its verdicts depend on: the model and the wording of the prompt."""
-        return f"{self.model.client.identity} {self._relevance.prompt.version}"
-
-    @property
-    def prompt_version(self) -> str:
-        return self._relevance.prompt.version
-
-    def tasks(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[JudgeTask]:
-        """What is to be asked about these hits."""
-        relevance = self._relevance
-        return [
-            task
-            for query, own in zip(queries, hits, strict=True)
-            for task in relevance.tasks(query.text, [hit.text for hit in own])
-        ]
-
-    def calls(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> int:
-        """How many requests `judge` would make; nothing is sent."""
-        return len(self._anew().tasks(queries, hits))
-
-    def estimate(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> LlmEstimate:
-        """What `judge` would take; nothing is sent."""
-        tasks = self._anew().tasks(queries, hits)
-        return self.model.client.estimate([task.request for task in tasks])
-
-    def _anew(self) -> LlmJudge:
-        """With a plan of its own: what is only counted must still be asked afterwards."""
-        return LlmJudge(self.model.client, model=self.model.anew())
-
-    def scores(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[list[Score]]:
-        """From what is known by now; one score a hit, in the order of the hits."""
-        relevance = self._relevance
-        return [
-            [relevance.score(query.text, hit.text) for hit in own]
-            for query, own in zip(queries, hits, strict=True)
-        ]
-
-    def judge(
-        self,
-        queries: Sequence[Query],
-        hits: Sequence[Sequence[Hit]],
-        advance: OnProgress | None = None,
-    ) -> list[list[Score]]:
-        """One score a hit, in the order of the hits; without a verdict, why."""
-        self.error = work_through(self.model.client, self.tasks(queries, hits), advance).error
-        return self.scores(queries, hits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,3 +245,135 @@ def labels_schema(count: int, labels: Sequence[str]) -> Schema:
 
 def _tokens(text: str) -> int:
     return get_tokenizer(DEFAULT_TOKENIZER).count(text)
+
+
+RELEVANCE_PROMPT = "judge_relevance"
+RELEVANT, IRRELEVANT = "relevant", "irrelevant"
+NO_WORDS = "an empty passage"
+
+
+class Relevance:
+    """Passages are shown in an order that says nothing of their ranks, in groups where they are too many."""
+
+    def __init__(self, model: JudgeModel) -> None:
+        self._model = model
+        self.prompt = load_prompt(RELEVANCE_PROMPT)
+
+    def tasks(self, question: str, passages: Sequence[str]) -> list[JudgeTask]:
+        """What is to be asked; passages that were judged before are not shown again."""
+        by_key = {self._key(question, text): text for text in passages if text.strip()}
+        verdicts = self._model.verdicts
+        new = []
+        for key in verdicts.plan(list(by_key)):
+            if why := self._model.too_long(by_key[key], question):
+                verdicts.fail([key], why)
+            else:
+                new.append(by_key[key])
+        groups = self._model.groups(shuffled(new, self._model.seed, question), question)
+        return [self._task(question, group) for group in groups]
+
+    def score(self, question: str, passage: str) -> Score:
+        """1 or 0, or why there is no verdict."""
+        if not passage.strip():
+            return Score(None, NO_WORDS)
+        key = self._key(question, passage)
+        label = self._model.verdicts.label(key)
+        if label not in (RELEVANT, IRRELEVANT):
+            return Score(None, self._model.verdicts.reason(key))
+        return Score(float(label == RELEVANT))
+
+    def _task(self, question: str, group: Sequence[str]) -> JudgeTask:
+        shown = (fenced(text, "passage", number) for number, text in enumerate(group, 1))
+        request = self._model.request(
+            self.prompt, labels_schema(len(group), (RELEVANT, IRRELEVANT)), len(group),
+            question=fenced(question, "question"), passages="\n\n".join(shown), count=str(len(group)),
+        )  # fmt: skip
+        keys = [self._key(question, text) for text in group]
+        return JudgeTask(request, partial(take_labels, self._model, keys))
+
+    def _key(self, question: str, passage: str) -> bytes:
+        return self._model.verdicts.key(self.prompt.version, [question], passage)
+
+
+def shuffled(texts: Sequence[str], seed: int, asked: str) -> list[str]:
+    """In an order that says nothing of their ranks; the same for the same seed and question."""
+    found = list(texts)
+    Random(f"{seed}\n{asked}").shuffle(found)
+    return found
+
+
+def take_labels(model: JudgeModel, keys: Sequence[bytes], reply: Reply) -> None:
+    """Keeps the labels of an answer that has one for each number from 1 on."""
+    if reply.is_answered:
+        model.verdicts.keep({key: reply.value[str(at)] for at, key in enumerate(keys, 1)})
+    else:
+        model.verdicts.fail(keys, reply.reason)
+
+
+class LlmJudge:
+    """Asks about all hits of a question in one call; what it said before of a passage it is not asked again."""
+
+    name = "llm"
+
+    def __init__(
+        self,
+        client: LlmClient,
+        *,
+        cache: ModelCache | None = None,
+        seed: int = 0,
+        model: JudgeModel | None = None,
+    ) -> None:
+        """`model` instead of cache and seed: it is shared with other judgements."""
+        self.model = model or JudgeModel.of(client, cache, seed)
+        self._relevance = Relevance(self.model)
+        self.error = ""
+        """Why the asking ended early; empty: it did not."""
+
+    @property
+    def identity(self) -> str:
+        """All that its verdicts depend on: the model and the wording of the prompt."""
+        return f"{self.model.client.identity} {self._relevance.prompt.version}"
+
+    @property
+    def prompt_version(self) -> str:
+        return self._relevance.prompt.version
+
+    def tasks(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[JudgeTask]:
+        """What is to be asked about these hits."""
+        relevance = self._relevance
+        return [
+            task
+            for query, own in zip(queries, hits, strict=True)
+            for task in relevance.tasks(query.text, [hit.text for hit in own])
+        ]
+
+    def calls(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> int:
+        """How many requests `judge` would make; nothing is sent."""
+        return len(self._anew().tasks(queries, hits))
+
+    def estimate(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> LlmEstimate:
+        """What `judge` would take; nothing is sent."""
+        tasks = self._anew().tasks(queries, hits)
+        return self.model.client.estimate([task.request for task in tasks])
+
+    def _anew(self) -> LlmJudge:
+        """With a plan of its own: what is only counted must still be asked afterwards."""
+        return LlmJudge(self.model.client, model=self.model.anew())
+
+    def scores(self, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> list[list[Score]]:
+        """From what is known by now; one score a hit, in the order of the hits."""
+        relevance = self._relevance
+        return [
+            [relevance.score(query.text, hit.text) for hit in own]
+            for query, own in zip(queries, hits, strict=True)
+        ]
+
+    def judge(
+        self,
+        queries: Sequence[Query],
+        hits: Sequence[Sequence[Hit]],
+        advance: OnProgress | None = None,
+    ) -> list[list[Score]]:
+        """One score a hit, in the order of the hits; without a verdict, why."""
+        self.error = work_through(self.model.client, self.tasks(queries, hits), advance).error
+        return self.scores(queries, hits)

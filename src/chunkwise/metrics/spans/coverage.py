@@ -1,4 +1,4 @@
-"""What spans cover of each other: from which share on a hit is relevant, and a reference found or covered."""
+"""What spans cover of each other, and from which share on a reference is found or covered."""
 
 from __future__ import annotations
 

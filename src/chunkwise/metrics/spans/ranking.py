@@ -1,4 +1,4 @@
-"""The chunks that were found for each question, best first, and which of them are relevant."""
+"""The hits of each question, best first, as chunks of the index, and which of them are relevant."""
 
 from __future__ import annotations
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from chunkwise.metrics.metric import Scores
 from chunkwise.metrics.spans.coverage import Coverage, ratio
 from chunkwise.metrics.spans.ranking import JudgedRanking
 from chunkwise.metrics.spans.span_metric import SpanMetric
-
-if TYPE_CHECKING:
-    pass
 
 
 def p(ranking: JudgedRanking, k: int) -> Scores:

@@ -16,7 +16,7 @@ from chunkwise.text.analyzed import Analyzed
 def document_fingerprint(document: Document) -> str:
     """Hash of all that chunks, terms, vectors and names are made from: not of the id, the source or the metadata.
 
-    Of names one is missing, that of the file: see `text.names.own_file_key`.
+    Of names one is missing, that of the file: see `text.names_by_rules.own_file_key`.
     """
     data = _encoded(document.text)
     found = _begun(len(data))

@@ -1,4 +1,4 @@
-"""Found spans as hits, and what a search reads of an index for them: each document and size once."""
+"""What a search reads of an index for its hits: each document and size once."""
 
 from __future__ import annotations
 

@@ -303,10 +303,12 @@ def search(
     only = only.and_where(where)
     most = min(k, _MOST) if isinstance(k, int) and not isinstance(k, bool) else k
     request = SearchRequest(most, budget, neighbours, mmr, _reranker(reranker))
-    usual = default_retriever(
-        source, budget=request.budget, needs_chunks=bool(request.needs_chunks), only=only
+    chosen = get_retriever(
+        retriever
+        or default_retriever(
+            source, budget=request.budget, needs_chunks=bool(request.needs_chunks), only=only
+        )
     )
-    chosen = get_retriever(retriever or usual)
     asked = [at for at, text in enumerate(texts) if text.strip()]
     questions = QueryBatch([texts[at] for at in asked], source.settings, embedder, token_encoder)
     if request.diversity is not None and not questions.have_vectors:

@@ -23,14 +23,14 @@ from chunkwise.evaluation.cost import cost_amount
 from chunkwise.stats.paired import Ties
 from chunkwise.tuning.choose.score_table import ScoreTable
 from chunkwise.tuning.plan.plan import Plan
-from chunkwise.tuning.sweep import Configuration, Sweep
+from chunkwise.tuning.sweep import Configuration, Sweep, fits_nearly_all
 from chunkwise.tuning.sweep_result import (
     BaselineComparison,
     NestedJudgement,
     Outcome,
     Standing,
 )
-from chunkwise.tuning.validation import FEW, fits_nearly_all
+from chunkwise.tuning.validation import FEW
 
 
 @dataclass(frozen=True, slots=True, eq=False)
