@@ -351,3 +351,10 @@ def test_a_tokenizer_that_is_none_is_told_with_the_nearest() -> None:
     made = index([Document("lamps.md", "The lamp is lit.")], vectors="none")
     with pytest.raises(UnknownName, match="did you mean cl100k_base"):
         made.search("lamp", budget=10, tokenizer="cl100k")
+
+
+def test_a_retriever_that_is_named_asks_nothing_of_the_usual_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("chunkwise.retrieval.search.search.default_retriever", pytest.fail)
+    assert search(INDEX, "lamp", retriever="bm25", k=1)[0].text
