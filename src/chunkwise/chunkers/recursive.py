@@ -12,13 +12,8 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
-from chunkwise.chunkers.packing.cuts import (
-    ArrayCuts,
-    CutLevel,
-    NearCuts,
-    before_cut,
-    without_fragments,
-)
+from chunkwise.chunkers.packing.cuts import ArrayCuts, CutLevel, NearCuts, PagedCuts, before_cut
+from chunkwise.chunkers.packing.fragments import without_fragments
 from chunkwise.chunkers.packing.sized_chunker import SizedChunker
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
@@ -192,18 +187,16 @@ class RecursiveChunker(SizedChunker):
                 for pattern in self.separators
                 if pattern
             ]
-        places, text, graphemes = (
-            SeparatorPositions(document.characters),
-            document.text,
-            document.graphemes,
-        )
+        lists = self._lists(document)
+        if len(document.text) <= _SHORT:
+            return [NearCuts(document.text, level, document.graphemes) for level in lists]
+        places = SeparatorPositions(document.characters)
         return [
-            # Long separators are found among the places of their first signs, which pays in a long text;
-            # a single sign is near wherever it is sought.
-            separator_cuts(places, level, graphemes)
-            if len(text) > _SHORT and any(len(separator) > 1 for separator in level)
-            else NearCuts(text, level, graphemes)
-            for level in self._lists(document)
+            # Words are many, and few are asked about.
+            PagedCuts(partial(_signs, document, level))
+            if " " in level and max(map(len, level)) == 1
+            else separator_cuts(places, level, document.graphemes)
+            for level in lists
         ]
 
     def _lists(self, document: Analyzed) -> tuple[Level, ...]:
@@ -214,6 +207,16 @@ class RecursiveChunker(SizedChunker):
         if self.separators in named:
             return named[self.separators]
         return separators_for(document.document.format, document.document.language)
+
+
+def _signs(document: Analyzed, signs: Sequence[str], start: int, end: int) -> NDArray[np.int64]:
+    """Cuts from one position to before another, at separators of one character."""
+    found = []
+    for sign in signs:
+        shift = before_cut(sign)
+        places = document.characters.places(sign, max(start - shift, 0), end - shift)
+        found.append(places + shift)
+    return document.graphemes.keep(merge_sorted(*found))
 
 
 def _matches(document: Analyzed, pattern: str) -> NDArray[np.int64]:

@@ -1,0 +1,304 @@
+"""The chunks that `Packer` makes, sooner: those behind many cuts are worked out together."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chunkwise.chunkers.packing.cuts import NONE, ManyCuts
+from chunkwise.chunkers.packing.overlap import TRIES
+from chunkwise.chunkers.packing.packer import PackedStretch, Packer, plain_pieces
+from chunkwise.core import Piece
+from chunkwise.text.positions import merge_sorted
+
+_LONG_STRETCH = 1 << 12
+"""Characters from which on it may be worth the while to look at many cuts together."""
+_AHEAD = 1 << 18
+"""Characters whose cuts are looked at together."""
+_PIECES_A_CHUNK = 16
+"""Where chunks hold more pieces than this, most cuts would be looked at for nothing."""
+_AT_ONCE = 256
+"""Chunks that are counted together: behind one that is too large all are others."""
+_FEW = 12
+"""Chunks that are counted sooner one by one."""
+
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class _ChunksAhead:
+    """The chunk of one level whose fresh text starts at each of many places, as the first try makes it."""
+
+    low: int
+    high: int
+    """It was found for fresh text from `low` to before `high`."""
+    fresh: list[int]
+    """The places; none where it is not worth the while."""
+    within: list[int]
+    """The end of the stretch that each is taken to lie in."""
+    too_large: list[bool]
+    """Whether the next piece by itself is."""
+    earliest: list[int]
+    """Where the chunk before has to start in front of: else less is repeated."""
+    ends_before: list[int]
+    """Where the chunk before has to end."""
+    starts: list[int]
+    stops: list[int]
+    goes_on: list[int]
+    """Where the text behind it starts."""
+    following: list[int]
+    """The number of that place."""
+    fits: list[bool]
+    """Whether the first try makes it, but for its size; the others, and one behind the last, are looked at closely."""
+
+    def number(self, fresh: int) -> int:
+        """Of a place; behind the last one where it is none."""
+        at = bisect_left(self.fresh, fresh)
+        return at if at < len(self.fresh) and self.fresh[at] == fresh else len(self.fresh)
+
+
+def _nothing_ahead(low: int, high: int) -> _ChunksAhead:
+    return _ChunksAhead(low, max(high, low + 1), [], [], [], [], [], [], [], [], [], [False])
+
+
+_Taken = tuple[_ChunksAhead, int, PackedStretch]
+"""A chunk that is not counted yet: its number, and the stretch it was made in."""
+
+
+class _PackerAhead(Packer):
+    """What takes a second try is left to `Packer`."""
+
+    @cached_property
+    def _looks_ahead(self) -> bool:
+        levels = [*self._levels[:-1], *([self._overlap_cuts] if self._overlap_cuts else [])]
+        # A tokenizer that reads every span anew is not to read more of them than there are chunks.
+        reads_anew = self._measure.tokenizer.restart is None
+        return not (self._apart or self._keeps_indent or reads_anew) and all(
+            isinstance(level, ManyCuts) for level in levels
+        )
+
+    def _pack_ahead(self, start: int, end: int, floor: int) -> list[Piece]:
+        """`pack`, taking chunks as long as it is known what they hold."""
+        done = len(self._pieces)
+        frame: PackedStretch | None = PackedStretch(end, 0, floor)
+        fresh = self._solid(start, end)
+        taken: list[_Taken] = []
+        ahead: dict[int, _ChunksAhead] = {}
+        while frame is not None or taken:
+            if frame is not None and fresh >= frame.end:
+                frame = frame.outer
+                continue
+            if frame is not None and len(taken) < _AT_ONCE:
+                known = ahead.get(frame.level)
+                if known is None or not known.low <= fresh < known.high:
+                    known = ahead[frame.level] = self._look_ahead(frame, fresh, end)
+                at = known.number(fresh)
+                if known.fits[at] and self._take(known, at, frame, taken):
+                    known, at, frame = taken[-1]
+                    fresh = known.goes_on[at]
+                    continue
+                if (
+                    self._nested
+                    and at < len(known.fresh)
+                    and known.too_large[at]
+                    and known.within[at] == frame.end
+                ):
+                    frame = self._inside(frame, fresh)
+                    continue
+            # What comes next stands on what was taken.
+            failed = self._count_taken(taken)
+            if failed is not None:
+                known, at, frame = failed
+                fresh = known.fresh[at]
+                # Kept, be it behind by now: it knows that this one fails.
+                known.fits[at], ahead[frame.level] = False, known
+            elif frame is not None:
+                cut, frame = self._step(frame, fresh)
+                fresh = self._solid(cut, end)
+        return self._pieces[done:]
+
+    def _take(
+        self, known: _ChunksAhead, at: int, frame: PackedStretch, taken: list[_Taken]
+    ) -> bool:
+        """Takes chunks of one stretch as long as it is known what they hold; whether there was one."""
+        before, most, end = len(taken), _AT_ONCE - len(taken), frame.end
+        fits, within, following = known.fits, known.within, known.following
+        if self._overlap_from is None:
+            while fits[at] and within[at] == end and most:
+                taken.append((known, at, frame))
+                at, most = following[at], most - 1
+        elif (taken or self._pieces) and known.fresh[at] > frame.floor:
+            if taken:
+                made, number, _ = taken[-1]
+                start, stop = made.starts[number], made.stops[number]
+            else:
+                start, stop = self._pieces[-1][:2]
+            earliest, ends_before, starts, stops = (
+                known.earliest,
+                known.ends_before,
+                known.starts,
+                known.stops,
+            )
+            while (
+                fits[at]
+                and within[at] == end
+                and start < earliest[at]
+                and stop == ends_before[at]
+                and most
+            ):
+                taken.append((known, at, frame))
+                start, stop = starts[at], stops[at]
+                at, most = following[at], most - 1
+        return len(taken) > before
+
+    def _count_taken(self, taken: list[_Taken]) -> _Taken | None:
+        """Emit what was taken, up to the first chunk that is too large after all."""
+        starts = np.array([known.starts[at] for known, at, _ in taken], dtype=np.int64)
+        stops = np.array([known.stops[at] for known, at, _ in taken], dtype=np.int64)
+        if len(taken) < _FEW:
+            spans = zip(starts.tolist(), stops.tolist(), strict=True)
+            sizes = np.array([self._measure.count(*span) for span in spans], dtype=np.int64)
+        else:
+            sizes = self._measure.counts(starts, stops)
+        small = int(np.append(sizes > self._limit, True).argmax())
+        self._pieces.extend(plain_pieces(starts[:small], stops[:small], sizes[:small]))
+        failed = taken[small] if small < len(taken) else None
+        taken.clear()
+        return failed
+
+    def _look_ahead(self, frame: PackedStretch, fresh: int, end: int) -> _ChunksAhead:
+        """What is made of the next characters at this level, wherever fresh text may start in them."""
+        measure, limit, characters = self._measure, self._limit, self._characters
+        coarser, level = self._levels[: frame.level], self._levels[frame.level]
+        high = min(fresh + _AHEAD, end)
+        # What fits whole needs no cuts, and they are found only where they are asked about.
+        if not isinstance(level, ManyCuts) or measure.reach(fresh, limit) >= end:
+            return _nothing_ahead(fresh, end)
+        many = [each for each in coarser if isinstance(each, ManyCuts)]
+        cuts = merge_sorted(*(each.within(fresh, high) for each in (*many, level)))
+        tokens = measure.before(high) - measure.before(fresh)
+        if not len(cuts) or tokens * _PIECES_A_CHUNK < limit * len(cuts):
+            return _nothing_ahead(fresh, high)
+        places = merge_sorted(np.array([fresh]), characters.next_solid(cuts))
+        places = places[places < high]
+        ends = np.full(len(places), end)
+        for each in many:
+            found = each.firsts(places, ends)
+            ends = np.where(found == NONE, ends, found)
+        # White space behind the last token is trimmed and takes no room.
+        reach = characters.next_solid(measure.reaches(places, limit))
+        last = level.lasts(places, reach)
+        too_large = (reach < ends) & (last == NONE)
+        starts = earliest = ends_before = places
+        if self._overlap_from is not None:
+            after = level.firsts(places, ends)
+            after = np.where(after == NONE, ends, after)
+            ends_before = characters.behind_solid(places)
+            room = measure.backs(characters.behind_solid(after), limit)
+            earliest = np.maximum(np.maximum(self._overlap_from.each(places), frame.floor), room)
+            starts = self._repeated_from(frame.level, earliest, ends_before, places, after)
+            reach = characters.next_solid(measure.reaches(starts, limit))
+            last = level.lasts(places, reach)
+        cut = np.where(reach >= ends, ends, last)
+        stops = characters.behind_solid(cut)
+        goes_on = np.minimum(characters.next_solid(np.maximum(cut, 0)), end)
+        fits = (cut != NONE) & ~too_large
+        for edges in (starts, stops, ends_before, goes_on):
+            kept = self._graphemes.keep(np.sort(edges))
+            if len(kept) < len(edges):
+                fits &= np.isin(edges, kept, kind="sort")
+        following = places.searchsorted(goes_on)
+        following[places.take(following, mode="clip") != goes_on] = len(places)
+        return _ChunksAhead(
+            fresh, max(high, fresh + 1), places.tolist(), ends.tolist(), too_large.tolist(), earliest.tolist(),
+            ends_before.tolist(), starts.tolist(), stops.tolist(), goes_on.tolist(), following.tolist(),
+            [*fits.tolist(), False],
+        )  # fmt: skip
+
+    def _repeated_from(
+        self, number: int, lows: Places, highs: Places, fresh: Places, after: Places
+    ) -> Places:
+        """The first of `overlap_starts` that leaves room for the next piece; the fresh text where none does."""
+        starts = fresh.copy()
+        left = np.flatnonzero(lows < highs)
+        levels = self._levels[number:-1]
+        if self._overlap_cuts is not None:
+            levels = [self._overlap_cuts, *levels]
+        for level in levels:
+            assert isinstance(level, ManyCuts)
+            tried = left
+            places = lows[left] - 1
+            for _ in range(TRIES):
+                places = level.firsts(places, highs[tried])
+                tried, places = tried[places != NONE], places[places != NONE]
+                if not len(tried):
+                    break
+                reach = self._characters.next_solid(self._measure.reaches(places, self._limit))
+                room = reach >= after[tried]
+                starts[tried[room]] = places[room]
+                tried, places = tried[~room], places[~room]
+            left = left[starts[left] == fresh[left]]
+            if not len(left):
+                break
+        return self._characters.next_solid(starts)
+
+
+class FlatPacker(_PackerAhead):
+    """The chunks a flat `Packer` makes, sooner."""
+
+    def pack(self, start: int, end: int, floor: int | None = None) -> list[Piece]:
+        if end - start <= _LONG_STRETCH:
+            return super().pack(start, end, floor)
+        # Tokens before cuts: to find them takes most, and the less else is held.
+        self._measure.before(end)
+        if not self._looks_ahead:
+            return super().pack(start, end, floor)
+        return self._pack_ahead(start, end, start if floor is None else floor)
+
+
+class NestedPacker(_PackerAhead):
+    """The chunks a nested `Packer` makes, sooner."""
+
+    def pack(self, start: int, end: int, floor: int | None = None) -> list[Piece]:
+        if end - start > _LONG_STRETCH and self._looks_ahead:
+            return self._pack_ahead(start, end, start if floor is None else floor)
+        if self._overlap_from is not None or self._keeps_indent or self._apart:
+            return super().pack(start, end, floor)
+        text, levels, limit, pieces = self._text, self._levels, self._limit, self._pieces
+        reach_from, count, last = self._measure.reach, self._measure.count, levels[0].last
+        done, fresh, stop, level = len(pieces), start, end, 0
+        frames: list[tuple[int, int]] = []
+        while True:
+            if fresh < end and text[fresh].isspace():
+                fresh = self._solid(fresh, end)
+            if fresh >= stop:
+                if not frames:
+                    return pieces[done:]
+                stop, level = frames.pop()
+                last = levels[level].last
+                continue
+            reach = reach_from(fresh, limit)
+            if reach < stop and text[reach].isspace():  # which is trimmed and takes no room
+                reach = self._behind_gap(reach)
+            cut = stop if reach >= stop else last(fresh, reach)
+            if cut != NONE:
+                trimmed = cut if not text[cut - 1].isspace() else self._trimmed(fresh, cut)
+                size = count(fresh, trimmed)
+                if size <= limit:
+                    pieces.append(Piece(fresh, trimmed, "", size))
+                else:
+                    cut = self._fill(level, fresh, fresh, stop)
+            if cut != NONE:
+                fresh = cut
+            elif level + 1 == len(levels):
+                fresh = self._force(fresh, stop)
+            else:  # the next piece of this level is too large by itself
+                frames.append((stop, level))
+                first = levels[level].first(fresh, stop)
+                stop = stop if first == NONE else first
+                level = self._next_level(level, fresh, stop)
+                last = levels[level].last
