@@ -28,6 +28,8 @@ _REFUSED = 1000
 """So many separators at which nothing may be cut, and all that are left are found at once."""
 _PAGE = 1 << 14
 """Characters looked at together where cuts are sought as they are needed."""
+_MANY_A_PAGE = 8
+"""Places of a page that are sooner looked at together."""
 
 
 class CutLevel(Protocol):
@@ -179,6 +181,22 @@ class PagedCuts(ManyCuts):
         found = np.concatenate(pages) if pages else np.zeros(0, dtype=np.int64)
         first, behind = found.searchsorted([low, high])
         return found[first:behind]
+
+    def lasts(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.int64]:
+        if not self._are_many(lows):
+            pairs = zip(lows.tolist(), highs.tolist(), strict=True)
+            return np.array([self.last(*pair) for pair in pairs], dtype=np.int64)
+        return super().lasts(lows, highs)
+
+    def firsts(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.int64]:
+        if not self._are_many(lows):
+            pairs = zip(lows.tolist(), highs.tolist(), strict=True)
+            return np.array([self.first(*pair) for pair in pairs], dtype=np.int64)
+        return super().firsts(lows, highs)
+
+    def _are_many(self, places: NDArray[np.int64]) -> bool:
+        """Whether all pages from the first of these places to the last are worth finding."""
+        return len(places) > 0 and len(places) * _PAGE > _MANY_A_PAGE * np.ptp(places)
 
     def _page(self, number: int) -> array[int]:
         if number not in self._pages:

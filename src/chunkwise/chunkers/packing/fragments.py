@@ -7,11 +7,12 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.chunkers.packing.cuts import NONE, ArrayCuts, CellCuts, CutLevel, ManyCuts
+from chunkwise.chunkers.packing.cuts import NONE, ArrayCuts, CutLevel, ManyCuts
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.blocks import gaps_in_text
 from chunkwise.text.characters import DIGIT, SPACE, one_of
@@ -142,9 +143,16 @@ class Fragments:
     """Places of a text at which a cut would leave a fragment."""
 
     def __init__(self, document: Analyzed) -> None:
-        self._document = document
+        self._analyzed = ref(document)  # which may keep these cuts
         self._text = document.text
+        self._characters = document.characters
         self._is_table = document.document.format == "table"
+
+    @property
+    def _document(self) -> Analyzed:
+        document = self._analyzed()
+        assert document is not None, "it is there as long as something is cut"
+        return document
 
     def bound(self, cut: int) -> tuple[int, int] | None:
         """The white space around a cut, where what follows it goes with what precedes it."""
@@ -173,16 +181,16 @@ class Fragments:
         lows, highest = self._gap_arrays
         before = lows.searchsorted(cuts, "right") - 1
         found = (before >= 0) & (highest.take(before, mode="clip") >= cuts) & (cuts != NONE)
-        points = self._document.characters.points
+        points = self._characters.points
         marked = np.flatnonzero(
             one_of(points.take(cuts - 1, mode="clip"), _BEHIND_NUMBERS) & (cuts > 0)
         )
         at = cuts[marked]
         # One sign alone, or the last of several that may be a number.
         last = points.take(at - 2, mode="clip")
-        may = self._document.characters.have(at - 2, DIGIT) | one_of(last, _ROMAN)
+        may = self._characters.have(at - 2, DIGIT) | one_of(last, _ROMAN)
         before = points.take(at - 3, mode="clip")
-        may |= self._document.characters.have(at - 3, SPACE) | one_of(before, _OPENING) | (at < 3)
+        may |= self._characters.have(at - 3, SPACE) | one_of(before, _OPENING) | (at < 3)
         found[marked[may]] = True
         return found
 
@@ -215,15 +223,13 @@ class Fragments:
 
 
 def without_fragments(document: Analyzed, levels: Sequence[CutLevel]) -> list[CutLevel]:
-    """The levels without cuts that leave fragments or cut rows, then between cells, then, at last, as they are."""
-    cells = [CellCuts(document)] if document.document.format == "table" else []
+    """The levels without those of their cuts that leave fragments or cut rows."""
     fragments = Fragments(document)
-    whole = (
+    return [
         ArrayCutsWithoutFragments(level, fragments)
         if isinstance(level, ArrayCuts)
         else ManyCutsWithoutFragments(level, fragments)
         if isinstance(level, ManyCuts)
         else CutsWithoutFragments(level, fragments)
         for level in levels
-    )
-    return [*whole, *cells, *levels]
+    ]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.chunkers.packing.cuts import NONE, ManyCuts
+from chunkwise.chunkers.packing.cuts import NONE, ArrayCuts, ManyCuts
+from chunkwise.chunkers.packing.fragments import ArrayCutsWithoutFragments
 from chunkwise.chunkers.packing.overlap import TRIES
 from chunkwise.chunkers.packing.packer import PackedStretch, Packer, plain_pieces
 from chunkwise.core import Piece
@@ -21,10 +23,13 @@ _AHEAD = 1 << 18
 """Characters whose cuts are looked at together."""
 _PIECES_A_CHUNK = 16
 """Where chunks hold more pieces than this, most cuts would be looked at for nothing."""
-_AT_ONCE = 256
+_AT_ONCE = 64
 """Chunks that are counted together: behind one that is too large all are others."""
 _FEW = 12
 """Chunks that are counted sooner one by one."""
+
+_FEW_CUTS = (ArrayCuts, ArrayCutsWithoutFragments)
+"""Levels of which all cuts may be looked at; clauses and words are too many."""
 
 Places = NDArray[np.int64]
 
@@ -40,8 +45,10 @@ class _ChunksAhead:
     """The places; none where it is not worth the while."""
     within: list[int]
     """The end of the stretch that each is taken to lie in."""
-    too_large: list[bool]
-    """Whether the next piece by itself is."""
+    after: list[int]
+    """Where the next piece ends."""
+    deeper: list[int]
+    """The level that cuts the next piece where it is too large by itself; 0: it is not, or this is not known."""
     earliest: list[int]
     """Where the chunk before has to start in front of: else less is repeated."""
     ends_before: list[int]
@@ -62,7 +69,7 @@ class _ChunksAhead:
 
 
 def _nothing_ahead(low: int, high: int) -> _ChunksAhead:
-    return _ChunksAhead(low, max(high, low + 1), [], [], [], [], [], [], [], [], [], [False])
+    return _ChunksAhead(low, max(high, low + 1), [], [], [], [0], [], [], [], [], [], [], [False])
 
 
 _Taken = tuple[_ChunksAhead, int, PackedStretch]
@@ -101,13 +108,8 @@ class _PackerAhead(Packer):
                     known, at, frame = taken[-1]
                     fresh = known.goes_on[at]
                     continue
-                if (
-                    self._nested
-                    and at < len(known.fresh)
-                    and known.too_large[at]
-                    and known.within[at] == frame.end
-                ):
-                    frame = self._inside(frame, fresh)
+                if known.deeper[at] and known.within[at] == frame.end:
+                    frame = PackedStretch(known.after[at], known.deeper[at], frame.floor, frame)
                     continue
             # What comes next stands on what was taken.
             failed = self._count_taken(taken)
@@ -157,15 +159,21 @@ class _PackerAhead(Packer):
 
     def _count_taken(self, taken: list[_Taken]) -> _Taken | None:
         """Emit what was taken, up to the first chunk that is too large after all."""
-        starts = np.array([known.starts[at] for known, at, _ in taken], dtype=np.int64)
-        stops = np.array([known.stops[at] for known, at, _ in taken], dtype=np.int64)
+        limit, small = self._limit, 0
         if len(taken) < _FEW:
-            spans = zip(starts.tolist(), stops.tolist(), strict=True)
-            sizes = np.array([self._measure.count(*span) for span in spans], dtype=np.int64)
+            for known, at, _ in taken:
+                start, stop = known.starts[at], known.stops[at]
+                size = self._measure.count(start, stop)
+                if size > limit:
+                    break
+                self._emit(start, stop, size)
+                small += 1
         else:
+            starts = np.array([known.starts[at] for known, at, _ in taken], dtype=np.int64)
+            stops = np.array([known.stops[at] for known, at, _ in taken], dtype=np.int64)
             sizes = self._measure.counts(starts, stops)
-        small = int(np.append(sizes > self._limit, True).argmax())
-        self._pieces.extend(plain_pieces(starts[:small], stops[:small], sizes[:small]))
+            small = int(np.append(sizes > limit, True).argmax())
+            self._pieces.extend(plain_pieces(starts[:small], stops[:small], sizes[:small]))
         failed = taken[small] if small < len(taken) else None
         taken.clear()
         return failed
@@ -173,30 +181,31 @@ class _PackerAhead(Packer):
     def _look_ahead(self, frame: PackedStretch, fresh: int, end: int) -> _ChunksAhead:
         """What is made of the next characters at this level, wherever fresh text may start in them."""
         measure, limit, characters = self._measure, self._limit, self._characters
-        coarser, level = self._levels[: frame.level], self._levels[frame.level]
+        levels = [each for each in self._levels[: frame.level + 1] if isinstance(each, _FEW_CUTS)]
         high = min(fresh + _AHEAD, end)
         # What fits whole needs no cuts, and they are found only where they are asked about.
-        if not isinstance(level, ManyCuts) or measure.reach(fresh, limit) >= end:
+        if len(levels) <= frame.level or measure.reach(fresh, limit) >= end:
             return _nothing_ahead(fresh, end)
-        many = [each for each in coarser if isinstance(each, ManyCuts)]
-        cuts = merge_sorted(*(each.within(fresh, high) for each in (*many, level)))
-        tokens = measure.before(high) - measure.before(fresh)
-        if not len(cuts) or tokens * _PIECES_A_CHUNK < limit * len(cuts):
+        *coarser, level = levels
+        places = self._places(coarser, level, fresh, high)
+        if not len(places):
             return _nothing_ahead(fresh, high)
-        places = merge_sorted(np.array([fresh]), characters.next_solid(cuts))
-        places = places[places < high]
         ends = np.full(len(places), end)
-        for each in many:
+        for each in coarser:
             found = each.firsts(places, ends)
             ends = np.where(found == NONE, ends, found)
         # White space behind the last token is trimmed and takes no room.
         reach = characters.next_solid(measure.reaches(places, limit))
         last = level.lasts(places, reach)
         too_large = (reach < ends) & (last == NONE)
+        after = level.firsts(places, ends)
+        after = np.where(after == NONE, ends, after)
+        deeper = np.zeros(len(places) + 1, dtype=np.int64)
+        if self._nested:
+            large = np.flatnonzero(too_large)
+            deeper[large] = self._next_levels(frame.level, places[large], after[large])
         starts = earliest = ends_before = places
         if self._overlap_from is not None:
-            after = level.firsts(places, ends)
-            after = np.where(after == NONE, ends, after)
             ends_before = characters.behind_solid(places)
             room = measure.backs(characters.behind_solid(after), limit)
             earliest = np.maximum(np.maximum(self._overlap_from.each(places), frame.floor), room)
@@ -214,10 +223,37 @@ class _PackerAhead(Packer):
         following = places.searchsorted(goes_on)
         following[places.take(following, mode="clip") != goes_on] = len(places)
         return _ChunksAhead(
-            fresh, max(high, fresh + 1), places.tolist(), ends.tolist(), too_large.tolist(), earliest.tolist(),
-            ends_before.tolist(), starts.tolist(), stops.tolist(), goes_on.tolist(), following.tolist(),
-            [*fits.tolist(), False],
+            fresh, max(high, fresh + 1), places.tolist(), ends.tolist(), after.tolist(), deeper.tolist(),
+            earliest.tolist(), ends_before.tolist(), starts.tolist(), stops.tolist(), goes_on.tolist(),
+            following.tolist(), [*fits.tolist(), False],
         )  # fmt: skip
+
+    def _places(self, coarser: Sequence[ManyCuts], level: ManyCuts, low: int, high: int) -> Places:
+        """Where fresh text of a level may start: in the pieces of coarser ones that are too large by themselves."""
+        measure, limit, next_solid = self._measure, self._limit, self._characters.next_solid
+        bounds = merge_sorted(np.array([low, high]), *(each.within(low, high) for each in coarser))
+        starts = next_solid(bounds[:-1])
+        large = measure.reaches(starts, limit) < bounds[1:]
+        tokens = np.diff(measure.befores(bounds))[large].sum()
+        cuts = level.within(low, high)
+        cuts = cuts[large[bounds.searchsorted(cuts, "right") - 1]]
+        places = merge_sorted(starts[large], next_solid(cuts))
+        worth = tokens * _PIECES_A_CHUNK >= limit * len(places)
+        return places[(places < high) & worth]
+
+    def _next_levels(self, number: int, fresh: Places, stops: Places) -> Places:
+        """`_next_level` of each of many pieces."""
+        found = np.full(len(fresh), len(self._levels) - 1)
+        left = np.arange(len(fresh))
+        for deeper in range(number + 1, len(self._levels) - 1):
+            if not len(left):
+                break
+            level = self._levels[deeper]
+            assert isinstance(level, ManyCuts)
+            cuts = level.firsts(fresh[left], stops[left])
+            found[left[cuts != NONE]] = deeper
+            left = left[cuts == NONE]
+        return found
 
     def _repeated_from(
         self, number: int, lows: Places, highs: Places, fresh: Places, after: Places

@@ -25,6 +25,9 @@ _LONG = 1 << 20
 
 _AT_ONCE = 1 << 15
 """Places that are looked at together."""
+_CUTS = 1 << 16
+"""Cuts about which something is remembered: a sweep cuts at the same places again and again."""
+_UNKNOWN = 1 << 40
 _POINT_BITS = 21
 _POINT = (1 << _POINT_BITS) - 1
 
@@ -45,6 +48,8 @@ class TokenMeasure:
         self._asked = self._answer = 0
         self._counted = (-1, -1, 0)
         self._clean = -1
+        self._known_pairs: dict[int, bool] = {}
+        self._known_excesses: dict[bool, dict[int, int]] = {True: {}, False: {}}
 
     @cached_property
     def _count_text(self) -> Callable[[str], int]:
@@ -154,49 +159,37 @@ class TokenMeasure:
 
     def counts(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
         """`count` of each of many spans."""
-        sizes = self.befores(ends) - self.befores(starts)
         # Between two clean cuts it is a difference; the others have words at their edges to be counted.
-        clean, clean_ends = self._are_clean(starts), self._are_clean(ends)
-        left = np.flatnonzero(~(clean & clean_ends))
-        if len(left):
-            clean, clean_ends = clean[left], clean_ends[left]
-            sizes[left] = self._counts_with_edges(starts[left], ends[left], clean, clean_ends)
+        sizes = self.befores(ends) - self.befores(starts)
+        short, closely = ends - starts < 2 * _LOOK, np.zeros(len(sizes), dtype=np.bool_)
+        for cuts, opens in ((starts, True), (ends, False)):
+            unclean = np.flatnonzero(~self._are_clean(cuts))
+            excess = self._excesses(cuts[unclean], opens)
+            sizes[unclean] += excess
+            closely[unclean] |= short[unclean] | (excess == _UNKNOWN)
+        for number in np.flatnonzero(closely).tolist():
+            sizes[number] = self.count(int(starts[number]), int(ends[number]))
         return sizes
 
-    def _counts_with_edges(
-        self,
-        starts: NDArray[np.int64],
-        ends: NDArray[np.int64],
-        clean: NDArray[np.bool_],
-        clean_ends: NDArray[np.bool_],
-    ) -> NDArray[np.int64]:
-        """Of spans that start or end inside a token: what is between two restarts, and the words outside of them."""
-        text, count_edge = self.text, self._count_edge
-        spans = list(zip(starts.tolist(), ends.tolist(), strict=True))
-        if self.tokenizer.restart is None:
-            return np.array([self.count(*span) for span in spans], dtype=np.int64)
-        inner, edges, whole = [], [], []
-        flags = zip(clean.tolist(), clean_ends.tolist(), strict=True)
-        for number, ((start, end), (is_clean, is_clean_end)) in enumerate(
-            zip(spans, flags, strict=True)
-        ):
-            head = start if is_clean else self._restart_behind(start, end)
-            tail = -1 if head < 0 else end if is_clean_end else self._restart_before(head, end)
-            edge = 0
-            if tail < 0:
-                whole.append(number)
-            else:
-                edge += count_edge(text[start:head]) if head > start else 0
-                edge += count_edge(text[tail:end]) if tail < end else 0
-            inner.append((head, tail))
-            edges.append(edge)
-        head_tokens, tail_tokens = self.befores(np.array(inner, dtype=np.int64).T.ravel()).reshape(
-            2, -1
-        )
-        sizes = tail_tokens - head_tokens + np.array(edges, dtype=np.int64)
-        for number in whole:
-            sizes[number] = self.count(*spans[number])
-        return sizes
+    def _excesses(self, cuts: NDArray[np.int64], opens: bool) -> NDArray[np.int64]:
+        """By how many a span has more tokens for beginning at each of these cuts inside of one, or for ending there."""
+        places, known = cuts.tolist(), self._known_excesses[opens]
+        new = [at for at in places if at not in known]
+        if new and self.tokenizer.restart is not None:
+            if len(known) > _CUTS:
+                known.clear()
+                new = places
+            text, count_edge = self.text, self._count_edge
+            near = [
+                self._restart_behind(at, len(text)) if opens else self._last_restart(0, at)
+                for at in new
+            ]
+            low, high = (new, near) if opens else (near, new)
+            own = [count_edge(text[start:end]) for start, end in zip(low, high, strict=True)]
+            first, last = self.befores(np.array([low, high], dtype=np.int64).ravel()).reshape(2, -1)
+            excess = np.where(np.array(near) < 0, _UNKNOWN, np.array(own) - (last - first))
+            known.update(zip(new, excess.tolist(), strict=True))
+        return np.array([known.get(at, _UNKNOWN) for at in places], dtype=np.int64)
 
     def _are_clean(self, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Of each whether it is an end of the text, or `_is_clean`."""
@@ -212,10 +205,7 @@ class TokenMeasure:
                 some = positions[low : low + _AT_ONCE]
                 pairs = points.take(some - 1, mode="clip").astype(np.int64) << _POINT_BITS
                 pairs |= points.take(some, mode="clip")
-                known = np.unique(pairs)
-                texts = (chr(pair >> _POINT_BITS) + chr(pair & _POINT) for pair in known.tolist())
-                restarts = np.array([match(pair, 1) is not None for pair in texts])
-                found[low : low + len(some)] = restarts.take(known.searchsorted(pairs))
+                found[low : low + len(some)] = self._restart_between(pairs.tolist())
             found[(positions == 0) | (positions == size)] = True
         else:
             found[:] = [
@@ -229,6 +219,16 @@ class TokenMeasure:
             left = left[self.befores(at + 1) > self.befores(at)]
             found[left] = [seam(text, at) is not None for at in positions[left].tolist()]
         return found
+
+    def _restart_between(self, pairs: list[int]) -> list[bool]:
+        """Of two characters in one number each whether the tokenizer restarts between them."""
+        assert self.tokenizer.restart is not None
+        known, match = self._known_pairs, self.tokenizer.restart.match
+        if len(known) > _CUTS:
+            known.clear()
+        for pair in set(pairs).difference(known):
+            known[pair] = match(chr(pair >> _POINT_BITS) + chr(pair & _POINT), 1) is not None
+        return list(map(known.__getitem__, pairs))
 
     def _count(self, start: int, end: int) -> int:
         if self.tokenizer.restart is None:
@@ -271,9 +271,11 @@ class TokenMeasure:
 
     def _restart_before(self, start: int, end: int) -> int:
         """The end if it is a clean cut, else a restart soon before it, or -1."""
+        return end if self._is_clean(end) else self._last_restart(start, end)
+
+    def _last_restart(self, start: int, end: int) -> int:
+        """A restart soon before the end, or -1."""
         assert self.tokenizer.restart is not None
-        if self._is_clean(end):
-            return end
         low = max(start, end - _LOOK)
         space = self.text.rfind(" ", low, end)
         if space >= 0 and self.tokenizer.restart.match(self.text, space):
