@@ -106,12 +106,12 @@ def test_nested_packer_makes_the_chunks_of_the_packer(
 
     expected = packed(Packer)
     assert packed(NestedPacker) == expected
-    # Looking ahead pays in long texts of small pieces; here it is done in every text, a few characters at a time.
+    # Looking ahead pays in long texts of small pieces; here it is done in every text, a few cuts at a time.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(packing, "_LONG_STRETCH", 0)
         patch.setattr(packing, "_PIECES_A_CHUNK", 1000)
-        for ahead, few in ((15, 0), (70, 100), (10_000, 0)):
-            patch.setattr(packing, "_AHEAD", ahead)
+        for ahead, few in ((2, 0), (5, 100), (1000, 0)):
+            patch.setattr(packing, "_CUTS_AHEAD", ahead)
             patch.setattr(packing, "_FEW", few)
             assert packed(NestedPacker) == expected
 
@@ -151,8 +151,8 @@ def test_flat_packer_makes_the_chunks_of_the_packer(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(packing, "_LONG_STRETCH", 0)
         patch.setattr(packing, "_PIECES_A_CHUNK", 1000)
-        for ahead, few in ((15, 0), (70, 100), (10_000, 0)):
-            patch.setattr(packing, "_AHEAD", ahead)
+        for ahead, few in ((2, 0), (5, 100), (1000, 0)):
+            patch.setattr(packing, "_CUTS_AHEAD", ahead)
             patch.setattr(packing, "_FEW", few)
             assert packed(FlatPacker) == expected
 

@@ -107,6 +107,11 @@ class ArrayCuts(ManyCuts):
         cut = self._plain[index] if index < len(self._plain) else high
         return cut if cut < high else NONE
 
+    def behind(self, low: int, number: int, high: int) -> int:
+        """The cut so many behind the first from `low` on; `high` where there is none before it."""
+        index = int(self.positions.searchsorted(low)) + number
+        return min(int(self.positions[index]), high) if index < len(self.positions) else high
+
     def within(self, low: int, high: int) -> NDArray[np.int64]:
         first, behind = self.positions.searchsorted([low, high])
         return self.positions[first:behind]

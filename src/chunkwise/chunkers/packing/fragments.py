@@ -63,13 +63,15 @@ class ManyCutsWithoutFragments(CutsWithoutFragments, ManyCuts):
     def lasts(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.int64]:
         cuts = self._many.lasts(lows, highs)
         for index in np.flatnonzero(self._may_bind(cuts)).tolist():
-            cuts[index] = self.last(int(lows[index]), int(highs[index]))
+            if self._bound(int(cuts[index])):
+                cuts[index] = self.last(int(lows[index]), int(highs[index]))
         return cuts
 
     def firsts(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.int64]:
         cuts = self._many.firsts(lows, highs)
         for index in np.flatnonzero(self._may_bind(cuts)).tolist():
-            cuts[index] = self.first(int(lows[index]), int(highs[index]))
+            if self._bound(int(cuts[index])):
+                cuts[index] = self.first(int(lows[index]), int(highs[index]))
         return cuts
 
 
@@ -80,6 +82,7 @@ class ArrayCutsWithoutFragments(CutsWithoutFragments, ManyCuts):
         super().__init__(level, fragments)
         self._array = level
         self._fragments = fragments
+        self.behind = level.behind
 
     def within(self, low: int, high: int) -> NDArray[np.int64]:
         """With those that leave fragments."""
@@ -147,6 +150,7 @@ class Fragments:
         self._text = document.text
         self._characters = document.characters
         self._is_table = document.document.format == "table"
+        self._behind_numbers: dict[int, tuple[int, int] | None] = {}
 
     @property
     def _document(self) -> Analyzed:
@@ -162,11 +166,17 @@ class Fragments:
         index = bisect_left(highs, cut)
         if index < len(highs) and lows[index] <= cut:
             return lows[index], highs[index]
+        if self._text[cut - 1] not in _BEHIND_NUMBERS:
+            return None
+        if cut not in self._behind_numbers:
+            self._behind_numbers[cut] = self._behind_number(cut)
+        return self._behind_numbers[cut]
+
+    def _behind_number(self, cut: int) -> tuple[int, int] | None:
+        """The white space behind a cut that is behind the number of an item."""
         text = self._text
         # Enumerations are sought only in texts that are cut behind something like a number of one.
-        number = text[cut - 1] in _BEHIND_NUMBERS and _BEHIND_NUMBER.search(
-            text, max(cut - _LONGEST_NUMBER, 0), cut
-        )
+        number = _BEHIND_NUMBER.search(text, max(cut - _LONGEST_NUMBER, 0), cut)
         if number and (not number[1].isascii() or may_be_item(text, number[1], cut)):
             texts = self._document.enumerations.texts
             index = int(texts.searchsorted(cut))

@@ -19,8 +19,8 @@ from chunkwise.text.positions import merge_sorted
 
 _LONG_STRETCH = 1 << 12
 """Characters from which on it may be worth the while to look at many cuts together."""
-_AHEAD = 1 << 18
-"""Characters whose cuts are looked at together."""
+_CUTS_AHEAD = 1 << 13
+"""Cuts that are looked at together."""
 _PIECES_A_CHUNK = 16
 """Where chunks hold more pieces than this, most cuts would be looked at for nothing."""
 _AT_ONCE = 64
@@ -182,11 +182,11 @@ class _PackerAhead(Packer):
         """What is made of the next characters at this level, wherever fresh text may start in them."""
         measure, limit, characters = self._measure, self._limit, self._characters
         levels = [each for each in self._levels[: frame.level + 1] if isinstance(each, _FEW_CUTS)]
-        high = min(fresh + _AHEAD, end)
         # What fits whole needs no cuts, and they are found only where they are asked about.
         if len(levels) <= frame.level or measure.reach(fresh, limit) >= end:
             return _nothing_ahead(fresh, end)
         *coarser, level = levels
+        high = level.behind(fresh, _CUTS_AHEAD, end)
         places = self._places(coarser, level, fresh, high)
         if not len(places):
             return _nothing_ahead(fresh, high)
@@ -216,10 +216,10 @@ class _PackerAhead(Packer):
         stops = characters.behind_solid(cut)
         goes_on = np.minimum(characters.next_solid(np.maximum(cut, 0)), end)
         fits = (cut != NONE) & ~too_large
-        for edges in (starts, stops, ends_before, goes_on):
-            kept = self._graphemes.keep(np.sort(edges))
-            if len(kept) < len(edges):
-                fits &= np.isin(edges, kept, kind="sort")
+        edges = np.stack((starts, stops, ends_before, goes_on))
+        kept = self._graphemes.keep(np.sort(edges, axis=None))
+        if len(kept) < edges.size:
+            fits &= np.isin(edges, kept, kind="sort").all(axis=0)
         following = places.searchsorted(goes_on)
         following[places.take(following, mode="clip") != goes_on] = len(places)
         return _ChunksAhead(

@@ -160,13 +160,18 @@ class TokenMeasure:
     def counts(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
         """`count` of each of many spans."""
         # Between two clean cuts it is a difference; the others have words at their edges to be counted.
-        sizes = self.befores(ends) - self.befores(starts)
+        cuts = np.concatenate((starts, ends))
+        before, unclean = self.befores(cuts), ~self._are_clean(cuts)
+        sizes = before[len(starts) :] - before[: len(starts)]
         short, closely = ends - starts < 2 * _LOOK, np.zeros(len(sizes), dtype=np.bool_)
-        for cuts, opens in ((starts, True), (ends, False)):
-            unclean = np.flatnonzero(~self._are_clean(cuts))
-            excess = self._excesses(cuts[unclean], opens)
-            sizes[unclean] += excess
-            closely[unclean] |= short[unclean] | (excess == _UNKNOWN)
+        for edges, left, opens in (
+            (starts, unclean[: len(starts)], True),
+            (ends, unclean[len(starts) :], False),
+        ):
+            if left.any():
+                excess = self._excesses(edges[left], opens)
+                sizes[left] += excess
+                closely[left] |= short[left] | (excess == _UNKNOWN)
         for number in np.flatnonzero(closely).tolist():
             sizes[number] = self.count(int(starts[number]), int(ends[number]))
         return sizes
