@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from chunkwise.chunkers.packing.cuts import NONE, ArrayCuts, ManyCuts
 from chunkwise.chunkers.packing.fragments import ArrayCutsWithoutFragments
 from chunkwise.chunkers.packing.overlap import TRIES
-from chunkwise.chunkers.packing.packer import PackedStretch, Packer, plain_pieces
+from chunkwise.chunkers.packing.packer import PackedStretch, Packer
 from chunkwise.core import Piece
 from chunkwise.text.positions import merge_sorted
 
@@ -23,10 +23,6 @@ _CUTS_AHEAD = 1 << 13
 """Cuts that are looked at together."""
 _PIECES_A_CHUNK = 16
 """Where chunks hold more pieces than this, most cuts would be looked at for nothing."""
-_AT_ONCE = 64
-"""Chunks that are counted together: behind one that is too large all are others."""
-_FEW = 12
-"""Chunks that are counted sooner one by one."""
 
 _FEW_CUTS = (ArrayCuts, ArrayCutsWithoutFragments)
 """Levels of which all cuts may be looked at; clauses and words are too many."""
@@ -55,12 +51,13 @@ class _ChunksAhead:
     """Where the chunk before has to end."""
     starts: list[int]
     stops: list[int]
+    sizes: list[int]
     goes_on: list[int]
     """Where the text behind it starts."""
     following: list[int]
     """The number of that place."""
     fits: list[bool]
-    """Whether the first try makes it, but for its size; the others, and one behind the last, are looked at closely."""
+    """Whether the first try makes it; the others, and one behind the last, are looked at closely."""
 
     def number(self, fresh: int) -> int:
         """Of a place; behind the last one where it is none."""
@@ -69,11 +66,9 @@ class _ChunksAhead:
 
 
 def _nothing_ahead(low: int, high: int) -> _ChunksAhead:
-    return _ChunksAhead(low, max(high, low + 1), [], [], [], [0], [], [], [], [], [], [], [False])
-
-
-_Taken = tuple[_ChunksAhead, int, PackedStretch]
-"""A chunk that is not counted yet: its number, and the stretch it was made in."""
+    return _ChunksAhead(
+        low, max(high, low + 1), [], [], [], [0], [], [], [], [], [], [], [], [False]
+    )
 
 
 class _PackerAhead(Packer):
@@ -93,90 +88,42 @@ class _PackerAhead(Packer):
         done = len(self._pieces)
         frame: PackedStretch | None = PackedStretch(end, 0, floor)
         fresh = self._solid(start, end)
-        taken: list[_Taken] = []
         ahead: dict[int, _ChunksAhead] = {}
-        while frame is not None or taken:
-            if frame is not None and fresh >= frame.end:
+        while frame is not None:
+            if fresh >= frame.end:
                 frame = frame.outer
                 continue
-            if frame is not None and len(taken) < _AT_ONCE:
-                known = ahead.get(frame.level)
-                if known is None or not known.low <= fresh < known.high:
-                    known = ahead[frame.level] = self._look_ahead(frame, fresh, end)
-                at = known.number(fresh)
-                if known.fits[at] and self._take(known, at, frame, taken):
-                    known, at, frame = taken[-1]
-                    fresh = known.goes_on[at]
-                    continue
-                if known.deeper[at] and known.within[at] == frame.end:
-                    frame = PackedStretch(known.after[at], known.deeper[at], frame.floor, frame)
-                    continue
-            # What comes next stands on what was taken.
-            failed = self._count_taken(taken)
-            if failed is not None:
-                known, at, frame = failed
-                fresh = known.fresh[at]
-                # Kept, be it behind by now: it knows that this one fails.
-                known.fits[at], ahead[frame.level] = False, known
-            elif frame is not None:
+            known = ahead.get(frame.level)
+            if known is None or not known.low <= fresh < known.high:
+                known = ahead[frame.level] = self._look_ahead(frame, fresh, end)
+            at = known.number(fresh)
+            taken = self._take(known, at, frame) if known.fits[at] else NONE
+            if taken != NONE:
+                fresh = taken
+            elif known.deeper[at] and known.within[at] == frame.end:
+                frame = PackedStretch(known.after[at], known.deeper[at], frame.floor, frame)
+            else:
                 cut, frame = self._step(frame, fresh)
                 fresh = self._solid(cut, end)
         return self._pieces[done:]
 
-    def _take(
-        self, known: _ChunksAhead, at: int, frame: PackedStretch, taken: list[_Taken]
-    ) -> bool:
-        """Takes chunks of one stretch as long as it is known what they hold; whether there was one."""
-        before, most, end = len(taken), _AT_ONCE - len(taken), frame.end
+    def _take(self, known: _ChunksAhead, at: int, frame: PackedStretch) -> int:
+        """Emit chunks of one stretch as long as it is known what they hold; where the text goes on, or NONE."""
+        pieces, end, last = self._pieces, frame.end, NONE
         fits, within, following = known.fits, known.within, known.following
+        starts, stops, sizes = known.starts, known.stops, known.sizes
         if self._overlap_from is None:
-            while fits[at] and within[at] == end and most:
-                taken.append((known, at, frame))
-                at, most = following[at], most - 1
-        elif (taken or self._pieces) and known.fresh[at] > frame.floor:
-            if taken:
-                made, number, _ = taken[-1]
-                start, stop = made.starts[number], made.stops[number]
-            else:
-                start, stop = self._pieces[-1][:2]
-            earliest, ends_before, starts, stops = (
-                known.earliest,
-                known.ends_before,
-                known.starts,
-                known.stops,
-            )
-            while (
-                fits[at]
-                and within[at] == end
-                and start < earliest[at]
-                and stop == ends_before[at]
-                and most
-            ):
-                taken.append((known, at, frame))
+            while fits[at] and within[at] == end:
+                pieces.append(Piece(starts[at], stops[at], "", sizes[at]))
+                last, at = at, following[at]
+        elif pieces and known.fresh[at] > frame.floor:
+            start, stop = pieces[-1][:2]
+            earliest, before = known.earliest, known.ends_before
+            while fits[at] and within[at] == end and start < earliest[at] and stop == before[at]:
                 start, stop = starts[at], stops[at]
-                at, most = following[at], most - 1
-        return len(taken) > before
-
-    def _count_taken(self, taken: list[_Taken]) -> _Taken | None:
-        """Emit what was taken, up to the first chunk that is too large after all."""
-        limit, small = self._limit, 0
-        if len(taken) < _FEW:
-            for known, at, _ in taken:
-                start, stop = known.starts[at], known.stops[at]
-                size = self._measure.count(start, stop)
-                if size > limit:
-                    break
-                self._emit(start, stop, size)
-                small += 1
-        else:
-            starts = np.array([known.starts[at] for known, at, _ in taken], dtype=np.int64)
-            stops = np.array([known.stops[at] for known, at, _ in taken], dtype=np.int64)
-            sizes = self._measure.counts(starts, stops)
-            small = int(np.append(sizes > limit, True).argmax())
-            self._pieces.extend(plain_pieces(starts[:small], stops[:small], sizes[:small]))
-        failed = taken[small] if small < len(taken) else None
-        taken.clear()
-        return failed
+                pieces.append(Piece(start, stop, "", sizes[at]))
+                last, at = at, following[at]
+        return NONE if last == NONE else known.goes_on[last]
 
     def _look_ahead(self, frame: PackedStretch, fresh: int, end: int) -> _ChunksAhead:
         """What is made of the next characters at this level, wherever fresh text may start in them."""
@@ -220,12 +167,15 @@ class _PackerAhead(Packer):
         kept = self._graphemes.keep(np.sort(edges, axis=None))
         if len(kept) < edges.size:
             fits &= np.isin(edges, kept, kind="sort").all(axis=0)
+        made, sizes = np.flatnonzero(fits), np.zeros(len(places), dtype=np.int64)
+        sizes[made] = measure.counts(starts[made], stops[made])
+        fits &= sizes <= limit
         following = places.searchsorted(goes_on)
         following[places.take(following, mode="clip") != goes_on] = len(places)
         return _ChunksAhead(
             fresh, max(high, fresh + 1), places.tolist(), ends.tolist(), after.tolist(), deeper.tolist(),
-            earliest.tolist(), ends_before.tolist(), starts.tolist(), stops.tolist(), goes_on.tolist(),
-            following.tolist(), [*fits.tolist(), False],
+            earliest.tolist(), ends_before.tolist(), starts.tolist(), stops.tolist(), sizes.tolist(),
+            goes_on.tolist(), following.tolist(), [*fits.tolist(), False],
         )  # fmt: skip
 
     def _places(self, coarser: Sequence[ManyCuts], level: ManyCuts, low: int, high: int) -> Places:
