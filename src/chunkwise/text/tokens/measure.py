@@ -15,6 +15,8 @@ from chunkwise.text.tokens.tokenizers import CharacterTokenizer, Tokenizer, Word
 
 _LOOK = 64
 """How far from a span's edge a restart is sought; without one the whole span is counted."""
+_NEAR = 8
+"""How far it is sought first."""
 _ALIKE = 8
 """Texts of whole spans whose counts are remembered."""
 _HEADS = 1 << 13
@@ -27,7 +29,6 @@ _AT_ONCE = 1 << 15
 """Places that are looked at together."""
 _CUTS = 1 << 16
 """Cuts about which something is remembered: a sweep cuts at the same places again and again."""
-_UNKNOWN = 1 << 40
 _POINT_BITS = 21
 _POINT = (1 << _POINT_BITS) - 1
 
@@ -49,7 +50,7 @@ class TokenMeasure:
         self._counted = (-1, -1, 0)
         self._clean = -1
         self._known_pairs: dict[int, bool] = {}
-        self._known_excesses: dict[bool, dict[int, int]] = {True: {}, False: {}}
+        self._known_excesses: dict[bool, dict[int, tuple[int, int]]] = {True: {}, False: {}}
 
     @cached_property
     def _count_text(self) -> Callable[[str], int]:
@@ -163,38 +164,46 @@ class TokenMeasure:
         cuts = np.concatenate((starts, ends))
         before, unclean = self.befores(cuts), ~self._are_clean(cuts)
         sizes = before[len(starts) :] - before[: len(starts)]
-        short, closely = ends - starts < 2 * _LOOK, np.zeros(len(sizes), dtype=np.bool_)
-        for edges, left, opens in (
-            (starts, unclean[: len(starts)], True),
-            (ends, unclean[len(starts) :], False),
-        ):
-            if left.any():
-                excess = self._excesses(edges[left], opens)
-                sizes[left] += excess
-                closely[left] |= short[left] | (excess == _UNKNOWN)
-        for number in np.flatnonzero(closely).tolist():
+        inner = starts.copy(), ends.copy()
+        for edge, at, opens in zip(inner, np.split(unclean, 2), (True, False), strict=True):
+            if at.any():
+                excess, edge[at] = self._excesses(edge[at], opens)
+                sizes[at] += excess
+        # Without a restart nearby, or with none between the two, it is counted by itself.
+        for number in np.flatnonzero((inner[0] > inner[1]) | (inner[1] < 0)).tolist():
             sizes[number] = self.count(int(starts[number]), int(ends[number]))
         return sizes
 
-    def _excesses(self, cuts: NDArray[np.int64], opens: bool) -> NDArray[np.int64]:
-        """By how many a span has more tokens for beginning at each of these cuts inside of one, or for ending there."""
-        places, known = cuts.tolist(), self._known_excesses[opens]
+    def _excesses(
+        self, cuts: NDArray[np.int64], opens: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """By how many a span has more tokens for beginning inside of one at each of these cuts, or for ending there.
+
+        And the restart near each up to which this holds: out of reach of any span where there is none.
+        """
+        text, places, known = self.text, cuts.tolist(), self._known_excesses[opens]
+        nowhere = len(text) + 1 if opens else -1
+        if self.tokenizer.restart is None:
+            return np.zeros_like(cuts), np.full_like(cuts, nowhere)
+        if len(known) > _CUTS:
+            known.clear()
         new = [at for at in places if at not in known]
-        if new and self.tokenizer.restart is not None:
-            if len(known) > _CUTS:
-                known.clear()
-                new = places
-            text, count_edge = self.text, self._count_edge
+        if new:
             near = [
                 self._restart_behind(at, len(text)) if opens else self._last_restart(0, at)
                 for at in new
             ]
+            near = [nowhere if at < 0 else at for at in near]
             low, high = (new, near) if opens else (near, new)
-            own = [count_edge(text[start:end]) for start, end in zip(low, high, strict=True)]
+            own = [
+                0 if nowhere in span else self._count_edge(text[slice(*span)])
+                for span in zip(low, high, strict=True)
+            ]
             first, last = self.befores(np.array([low, high], dtype=np.int64).ravel()).reshape(2, -1)
-            excess = np.where(np.array(near) < 0, _UNKNOWN, np.array(own) - (last - first))
-            known.update(zip(new, excess.tolist(), strict=True))
-        return np.array([known.get(at, _UNKNOWN) for at in places], dtype=np.int64)
+            excess = (np.array(own) - (last - first)).tolist()
+            known.update(zip(new, zip(excess, near, strict=True), strict=True))
+        more, inner = zip(*map(known.__getitem__, places), strict=True)
+        return np.array(more, dtype=np.int64), np.array(inner, dtype=np.int64)
 
     def _are_clean(self, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Of each whether it is an end of the text, or `_is_clean`."""
@@ -286,8 +295,12 @@ class TokenMeasure:
         if space >= 0 and self.tokenizer.restart.match(self.text, space):
             return space
         last = -1
-        for match in self.tokenizer.restart.finditer(self.text, low, end):
-            last = match.start()
+        # Most are near, and where every other sign is one, there are many.
+        for near in (max(low, end - _NEAR), low):
+            for match in self.tokenizer.restart.finditer(self.text, near, end):
+                last = match.start()
+            if last >= 0:
+                break
         return last
 
 
