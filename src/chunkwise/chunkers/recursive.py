@@ -183,6 +183,8 @@ class RecursiveChunker(SizedChunker):
         return not self.regex
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
+        # Tokens before cuts: to find them takes most, and the less else is held.
+        document.measure(self.tokenizer).before(len(document.text))
         separators = self.separators if isinstance(self.separators, str) else (*self.separators,)
         levels = document.keep(
             ("recursive", separators, self.regex), lambda: self._levels(document)

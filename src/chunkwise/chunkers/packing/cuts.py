@@ -201,7 +201,7 @@ class PagedCuts(ManyCuts):
 
     def _are_many(self, places: NDArray[np.int64]) -> bool:
         """Whether all pages from the first of these places to the last are worth finding."""
-        return len(places) > 0 and len(places) * _PAGE > _MANY_A_PAGE * np.ptp(places)
+        return len(places) > 0 and len(places) * _PAGE > _MANY_A_PAGE * int(np.ptp(places))
 
     def _page(self, number: int) -> array[int]:
         if number not in self._pages:

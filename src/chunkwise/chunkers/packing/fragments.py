@@ -199,8 +199,8 @@ class Fragments:
         # One sign alone, or the last of several that may be a number.
         last = points.take(at - 2, mode="clip")
         may = self._characters.have(at - 2, DIGIT) | one_of(last, _ROMAN)
-        before = points.take(at - 3, mode="clip")
-        may |= self._characters.have(at - 3, SPACE) | one_of(before, _OPENING) | (at < 3)
+        opening = points.take(at - 3, mode="clip")
+        may |= self._characters.have(at - 3, SPACE) | one_of(opening, _OPENING) | (at < 3)
         found[marked[may]] = True
         return found
 

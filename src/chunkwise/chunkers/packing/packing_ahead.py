@@ -37,26 +37,26 @@ class _ChunksAhead:
     low: int
     high: int
     """It was found for fresh text from `low` to before `high`."""
-    fresh: list[int]
+    fresh: memoryview
     """The places; none where it is not worth the while."""
-    within: list[int]
+    within: memoryview
     """The end of the stretch that each is taken to lie in."""
-    after: list[int]
+    after: memoryview
     """Where the next piece ends."""
-    deeper: list[int]
+    deeper: memoryview
     """The level that cuts the next piece where it is too large by itself; 0: it is not, or this is not known."""
-    earliest: list[int]
+    earliest: memoryview
     """Where the chunk before has to start in front of: else less is repeated."""
-    ends_before: list[int]
+    ends_before: memoryview
     """Where the chunk before has to end."""
-    starts: list[int]
-    stops: list[int]
-    sizes: list[int]
-    goes_on: list[int]
+    starts: memoryview
+    stops: memoryview
+    sizes: memoryview
+    goes_on: memoryview
     """Where the text behind it starts."""
-    following: list[int]
+    following: memoryview
     """The number of that place."""
-    fits: list[bool]
+    fits: memoryview
     """Whether the first try makes it; the others, and one behind the last, are looked at closely."""
 
     def number(self, fresh: int) -> int:
@@ -66,9 +66,8 @@ class _ChunksAhead:
 
 
 def _nothing_ahead(low: int, high: int) -> _ChunksAhead:
-    return _ChunksAhead(
-        low, max(high, low + 1), [], [], [], [0], [], [], [], [], [], [], [], [False]
-    )
+    none = np.zeros(1, dtype=np.int64).data
+    return _ChunksAhead(low, max(high, low + 1), none[:0], *[none] * 11)
 
 
 class _PackerAhead(Packer):
@@ -173,9 +172,9 @@ class _PackerAhead(Packer):
         following = places.searchsorted(goes_on)
         following[places.take(following, mode="clip") != goes_on] = len(places)
         return _ChunksAhead(
-            fresh, max(high, fresh + 1), places.tolist(), ends.tolist(), after.tolist(), deeper.tolist(),
-            earliest.tolist(), ends_before.tolist(), starts.tolist(), stops.tolist(), sizes.tolist(),
-            goes_on.tolist(), following.tolist(), [*fits.tolist(), False],
+            fresh, max(high, fresh + 1), places.data, ends.data, after.data, deeper.data, earliest.data,
+            ends_before.data, starts.data, stops.data, sizes.data, goes_on.data, following.data,
+            np.append(fits, False).data,
         )  # fmt: skip
 
     def _places(self, coarser: Sequence[ManyCuts], level: ManyCuts, low: int, high: int) -> Places:
