@@ -4,7 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chunkwise.chunkers import get_strategy, recursive
+from chunkwise.chunkers.packing import packing_ahead
 from chunkwise.chunkers.packing.cuts import NONE, CutLevel, NearCuts
+from chunkwise.chunkers.packing.packer import Packer
 from chunkwise.chunkers.recursive import SeparatorPositions, separator_cuts
 from chunkwise.core import Document
 from chunkwise.text.analyzed import Analyzed
@@ -117,3 +120,43 @@ class Counted(str):
     def find(self, wanted: str, start: int = 0, stop: int = 0) -> int:  # type: ignore[override]
         self.searched += max(stop - start, 0)
         return super().find(wanted, start, stop)
+
+
+FRAGMENTS = [
+    *PIECES, "Take these:\n\n- one\n", "1. Open it. 2. Close it. ", "3.  two spaces ", "```\nx\n```\n", "Note:\n```\n",
+    "in 2019. ", "some words more ", "(a) first (b) second ", "Short one. ", "x:\n\n|a|\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("format", ["markdown", "text", "table"])
+@pytest.mark.parametrize("tokenizer", ["characters", "o200k_base"])
+@settings(max_examples=examples(40), deadline=None)
+@given(
+    st.lists(st.sampled_from(FRAGMENTS), min_size=5, max_size=60).map("".join),
+    st.lists(st.tuples(st.integers(2, 60), st.integers(0, 20)), min_size=1, max_size=3),
+)
+def test_looking_ahead_makes_the_chunks_that_are_made_one_by_one(
+    tokenizer: str, format: str, text: str, sizes: list[tuple[int, int]]
+) -> None:
+    document = Document("x", text, format=format)
+
+    def spans(analyzed: Analyzed) -> list[tuple[int, int, int]]:
+        """Of several sizes one after the other, which share what is found in the text."""
+        return [
+            (chunk.start, chunk.end, chunk.token_count)
+            for size, overlap in sizes
+            for chunk in get_strategy(
+                "recursive", max_tokens=size, overlap=min(overlap, size - 1), tokenizer=tokenizer
+            ).chunks(analyzed)
+        ]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packing_ahead.NestedPacker, "pack", Packer.pack)
+        expected = spans(Analyzed(document))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recursive, "_SHORT", 0)
+        patch.setattr(packing_ahead, "_LONG_STRETCH", 0)
+        patch.setattr(packing_ahead, "_PIECES_A_CHUNK", 1000)
+        for ahead in (3, 1000):
+            patch.setattr(packing_ahead, "_CUTS_AHEAD", ahead)
+            assert spans(Analyzed(document)) == expected

@@ -14,11 +14,13 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import (
     ArrayCuts,
+    CellCuts,
     CutLevel,
     NearCuts,
+    PagedCuts,
     before_cut,
-    without_fragments,
 )
+from chunkwise.chunkers.packing.fragments import without_fragments
 from chunkwise.chunkers.packing.sized_chunker import SizedChunker
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
@@ -128,7 +130,7 @@ def separator_cuts(
     )
 
 
-_SHORT = 50_000
+_SHORT = 10_000
 """Characters of a text in which separators are sought one by one sooner than all at once."""
 
 
@@ -181,30 +183,41 @@ class RecursiveChunker(SizedChunker):
         return not self.regex
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
-        levels = without_fragments(document, self._levels(document))
-        packer = self.packer(document, levels, nested=True)
+        # Tokens before cuts: to find them takes most, and the less else is held.
+        document.measure(self.tokenizer).before(len(document.text))
+        separators = self.separators if isinstance(self.separators, str) else (*self.separators,)
+        levels = document.keep(
+            ("recursive", separators, self.regex), lambda: self._levels(document)
+        )
+        whole = document.keep(
+            ("whole", separators, self.regex), lambda: without_fragments(document, levels)
+        )
+        # A row of a CSV that is too large is cut between its cells; at last anything is cut anywhere.
+        cells = [CellCuts(document)] if document.document.format == "table" else []
+        packer = self.packer(document, [*whole, *cells, *levels], nested=True)
         return self.join_small_chunks(document, packer.pack(0, len(document.text)))
 
     def _levels(self, document: Analyzed) -> list[CutLevel]:
+        text, characters, graphemes = document.text, document.characters, document.graphemes
         if self.regex and not isinstance(self.separators, str):
             return [
-                ArrayCuts(partial(_matches, document, pattern))
+                ArrayCuts(partial(_matches, text, graphemes, pattern))
                 for pattern in self.separators
                 if pattern
             ]
-        places, text, graphemes = (
-            SeparatorPositions(document.characters),
-            document.text,
-            document.graphemes,
-        )
-        return [
-            # Long separators are found among the places of their first signs, which pays in a long text;
-            # a single sign is near wherever it is sought.
-            separator_cuts(places, level, graphemes)
-            if len(text) > _SHORT and any(len(separator) > 1 for separator in level)
-            else NearCuts(text, level, graphemes)
-            for level in self._lists(document)
+        lists = self._lists(document)
+        if len(text) <= _SHORT:
+            return [NearCuts(text, level, graphemes) for level in lists]
+        places = SeparatorPositions(characters)
+        levels = [
+            # Words are many, and few are asked about.
+            PagedCuts(partial(_signs, characters, graphemes, level))
+            if " " in level and max(map(len, level)) == 1
+            else separator_cuts(places, level, graphemes)
+            for level in lists
         ]
+        # Most texts have few of the separators, and each level is asked about all the time.
+        return [level for level in levels if isinstance(level, PagedCuts) or len(level.positions)]
 
     def _lists(self, document: Analyzed) -> tuple[Level, ...]:
         if not isinstance(self.separators, str):
@@ -216,10 +229,21 @@ class RecursiveChunker(SizedChunker):
         return separators_for(document.document.format, document.document.language)
 
 
-def _matches(document: Analyzed, pattern: str) -> NDArray[np.int64]:
+def _signs(
+    characters: CharacterArrays, graphemes: Graphemes, signs: Sequence[str], start: int, end: int
+) -> NDArray[np.int64]:
+    """Cuts from one position to before another, at separators of one character."""
+    found = []
+    for sign in signs:
+        shift = before_cut(sign)
+        found.append(characters.places(sign, max(start - shift, 0), end - shift) + shift)
+    return graphemes.keep(merge_sorted(*found))
+
+
+def _matches(text: str, graphemes: Graphemes, pattern: str) -> NDArray[np.int64]:
     """Cuts before white space and behind anything else a pattern matches, as for literal separators."""
     cuts = {
         match.start() if match.group()[:1].isspace() or not match.group() else match.end()
-        for match in re.finditer(pattern, document.text)
+        for match in re.finditer(pattern, text)
     }
-    return document.graphemes.keep(np.array(sorted(cuts), dtype=np.int64))
+    return graphemes.keep(np.array(sorted(cuts), dtype=np.int64))

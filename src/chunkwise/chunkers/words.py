@@ -10,7 +10,7 @@ from chunkwise.base import parameters
 from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import ArrayCuts
 from chunkwise.chunkers.packing.overlap import TokensBack, check_overlap
-from chunkwise.chunkers.packing.packer import FlatPacker
+from chunkwise.chunkers.packing.packing_ahead import FlatPacker
 from chunkwise.chunkers.packing.sized_chunker import LARGEST
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 from weakref import ref
 
 import numpy as np
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from tree_sitter import Tree
 
 
+_T = TypeVar("_T")
+
+
 class Analyzed:
     """A document with its tokens, sentences, blocks and sections as offset arrays, each made when first asked for."""
 
@@ -59,6 +62,7 @@ class Analyzed:
         self._parsing = parsing
         self._above = above
         self._measures: dict[str | int, TokenMeasure] = {}
+        self._kept: dict[Hashable, object] = {}
         self._trees: dict[str, tuple[Tree | None, bytes]] = {}
 
     @cached_property
@@ -123,6 +127,13 @@ class Analyzed:
         for name in set(vars(self)) & _CAN_BE_FOUND_AGAIN:
             del vars(self)[name]
         self._measures.clear()
+        self._kept.clear()
+
+    def keep(self, key: Hashable, find: Callable[[], _T]) -> _T:
+        """What a strategy finds in the text, found once whatever its sizes; not to hold on to this analysis."""
+        if key not in self._kept:
+            self._kept[key] = find()
+        return cast(_T, self._kept[key])
 
     @property
     def has_headings(self) -> bool:

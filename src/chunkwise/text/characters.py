@@ -252,6 +252,8 @@ class CharacterArrays:
         left = np.arange(len(found))
         for _ in range(_SHORT_GAP):
             left = left[(found[left] > 0) & self.have(found[left] - 1, SPACE)]
+            if not len(left):
+                return found
             found[left] -= 1
         left = left[(found[left] > 0) & self.have(found[left] - 1, SPACE)]
         if len(left):

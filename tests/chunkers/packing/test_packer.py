@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.chunkers import get_strategy
-from chunkwise.chunkers.packing import packer as packing
+from chunkwise.chunkers.packing import packing_ahead as packing
 from chunkwise.chunkers.packing.cuts import ArrayCuts, clause_levels, sentence_levels, word_level
 from chunkwise.chunkers.packing.overlap import TokensBack, overlap_from
-from chunkwise.chunkers.packing.packer import FlatPacker, NestedPacker, Packer
+from chunkwise.chunkers.packing.packer import Packer
+from chunkwise.chunkers.packing.packing_ahead import FlatPacker, NestedPacker
 from chunkwise.chunkers.packing.sized_chunker import SizedChunker
 from chunkwise.chunkers.structure import StructureChunker
 from chunkwise.core import Document, Piece
@@ -149,9 +150,8 @@ def test_flat_packer_makes_the_chunks_of_the_packer(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(packing, "_LONG_STRETCH", 0)
         patch.setattr(packing, "_PIECES_A_CHUNK", 1000)
-        for ahead, few in ((2, 0), (5, 100), (1000, 0)):
+        for ahead in (2, 5, 1000):
             patch.setattr(packing, "_CUTS_AHEAD", ahead)
-            patch.setattr(packing, "_FEW", few)
             assert packed(FlatPacker) == expected
 
 

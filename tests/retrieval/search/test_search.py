@@ -357,4 +357,4 @@ def test_a_retriever_that_is_named_asks_nothing_of_the_usual_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("chunkwise.retrieval.search.search.default_retriever", pytest.fail)
-    assert search(INDEX, "lamp", retriever="bm25", k=1)[0].text
+    assert search(INDEX, ["lamp"], retriever="bm25", k=1)[0][0].text

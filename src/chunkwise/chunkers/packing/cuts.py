@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
@@ -13,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.blocks.blocks import gaps_in_text, unfenced
+from chunkwise.text.blocks.blocks import unfenced
 from chunkwise.text.blocks.lines import Lines
 from chunkwise.text.characters import SPACE
 from chunkwise.text.graphemes import Graphemes
 from chunkwise.text.positions import merge_sorted, without
-from chunkwise.text.sentences.enumerations import may_be_item
 from chunkwise.text.tokens.measure import TokenMeasure
 
 NONE = -1
@@ -28,6 +28,8 @@ _REFUSED = 1000
 """So many separators at which nothing may be cut, and all that are left are found at once."""
 _PAGE = 1 << 14
 """Characters looked at together where cuts are sought as they are needed."""
+_MANY_A_PAGE = 8
+"""Places of a page that are sooner looked at together."""
 
 
 class CutLevel(Protocol):
@@ -46,7 +48,39 @@ def before_cut(separator: str) -> int:
     return 0 if separator[0].isspace() else len(separator.rstrip())
 
 
-class ArrayCuts:
+class ManyCuts(ABC):
+    """A level that is asked about many places at once."""
+
+    @abstractmethod
+    def last(self, low: int, high: int) -> int: ...
+    @abstractmethod
+    def first(self, low: int, high: int) -> int: ...
+    @abstractmethod
+    def within(self, low: int, high: int) -> NDArray[np.int64]:
+        """The sorted cuts from `low` to before `high`."""
+
+    def lasts(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """`last` between each of many lows and highs, which lie near each other."""
+        positions = self._around(lows, highs)
+        if not len(positions):
+            return np.full(len(lows), NONE, dtype=np.int64)
+        cuts = positions.take(positions.searchsorted(highs, "right") - 1, mode="clip")
+        return np.where((cuts > lows) & (cuts <= highs), cuts, NONE)
+
+    def firsts(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """`first` between each of many lows and highs, which lie near each other."""
+        positions = self._around(lows, highs)
+        if not len(positions):
+            return np.full(len(lows), NONE, dtype=np.int64)
+        cuts = positions.take(positions.searchsorted(lows, "right"), mode="clip")
+        return np.where((cuts > lows) & (cuts < highs), cuts, NONE)
+
+    def _around(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The cuts among which all of these places lie."""
+        return self.within(int(lows.min()), int(highs.max()) + 1) if len(lows) else lows
+
+
+class ArrayCuts(ManyCuts):
     """Sorted positions, found only when this level is reached."""
 
     def __init__(self, find: Callable[[], NDArray[np.int64]]) -> None:
@@ -73,18 +107,14 @@ class ArrayCuts:
         cut = self._plain[index] if index < len(self._plain) else high
         return cut if cut < high else NONE
 
-    def firsts(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """`first` between each of many lows and highs."""
-        return _firsts(self.positions, lows, highs)
+    def behind(self, low: int, number: int, high: int) -> int:
+        """The cut so many behind the first from `low` on; `high` where there is none before it."""
+        index = int(self.positions.searchsorted(low)) + number
+        return min(int(self.positions[index]), high) if index < len(self.positions) else high
 
-
-def _firsts(
-    positions: NDArray[np.int64], lows: NDArray[np.int64], highs: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    if not len(positions):
-        return np.full(len(lows), NONE, dtype=np.int64)
-    cuts = positions.take(positions.searchsorted(lows, "right"), mode="clip")
-    return np.where((cuts > lows) & (cuts < highs), cuts, NONE)
+    def within(self, low: int, high: int) -> NDArray[np.int64]:
+        first, behind = self.positions.searchsorted([low, high])
+        return self.positions[first:behind]
 
 
 class CellCuts(ArrayCuts):
@@ -119,7 +149,7 @@ class PartCuts:
         return self._part if high <= end else self._whole
 
 
-class PagedCuts:
+class PagedCuts(ManyCuts):
     """Cuts found a page of the text at a time, when it is asked about: few sentences are cut inside."""
 
     def __init__(self, find: Callable[[int, int], NDArray[np.int64]]) -> None:
@@ -150,16 +180,28 @@ class PagedCuts:
         self._clear = start, end
         return NONE
 
+    def within(self, low: int, high: int) -> NDArray[np.int64]:
+        numbers = range(max(low, 0) // _PAGE, (max(high, 1) - 1) // _PAGE + 1)
+        pages = [np.frombuffer(self._page(number), dtype=np.int64) for number in numbers]
+        found = np.concatenate(pages) if pages else np.zeros(0, dtype=np.int64)
+        first, behind = found.searchsorted([low, high])
+        return found[first:behind]
+
+    def lasts(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.int64]:
+        if not self._are_many(lows):
+            pairs = zip(lows.tolist(), highs.tolist(), strict=True)
+            return np.array([self.last(*pair) for pair in pairs], dtype=np.int64)
+        return super().lasts(lows, highs)
+
     def firsts(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """`first` between each of many lows and highs, which lie near each other."""
-        if not len(lows):
-            return lows
-        first = max(int(lows.min()), 0) // _PAGE
-        last = max(int(highs.max()) // _PAGE, first)
-        pages = [
-            np.frombuffer(self._page(number), dtype=np.int64) for number in range(first, last + 1)
-        ]
-        return _firsts(np.concatenate(pages), lows, highs)
+        if not self._are_many(lows):
+            pairs = zip(lows.tolist(), highs.tolist(), strict=True)
+            return np.array([self.first(*pair) for pair in pairs], dtype=np.int64)
+        return super().firsts(lows, highs)
+
+    def _are_many(self, places: NDArray[np.int64]) -> bool:
+        """Whether all pages from the first of these places to the last are worth finding."""
+        return len(places) > 0 and len(places) * _PAGE > _MANY_A_PAGE * int(np.ptp(places))
 
     def _page(self, number: int) -> array[int]:
         if number not in self._pages:
@@ -341,92 +383,6 @@ def lead_in_cuts(document: Analyzed, measure: TokenMeasure, limit: int) -> LeadI
     whole = measure.reaches(led, limit) >= end
     # A mark may join what a paragraph is indented by.
     return LeadInCuts(led[~fits & whole], document.graphemes.floors(sentence[fits | ~whole]))
-
-
-_BEHIND_NUMBER = re.compile(r"(?:^|[\s(（])(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.):]$")
-_LONGEST_NUMBER = 8
-_MOST_SKIPPED = 64
-
-
-class CutsWithoutFragments:
-    """The cuts of a level but those that would leave a lead-in, a fence or the number of an item alone."""
-
-    def __init__(self, level: CutLevel, fragments: Fragments) -> None:
-        self._level = level
-        self._bound = fragments.bound
-
-    def last(self, low: int, high: int) -> int:
-        cut = self._level.last(low, high)
-        for _ in range(_MOST_SKIPPED):
-            if cut == NONE or not (gap := self._bound(cut)):
-                return cut
-            cut = self._level.last(low, gap[0] - 1)
-        return NONE
-
-    def first(self, low: int, high: int) -> int:
-        cut = self._level.first(low, high)
-        for _ in range(_MOST_SKIPPED):
-            if cut == NONE or not (gap := self._bound(cut)):
-                return cut
-            cut = self._level.first(gap[1], high)
-        return NONE
-
-
-class Fragments:
-    """Places of a text at which a cut would leave a fragment."""
-
-    def __init__(self, document: Analyzed) -> None:
-        self._document = document
-        self._text = document.text
-        self._is_table = document.document.format == "table"
-
-    def bound(self, cut: int) -> tuple[int, int] | None:
-        """The white space around a cut, where what follows it goes with what precedes it."""
-        if self._is_table and (row := self._row(cut)):
-            return row
-        lows, highs = self._gaps
-        index = bisect_left(highs, cut)
-        if index < len(highs) and lows[index] <= cut:
-            return lows[index], highs[index]
-        text = self._text
-        # Enumerations are sought only in texts that are cut behind something like a number of one.
-        number = text[cut - 1] in ".):" and _BEHIND_NUMBER.search(
-            text, max(cut - _LONGEST_NUMBER, 0), cut
-        )
-        if number and (not number[1].isascii() or may_be_item(text, number[1], cut)):
-            texts = self._document.enumerations.texts
-            index = int(texts.searchsorted(cut))
-            if index < len(texts) and not text[cut : int(texts[index])].strip():
-                return cut, int(texts[index])
-        return None
-
-    def _row(self, cut: int) -> tuple[int, int] | None:
-        """The inside of the row of a CSV in which a cut falls, line breaks in its cells too."""
-        starts, ends = self._rows
-        index = bisect_left(starts, cut) - 1
-        return (starts[index] + 1, ends[index] - 1) if index >= 0 and cut < ends[index] else None
-
-    @cached_property
-    def _rows(self) -> tuple[list[int], list[int]]:
-        spans = self._document.blocks.spans("header", "row")
-        return spans[:, 0].tolist(), spans[:, 1].tolist()
-
-    @cached_property
-    def _gaps(self) -> tuple[list[int], list[int]]:
-        document = self._document
-        # Formats that declare their layout have it at hand; elsewhere finding it takes longer than cutting.
-        if document.document.format != "code" and document.document.blocks is None:
-            gaps = gaps_in_text(document.text)
-            return [low for low, _ in gaps], [high for _, high in gaps]
-        highs = document.characters.next_solid(document.fragment_starts)
-        return document.characters.behind_solid(highs).tolist(), highs.tolist()
-
-
-def without_fragments(document: Analyzed, levels: Sequence[CutLevel]) -> list[CutLevel]:
-    """The levels without cuts that leave fragments or cut rows, then between cells, then, at last, as they are."""
-    cells = [CellCuts(document)] if document.document.format == "table" else []
-    fragments = Fragments(document)
-    return [*(CutsWithoutFragments(level, fragments) for level in levels), *cells, *levels]
 
 
 def _behind(document: Analyzed, signs: str, start: int, end: int) -> NDArray[np.int64]:

@@ -11,7 +11,8 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import CutLevel
 from chunkwise.chunkers.packing.overlap import UNITS, check_overlap, overlap_from, overlap_tokens
-from chunkwise.chunkers.packing.packer import FlatPacker, NestedPacker, Packer
+from chunkwise.chunkers.packing.packer import Packer
+from chunkwise.chunkers.packing.packing_ahead import FlatPacker, NestedPacker
 from chunkwise.chunkers.packing.small_chunks import with_the_one_before
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed

@@ -464,8 +464,8 @@ def _chunk_tokens(
     """The tokens of each chunk's own text; a strategy may have counted by another tokenizer."""
     if counted:
         return np.array([chunk.token_count for chunk in chunks], np.int32)
-    count = analyzed.measure(tokenizer).count
-    return np.array([count(chunk.start, chunk.end) for chunk in chunks], np.int32)
+    start, end = _spans(chunks).T
+    return analyzed.measure(tokenizer).counts(start, end).astype(np.int32)
 
 
 def _with_contexts(own: TermCounts, contexts: Sequence[str], language: str) -> TermCounts:

@@ -15,6 +15,8 @@ from chunkwise.text.tokens.tokenizers import CharacterTokenizer, Tokenizer, Word
 
 _LOOK = 64
 """How far from a span's edge a restart is sought; without one the whole span is counted."""
+_NEAR = 8
+"""How far it is sought first."""
 _ALIKE = 8
 """Texts of whole spans whose counts are remembered."""
 _HEADS = 1 << 13
@@ -25,6 +27,8 @@ _LONG = 1 << 20
 
 _AT_ONCE = 1 << 15
 """Places that are looked at together."""
+_CUTS = 1 << 16
+"""Cuts about which something is remembered: a sweep cuts at the same places again and again."""
 _POINT_BITS = 21
 _POINT = (1 << _POINT_BITS) - 1
 
@@ -45,6 +49,8 @@ class TokenMeasure:
         self._asked = self._answer = 0
         self._counted = (-1, -1, 0)
         self._clean = -1
+        self._known_pairs: dict[int, bool] = {}
+        self._known_excesses: dict[bool, dict[int, tuple[int, int]]] = {True: {}, False: {}}
 
     @cached_property
     def _count_text(self) -> Callable[[str], int]:
@@ -154,49 +160,50 @@ class TokenMeasure:
 
     def counts(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
         """`count` of each of many spans."""
-        sizes = self.befores(ends) - self.befores(starts)
         # Between two clean cuts it is a difference; the others have words at their edges to be counted.
-        clean, clean_ends = self._are_clean(starts), self._are_clean(ends)
-        left = np.flatnonzero(~(clean & clean_ends))
-        if len(left):
-            clean, clean_ends = clean[left], clean_ends[left]
-            sizes[left] = self._counts_with_edges(starts[left], ends[left], clean, clean_ends)
+        cuts = np.concatenate((starts, ends))
+        before, unclean = self.befores(cuts), ~self._are_clean(cuts)
+        sizes = before[len(starts) :] - before[: len(starts)]
+        inner = starts.copy(), ends.copy()
+        for edge, at, opens in zip(inner, np.split(unclean, 2), (True, False), strict=True):
+            if at.any():
+                excess, edge[at] = self._excesses(edge[at], opens)
+                sizes[at] += excess
+        # Without a restart nearby, or with none between the two, it is counted by itself.
+        for number in np.flatnonzero((inner[0] > inner[1]) | (inner[1] < 0)).tolist():
+            sizes[number] = self.count(int(starts[number]), int(ends[number]))
         return sizes
 
-    def _counts_with_edges(
-        self,
-        starts: NDArray[np.int64],
-        ends: NDArray[np.int64],
-        clean: NDArray[np.bool_],
-        clean_ends: NDArray[np.bool_],
-    ) -> NDArray[np.int64]:
-        """Of spans that start or end inside a token: what is between two restarts, and the words outside of them."""
-        text, count_edge = self.text, self._count_edge
-        spans = list(zip(starts.tolist(), ends.tolist(), strict=True))
+    def _excesses(
+        self, cuts: NDArray[np.int64], opens: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """By how many a span has more tokens for beginning inside of one at each of these cuts, or for ending there.
+
+        And the restart near each up to which this holds: out of reach of any span where there is none.
+        """
+        text, places, known = self.text, cuts.tolist(), self._known_excesses[opens]
+        nowhere = len(text) + 1 if opens else -1
         if self.tokenizer.restart is None:
-            return np.array([self.count(*span) for span in spans], dtype=np.int64)
-        inner, edges, whole = [], [], []
-        flags = zip(clean.tolist(), clean_ends.tolist(), strict=True)
-        for number, ((start, end), (is_clean, is_clean_end)) in enumerate(
-            zip(spans, flags, strict=True)
-        ):
-            head = start if is_clean else self._restart_behind(start, end)
-            tail = -1 if head < 0 else end if is_clean_end else self._restart_before(head, end)
-            edge = 0
-            if tail < 0:
-                whole.append(number)
-            else:
-                edge += count_edge(text[start:head]) if head > start else 0
-                edge += count_edge(text[tail:end]) if tail < end else 0
-            inner.append((head, tail))
-            edges.append(edge)
-        head_tokens, tail_tokens = self.befores(np.array(inner, dtype=np.int64).T.ravel()).reshape(
-            2, -1
-        )
-        sizes = tail_tokens - head_tokens + np.array(edges, dtype=np.int64)
-        for number in whole:
-            sizes[number] = self.count(*spans[number])
-        return sizes
+            return np.zeros_like(cuts), np.full_like(cuts, nowhere)
+        if len(known) > _CUTS:
+            known.clear()
+        new = [at for at in places if at not in known]
+        if new:
+            near = [
+                self._restart_behind(at, len(text)) if opens else self._last_restart(0, at)
+                for at in new
+            ]
+            near = [nowhere if at < 0 else at for at in near]
+            low, high = (new, near) if opens else (near, new)
+            own = [
+                0 if nowhere in span else self._count_edge(text[slice(*span)])
+                for span in zip(low, high, strict=True)
+            ]
+            first, last = self.befores(np.array([low, high], dtype=np.int64).ravel()).reshape(2, -1)
+            excess = (np.array(own) - (last - first)).tolist()
+            known.update(zip(new, zip(excess, near, strict=True), strict=True))
+        more, inner = zip(*map(known.__getitem__, places), strict=True)
+        return np.array(more, dtype=np.int64), np.array(inner, dtype=np.int64)
 
     def _are_clean(self, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Of each whether it is an end of the text, or `_is_clean`."""
@@ -212,10 +219,7 @@ class TokenMeasure:
                 some = positions[low : low + _AT_ONCE]
                 pairs = points.take(some - 1, mode="clip").astype(np.int64) << _POINT_BITS
                 pairs |= points.take(some, mode="clip")
-                known = np.unique(pairs)
-                texts = (chr(pair >> _POINT_BITS) + chr(pair & _POINT) for pair in known.tolist())
-                restarts = np.array([match(pair, 1) is not None for pair in texts])
-                found[low : low + len(some)] = restarts.take(known.searchsorted(pairs))
+                found[low : low + len(some)] = self._restart_between(pairs.tolist())
             found[(positions == 0) | (positions == size)] = True
         else:
             found[:] = [
@@ -229,6 +233,16 @@ class TokenMeasure:
             left = left[self.befores(at + 1) > self.befores(at)]
             found[left] = [seam(text, at) is not None for at in positions[left].tolist()]
         return found
+
+    def _restart_between(self, pairs: list[int]) -> list[bool]:
+        """Of two characters in one number each whether the tokenizer restarts between them."""
+        assert self.tokenizer.restart is not None
+        known, match = self._known_pairs, self.tokenizer.restart.match
+        if len(known) > _CUTS:
+            known.clear()
+        for pair in set(pairs).difference(known):
+            known[pair] = match(chr(pair >> _POINT_BITS) + chr(pair & _POINT), 1) is not None
+        return list(map(known.__getitem__, pairs))
 
     def _count(self, start: int, end: int) -> int:
         if self.tokenizer.restart is None:
@@ -271,16 +285,22 @@ class TokenMeasure:
 
     def _restart_before(self, start: int, end: int) -> int:
         """The end if it is a clean cut, else a restart soon before it, or -1."""
+        return end if self._is_clean(end) else self._last_restart(start, end)
+
+    def _last_restart(self, start: int, end: int) -> int:
+        """A restart soon before the end, or -1."""
         assert self.tokenizer.restart is not None
-        if self._is_clean(end):
-            return end
         low = max(start, end - _LOOK)
         space = self.text.rfind(" ", low, end)
         if space >= 0 and self.tokenizer.restart.match(self.text, space):
             return space
         last = -1
-        for match in self.tokenizer.restart.finditer(self.text, low, end):
-            last = match.start()
+        # Most are near, and where every other sign is one, there are many.
+        for near in (max(low, end - _NEAR), low):
+            for match in self.tokenizer.restart.finditer(self.text, near, end):
+                last = match.start()
+            if last >= 0:
+                break
         return last
 
 
