@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from chunkwise.base.wording import score
-
 if TYPE_CHECKING:
     from chunkwise.evaluation.gate import Gate
     from chunkwise.evaluation.results import Results
@@ -207,6 +205,7 @@ def _write_baseline(run: object, base: Path, config: pytest.Config) -> None:
 
 def _words(found: Gate, test: str) -> list[str]:
     """One line a metric, and the questions that broke; texts made harmless, as on any terminal of ours."""
+    from chunkwise.base.wording import score
     from chunkwise.evaluation.gate import NO_SCORES, check_words
     from chunkwise.report.sanitize import one_line
 

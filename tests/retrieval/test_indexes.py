@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -353,3 +354,13 @@ def test_short_documents_are_read_by_the_model_together() -> None:
     assert sum(steps) == sum(len(each.text) for each in documents)
     alone = chunkwise.index(documents[5:6], embedder=Tiny())
     assert (made.source.chunk_vectors([5]) == alone.source.chunk_vectors([0])).all()
+
+
+def test_a_filter_by_a_name_that_no_document_has_is_told() -> None:
+    made = chunkwise.index([Document("a.md", "The lamp is lit at dusk.")], vectors="none")
+    with pytest.warns(UserWarning, match=r"no document is 'docs/\*'; ids are as in 'a.md'"):
+        assert made.search("lamp", only=Filter(documents="docs/*")) == []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert made.search("lamp", only=Filter(documents="*.md"))
+        assert made.search("nothing like it", only=Filter(documents="*.md")) is not None

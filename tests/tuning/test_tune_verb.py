@@ -56,6 +56,13 @@ def test_documents_and_questions_that_are_there_already() -> None:
     assert tuned.sweep.chosen
     assert tuned.recommendation is not None
     assert tuned.recommendation.vectors == "none"
+    assert "index.search(" in tuned.code()
+    assert "from chunkwise.langchain import" in tuned.code("LangChain")
+    with pytest.raises(InvalidParameter, match="use is 'Java'; allowed: Command line, Python"):
+        tuned.code("Java")
+    assert all(
+        0 <= each.expected <= 1 for each in tuned.sweep.standings if each.expected is not None
+    )
     assert {each.configuration.key for each in seen} == {
         each.configuration.key for each in tuned.sweep.outcomes
     }
@@ -122,6 +129,8 @@ def test_a_model_of_ones_own() -> None:
 
 def test_without_questions_nothing_is_recommended() -> None:
     tuned = chunkwise.tune(DOCUMENTS, embedder="")
+    with pytest.raises(InvalidParameter, match="there is no code"):
+        tuned.code()
     assert tuned.recommendation is None
     assert "Nothing can be recommended" in str(tuned)
     assert "Nothing can be recommended" in tuned._repr_html_()

@@ -130,6 +130,8 @@ def build(cls: Callable[..., Any], name: str, given: Mapping[str, object]) -> An
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
+_OF_STRATEGIES = ("chunk_size", "chunk_overlap", "max_tokens", "overlap")
+"""Parameters of strategies that people give to a verb: no name of the verb's own is meant."""
 _ELSEWHERE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         **dict.fromkeys(("top_k", "topk", "n_results", "similarity_top_k", "limit", "n"), ("k",)),
@@ -214,6 +216,8 @@ def _unknown_keyword(
     strategy = signature.parameters.get("strategy")
     if strategy is None:
         return did_you_mean(unknown, known, listed)
+    if unknown in _OF_STRATEGIES:
+        known = []
     named = given.get("strategy", strategy.default)
     written = named.partition("(")[0] if isinstance(named, str) else "structure"
     written = f"{written}({unknown}={shown(value)})"

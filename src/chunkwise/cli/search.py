@@ -250,12 +250,11 @@ def _filter(options: IndexSearchOptions) -> Filter:
 
 def _check_documents(index: Index, only: Filter) -> None:
     """A name that fits nothing is a slip more often than a wish."""
+    from chunkwise.retrieval.filters import no_such_document
+
     ids = index.source.ids() if only.documents else []
     if only.documents and not any(map(only.takes_document, ids)):
-        raise InvalidParameter(
-            f"no document is {' or '.join(map(repr, only.documents))}; ids are as in {ids[0]!r}, "
-            "patterns as in '*.md'"
-        )
+        raise InvalidParameter(no_such_document(only, ids))
     if only.level and not getattr(index.source, "has_summaries", False):
         raise InvalidParameter(
             f"level is {only.level}, and the index has no summaries; leave it out, or make one that has: "

@@ -173,7 +173,9 @@ class Comparison:
         """What each run is, and which verdicts there are."""
         runs = ", ".join(f"{run.name}: {run.label}" for run in self.runs)
         said = Counter(each.verdict for one in self.contrasts for each in one.metrics.values())
-        told = ", ".join(f"{verdict} by {count}" for verdict, count in said.most_common())
+        told = ", ".join(
+            f"{verdict} by {counted(count, 'metric')}" for verdict, count in said.most_common()
+        )
         return f"<Comparison {runs}; {told or 'nothing in common'}>"
 
     def _repr_html_(self) -> str:

@@ -36,7 +36,7 @@ from chunkwise.mcp_server.tool import (
 )
 from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.retrieval import Index
-from chunkwise.retrieval.filters import Filter
+from chunkwise.retrieval.filters import Filter, no_such_document
 from chunkwise.retrieval.search.unmatched_words import unmatched_told, unmatched_words
 from chunkwise.studio.documents import requested_strategy
 
@@ -150,12 +150,7 @@ def _check_documents(index: Index, only: Filter) -> None:
         return
     ids = index.source.ids()
     if not any(map(only.takes_document, ids)):
-        known = (
-            f"ids are as in {shown_id(ids[0])!r}, patterns as in '*.md'"
-            if ids
-            else "there are none"
-        )
-        raise InvalidParameter(f"no document is {' or '.join(map(repr, only.documents))}; {known}")
+        raise InvalidParameter(no_such_document(only, [*map(shown_id, ids[:1])]))
 
 
 def _nothing(index: Index, query: str) -> str:

@@ -105,6 +105,12 @@ def _is_whole(value: object) -> bool:
 EVERYTHING = Filter()
 
 
+def no_such_document(only: Filter, ids: Sequence[str]) -> str:
+    """What is said of a filter by names that none of these documents has."""
+    known = f"ids are as in {ids[0]!r}, patterns as in '*.md'" if ids else "there are none"
+    return f"no document is {' or '.join(map(repr, only.documents))}; {known}"
+
+
 RowKind = Literal["chunk", "atom"]
 
 

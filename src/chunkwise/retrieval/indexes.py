@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import overload
 
 from chunkwise.base.deprecation import grouped, renamed, warn_renamed
-from chunkwise.base.errors import InvalidParameter, UnreadableDocument
+from chunkwise.base.errors import InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.object_store import address_of
 from chunkwise.base.parameters import takes
 from chunkwise.base.wording import counted
@@ -41,7 +41,7 @@ from chunkwise.retrieval.export import (
     chunked_documents,
     export_chunks,
 )
-from chunkwise.retrieval.filters import EVERYTHING, Filter
+from chunkwise.retrieval.filters import EVERYTHING, Filter, no_such_document
 from chunkwise.retrieval.indexing.lazy_models import (
     LazyEmbedder,
     LazyNameFinder,
@@ -161,6 +161,10 @@ class Index:
             neighbours=neighbours, mmr=mmr, reranker=reranker, tokenizer=tokenizer, embedder=self._embedder,
             token_encoder=self._token_encoder,
         )  # fmt: skip
+        if only.documents and not any(found):
+            ids = self.source.ids()
+            if not any(map(only.takes_document, ids)):
+                warn_user(no_such_document(only, ids))
         return found[0] if isinstance(queries, str) else found
 
     @takes(options=LoadOptions)

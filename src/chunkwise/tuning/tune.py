@@ -6,11 +6,11 @@ import importlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from chunkwise.base.atomic_files import scratch_folder
 from chunkwise.base.deprecation import grouped, renamed, warn_renamed
@@ -42,7 +42,11 @@ from chunkwise.tuning.plan.prepare import (
     sweep_of_pipeline,
 )
 from chunkwise.tuning.plan.sweep_budget import sweep_embedder
-from chunkwise.tuning.recommendation_file_and_code import Recommendation, recommendation_of
+from chunkwise.tuning.recommendation_file_and_code import (
+    Recommendation,
+    recommendation_of,
+    snippets,
+)
 from chunkwise.tuning.run.race_and_finalists import (
     Race,
     best_chunkings,
@@ -252,6 +256,20 @@ class TuneResult:
         """The old name of `sweep`."""
         warn_renamed("TuneResult.tuning", "sweep")
         return self.sweep
+
+    def code(self, use: str = "Python") -> str:
+        """What uses the recommendation: for Python, LangChain, LlamaIndex, or as commands ("Command line")."""
+        if self.recommendation is None or self.recommendation.is_pipeline:
+            raise InvalidParameter(
+                "there is no code: no strategy and retriever of ours is recommended"
+            )
+        plan = cast(Mapping[str, Any], self.sweep.plan["sweep"])
+        found = snippets(
+            self.recommendation, plan["documents"] or ("documents/",), reading=plan["reading"]
+        )
+        if use not in found:
+            raise InvalidParameter(f"use is {use!r}; allowed: {', '.join(found)}")
+        return found[use]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; `sweep` as in the file `results.json` of a sweep."""

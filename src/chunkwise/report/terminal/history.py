@@ -225,7 +225,7 @@ def render_run_difference(view: RunDifferenceView, console: Console) -> None:
         line(console, "nothing: the same documents, questions, settings and versions")
     for name, change in (("documents", changes.documents), ("questions", changes.questions)):
         if change is None:
-            line(console, f"{name}: others; which, is not known")
+            line(console, f"{name}: other ones; which is not known, as a run was kept without them")
         elif change:
             line(console, f"{name} {change.words}: {_named(change)}")
     for value in (*changes.settings, *changes.versions):

@@ -16,6 +16,7 @@ from chunkwise.core import Document, Query
 from chunkwise.evaluation.comparison_result import NO_DIFFERENCE
 from chunkwise.evaluation.cost import cost_amount, running_cost
 from chunkwise.evaluation.results import Figure, Json
+from chunkwise.metrics.registry import metric_of
 from chunkwise.records.json import json_text
 from chunkwise.stats.intervals import Interval, intervals, mean
 from chunkwise.stats.paired import Ties, detectable, holm, holm_shares, paired_differences, ties
@@ -122,9 +123,17 @@ class RankedStanding(NamedTuple):
 
 
 def ranked_standings(
-    score_table: ScoreTable, ties: Ties, queries: Sequence[Query], expected: Means
+    score_table: ScoreTable,
+    ties: Ties,
+    queries: Sequence[Query],
+    expected: Means,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> list[RankedStanding]:
-    """The best on validation first; what has vectors of its own stands behind the same with late ones."""
+    """The best on validation first; what has vectors of its own stands behind the same with late ones.
+
+    A shrunk mean may lie beyond the best score there can be: it is shown within the `bounds` of the objective.
+    """
+    low, high = bounds
     validation = _figures(score_table, VALIDATION, queries)
     test = _figures(score_table, TEST, queries) if TEST in score_table.splits else None
     entrants = {column: at for at, column in enumerate(score_table.entrants)}
@@ -141,7 +150,9 @@ def ranked_standings(
             best_share=0.0 if at is None else ties.best_share[at],
             pareto=at is not None and efficient[at],
             aside=score_table.aside.get(column, ""),
-            expected=None if at is None else score_table.sign * float(expected[at]) + 0.0,
+            expected=None
+            if at is None
+            else min(max(score_table.sign * float(expected[at]), low), high) + 0.0,
         )
         found.append(RankedStanding(column, standing))
     return _ordered(score_table, found)
@@ -372,7 +383,10 @@ def choose(
     assert tied is not None  # every entrant has a score on these questions
     expected = _expectation(score_table, sweep)
     chosen = recommended_column(score_table, expected.means)
-    ranked = ranked_standings(score_table, tied, queries, expected.means)
+    objective = metric_of(sweep.objective)
+    ranked = ranked_standings(
+        score_table, tied, queries, expected.means, *([objective.bounds] if objective else [])
+    )
     standings = tuple(each.standing for each in ranked)
     left_out = None if len(score_table.test) else left_out_scores(score_table, sweep)
     nested = None if left_out is None else _nested(score_table, left_out)
