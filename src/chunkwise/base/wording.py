@@ -207,9 +207,7 @@ def p_words(p: float | None) -> str:
     return f"p < {shown[1:]}" if shown[0] == "<" else f"p = {shown}"
 
 
-def interval(
-    low: float | None, high: float | None, worded: Callable[[float], str] = score
-) -> str:
+def interval(low: float | None, high: float | None, worded: Callable[[float], str] = score) -> str:
     """Of scores, or of what `worded` is for; empty where there is none."""
     return "" if low is None or high is None else between(worded(low), worded(high))
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import counted, percent, thousands
+from chunkwise.base.wording import counted, one_or_many, percent, thousands
 from chunkwise.core import Query
 from chunkwise.stats.intervals import ScoreMatrix, mean
 from chunkwise.tuning.sweep import budget_of
@@ -145,7 +145,7 @@ def fits_nearly_all(objective: str, tokens: float) -> str:
         else "more documents are needed to choose by"
     )
     return (
-        f"{counted(budget, 'token')} are {percent(share)} of these documents: "
+        f"{counted(budget, 'token')} {one_or_many(budget, 'is', 'are')} {percent(share)} of these documents: "
         f"{'nearly everything' if share >= 0.6 else 'much'} is found, whatever is chosen; {advice}"
     )
 

