@@ -241,7 +241,8 @@ def _score(metric: Metric, value: Value) -> Score:
     if math.isnan(number):
         return Score(None, f"{metric.name} gave NaN")
     if not low - 1e-9 <= number <= high + 1e-9:
+        gave = beside_limit(number, low if number < low else high)
         raise ChunkwiseError(
-            f"{metric.name} gave {beside_limit(number, low if number < low else high)}; it is from {as_set(low)} to {as_set(high)}"
+            f"{metric.name} gave {gave}; it is from {as_set(low)} to {as_set(high)}"
         )
     return Score(number)

@@ -120,8 +120,8 @@ def _of_the_choice(findings: Findings) -> Iterator[str]:
         needed = findings.ties.needed
         more = f"; about {thousands(needed)} would separate the first two" if needed else ""
         yield (
-            f"{thousands(findings.tied)} of {counted(entrants, 'configuration')} that may be chosen cannot be told apart on "
-            f"{counted(findings.ties.questions, 'question')}{more}."
+            f"{thousands(findings.tied)} of {counted(entrants, 'configuration')} that may be chosen cannot be told "
+            f"apart on {counted(findings.ties.questions, 'question')}{more}."
         )
     level = [each.baseline for each in findings.against if each.words == NO_DIFFERENCE]
     on = "on questions that had no part in it" if findings.nested else "on the test questions"
