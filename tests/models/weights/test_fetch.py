@@ -778,7 +778,7 @@ def test_damaged_weights_are_called_so_and_not_only_that_they_cannot_be_fetched(
     path.write_bytes(bytes_of())
     with pytest.raises(ChunkwiseError) as told:
         ensure(THINGS, str(tmp_path / "nowhere"))
-    assert str(told.value).startswith(f"{path} is damaged: its {len(bytes_of()):,} bytes")
+    assert str(told.value).startswith(f"{path} is damaged: it has {len(bytes_of()):,} bytes")
     assert f"chunkwise models get {THINGS.name}" in str(told.value)
 
 
