@@ -308,7 +308,9 @@ def test_a_broken_strategy_of_ones_own_does_not_stop_the_others(tmp_path):
 
 def test_a_slip_that_makes_millions_is_an_error():
     grid = _grid("sentences", max_tokens=range(1, 1000), min_tokens=range(1000))
-    with pytest.raises(InvalidParameter, match=r"999,000 combinations.*at most 100,000 are allowed"):
+    with pytest.raises(
+        InvalidParameter, match=r"999,000 combinations.*at most 100,000 are allowed"
+    ):
         plan_sweep(_sweep([grid]))
 
 
