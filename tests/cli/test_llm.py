@@ -277,5 +277,5 @@ def test_what_was_spent_in_words(capsys: pytest.CaptureFixture[str]) -> None:
         "language model: 2 calls; 1 answered from earlier runs; about 1,000 tokens read, 50 written; "
         "about $0.25; 1 without a usable answer\n"
     )
-    assert "price that is not known" in spent_words(LlmUsage(1, 0, 0, 5, 5, None))
+    assert "price not known" in spent_words(LlmUsage(1, 0, 0, 5, 5, None))
     assert spent_words(LlmUsage(kept=2)) == "language model: 0 calls; 2 answered from earlier runs"

@@ -623,7 +623,7 @@ def test_leaders_that_may_be_chosen_come_first_by_what_is_shown() -> None:
     figures = [float(figure) for _, figure in rows[:10]]
     assert figures == sorted(figures, reverse=True)
     assert "own vectors" not in shown.getvalue().split("Leaders")[1].split("To be kept")[0]
-    assert "in the report: 3 more that may be chosen and 1 that are listed only" in shown.getvalue()
+    assert "in the report: 3 more that may be chosen and 1 listed only" in shown.getvalue()
     assert "that may be chosen" in found.sentence
 
 

@@ -85,7 +85,7 @@ def test_presumed_and_disputed_passages_are_said_to_be_so() -> None:
     ("cost", "words"),
     [
         (Cost(500, 123_456, 2_000, 0.1234, 3.26), "500 calls, 123k tokens read, 2,000 written, $0.12, 3.3 minutes"),
-        (Cost(1, 10, 1, None, 600), "1 call, 10 tokens read, 1 written, at a price that is not known, 10.0 hours"),
+        (Cost(1, 10, 1, None, 600), "1 call, 10 tokens read, 1 written, price not known, 10.0 hours"),
         (Cost(1, 10, 1, 0.00234), "1 call, 10 tokens read, 1 written, $0.0023"),
         (Cost(minutes=0.01), "no money, a few seconds"),
     ],

@@ -157,7 +157,7 @@ def test_the_context_is_that_of_the_objective(tuning: SweepResult, html: str) ->
 
 def test_what_the_rows_of_the_leaders_are(tuning: SweepResult, html: str) -> None:
     told = plain(part(html, "leaders"))
-    assert "158 configurations that may be chosen, and 1 that are listed only" in told
+    assert "158 configurations that may be chosen, and 1 listed only" in told
 
 
 @pytest.mark.unwatched

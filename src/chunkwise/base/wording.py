@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 
@@ -77,7 +77,8 @@ def counted(count: float, noun: str) -> str:
 
 def counted_short(count: float, noun: str) -> str:
     """ "1 token", "123k tokens": where nobody needs every digit."""
-    return f"{short_number(count)} {plural(count, noun)}"
+    shown = short_number(count)
+    return f"{shown} {noun if shown == '1' else plural(2, noun)}"
 
 
 def from_to(start: int, end: int) -> str:
@@ -132,13 +133,22 @@ def two_digits(value: float) -> str:
 
 def as_set(value: float) -> str:
     """A limit, a margin or a time that somebody set, as it was set: "0.8", "30", "1,000"."""
-    return f"{value:,.10g}"
+    # Ten digits hide that 0.1 + 0.2 is not quite 0.3; whole numbers have all of theirs.
+    return f"{value:,.0f}" if abs(value) >= 1e10 else f"{Decimal(f'{value:.10g}'):,f}"
+
+
+def beside_limit(value: float, limit: float) -> str:
+    """What went past a limit, with as many digits as tell it from that: "0.10004" beside "0.1"."""
+    least = max(3, len(f"{abs(value):.0f}"))
+    shown = [f"{value:.{digits}g}" for digits in range(least, 18)] or [f"{value:.0f}"]
+    told = next((each for each in shown if float(each) != limit), shown[-1])
+    return f"{Decimal(told):,f}"
 
 
 def target(value: float) -> str:
-    """The level a metric is held to: "0.70", or as many digits as it was set with."""
+    """The level a metric is held to: "0.70", or as many digits as it was set with; "30" is no share."""
     shown = as_set(value)
-    return shown if len(shown) > len("0.70") else two_digits(value)
+    return two_digits(value) if abs(value) < 1 and len(shown) <= len("0.70") else shown
 
 
 def times(value: float) -> str:
@@ -197,16 +207,22 @@ def p_words(p: float | None) -> str:
     return f"p < {shown[1:]}" if shown[0] == "<" else f"p = {shown}"
 
 
-def interval(low: float | None, high: float | None) -> str:
-    """Of scores; empty where there is none."""
-    return "" if low is None or high is None else between(f"{low:.3f}", f"{high:.3f}")
+def interval(low: float | None, high: float | None, worded: Callable[[float], str] = score) -> str:
+    """Of scores, or of what `worded` is for; empty where there is none."""
+    return "" if low is None or high is None else between(worded(low), worded(high))
 
 
-def with_interval(mean: float | None, low: float | None, high: float | None) -> str:
+def with_interval(
+    mean: float | None,
+    low: float | None,
+    high: float | None,
+    worded: Callable[[float], str] = score,
+) -> str:
     """A mean with its interval, as sentences say them: "0.812 (0.790 to 0.834)"."""
     if mean is None:
         return "not known"
-    return f"{mean:.3f}" if low is None or high is None else f"{mean:.3f} ({low:.3f} to {high:.3f})"
+    told = worded(mean)
+    return told if low is None or high is None else f"{told} ({worded(low)} to {worded(high)})"
 
 
 def points_between(low: float, high: float, *, plus: bool = True) -> str:

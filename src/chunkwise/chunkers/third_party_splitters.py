@@ -115,10 +115,11 @@ class OtherSplitter:
         places = _located(found, document.document, self._overlap)
         lost = [each.text for each, place in zip(found, places, strict=True) if place is None]
         if lost:
+            they = one_or_many(len(lost), "it has", "they have")
             warn_user(
                 f"{self.library}:{self.splitter} gave {counted(len(found), 'text')} for {document.document.id}, and "
                 f"{thousands(len(lost))} of them {one_or_many(len(lost), 'stands', 'stand')} nowhere in it, "
-                f"as {lost[0][:60]!r}: left out, since they have no place"
+                f"as {lost[0][:60]!r}: left out, since {they} no place"
             )
         return [Piece(*place) for place in sorted({each for each in places if each is not None})]
 

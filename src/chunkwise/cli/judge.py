@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
-from chunkwise.base.wording import counted, thousands
+from chunkwise.base.wording import counted, one_or_many, thousands
 from chunkwise.cli.dataclass_options import (
     CommandGroup,
     RealRange,
@@ -215,8 +215,12 @@ def _pairs(options: CalibrateOptions) -> tuple[KnownPairs, list[Document], bool]
             seed=options.seed, strategy=options.strategy,
         )  # fmt: skip
     if len(pairs) < options.count and not options.quiet:
-        known = counted(len(pairs), "passage")
-        say(f"only {known} can be had; {thousands(options.count)} were asked for, so all are used")
+        are = one_or_many(len(pairs), "is", "are")
+        were = one_or_many(options.count, "was", "were")
+        say(
+            f"there {are} only {counted(len(pairs), 'passage')}; {thousands(options.count)} {were} asked for, "
+            "so all are used"
+        )
     return pairs, documents, left_out.any
 
 

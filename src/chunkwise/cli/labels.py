@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chunkwise.base.wording import as_set, counted, from_to, percent, thousands, with_interval
+from chunkwise.base.wording import (
+    counted,
+    from_to,
+    one_or_many,
+    percent,
+    seconds_taken,
+    thousands,
+    two_digits,
+    with_interval,
+)
 from chunkwise.cli.dataclass_options import CommandGroup, argument, dataclass_command, option
 from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say
@@ -143,9 +152,9 @@ def import_(options: LabelsImportOptions) -> None:
         print_json({"labels": all_of_them, "new": new, "place": store.place})
     else:
         known = all_of_them - new
-        say(
-            f"{counted(new, 'new label')} in {store.place}{f', {thousands(known)} were there already' if known else ''}"
-        )
+        were = one_or_many(known, "was", "were")
+        there = f", {thousands(known)} {were} there already" if known else ""
+        say(f"{counted(new, 'new label')} in {store.place}{there}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +180,7 @@ def agreement(options: AgreementOptions) -> None:
         f"{thousands(found.unjudged)} of {counted(found.pooled, 'pooled passage')} not judged"
     )
     for each in found.people:
-        speed = "" if each.seconds is None else f", {as_set(each.seconds)} s a label"
+        speed = "" if each.seconds is None else f", {seconds_taken(each.seconds)} a label"
         click.echo(
             one_line(
                 f"{each.who}  {counted(each.questions, 'question')}, {counted(each.labels, 'label')}{speed}"
@@ -200,7 +209,7 @@ def agreement(options: AgreementOptions) -> None:
 
 
 def _interval(found: Interval | None) -> str:
-    return "cannot be told" if found is None else with_interval(*found)
+    return "cannot be told" if found is None else with_interval(*found, two_digits)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ import click
 
 from chunkwise.base.atomic_files import shown_path
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import as_set, counted, one_or_many, thousands
+from chunkwise.base.wording import as_set, beside_limit, counted, one_or_many, thousands
 from chunkwise.cli.dataclass_options import RealRange, dataclass_command, option
 from chunkwise.cli.exit_status import FAILED, settled
 from chunkwise.cli.keep_run import KeepOptions, RunKeeper
@@ -238,7 +238,7 @@ def _exit(tally: CutTally, at_most: float | None, skipped: int) -> None:
         have = one_or_many(tally.with_issues, "has", "have")
         say(
             f"{thousands(tally.with_issues)} of {counted(tally.chunks, 'chunk')} {have} a boundary issue, "
-            f"a share of {as_set(round(tally.share, 4))}; at most {as_set(at_most)} is allowed"
+            f"a share of {beside_limit(tally.share, at_most)}; at most {as_set(at_most)} is allowed"
         )
     if status := settled(not_reached=is_over, skipped=bool(skipped)):
         sys.exit(status)

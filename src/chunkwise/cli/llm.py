@@ -13,6 +13,7 @@ from chunkwise.base.wording import (
     counted,
     counted_short,
     long_time,
+    one_or_many,
     rough_dollars,
     short_number,
     thousands,
@@ -138,7 +139,8 @@ def estimate_words(estimate: LlmEstimate) -> str:
         return f"nothing is to be asked{known if estimate.kept else ''}"
     parts = [counted(estimate.calls, "call")]
     if estimate.kept:
-        parts[0] += f" ({thousands(estimate.kept)} more are kept from earlier runs)"
+        are = one_or_many(estimate.kept, "is", "are")
+        parts[0] += f" ({thousands(estimate.kept)} more {are} kept from earlier runs)"
     parts.append(f"about {counted_short(estimate.prompt_tokens, 'token')} to read")
     parts.append(f"at most {short_number(estimate.output_tokens)} to write")
     parts.append(

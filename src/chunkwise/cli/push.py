@@ -83,5 +83,5 @@ def command(options: PushOptions) -> None:
         kept = (
             "; nothing was removed, since what they replace may be there" if options.prune else ""
         )
-        say(f"{thousands(result.skipped)} were not pushed, the lines above say why{kept}")
+        say(f"not pushed: {thousands(result.skipped)}, the lines above say why{kept}")
         sys.exit(SKIPPED)

@@ -18,7 +18,7 @@ from pathlib import PurePosixPath
 from typing import IO, BinaryIO, cast
 
 from chunkwise.base.errors import UnreadableDocument
-from chunkwise.base.wording import counted, thousands
+from chunkwise.base.wording import counted, one_or_many, thousands
 from chunkwise.documents.loader import OnUnreadable, suffix_of
 from chunkwise.documents.source import Source, os_reason, printable
 from chunkwise.documents.walk import is_left_out
@@ -116,7 +116,8 @@ class UnpackBudget:
         if size > MAX_MEMBER:
             raise MemberTooLargeError(f"larger than {counted(MAX_MEMBER, 'byte')}")
         if size > self.left:
-            room = f"of which {thousands(self.left)} are left" if self._spent else "no more"
+            are = one_or_many(self.left, "is", "are")
+            room = f"of which {thousands(self.left)} {are} left" if self._spent else "no more"
             raise MemberTooLargeError(
                 f"unpacks to {counted(size, 'byte')}, but an archive of {thousands(self._packed)} may unpack to "
                 f"{thousands(self._spent + self.left)}, {room} {_BOMB}"
@@ -166,7 +167,8 @@ def _zip_members(source: Source, handle: BinaryIO, on_unreadable: OnUnreadable) 
                     continue
                 yield from _unpacked(source.id, source.origin, below, data, on_unreadable)
         if refused > _REFUSED_LINES:
-            why = f"... and {counted(refused - _REFUSED_LINES, 'more file')} that are too large"
+            more = refused - _REFUSED_LINES
+            why = f"... and {counted(more, 'more file')} that {one_or_many(more, 'is', 'are')} too large"
             on_unreadable(UnreadableDocument(source.origin, why))
 
 

@@ -112,7 +112,9 @@ def _amount(run: Results) -> str:
     budget = run.configuration.get("budget")
     if budget is None:
         return f"{_or_none(run.configuration.get('k'))} hits a question"
-    return f"what fits into {budget} tokens"
+    # Of a file that somebody else may have written.
+    tokens = counted(budget, "token") if isinstance(budget, int) else f"{shown(budget)} tokens"
+    return f"what fits into {tokens}"
 
 
 def _recalls(run: Results) -> list[str]:

@@ -188,7 +188,7 @@ def ask_live(
                 if len(failed) == number == _GIVE_UP < len(queries):
                     failures.tell(but=reason)
                     raise ChunkwiseError(
-                        f"{retriever.name} fails on each of the first {_GIVE_UP} questions: {reason}"
+                        f"{retriever.name} fails on each of the first {counted(_GIVE_UP, 'question')}: {reason}"
                     )
             else:
                 kept.add(query, k, hits=own, seconds=took)

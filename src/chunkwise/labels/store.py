@@ -105,7 +105,7 @@ def check_name(who: str) -> None:
     """Names are shown in tables and compared as they are written."""
     if not who.strip() or who != who.strip() or len(who) > LONGEST_NAME or not who.isprintable():
         raise InvalidParameter(
-            f"who is {who!r:.100}; a name is needed, on one line, with {LONGEST_NAME} characters at most"
+            f"who is {who!r:.100}; a name is needed, on one line, with {counted(LONGEST_NAME, 'character')} at most"
         )
 
 

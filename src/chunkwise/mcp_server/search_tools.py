@@ -10,7 +10,7 @@ import numpy as np
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 from chunkwise.base.parameters import param
-from chunkwise.base.wording import counted, thousands
+from chunkwise.base.wording import counted, one_or_many, thousands
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, chunk_document
 from chunkwise.core import Document, Hit
@@ -406,7 +406,8 @@ def _chunk_text(found: ChunkAnswer) -> str:
     told = (
         f"{found.strategy}: {counted(found.count, 'chunk')}, {counted(found.token_count, 'token')}"
     )
-    left = f"; {thousands(found.left_out)} of them are not shown" if found.left_out else ""
+    are = one_or_many(found.left_out, "is", "are")
+    left = f"; {thousands(found.left_out)} of them {are} not shown" if found.left_out else ""
     return answer_text(*quoted(shown), *found.problems, f"{told}{left}.")
 
 

@@ -372,7 +372,7 @@ class CachedEmbedder:
             known.update(rows)
         if left := sum(key not in known for key in missing):
             raise ChunkwiseError(
-                f"{identity} gave no vector for {left} of {counted(len(missing), 'text')}"
+                f"{identity} gave no vector for {thousands(left)} of {counted(len(missing), 'text')}"
             )
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for row, key in enumerate(keys):

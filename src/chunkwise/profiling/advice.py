@@ -208,7 +208,7 @@ def _structure(group: DocumentGroup) -> SpecAndReason:
     size = _fitting(group) or 400
     return f"structure(max_tokens={size})", (
         f"much of the text is no running prose ({told} of the tokens); lists, tables and code stay"
-        f" whole while they fit, and {percent(group.fits[size])} of the sections fit into {size} tokens."
+        f" whole while they fit, and {percent(group.fits[size])} of the sections fit into {counted(size, 'token')}."
     )
 
 
@@ -224,7 +224,7 @@ def _sections(group: DocumentGroup) -> SpecAndReason:
     size, count = _fitting(group), counted(group.sections.count, "section")
     if size is not None:
         return f"sections(max_tokens={size})", (
-            f"{percent(group.fits[size])} of the {count} fit whole into {size} tokens."
+            f"{percent(group.fits[size])} of the {count} fit whole into {counted(size, 'token')}."
         )
     return "sections(max_tokens=400, overlap_sentences=2)", (
         f"headings divide the text, {percent(group.fits[800])} of the {count} fit into 800 tokens (median"

@@ -550,7 +550,7 @@ def named_rows(
         number += 1
         where = f"line {line}"
         if any(cell.strip() for cell in cells[len(names) :]):
-            why = f"{counted(len(cells), 'field')} where the header has {len(names)}; {_QUOTE_IT}"
+            why = f"{counted(len(cells), 'field')} where the header has {thousands(len(names))}; {_QUOTE_IT}"
             yield Row(number, where, None, why)
         else:
             yield Row(number, where, dict(zip(names, cells, strict=False)))

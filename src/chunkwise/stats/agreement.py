@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, thousands
 
 
 class KappaAgreement(NamedTuple):
@@ -28,7 +28,7 @@ def agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> KappaAgr
     """Verdicts item by item; None is no verdict, and the item is left out."""
     if len(first) != len(second):
         raise InvalidParameter(
-            f"{counted(len(first), 'verdict')} and {len(second)}; both need a verdict on every item"
+            f"{counted(len(first), 'verdict')} and {thousands(len(second))}; both need a verdict on every item"
         )
     pairs = [
         (one, other)
@@ -84,7 +84,7 @@ def kendall(first: ArrayLike, second: ArrayLike) -> float | None:
     one, other = (np.asarray(values, dtype=np.float64).ravel() for values in (first, second))
     if len(one) != len(other):
         raise InvalidParameter(
-            f"{counted(len(one), 'value')} and {len(other)}; both need a value for every item"
+            f"{counted(len(one), 'value')} and {thousands(len(other))}; both need a value for every item"
         )
     if np.isnan(one).any() or np.isnan(other).any():
         raise InvalidParameter("a value is NaN and has no place in an order; leave it out of both")

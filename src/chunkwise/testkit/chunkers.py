@@ -9,7 +9,7 @@ from itertools import accumulate
 import regex
 
 from chunkwise.base.errors import BrokenContract
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers import Chunker, Strategy, get_strategy
 from chunkwise.chunkers.check_pieces import check_summary, merged_spans
 from chunkwise.core import Chunk, Document, Piece, Span
@@ -105,10 +105,15 @@ def _check_summaries(
         size = get_tokenizer(tokenizer).count(chunk.text)
         if size != chunk.token_count:
             raise BrokenContract(
-                _say(chunk, f"says {counted(chunk.token_count, 'token')}, its text has {size}")
+                _say(
+                    chunk,
+                    f"says {counted(chunk.token_count, 'token')}, its text has {thousands(size)}",
+                )
             )
         if limit is not None and size > limit and len(_grapheme_breaks(chunk.text)) > 2:
-            raise BrokenContract(_say(chunk, f"has {size} tokens, the limit is {limit}"))
+            raise BrokenContract(
+                _say(chunk, f"has {counted(size, 'token')}, the limit is {thousands(limit)}")
+            )
 
 
 def _inside(spans: Sequence[Span], outer: Span) -> list[Span]:
@@ -159,10 +164,15 @@ def _check_size(
     size = get_tokenizer(tokenizer).count(chunk.text)
     if size != chunk.token_count:
         raise BrokenContract(
-            _say(chunk, f"says {counted(chunk.token_count, 'token')}, its text has {size}")
+            _say(
+                chunk,
+                f"says {counted(chunk.token_count, 'token')}, its text has {thousands(size)}",
+            )
         )
     if size > limit and any(edge in breaks for edge in range(chunk.start + 1, chunk.end)):
-        raise BrokenContract(_say(chunk, f"has {size} tokens, the limit is {limit}"))
+        raise BrokenContract(
+            _say(chunk, f"has {counted(size, 'token')}, the limit is {thousands(limit)}")
+        )
 
 
 def _grapheme_breaks(text: str) -> Collection[int]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import BrokenContract, ChunkwiseError
-from chunkwise.base.wording import counted, percent
+from chunkwise.base.wording import counted, percent, thousands
 from chunkwise.core import Document, Hit
 from chunkwise.models.embed.embedder import Kind
 from chunkwise.retrieval.filters import Filter
@@ -261,7 +261,7 @@ class _EngineCheck:
 
     def _problems(self, found: Index, expected: Index, thorough: bool) -> Iterator[str]:
         if len(found) != len(expected):
-            yield f"it has {counted(len(found), 'document')} instead of {len(expected)}"
+            yield f"it has {counted(len(found), 'document')} instead of {thousands(len(expected))}"
         mine, theirs = _documents(found), _documents(expected)
         if mine.keys() != theirs.keys():
             yield f"it has the documents {sorted(mine)!r:.300}"

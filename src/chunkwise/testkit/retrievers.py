@@ -46,7 +46,7 @@ def check_retriever(
         _check_spans(name, made, index, texts)
     for hits in index.search(texts, budget=_BUDGET, retriever=made):
         if sum(hit.token_count for hit in hits) > _BUDGET:
-            raise BrokenContract(f"{name}: a search within {_BUDGET} tokens gave more")
+            raise BrokenContract(f"{name}: a search within {counted(_BUDGET, 'token')} gave more")
 
 
 class _CheckedChunks:

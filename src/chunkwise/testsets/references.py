@@ -326,12 +326,12 @@ class ReferenceLocator:
         else:
             nearest = outcome.places[0]
             many = (
-                f"more than {thousands(MOST_PLACES)}"
+                f"more than {counted(MOST_PLACES, 'place')}"
                 if len(outcome.places) > MOST_PLACES
-                else "several"
+                else "several places"
             )
             advice = "quote more of it" if slot.is_named else _NAME_IT
-            said = f"{quote} stands in {many} places; {advice}"
+            said = f"{quote} stands in {many}; {advice}"
             kind = "ambiguous"
         return Problem(kind, draft.where, draft.query.id, fault + said, nearest)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, names_server
 from chunkwise.base.sqlite import BUSY, DAMAGED, reason_of, shared_connection, use_wal
-from chunkwise.base.wording import as_set
+from chunkwise.base.wording import as_set, counted
 from chunkwise.retrieval.postgres.connection import (
     LONGEST_NAME,
     Address,
@@ -317,7 +317,7 @@ class PostgresDatabase:
         name = f"{address.name}_history"
         if len(name.encode("utf-8", "replace")) > LONGEST_NAME:
             raise InvalidParameter(
-                f"kb is {address.name!r}; for a history its name has at most {LONGEST_NAME - 8} bytes"
+                f"kb is {address.name!r}; for a history its name has at most {counted(LONGEST_NAME - 8, 'byte')}"
             )
         self._address: Address = replace(address, name=name)
         self._migrations = migrations

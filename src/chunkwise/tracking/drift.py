@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.wording import counted, percent, relative_change, thousands
+from chunkwise.base.wording import counted, one_or_many, percent, relative_change, thousands
 from chunkwise.core import Document, Query
 from chunkwise.evaluation.results import Json
 from chunkwise.evaluation.scoring_options import SearchMore
@@ -145,7 +145,8 @@ class QuestionDrift:
 
     @property
     def words(self) -> str:
-        return f"{percent(self.unlike)} of {counted(self.questions, 'live question')} are unlike any test question"
+        are = one_or_many(self.questions, "is", "are")
+        return f"{percent(self.unlike)} of {counted(self.questions, 'live question')} {are} unlike any test question"
 
 
 def question_drift(

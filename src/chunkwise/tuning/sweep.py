@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Literal
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import counted, percent, shown
+from chunkwise.base.wording import counted, one_or_many, percent, shown
 from chunkwise.chunkers import label_with_size
 from chunkwise.documents.loader import OptionValue
 from chunkwise.metrics.metric import Metric
@@ -202,6 +202,6 @@ def fits_nearly_all(objective: str, tokens: float) -> str:
         else "more documents are needed to choose by"
     )
     return (
-        f"{counted(budget, 'token')} are {percent(share)} of these documents: "
+        f"{counted(budget, 'token')} {one_or_many(budget, 'is', 'are')} {percent(share)} of these documents: "
         f"{'nearly everything' if share >= 0.6 else 'much'} is found, whatever is chosen; {advice}"
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, shown, thousands
 from chunkwise.models.http_client import Endpoint, JsonClient
 from chunkwise.vector_databases.database import (
     COLLECTION,
@@ -65,9 +65,8 @@ class PineconeDatabase:
         )
         count = said.get("upsertedCount") if isinstance(said, dict) else None
         if count != len(vectors):
-            raise ChunkwiseError(
-                f"{self._address} took {count} of {counted(len(vectors), 'chunk')}"
-            )
+            took = thousands(count) if isinstance(count, int) else shown(count)
+            raise ChunkwiseError(f"{self._address} took {took} of {counted(len(vectors), 'chunk')}")
 
     def prune(self, doc_id: str, push: str) -> None:
         # "not this mark" is also true of rows without one, which are the user's own.

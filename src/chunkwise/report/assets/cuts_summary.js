@@ -1,7 +1,13 @@
 // The head of the page: figures, the histogram of sizes, and the map of the document.
 
 const count = (value) => value.toLocaleString("en");
-const percent = (share) => (share < 0.0005 ? "under 0.1 %" : share < 0.1 ? `${(100 * share).toFixed(1)} %` : `${Math.round(100 * share)} %`);
+// As base/wording.py has it: all but a few are not all.
+function percent(share) {
+  if (share > 0 && share < 0.0005) return "under 0.1 %";
+  if (share > 0.9995 && share < 1) return "over 99.9 %";
+  const value = 100 * share;
+  return (value > 0 && value < 10) || (value > 99 && value < 100) ? `${value.toFixed(1)} %` : `${Math.round(value)} %`;
+}
 const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 const sized = (value) => counted(value, overview.unit.replace(/s$/, "")); // "1 token", "2 words"
 const share = (sorted, part) => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))];

@@ -82,10 +82,13 @@ def _figures(console: Console, known: Calibration) -> None:
         ("irrelevant, called relevant", known.false_alarms, counts.irrelevant),
     )
     for name, figure, count in rows:
+        worded = two_digits if figure is known.kappa else score
         if figure is None:
             add_row(table, name, "none", Figure(None, scored=count), console)
         else:
-            add_row(table, name, score(figure.mean), Figure(*figure, scored=count), console)
+            add_row(
+                table, name, worded(figure.mean), Figure(*figure, scored=count), console, worded
+            )
     console.print(table)
 
 

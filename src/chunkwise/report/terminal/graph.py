@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from chunkwise.base.wording import counted, from_to, thousands
+from chunkwise.base.wording import counted, from_to, one_or_many, thousands
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.terminal.widgets import bar, heading, line, plain_table
 from chunkwise.retrieval.graph.names_and_neighbours import NameDetails, NameMention, NameOverview
@@ -27,10 +27,16 @@ def render_overview(found: NameOverview, console: Console) -> None:
         f"{counted(found.names, 'name')} · {counted(found.mentions, 'mention')} · "
         f"{counted(found.passages, 'passage')} of {counted(found.documents, 'document')}",
     )
+    lead = one_or_many(found.linking, "leads", "lead")
+    stand = one_or_many(found.common, "stands", "stand")
     line(
         console,
-        f"{thousands(found.linking)} of them lead from one passage to another"
-        + (f"; {thousands(found.common)} stand in too many to be followed" if found.common else ""),
+        f"{thousands(found.linking)} of them {lead} from one passage to another"
+        + (
+            f"; {thousands(found.common)} {stand} in too many to be followed"
+            if found.common
+            else ""
+        ),
         "dim",
     )
     if found.statements:

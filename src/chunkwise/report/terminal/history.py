@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from chunkwise.base.wording import (
-    as_set,
     counted,
     interval,
     listed,
@@ -138,7 +137,7 @@ def render_metric_history(view: MetricHistoryView, console: Console) -> None:
 
 
 def _tick(value: float) -> str:
-    return as_set(value)
+    return number(value)
 
 
 def _drawn(

@@ -95,7 +95,7 @@ def _sections(console: Console, view: ProfileView) -> None:
     sections, longest = view.sizes_of("sections").sizes, view.longest_section
     heading(console, f"Share of the {counted(sections.count, 'section')} that fits whole into")
     for fit in view.fits:
-        _bar_line(console, f"{fit.size:>5} tokens", fit.share)
+        _bar_line(console, f"{thousands(fit.size):>5} tokens", fit.share)
     heading(console, "Sections by size in tokens")
     edges = _EDGES if console.width >= _WIDE_CHART else _NARROW_EDGES
     console.print(_chart(sections, edges), no_wrap=True, overflow="crop")

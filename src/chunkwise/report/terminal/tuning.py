@@ -134,7 +134,7 @@ def _leaders(console: Console, view: TuningView) -> None:
     )
     more = view.counts.chosen_from - sum(not row.aside for row in shown)
     others = f"{thousands(more)} more that may be chosen" if more else ""
-    listed = f"{thousands(aside)} that are listed only" if aside else ""
+    listed = f"{thousands(aside)} listed only" if aside else ""
     if others or listed:
         line(console, f"in the report: {' and '.join(filter(None, (others, listed)))}", "dim")
 

@@ -3,12 +3,13 @@ markup."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Column, Table
 from rich.text import Text
 
-from chunkwise.base.wording import interval, thousands
+from chunkwise.base.wording import interval, score, thousands
 from chunkwise.evaluation.results import Figure
 from chunkwise.report.sanitize import one_line
 
@@ -103,13 +104,19 @@ def figure_table(console: Console) -> Table:
     return table
 
 
-def add_row(table: Table, name: str, mean: str, figure: Figure, console: Console) -> None:
-    """One figure, its name cut where there is no room."""
-
+def add_row(
+    table: Table,
+    name: str,
+    mean: str,
+    figure: Figure,
+    console: Console,
+    worded: Callable[[float], str] = score,
+) -> None:
+    """One figure, its name cut where there is no room; `worded`: the ends of its interval."""
     drawn = _drawn(figure, _scale(console))
     label = one_line(name, max(console.width - _scale(console) - 38, 12))
     table.add_row(
-        Text(f"  {label}"), mean, interval(figure.low, figure.high), drawn, _scored(figure)
+        Text(f"  {label}"), mean, interval(figure.low, figure.high, worded), drawn, _scored(figure)
     )
 
 

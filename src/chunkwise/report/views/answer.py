@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chunkwise.answering.cited_answer import Citation, CitedAnswer, Claim, mark_of
-from chunkwise.base.wording import from_to, rough_dollars, thousands
+from chunkwise.base.wording import dollars, from_to, thousands
 from chunkwise.core import SECTION_SEPARATOR
 from chunkwise.models.llm.cost import NO_PRICE, tokens_words
 from chunkwise.report.sanitize import one_line
@@ -125,7 +125,7 @@ def _usage(answered: CitedAnswer) -> str:
         return ""
     if not used.calls:
         return " · answered from an earlier run" if used.kept else ""
-    money = f" · {rough_dollars(used.money)}" if used.money else ""
+    money = f" · {dollars(used.money)}" if used.money else ""
     if used.money is None:
         money = f" · {NO_PRICE}"
     return f" · {tokens_words(used.prompt_tokens, used.output_tokens)}{money}"

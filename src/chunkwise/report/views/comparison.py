@@ -127,7 +127,9 @@ def figure_words(name: str, value: float) -> str:
     cost = "context_tokens" if name == CONTEXT else name
     if cost in COSTS:
         return cost_words(cost, value)
-    return thousands(value) if value.is_integer() else number(value)
+    # A score of 0 or 1 is no count: what counts so little is among the costs.
+    is_count = value.is_integer() and abs(value) > 1
+    return thousands(value) if is_count else number(value)
 
 
 def behind(contrast: Contrast, shown: Iterable[str]) -> list[str]:

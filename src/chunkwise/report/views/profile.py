@@ -286,7 +286,7 @@ def _range(item: SizeBin) -> str:
 
 def _fit_chart(fits: Mapping[int, float]) -> Chart:
     """One bar a share, its name before it and its number behind."""
-    values = {f"into {size} tokens": share for size, share in fits.items()}
+    values = {f"into {counted(size, 'token')}": share for size, share in fits.items()}
     return chart(
         lambda room: _bars(values, room),
         "Shares of sections that fit whole",

@@ -10,6 +10,7 @@ from typing import ClassVar
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import (
     counted,
+    one_or_many,
     plural,
     points,
     points_between,
@@ -343,7 +344,7 @@ def _tiles(figures: SweepFigures) -> tuple[Tile, ...]:
     tied = sum(each.tied for each in tuning.standings)
     if tied:
         entrants = sum(not each.aside for each in tuning.standings)
-        name = f"of {thousands(entrants)} that may be chosen are tied with the best"
+        name = f"of {thousands(entrants)} that may be chosen {one_or_many(tied, 'is', 'are')} tied with the best"
         tiles.append(Tile(thousands(tied), name))
     if figures.chosen:
         for name, unit in (

@@ -69,7 +69,7 @@ class StoredIndex(LocalIndex):
         if len(arrays.about) != state.documents:
             raise DamagedIndex(
                 "the number of documents",
-                f"{thousands(len(arrays.about))} of {thousands(state.documents)} are there",
+                f"{thousands(len(arrays.about))} instead of {thousands(state.documents)}",
             )
         for name in ("_bm25", "_atom_table", "_metadata"):
             self.__dict__.pop(name, None)  # made of the arrays there were

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra, names_secret
+from chunkwise.base.wording import counted
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -103,7 +104,7 @@ def _check_name(name: str) -> None:
     # The client library takes a percent sign for the start of a parameter, even in a quoted name.
     if not name or set("\0%") & set(name) or len(name.encode("utf-8", "replace")) > LONGEST_NAME:
         raise InvalidParameter(
-            f"kb is {name!r}; a knowledge base's name has 1 to {LONGEST_NAME} bytes, no NUL and no %"
+            f"kb is {name!r}; a knowledge base's name has 1 to {counted(LONGEST_NAME, 'byte')}, no NUL and no %"
         )
     if name.startswith("pg_") or name == "information_schema":
         raise InvalidParameter(f"kb is {name!r}; PostgreSQL keeps this name for itself")

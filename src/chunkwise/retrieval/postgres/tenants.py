@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import shown
+from chunkwise.base.wording import counted, shown
 from chunkwise.retrieval.indexed_document import metadata_of, readable
 from chunkwise.retrieval.metadata_conditions import flat_metadata
 from chunkwise.retrieval.postgres.connection import LONGEST_NAME
@@ -102,7 +102,7 @@ def _tenants_of(record: str, key: str) -> list[str]:
         if len(each.encode()) > LONGEST_NAME:
             raise InvalidParameter(
                 f"a document has the {key} {shown(each, 40)}; a tenant is a role of the server, whose name has up to "
-                f"{LONGEST_NAME} bytes"
+                f"{counted(LONGEST_NAME, 'byte')}"
             )
     return sorted(found)
 

@@ -34,7 +34,7 @@ function listen() {
   source.addEventListener("error", end);
 }
 
-const cost = (money) => (money === null ? "at a price that is not known" : money ? roughDollars(money) : "no money");
+const cost = (money) => (money === null ? "price not known" : money ? roughDollars(money) : "free");
 async function estimate() {
   const found = await send("/api/drafts/estimate", values());
   const time = found.seconds === null ? "" : ` · about ${counted(Math.max(1, Math.round(found.seconds / 60)), "minute")}`;

@@ -52,7 +52,7 @@ function why(found) {
   if (found.rank_by_words !== null) told.push(element("li", {}, `rank ${found.rank_by_words} by words alone`));
   if (found.similarity !== null) {
     const rank = found.rank_by_vectors === null ? "" : `, rank ${found.rank_by_vectors} by vectors alone`;
-    told.push(element("li", {}, `cosine ${twoDigits(found.similarity)}${rank}`));
+    told.push(element("li", {}, `cosine ${score(found.similarity)}${rank}`));
   }
   if (found.votes.length) {
     told.push(element("li", {}, "sizes that speak for it:", element("ul", { className: "votes" }, ...found.votes.slice(0, 6).map((vote) => {

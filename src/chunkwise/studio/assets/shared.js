@@ -4,10 +4,12 @@ export const $ = (selector) => document.querySelector(selector);
 export const number = new Intl.NumberFormat("en").format;
 export const counted = (value, noun) => `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
 // As base/wording.py has them, under the same names.
-export const score = (value) => value.toFixed(3);
-export const twoDigits = (value) => value.toFixed(2);
-export const times = (value) => `${twoDigits(value)}×`;
-export const withInterval = ({ mean, low, high }) => `${score(mean)} (${score(low)} to ${score(high)})`;
+const fixed = (value, digits) => (Number(value.toFixed(digits)) + 0).toFixed(digits); // never "-0.000"
+export const score = (value) => fixed(value, 3);
+export const twoDigits = (value) => fixed(value, 2);
+const ratio = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 }).format;
+export const times = (value) => `${ratio(value)}×`;
+export const withInterval = ({ mean, low, high }, worded = score) => `${worded(mean)} (${worded(low)} to ${worded(high)})`;
 const dollars = new Intl.NumberFormat("en", { style: "currency", currency: "USD" }).format;
 export const roughDollars = (money) => (money > 0 && money < 0.01 ? "under $0.01" : dollars(money));
 

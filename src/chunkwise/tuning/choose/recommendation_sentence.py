@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from chunkwise.base.wording import (
     all_listed,
     counted,
+    one_or_many,
     percent,
     points,
     points_between,
@@ -119,8 +120,8 @@ def _of_the_choice(findings: Findings) -> Iterator[str]:
         needed = findings.ties.needed
         more = f"; about {thousands(needed)} would separate the first two" if needed else ""
         yield (
-            f"{findings.tied} of {counted(entrants, 'configuration')} that may be chosen cannot be told apart on "
-            f"{counted(findings.ties.questions, 'question')}{more}."
+            f"{thousands(findings.tied)} of {counted(entrants, 'configuration')} that may be chosen cannot be told "
+            f"apart on {counted(findings.ties.questions, 'question')}{more}."
         )
     level = [each.baseline for each in findings.against if each.words == NO_DIFFERENCE]
     on = "on questions that had no part in it" if findings.nested else "on the test questions"
@@ -153,9 +154,11 @@ def _of_vectors(findings: Findings) -> Iterator[str]:
 def _of_the_race(findings: Findings) -> Iterator[str]:
     dropped = [each for each in findings.outcomes if each.dropped]
     if dropped:
+        were = one_or_many(len(dropped), "was", "were")
+        they = one_or_many(len(dropped), "it", "they")
         yield (
-            f"{counted(len(dropped), 'configuration')} that could not win any more were not asked all questions: "
-            f"{dropped[0].configuration.label} was {dropped[0].dropped}. The choice is as if they had been, but for "
+            f"{counted(len(dropped), 'configuration')} that could not win any more {were} not asked all questions: "
+            f"{dropped[0].configuration.label} was {dropped[0].dropped}. The choice is as if {they} had been, but for "
             "that chance."
         )
 
@@ -172,7 +175,7 @@ def not_run(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[s
     failed = [outcome for outcome in outcomes if outcome.error and not outcome.waits]
     if failed:
         names = [f"{each.configuration.label} ({each.error})" for each in failed[:_NAMED]]
-        more = f" and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
+        more = f" and {thousands(len(failed) - _NAMED)} more" if len(failed) > _NAMED else ""
         yield f"{counted(len(failed), 'configuration')} failed: {'; '.join(names)}{more}."
     known = {outcome.configuration.key for outcome in outcomes if not outcome.waits}
     wanted = {each.key for each in plan.configurations}
@@ -180,9 +183,10 @@ def not_run(sweep: Sweep, plan: Plan, outcomes: Sequence[Outcome]) -> Iterator[s
     missing = len(wanted - known)
     if missing:
         why = "the time was up" if sweep.seconds is not None else "the sweep was stopped"
+        were, them = one_or_many(missing, "was", "were"), one_or_many(missing, "it", "them")
         yield (
-            f"{missing} of {counted(len(wanted), 'configuration')} were not run: {why}. "
-            "The same command goes on with them."
+            f"{thousands(missing)} of {counted(len(wanted), 'configuration')} {were} not run: {why}. "
+            f"The same command goes on with {them}."
         )
 
 
@@ -269,9 +273,10 @@ def _why(findings: Findings) -> str:
     if entrants == 1:
         return f"It is the only configuration that could be chosen.{on_these}"
     if findings.tied == 1 and findings.standing.tied:
-        return f"It is the best of {entrants} on {chose}, and all others are shown to be worse.{on_these}"
+        return f"It is the best of {thousands(entrants)} on {chose}, and all others are shown to be worse.{on_these}"
+    tied = f"{thousands(findings.tied)} {one_or_many(findings.tied, 'is', 'are')}"
     return (
-        f"Of {counted(entrants, 'configuration')} that may be chosen, {findings.tied} are not shown to be worse than "
+        f"Of {counted(entrants, 'configuration')} that may be chosen, {tied} not shown to be worse than "
         f"the best on {chose}; {_picked(findings)}.{on_these}"
     )
 
