@@ -32,7 +32,7 @@ def test_every_cost_of_a_run_has_its_words() -> None:
     )
     assert {*index_cost(index)} == {*COSTS}
     assert [cost_words(name, 1234.5) for name in ("chunks", "storage", "index_bytes")] == [
-        "1,234", "1,234.50×", "0.0 MB",
+        "1,234", "1,234.50×", "1.2 kB",
     ]  # fmt: skip
     assert (cost_label("of_others"), cost_words("of_others", 2e6)) == ("of others", "2M")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.wording import megabytes, short_number, thousands, times
+from chunkwise.base.wording import short_number, size_in_bytes, thousands, times
 from chunkwise.evaluation.results import Json
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ COSTS = {
     "indexed_tokens": CostKind("tokens indexed", short_number),
     "storage": CostKind("tokens indexed per token of the documents", times),
     "tokens_embedded": CostKind("tokens embedded", short_number),
-    "index_bytes": CostKind("on disk", megabytes),
+    "index_bytes": CostKind("on disk", size_in_bytes),
     "context_tokens": CostKind("tokens of context a question", thousands),
 }
 """All that `cost` of a run may hold, by its name there; others may add numbers of their own."""

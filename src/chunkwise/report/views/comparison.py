@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import ClassVar
 
-from chunkwise.base.wording import counted, listed, number, thousands
+from chunkwise.base.wording import counted, listed, number, percent, thousands
 from chunkwise.evaluation.comparison_result import (
     CONTEXT,
     NO_DIFFERENCE,
@@ -18,6 +18,7 @@ from chunkwise.evaluation.comparison_result import (
 )
 from chunkwise.evaluation.cost import COSTS, cost_words
 from chunkwise.evaluation.verdicts_and_advice import question_of
+from chunkwise.metrics.registry import metric_of
 from chunkwise.report.charts import Scale, scale_of
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import View
@@ -127,6 +128,8 @@ def figure_words(name: str, value: float) -> str:
     cost = "context_tokens" if name == CONTEXT else name
     if cost in COSTS:
         return cost_words(cost, value)
+    if (metric := metric_of(name)) and metric.as_percent:
+        return percent(value)
     # A score of 0 or 1 is no count: what counts so little is among the costs.
     is_count = value.is_integer() and abs(value) > 1
     return thousands(value) if is_count else number(value)
