@@ -281,7 +281,7 @@ def test_what_makes_runs_less_comparable_is_said() -> None:
     )
     told = compare([a, c]).warnings
     assert told[0] == (
-        "a hands out 5 hits a question, b what fits into 1000 tokens: who may read more finds more"
+        "a hands out 5 hits a question, b what fits into 1,000 tokens: who may read more finds more"
     )
     assert told[1].startswith("unit differs (")
     d = dataclasses.replace(results(3), configuration={**a.configuration, "tokenizer": "words"})

@@ -146,6 +146,20 @@ def test_kill_9_between_two_labels_loses_neither(tmp_path: Path) -> None:
             assert said(labels, "ada") == [3, 1, 2]
 
 
+def test_who_signs_in_before_the_documents_are_indexed_need_not_ask_again(tmp_path: Path) -> None:
+    with browsed(write_sources(tmp_path, 2)) as studio, opened_browser() as browser:
+        not_ready = {"error": "the documents are being indexed; search again in a moment"}
+        browser.do(
+            lambda page: page.route(
+                "**/api/labelling?*",
+                lambda route: route.fulfill(status=503, json=not_ready),
+                times=2,
+            )
+        )
+        sign_in(browser, f"{studio.address}/labelling?token={TOKEN}", "ada")
+        assert not browser.faults[2:]
+
+
 def test_a_full_disk_keeps_labels_in_the_browser_until_there_is_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

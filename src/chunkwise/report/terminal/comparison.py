@@ -219,7 +219,9 @@ def _not_shown(contrast: Contrast, metrics: Sequence[str], console: Console) -> 
     ]
     if more:
         counts = listed(more, _MOST_NAMED)
-        _say(console, f"Questions that would about show a difference of the size seen: {counts}.")
+        _say(
+            console, f"About as many questions would show a difference of the size seen: {counts}."
+        )
 
 
 def _many(questions: int, about: str = "") -> str:

@@ -338,12 +338,12 @@ def _detectable(console: Console, view: EvaluationView) -> None:
     least = view.detectable.get(view.objective)
     if least is not None:
         console.print()
-        line(
-            console,
-            f"With {counted(view.question_count, 'question')}, differences in {view.objective} under "
-            f"{points(least, plus=False)} points are seldom shown.",
-            "dim",
+        shown = (
+            f"differences in {view.objective} under {points(least, plus=False)} points are seldom shown"
+            if least < 1
+            else f"hardly any difference in {view.objective} can be shown"
         )
+        line(console, f"With {counted(view.question_count, 'question')}, {shown}.", "dim")
 
 
 def _number(value: object) -> float:

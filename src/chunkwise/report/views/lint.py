@@ -79,6 +79,8 @@ BY_KIND = (
 
 def cuts_words(chunks: int, with_issues: int, cuts: int | None) -> str:
     """How many chunks are hurt, and by how many cuts: both are counted once, whatever is wrong there."""
+    if chunks and not with_issues:
+        return f"none of {counted(chunks, 'chunk')} begins or ends badly"
     said = f"{thousands(with_issues)} of {counted(chunks, 'chunk')}"
     if chunks:
         said += f" ({percent(with_issues / chunks)})"

@@ -13,7 +13,11 @@ async function load(id = "", place = 0) {
   try {
     view = await ask("/api/labelling", { who, id });
     tell(box, null);
-  } catch (error) { tell(box, error); return; } finally { busy = false; }
+  } catch (error) {
+    tell(box, error);
+    if (error.isNotReady) setTimeout(() => load(id, place), 700);
+    return;
+  } finally { busy = false; }
   gold = null;
   $("#sign").hidden = true;
   $("#labelling").hidden = false;

@@ -1,5 +1,5 @@
 // One question to several retrievers, side by side; the budget is a slider.
-import { $, ask, counted, element, later, latest, number, plain, Refused, score, tell, twoDigits, units } from "./shared.js";
+import { $, ask, counted, element, later, latest, number, plain, score, tell, twoDigits, units } from "./shared.js";
 
 const form = $("#ask"), slider = $("#slider"), refused = $("#refused"), answers = $("#answers");
 const LOW = 50, HIGH = 20000; // what the slider is of use for; the number beside it takes the rest
@@ -125,8 +125,7 @@ const search = latest(async () => {
     history.replaceState(null, "", `/search?${query}`);
   } catch (error) {
     tell(refused, error);
-    // An index that is being made is there in a moment.
-    if (error instanceof Refused && error.message.includes("being indexed")) setTimeout(search, 700);
+    if (error.isNotReady) setTimeout(search, 700);
   }
 });
 

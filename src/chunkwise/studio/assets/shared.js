@@ -28,7 +28,10 @@ export function element(name, properties = {}, ...children) {
 // Control characters and those that reorder a line say nothing in a label.
 export const plain = (text) => text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
 
-export class Refused extends Error {}
+export class Refused extends Error {
+  // 503: an index that is being made is there in a moment.
+  constructor(message, status = 0) { super(message); this.isNotReady = status === 503; }
+}
 
 export async function ask(path, values = {}, signal = undefined) {
   const query = new URLSearchParams();
@@ -43,7 +46,7 @@ export async function ask(path, values = {}, signal = undefined) {
     throw new Refused("The studio does not answer. Is `chunkwise studio` still running in its terminal?");
   }
   const found = await answer.json();
-  if (!answer.ok) throw new Refused(found.error);
+  if (!answer.ok) throw new Refused(found.error, answer.status);
   return found;
 }
 
@@ -56,7 +59,7 @@ export async function send(path, values) {
     throw new Refused("The studio does not answer. Is `chunkwise studio` still running in its terminal?");
   }
   const found = await answer.json();
-  if (!answer.ok) throw new Refused(found.error);
+  if (!answer.ok) throw new Refused(found.error, answer.status);
   return found;
 }
 

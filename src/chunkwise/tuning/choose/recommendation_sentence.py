@@ -98,10 +98,9 @@ def _of_questions(findings: Findings) -> Iterator[str]:
     if chose < FEW:
         least = findings.detectable
         shows = (
-            "no difference can be shown with them"
+            "no difference can be shown"
             if least is None
-            else f"differences of two configurations under {points(least, plus=False)} points are seldom shown "
-            "with them"
+            else f"differences of two configurations under {points(least, plus=False)} points are seldom shown"
         )
         yield f"Only {counted(chose, 'question')} could choose: {shows}. {FEW} or more are needed."
     if not judged and findings.nested is None:
@@ -285,7 +284,7 @@ def _picked(findings: Findings) -> str:
     if findings.sweep.pipeline:
         return "it is the one that most is expected of"
     return (
-        "of those within a point of what most is expected of, the cleanest cuts come first, then cost, then the "
+        "of those expected to be within a point of the best, the cleanest cuts come first, then cost, then the "
         "expected score"
     )
 
