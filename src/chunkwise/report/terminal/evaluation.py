@@ -338,11 +338,10 @@ def _detectable(console: Console, view: EvaluationView) -> None:
     least = view.detectable.get(view.objective)
     if least is not None:
         console.print()
-        shown = (
-            f"differences in {view.objective} under {points(least, plus=False)} points are seldom shown"
-            if least < 1
-            else f"hardly any difference in {view.objective} can be shown"
-        )
+        shown = f"hardly any difference in {view.objective} can be shown"
+        if least < 1:
+            under = f"{points(least, plus=False)} points"
+            shown = f"differences in {view.objective} under {under} are seldom shown"
         line(console, f"With {counted(view.question_count, 'question')}, {shown}.", "dim")
 
 
