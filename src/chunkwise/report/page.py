@@ -159,7 +159,6 @@ def _environment(package: str = OWN) -> Environment:
         "interval": lambda figure: wording.interval(figure.low, figure.high),
         "line": one_line,
         "lines": _lines,
-        "megabytes": wording.megabytes,
         "number": wording.thousands,
         "p_value": wording.p_value,
         "percent": wording.percent,
