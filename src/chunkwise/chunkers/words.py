@@ -9,8 +9,8 @@ from typing import ClassVar
 from chunkwise.base import parameters
 from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import ArrayCuts
-from chunkwise.chunkers.packing.overlap import TokensBack, check_overlap
-from chunkwise.chunkers.packing.packing_ahead import FlatPacker
+from chunkwise.chunkers.packing.overlap import check_overlap, overlap_from
+from chunkwise.chunkers.packing.packer import Packer
 from chunkwise.chunkers.packing.sized_chunker import LARGEST
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
@@ -65,11 +65,11 @@ class WordChunker:
     def split(self, document: Analyzed) -> Sequence[Piece]:
         measure = document.measure("words")
         _, overlap = self.repeated
-        packer = FlatPacker(
+        packer = Packer(
             document,
             measure,
             self._max_words,
             [ArrayCuts(lambda: document.graphemes.keep(measure.starts))],
-            overlap_from=TokensBack(measure, overlap) if overlap else None,
+            overlap_from=overlap_from(document, measure, "overlap", overlap, self._max_words),
         )
         return packer.pack(0, len(document.text))

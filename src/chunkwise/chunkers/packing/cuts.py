@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
@@ -28,8 +27,6 @@ _REFUSED = 1000
 """So many separators at which nothing may be cut, and all that are left are found at once."""
 _PAGE = 1 << 14
 """Characters looked at together where cuts are sought as they are needed."""
-_MANY_A_PAGE = 8
-"""Places of a page that are sooner looked at together."""
 
 
 class CutLevel(Protocol):
@@ -48,39 +45,7 @@ def before_cut(separator: str) -> int:
     return 0 if separator[0].isspace() else len(separator.rstrip())
 
 
-class ManyCuts(ABC):
-    """A level that is asked about many places at once."""
-
-    @abstractmethod
-    def last(self, low: int, high: int) -> int: ...
-    @abstractmethod
-    def first(self, low: int, high: int) -> int: ...
-    @abstractmethod
-    def within(self, low: int, high: int) -> NDArray[np.int64]:
-        """The sorted cuts from `low` to before `high`."""
-
-    def lasts(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """`last` between each of many lows and highs, which lie near each other."""
-        positions = self._around(lows, highs)
-        if not len(positions):
-            return np.full(len(lows), NONE, dtype=np.int64)
-        cuts = positions.take(positions.searchsorted(highs, "right") - 1, mode="clip")
-        return np.where((cuts > lows) & (cuts <= highs), cuts, NONE)
-
-    def firsts(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """`first` between each of many lows and highs, which lie near each other."""
-        positions = self._around(lows, highs)
-        if not len(positions):
-            return np.full(len(lows), NONE, dtype=np.int64)
-        cuts = positions.take(positions.searchsorted(lows, "right"), mode="clip")
-        return np.where((cuts > lows) & (cuts < highs), cuts, NONE)
-
-    def _around(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The cuts among which all of these places lie."""
-        return self.within(int(lows.min()), int(highs.max()) + 1) if len(lows) else lows
-
-
-class ArrayCuts(ManyCuts):
+class ArrayCuts:
     """Sorted positions, found only when this level is reached."""
 
     def __init__(self, find: Callable[[], NDArray[np.int64]]) -> None:
@@ -106,15 +71,6 @@ class ArrayCuts(ManyCuts):
         index = bisect_right(self._plain, low)
         cut = self._plain[index] if index < len(self._plain) else high
         return cut if cut < high else NONE
-
-    def behind(self, low: int, number: int, high: int) -> int:
-        """The cut so many behind the first from `low` on; `high` where there is none before it."""
-        index = int(self.positions.searchsorted(low)) + number
-        return min(int(self.positions[index]), high) if index < len(self.positions) else high
-
-    def within(self, low: int, high: int) -> NDArray[np.int64]:
-        first, behind = self.positions.searchsorted([low, high])
-        return self.positions[first:behind]
 
 
 class CellCuts(ArrayCuts):
@@ -149,7 +105,7 @@ class PartCuts:
         return self._part if high <= end else self._whole
 
 
-class PagedCuts(ManyCuts):
+class PagedCuts:
     """Cuts found a page of the text at a time, when it is asked about: few sentences are cut inside."""
 
     def __init__(self, find: Callable[[int, int], NDArray[np.int64]]) -> None:
@@ -179,29 +135,6 @@ class PagedCuts(ManyCuts):
             end = (number + 1) * _PAGE
         self._clear = start, end
         return NONE
-
-    def within(self, low: int, high: int) -> NDArray[np.int64]:
-        numbers = range(max(low, 0) // _PAGE, (max(high, 1) - 1) // _PAGE + 1)
-        pages = [np.frombuffer(self._page(number), dtype=np.int64) for number in numbers]
-        found = np.concatenate(pages) if pages else np.zeros(0, dtype=np.int64)
-        first, behind = found.searchsorted([low, high])
-        return found[first:behind]
-
-    def lasts(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.int64]:
-        if not self._are_many(lows):
-            pairs = zip(lows.tolist(), highs.tolist(), strict=True)
-            return np.array([self.last(*pair) for pair in pairs], dtype=np.int64)
-        return super().lasts(lows, highs)
-
-    def firsts(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> NDArray[np.int64]:
-        if not self._are_many(lows):
-            pairs = zip(lows.tolist(), highs.tolist(), strict=True)
-            return np.array([self.first(*pair) for pair in pairs], dtype=np.int64)
-        return super().firsts(lows, highs)
-
-    def _are_many(self, places: NDArray[np.int64]) -> bool:
-        """Whether all pages from the first of these places to the last are worth finding."""
-        return len(places) > 0 and len(places) * _PAGE > _MANY_A_PAGE * int(np.ptp(places))
 
     def _page(self, number: int) -> array[int]:
         if number not in self._pages:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from typing import Protocol
@@ -25,45 +25,8 @@ TRIES = 3
 """Starts tried at each level: a chunk's own tokens may be a few more than its share of the document's."""
 
 
-class OverlapFrom(Protocol):
-    """For the start of fresh text, the earliest start of a chunk that repeats what precedes it."""
-
-    def __call__(self, fresh: int) -> int: ...
-    def each(self, fresh: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The same for many starts."""
-
-
-class TokensBack:
-    """An overlap in tokens."""
-
-    def __init__(self, measure: TokenMeasure, amount: int) -> None:
-        self._measure, self._amount = measure, amount
-
-    def __call__(self, fresh: int) -> int:
-        return self._measure.back(fresh, self._amount)
-
-    def each(self, fresh: NDArray[np.int64]) -> NDArray[np.int64]:
-        return self._measure.backs(fresh, self._amount)
-
-
-class UnitsBack:
-    """An overlap in words or sentences; two sentences may fill a chunk: at least half of it is fresh."""
-
-    def __init__(
-        self, starts: NDArray[np.int64], amount: int, measure: TokenMeasure, limit: int
-    ) -> None:
-        self._starts, self._amount = starts, amount
-        self._most = TokensBack(measure, limit // 2)
-
-    def __call__(self, fresh: int) -> int:
-        index = int(self._starts.searchsorted(fresh)) - self._amount
-        return max(int(self._starts[index]) if index > 0 else 0, self._most(fresh))
-
-    def each(self, fresh: NDArray[np.int64]) -> NDArray[np.int64]:
-        index = self._starts.searchsorted(fresh) - self._amount
-        found = np.zeros(len(fresh), dtype=np.int64)
-        found[index > 0] = self._starts[index[index > 0]]
-        return np.maximum(found, self._most.each(fresh))
+OverlapFrom = Callable[[int], int]
+"""For the start of fresh text, the earliest start of a chunk that repeats what precedes it."""
 
 
 def overlap_tokens(overlap: int | str, limit: int) -> int:
@@ -95,10 +58,16 @@ def overlap_from(
     if not amount:
         return None
     if unit == "overlap":
-        return TokensBack(measure, amount)
+        return lambda fresh: measure.back(fresh, amount)
     sentences = unit == "overlap_sentences"
     starts = document.sentences if sentences else document.characters.word_starts
-    return UnitsBack(starts, amount, measure, limit)
+    # Two sentences may fill a chunk: at least half of it is fresh.
+    return lambda fresh: max(_units_back(starts, fresh, amount), measure.back(fresh, limit // 2))
+
+
+def _units_back(starts: NDArray[np.int64], fresh: int, amount: int) -> int:
+    index = int(starts.searchsorted(fresh)) - amount
+    return int(starts[index]) if index > 0 else 0
 
 
 def overlap_starts(levels: Sequence[CutLevel], low: int, end: int) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""The one algorithm behind all strategies that fill chunks with pieces: greedy, exact, linear, many cuts at once."""
+"""The one algorithm behind all strategies that fill chunks with pieces: greedy, exact, linear."""
 
 from __future__ import annotations
 
@@ -90,24 +90,24 @@ class Packer:
 
     def pack(self, start: int, end: int, floor: int | None = None) -> list[Piece]:
         """Chunks of one stretch that no chunk may leave, but for overlap down to `floor`."""
-        done = len(self._pieces)
+        text, done = self._text, len(self._pieces)
         frame: PackedStretch | None = PackedStretch(end, 0, start if floor is None else floor)
         fresh = start
         while frame is not None:
-            fresh = self._solid(fresh, end)
+            if fresh < end and text[fresh].isspace():
+                fresh = self._solid(fresh, end)
             if fresh >= frame.end:
                 frame = frame.outer
+                continue
+            cut = self._next_chunk(frame, fresh)
+            if cut == NONE:
+                frame = self._inside(frame, fresh)
             else:
-                fresh, frame = self._step(frame, fresh)
+                fresh = cut
         return self._pieces[done:]
 
-    def _step(self, frame: PackedStretch, fresh: int) -> tuple[int, PackedStretch]:
-        """Emit a chunk, or go down to the next piece where it is too large by itself; where the text goes on."""
-        cut = self._next_chunk(frame, fresh)
-        return (fresh, self._inside(frame, fresh)) if cut == NONE else (cut, frame)
-
     def _inside(self, frame: PackedStretch, fresh: int) -> PackedStretch:
-        """The next piece of a stretch, to be filled by a deeper level."""
+        """The next piece of a stretch, too large by itself, to be filled by a deeper level."""
         stop = self._levels[frame.level].first(fresh, frame.end)
         stop = frame.end if stop == NONE else stop
         # Sections share nothing; paragraphs and what is smaller repeat each other's ends.
@@ -171,46 +171,50 @@ class Packer:
     def _next_chunk(self, frame: PackedStretch, fresh: int) -> int:
         """Emit a chunk that takes in text from `fresh` on; its end, or NONE if only a deeper level can."""
         last = len(self._levels) - 1
+        repeats = self._overlap_from is not None and self._pieces and fresh > frame.floor
         reach = self._reach(fresh)
         for level in range(frame.level, frame.level + 1 if self._nested else last + 1):
             # What is repeated takes room: without it a chunk reaches as far as it ever does.
-            is_short = reach < frame.end and level >= self._apart
-            if is_short and self._levels[level].last(fresh, reach) == NONE:
+            cut = self._cut(level, fresh, reach, frame.end)
+            if cut == NONE:
                 continue
-            for start in self._starts(frame, level, fresh):
-                cut = self._fill(level, start, fresh, frame.end)
-                if cut != NONE:
-                    return cut
+            for start in self._repeated(frame, level, fresh) if repeats else ():
+                shorter = self._cut(level, fresh, self._reach(start), frame.end)
+                if (end := self._fill(level, start, fresh, shorter)) != NONE:
+                    return end
+            if (end := self._fill(level, fresh, fresh, cut)) != NONE:
+                return end
         return self._force(fresh, frame.end) if level == last else NONE
 
-    def _starts(self, frame: PackedStretch, level: int, fresh: int) -> Iterator[int]:
-        """Where a chunk with fresh text may start, what repeats most of the one before first; at `fresh` last."""
-        within = self._pieces and fresh > frame.floor and level >= self._apart
-        if self._overlap_from is not None and within:
-            # Starts increase: a chunk never takes in all of the one before it.
-            before = self._pieces[-1]
-            low = max(self._overlap_from(fresh), frame.floor, before.start + 1)
-            # What is repeated leaves room for the next piece, which is whole.
-            following = self._levels[level].first(fresh, frame.end)
-            following = frame.end if following == NONE else following
-            room = self._measure.back(self._trimmed(fresh, following), self._limit)
-            levels = self._levels[level:-1]
-            if self._overlap_cuts is not None:
-                levels = [self._overlap_cuts, *levels]
-            for start in overlap_starts(levels, max(low, room), before.end):
-                if self._reach(start) >= following:
-                    yield self._solid(start, fresh)
-        yield fresh
-
-    def _fill(self, level: int, start: int, fresh: int, end: int) -> int:
-        """Emit the longest chunk from `start` that ends at a cut of this level and holds to the limit."""
-        reach = self._reach(start)
+    def _cut(self, level: int, fresh: int, reach: int, end: int) -> int:
+        """The furthest cut of a level within reach; NONE if there is none."""
         if level < self._apart:
             single = self._levels[level].first(fresh, end)
             end = end if single == NONE else single
-            cut = end if reach >= end else NONE
-        else:
-            cut = end if reach >= end else self._levels[level].last(fresh, reach)
+            return end if reach >= end else NONE
+        return end if reach >= end else self._levels[level].last(fresh, reach)
+
+    def _repeated(self, frame: PackedStretch, level: int, fresh: int) -> Iterator[int]:
+        """Starts of a chunk that repeats the end of the one before, those that repeat most first."""
+        if level < self._apart:
+            return
+        assert self._overlap_from is not None
+        # Starts increase: a chunk never takes in all of the one before it.
+        before = self._pieces[-1]
+        low = max(self._overlap_from(fresh), frame.floor, before.start + 1)
+        # What is repeated leaves room for the next piece, which is whole.
+        following = self._levels[level].first(fresh, frame.end)
+        following = frame.end if following == NONE else following
+        room = self._measure.back(self._trimmed(fresh, following), self._limit)
+        levels = self._levels[level:-1]
+        if self._overlap_cuts is not None:
+            levels = [self._overlap_cuts, *levels]
+        for start in overlap_starts(levels, max(low, room), before.end):
+            if self._reach(start) >= following:
+                yield self._solid(start, fresh)
+
+    def _fill(self, level: int, start: int, fresh: int, cut: int) -> int:
+        """Emit the longest chunk from `start` that ends at this cut of a level, or before, and holds to the limit."""
         tries = 0
         while cut != NONE:
             stop = self._trimmed(start, cut)
@@ -218,7 +222,7 @@ class Packer:
             if size <= self._limit:
                 if self._keeps_indent:
                     start, size = self._indented(start, stop, size)
-                self._emit(start, stop, size)
+                self._pieces.append(Piece(start, stop, "", size))
                 return cut
             # The chunk's own tokens may be more than its share of the document's: give up the excess,
             # and from the fourth try on half of what is left, so that any tokenizer comes to an end.
@@ -246,7 +250,7 @@ class Packer:
     def _force(self, fresh: int, end: int) -> int:
         """One grapheme larger than the limit: nothing smaller can be cut."""
         cut = min(self._graphemes.ceil(fresh + 1), end)
-        self._emit(fresh, cut, self._measure.count(fresh, cut))
+        self._pieces.append(Piece(fresh, cut, "", self._measure.count(fresh, cut)))
         return cut
 
     def _indented(self, start: int, end: int, size: int) -> tuple[int, int]:
@@ -258,9 +262,6 @@ class Packer:
             if more <= self._limit:
                 return line, more
         return start, size
-
-    def _emit(self, start: int, end: int, size: int) -> None:
-        self._pieces.append(Piece(start, end, "", size))
 
     def _solid(self, position: int, end: int) -> int:
         if position < end and not self._text[position].isspace():

@@ -12,7 +12,6 @@ from chunkwise.base.parameters import param
 from chunkwise.chunkers.packing.cuts import CutLevel
 from chunkwise.chunkers.packing.overlap import UNITS, check_overlap, overlap_from, overlap_tokens
 from chunkwise.chunkers.packing.packer import Packer
-from chunkwise.chunkers.packing.packing_ahead import FlatPacker, NestedPacker
 from chunkwise.chunkers.packing.small_chunks import with_the_one_before
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
@@ -105,9 +104,8 @@ class SizedChunker:
         overlap_cuts: CutLevel | None = None,
     ) -> Packer:
         """What fills chunks of these levels up to the limit, with the overlap asked for."""
-        made = NestedPacker if nested else FlatPacker
         measure = document.measure(self.tokenizer)
-        return made(
+        return Packer(
             document,
             measure,
             self.max_tokens,

@@ -140,17 +140,6 @@ class TokenMeasure:
         index = self.before(end) - amount
         return self._start(index) if index > 0 else 0
 
-    def backs(self, ends: NDArray[np.int64], amount: int) -> NDArray[np.int64]:
-        """`back` from each of many ends."""
-        if amount <= 0:
-            return ends
-        index = self.befores(ends) - amount
-        within = index > 0
-        found = np.zeros(len(ends), dtype=np.int64)
-        known = self.starts if self._compact is None else self._compact
-        found[within] = known.take(index[within])
-        return found
-
     def count(self, start: int, end: int) -> int:
         """Tokens of `text[start:end]`, equal to `tokenizer.count` of that text."""
         counted = self._counted  # a window is asked about again before it is made smaller
@@ -326,9 +315,6 @@ class CharacterMeasure(TokenMeasure):
 
     def back(self, end: int, amount: int) -> int:
         return max(end - amount, 0)
-
-    def backs(self, ends: NDArray[np.int64], amount: int) -> NDArray[np.int64]:
-        return np.maximum(ends - max(amount, 0), 0)
 
     def count(self, start: int, end: int) -> int:
         return end - start
