@@ -89,33 +89,30 @@ def separators_for(format: str, language: str) -> tuple[Level, ...]:
     return MARKDOWN if format == "markdown" else TEXT
 
 
-_NOWHERE = np.zeros(0, dtype=np.int64)
-
-
 class SeparatorPositions:
-    """Where separators occur in a text, each told from the places of all but its last character."""
+    """Where separators occur in a text, each found among the places of all but its last character."""
 
-    def __init__(self, characters: CharacterArrays) -> None:
+    def __init__(self, characters: CharacterArrays, levels: Sequence[Level]) -> None:
         self._characters = characters
         self._known: dict[str, NDArray[np.int64]] = {}
         self._behind: dict[str, Points] = {}
+        # All that separators begin with is found in one pass.
+        first = sorted({separator[0] for level in levels for separator in level})
+        self._known[""] = characters.places("".join(first))
 
     def of(self, separator: str) -> NDArray[np.int64]:
         """The start of each occurrence, of overlapping ones too."""
         known, behind = self._known, self._behind
-        text, points = self._characters.text, self._characters.points
+        points = self._characters.points
         for end, char in enumerate(separator):
             before, longer = separator[:end], separator[: end + 1]
             if longer in known:
                 continue
-            if not before:
-                met = char in text  # what is not there is noticed sooner than found nowhere
-                known[longer] = self._characters.places(char) if met else _NOWHERE
-                continue
             places = known[before]
             if before not in behind:
                 behind[before] = points.take(places + end, mode="clip")
-            known[longer] = places[(behind[before] == ord(char)) & (places < len(text) - end)]
+            inside = places < len(points) - end
+            known[longer] = places[(behind[before] == ord(char)) & inside]
         return known[separator]
 
 
@@ -208,11 +205,12 @@ class RecursiveChunker(SizedChunker):
         lists = self._lists(document)
         if len(text) <= _SHORT:
             return [NearCuts(text, level, graphemes) for level in lists]
-        places = SeparatorPositions(characters)
+        # Words are many, and few are asked about.
+        words = [level for level in lists if " " in level and max(map(len, level)) == 1]
+        places = SeparatorPositions(characters, [level for level in lists if level not in words])
         levels = [
-            # Words are many, and few are asked about.
             PagedCuts(partial(_signs, characters, graphemes, level))
-            if " " in level and max(map(len, level)) == 1
+            if level in words
             else separator_cuts(places, level, graphemes)
             for level in lists
         ]

@@ -47,7 +47,7 @@ _FEW_OF = 64
 """One of so many characters is looked up by itself; for more it pays to look all of them up."""
 _LARGE = 1 << 24
 """Characters of a text from which on their kinds are looked up each time: keeping them takes two bytes a character."""
-_BLOCK = 1 << 15
+_BLOCK = 1 << 17
 """Characters looked up together: what is made on the way stays small."""
 
 _FINAL = frozenset("。！？｡।॥؟۔։።፧፨។៕။᠃᠉꘎꘏꛳꛷꡶꡷⳹⳺⳻")
@@ -190,21 +190,24 @@ class CharacterArrays:
         self.text = text
 
     @cached_property
-    def _latin(self) -> bytes | None:
-        """The characters as a byte each; None where some need more."""
-        try:
-            return self.text.encode("latin-1")
-        except UnicodeEncodeError:
-            return None
+    def points(self) -> Points:
+        if self.text.isascii():
+            return np.frombuffer(self.text.encode("ascii"), dtype=np.uint8)
+        data = self.text.encode("utf-16-le", "surrogatepass")
+        if len(data) > 2 * len(self.text):
+            return np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        points = np.frombuffer(data, dtype="<u2")
+        return points.astype(np.uint8) if points.max() < 256 else points
 
     @cached_property
-    def points(self) -> Points:
-        if self._latin is not None:
-            return np.frombuffer(self._latin, dtype=np.uint8)
-        data = self.text.encode("utf-16-le", "surrogatepass")
-        if len(data) == 2 * len(self.text):
-            return np.frombuffer(data, dtype="<u2")
-        return np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    def _latin(self) -> bytes | None:
+        """The characters as a byte each; None where some need more."""
+        return self.points.tobytes() if self.points.dtype == np.uint8 else None
+
+    @cached_property
+    def _highest(self) -> int:
+        """The highest code point: signs of other scripts are not sought in vain."""
+        return 255 if self._latin is not None else int(self.points.max())
 
     @cached_property
     def _kinds(self) -> NDArray[np.uint16]:
@@ -312,19 +315,25 @@ class CharacterArrays:
         def find(low: int, high: int) -> NDArray[np.int64]:
             low, high = low + start, high + start
             if self._latin is None:
-                found = one_of(self.points[low:high], characters)
+                found = one_of(self.points[low:high], wanted)
             else:
                 told = self._latin[low:high].translate(_bytes_of(characters))
                 found = np.frombuffer(told, np.bool_)
             return found.nonzero()[0] + low
 
         end = len(self.text) if end is None else min(end, len(self.text))
-        return _each_block(max(end - start, 0), find)
+        wanted = "".join(each for each in characters if ord(each) <= self._highest)
+        return _each_block(max(end - start, 0), find) if wanted else np.zeros(0, dtype=np.int64)
 
     @cached_property
     def straight_quotes(self) -> NDArray[np.int64]:
         """The position of every one."""
         return self.places('"')
+
+    @cached_property
+    def line_feeds(self) -> NDArray[np.int64]:
+        """The position of every one."""
+        return self.places("\n")
 
     @cached_property
     def line_breaks(self) -> NDArray[np.int64]:

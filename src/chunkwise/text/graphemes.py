@@ -142,7 +142,7 @@ def _behind_marked_pictures(
 
 
 _JOINING = MARK | JOINER
-_FIRST_MARK = "\u0300"
+FIRST_MARK = "\u0300"
 """No character below it joins another, but for line feed behind carriage return."""
 _FIRST_CONSONANT = "\u0915"
 """The first of those that a virama joins to the one before it."""
@@ -172,7 +172,7 @@ class Graphemes:
         if self.trivial or position <= 0 or position >= len(self._text):
             return True
         before, after = self._text[position - 1], self._text[position]
-        if before < _FIRST_MARK and after < _FIRST_MARK:
+        if before < FIRST_MARK and after < FIRST_MARK:
             return before != "\r" or after != "\n"
         if kind_of(before) & JOINER or kind_of(after) & _JOINING:
             return False
@@ -185,7 +185,7 @@ class Graphemes:
         before, after = self._characters.points[cuts - 1], self._characters.points[cuts]
         if ((before == 13) & (after == 10)).any():
             return False
-        rare = (before >= ord(_FIRST_MARK)) | (after >= ord(_FIRST_MARK))
+        rare = (before >= ord(FIRST_MARK)) | (after >= ord(FIRST_MARK))
         before, after = before[rare], after[rare]
         unsure = (kinds_of(after) & np.uint16(_JOINING)) | (kinds_of(before) & np.uint16(JOINER))
         indic = after >= ord(_FIRST_CONSONANT)

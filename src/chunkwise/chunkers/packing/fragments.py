@@ -11,10 +11,9 @@ from weakref import ref
 from chunkwise.chunkers.packing.cuts import NONE, CutLevel
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.blocks import gaps_beside_fences, is_led_in
-from chunkwise.text.sentences.enumerations import may_be_item
 
 _BEHIND_NUMBER = re.compile(r"(?:^|[\s(（])(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.):]$")
-_BEHIND_NUMBERS, _BEHIND_LEAD_IN = ".):", ":：*_"
+_BEHIND_NUMBERS, _BEHIND_LEAD_IN, _ROMAN = ".):", ":：*_", "ivxIVX"
 _SOLID = re.compile(r"\S")
 _LONGEST_NUMBER = 8
 _MOST_SKIPPED = 64
@@ -57,7 +56,6 @@ class Fragments:
             document.document.format != "code" and document.document.blocks is None
         )
         self._gap = (0, 0)
-        self._behind_numbers: dict[int, tuple[int, int] | None] = {}
 
     @property
     def _document(self) -> Analyzed:
@@ -67,22 +65,22 @@ class Fragments:
 
     def bound(self, cut: int) -> tuple[int, int] | None:
         """The white space around a cut, where what follows it goes with what precedes it."""
-        if self._is_table and (row := self._row(cut)):
-            return row
-        lows, highs = self._gaps
-        index = bisect_left(highs, cut)
-        if index < len(highs) and lows[index] <= cut:
-            return lows[index], highs[index]
-        before = self._text[cut - 1]
+        text = self._text
+        before = text[cut - 1]
+        if before in _BEHIND_NUMBERS:
+            # Most full stops end a word.
+            is_word = text[cut - 3 : cut - 1].isalpha() and text[cut - 2] not in _ROMAN
+            if not is_word and (found := self._behind_number(cut)):
+                return found
         if self._has_marks_alone and (before in _BEHIND_LEAD_IN or before.isspace()):
             self._gap = self._space_around(cut)
-            if is_led_in(self._text, *self._gap):
+            if is_led_in(text, *self._gap):
                 return self._gap
-        if before not in _BEHIND_NUMBERS:
-            return None
-        if cut not in self._behind_numbers:
-            self._behind_numbers[cut] = self._behind_number(cut)
-        return self._behind_numbers[cut]
+        if self._gaps:
+            index = bisect_left(self._gaps, cut, key=_end)
+            if index < len(self._gaps) and self._gaps[index][0] <= cut:
+                return self._gaps[index]
+        return self._row(cut) if self._is_table else None
 
     def _space_around(self, cut: int) -> tuple[int, int]:
         low, high = self._gap  # looked through once, however long it is
@@ -97,13 +95,15 @@ class Fragments:
         """The white space behind a cut that is behind the number of an item."""
         text = self._text
         # Enumerations are sought only in texts that are cut behind something like a number of one.
-        number = _BEHIND_NUMBER.search(text, max(cut - _LONGEST_NUMBER, 0), cut)
-        if number and (not number[1].isascii() or may_be_item(text, number[1], cut)):
-            texts = self._document.enumerations.texts
-            index = int(texts.searchsorted(cut))
-            if index < len(texts) and not text[cut : int(texts[index])].strip():
-                return cut, int(texts[index])
+        if _BEHIND_NUMBER.search(text, max(cut - _LONGEST_NUMBER, 0), cut):
+            solid = _SOLID.search(text, cut)
+            if solid and solid.start() in self._items:
+                return cut, solid.start()
         return None
+
+    @cached_property
+    def _items(self) -> frozenset[int]:
+        return frozenset(self._document.enumerations.texts.tolist())
 
     def _row(self, cut: int) -> tuple[int, int] | None:
         """The inside of the row of a CSV in which a cut falls, line breaks in its cells too."""
@@ -117,13 +117,17 @@ class Fragments:
         return spans[:, 0].tolist(), spans[:, 1].tolist()
 
     @cached_property
-    def _gaps(self) -> tuple[list[int], list[int]]:
+    def _gaps(self) -> list[tuple[int, int]]:
         document = self._document
         if self._has_marks_alone:
-            gaps = gaps_beside_fences(document.text)
-            return [low for low, _ in gaps], [high for _, high in gaps]
+            return gaps_beside_fences(document.text)
         highs = document.characters.next_solid(document.fragment_starts)
-        return document.characters.behind_solid(highs).tolist(), highs.tolist()
+        lows = document.characters.behind_solid(highs)
+        return list(zip(lows.tolist(), highs.tolist(), strict=True))
+
+
+def _end(gap: tuple[int, int]) -> int:
+    return gap[1]
 
 
 def without_fragments(document: Analyzed, levels: Sequence[CutLevel]) -> list[CutLevel]:

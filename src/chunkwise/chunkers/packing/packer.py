@@ -17,6 +17,7 @@ from chunkwise.chunkers.packing.overlap import OverlapFrom, overlap_starts
 from chunkwise.core import Piece
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.characters import SPACE
+from chunkwise.text.graphemes import FIRST_MARK
 from chunkwise.text.tokens.measure import TokenMeasure
 
 _SOLID = re.compile(r"\S")
@@ -170,21 +171,28 @@ class Packer:
 
     def _next_chunk(self, frame: PackedStretch, fresh: int) -> int:
         """Emit a chunk that takes in text from `fresh` on; its end, or NONE if only a deeper level can."""
+        end, level, floor, _ = frame
         last = len(self._levels) - 1
-        repeats = self._overlap_from is not None and self._pieces and fresh > frame.floor
+        repeats = self._overlap_from is not None and self._pieces and fresh > floor
         reach = self._reach(fresh)
-        for level in range(frame.level, frame.level + 1 if self._nested else last + 1):
+        while True:
             # What is repeated takes room: without it a chunk reaches as far as it ever does.
-            cut = self._cut(level, fresh, reach, frame.end)
-            if cut == NONE:
-                continue
-            for start in self._repeated(frame, level, fresh) if repeats else ():
-                shorter = self._cut(level, fresh, self._reach(start), frame.end)
-                if (end := self._fill(level, start, fresh, shorter)) != NONE:
-                    return end
-            if (end := self._fill(level, fresh, fresh, cut)) != NONE:
-                return end
-        return self._force(fresh, frame.end) if level == last else NONE
+            if reach < end or level < self._apart:
+                cut = self._cut(level, fresh, reach, end)
+            else:
+                cut = end
+            if cut != NONE:
+                for start, nearer in self._repeated(frame, level, fresh) if repeats else ():
+                    shorter = self._cut(level, fresh, nearer, end)
+                    if (done := self._fill(level, start, fresh, shorter)) != NONE:
+                        return done
+                if (done := self._fill(level, fresh, fresh, cut)) != NONE:
+                    return done
+            if level == last:
+                return self._force(fresh, end)
+            if self._nested:
+                return NONE
+            level += 1
 
     def _cut(self, level: int, fresh: int, reach: int, end: int) -> int:
         """The furthest cut of a level within reach; NONE if there is none."""
@@ -194,8 +202,8 @@ class Packer:
             return end if reach >= end else NONE
         return end if reach >= end else self._levels[level].last(fresh, reach)
 
-    def _repeated(self, frame: PackedStretch, level: int, fresh: int) -> Iterator[int]:
-        """Starts of a chunk that repeats the end of the one before, those that repeat most first."""
+    def _repeated(self, frame: PackedStretch, level: int, fresh: int) -> Iterator[tuple[int, int]]:
+        """Starts of a chunk that repeats the end of the one before, those that repeat most first, and their reach."""
         if level < self._apart:
             return
         assert self._overlap_from is not None
@@ -210,8 +218,9 @@ class Packer:
         if self._overlap_cuts is not None:
             levels = [self._overlap_cuts, *levels]
         for start in overlap_starts(levels, max(low, room), before.end):
-            if self._reach(start) >= following:
-                yield self._solid(start, fresh)
+            if (reach := self._reach(start)) >= following:
+                solid = self._solid(start, fresh)
+                yield solid, reach if solid == start else self._reach(solid)
 
     def _fill(self, level: int, start: int, fresh: int, cut: int) -> int:
         """Emit the longest chunk from `start` that ends at this cut of a level, or before, and holds to the limit."""
@@ -235,16 +244,13 @@ class Packer:
 
     def _reach(self, start: int) -> int:
         """How far a chunk may go: white space behind its last token is trimmed and takes no room."""
-        return self._behind_gap(self._measure.reach(start, self._limit))
-
-    def _behind_gap(self, position: int) -> int:
-        low, high = self._gap  # looked through once, however long it is
-        if low <= position < high:
+        position, text = self._measure.reach(start, self._limit), self._text
+        if position < len(text) and text[position].isspace():
+            low, high = self._gap  # looked through once, however long it is
+            if not low <= position < high:
+                solid = _SOLID.search(text, position)
+                low, high = self._gap = position, solid.start() if solid else len(text)
             return high
-        if position < len(self._text) and self._text[position].isspace():
-            match = _SOLID.search(self._text, position)
-            self._gap = position, match.start() if match else len(self._text)
-            return self._gap[1]
         return position
 
     def _force(self, fresh: int, end: int) -> int:
@@ -264,10 +270,13 @@ class Packer:
         return start, size
 
     def _solid(self, position: int, end: int) -> int:
-        if position < end and not self._text[position].isspace():
-            return position
-        match = _SOLID.search(self._text, position, end)
-        return self._graphemes.floor(match.start()) if match else end
+        """The first character from a position on that is no white space; the end where there is none."""
+        solid = _SOLID.search(self._text, position, end)
+        if solid is None:
+            return end
+        # Behind white space few characters can be joined to what precedes them.
+        at = solid.start()
+        return at if solid[0] < FIRST_MARK else self._graphemes.floor(at)
 
     def _trimmed(self, start: int, end: int) -> int:
         text = self._text

@@ -234,7 +234,9 @@ def gaps_beside_fences(text: str) -> list[tuple[int, int]]:
     """White space inside of fences, told by their marks alone: layout takes longer to find."""
     found = []
     opened = ""
-    for match in _FENCE.finditer(text) if "```" in text or "~~~" in text else ():
+    # One sign is found ten times as fast as three.
+    fenced = any(sign in text and 3 * sign in text for sign in "`~")
+    for match in _FENCE.finditer(text) if fenced else ():
         if not opened:
             opened = match[1]
             found.append(_space_around(text, match.end()))

@@ -25,6 +25,7 @@ from chunkwise.text.characters import (
     kind_of,
     one_of,
 )
+from chunkwise.text.positions import merge_sorted
 from chunkwise.text.sentences.full_stops import (
     BEFORE_NUMBER,
     MONTHS,
@@ -55,6 +56,8 @@ _AND = frozenset("and or und oder et ou y o e i en of и или".split())
 """Stand before the last item: "1) tea, 2) milk and 3) sugar"."""
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10}
 _ROMAN_LETTERS = "ivxIVX"
+_FIRST = "1aAiI"
+_BLANK_LINE = re.compile(r"\n\s*\n")
 _WITHOUT_MARKS = 3
 """Items without a mark before them, "Do: 1. Open it 2. Close it 3. Wait", are believed from so many on.
 
@@ -114,15 +117,17 @@ class _Numbered(NamedTuple):
 def enumerations(characters: CharacterArrays) -> Enumerations:
     """Items of runs that count up from 1, a or i in one paragraph, at least two; a lone number is none."""
     text = characters.text
-    start, mark = _places(characters)
-    # Runs end with their paragraph, and most have no first or no second item: none of their numbers is worth reading.
-    first, second = _which_begin(characters, start, mark)
-    if not len(first) or not len(second):
+    marks = characters.places(_MARKS)
+    # Runs end with their paragraph, and few paragraphs hold a first item and a second: others are not worth reading.
+    begins, breaks = _from_first_items(characters, marks)
+    if not len(begins):
         return NO_ENUMERATIONS
-    breaks = _blank_lines(characters)
+    window = breaks.searchsorted(marks, "right")
+    inside = (window < len(breaks)) & (begins.take(window, mode="clip") <= marks)
+    start, mark = _numbers_before(characters, marks[inside])
+    first, second = _which_begin(characters, start, mark)
     paragraph = breaks.searchsorted(start)
     first = first[_flags(len(breaks) + 1, paragraph[second])[paragraph[first]]]
-    first = first[_what_precedes(characters, start[first])[0] != _WORD]
     among = _flags(len(breaks) + 1, paragraph[first])[paragraph]
     start, mark = start[among], mark[among]
     if not len(start):
@@ -180,52 +185,33 @@ def _flags(count: int, which: _Positions) -> _Flags:
     return flags
 
 
-def _blank_lines(characters: CharacterArrays) -> _Positions:
-    """Line feeds with nothing but white space up to the next one."""
-    breaks = characters.places("\n")
-    spaced = np.flatnonzero(characters.have(breaks[:-1] + 1, SPACE))
-    blank = characters.next_solid(breaks[spaced] + 1) > breaks[spaced + 1]
-    return breaks[spaced[blank]]
-
-
-_NEAR = 4000
-"""Characters to either side within which a blank line is sought: in a longer paragraph anything may stand."""
-
-
-def may_be_item(text: str, number: str, end: int) -> bool:
-    """Whether the number before a mark may be that of an item: False is sure, and told sooner than which are."""
-    low, high = text.rfind("\n\n", max(end - _NEAR, 0), end), text.find("\n\n", end, end + _NEAR)
-    if (low < 0 and end > _NEAR) or (high < 0 and end + _NEAR < len(text)):
-        return True
-    low, high = max(low, 0), high if high >= 0 else len(text)
-    # The one before it in its paragraph, or the second behind the first.
-    return any(
-        text.find(f"{near}{mark}", *((end, high) if value == 1 else (low, end))) >= 0
-        for kind, value in _values(number)
-        for near in _written(kind, 2 if value == 1 else value - 1)
-        for mark in _MARKS
-    )
-
-
-@lru_cache(maxsize=1024)
-def _written(kind: str, value: int) -> tuple[str, ...]:
-    """The ways in which a number of a kind may be written, but for digits of other scripts."""
-    if kind == "1":
-        return (str(value),)
-    known = {_roman(each): each for each in ("i", *ROMAN_NUMBERS)}
-    found = known.get(value, "") if "Roman" in kind else chr(ord("a") + value - 1)
-    return (found.upper() if kind[0] == "A" else found,) if found else ()
+def _from_first_items(
+    characters: CharacterArrays, marks: _Positions
+) -> tuple[_Positions, _Positions]:
+    """From the first mark of a paragraph that may be behind 1, a or i to the blank line that ends it."""
+    mark = marks[marks > 0]
+    last = mark - 1 - _dotted(characters, mark)
+    points = characters.points.take(last)
+    plain = np.flatnonzero(one_of(points, _FIRST))
+    plain = plain[(last[plain] == 0) | ~characters.have(last[plain] - 1, DIGIT | LETTER)]
+    other = np.flatnonzero(points > 127)
+    other = other[characters.have(last[other], DIGIT)]
+    begins, breaks = [], [-1]
+    for at in merge_sorted(mark[plain], mark[other]).tolist():
+        if at > breaks[-1]:
+            blank = _BLANK_LINE.search(characters.text, at)
+            begins.append(at)
+            breaks.append(blank.start() if blank else len(characters.text))
+    return np.array(begins, dtype=np.int64), np.array(breaks[1:], dtype=np.int64)
 
 
 def _array(values: Iterable[int]) -> _Positions:
     return np.fromiter(values, dtype=np.int64)
 
 
-def _places(characters: CharacterArrays) -> tuple[_Positions, _Positions]:
+def _numbers_before(characters: CharacterArrays, mark: _Positions) -> tuple[_Positions, _Positions]:
     """Start and closing mark of all that looks like a number of an item: a few digits or letters and a mark."""
     points = characters.points
-    ascii_only = characters.text.isascii()
-    mark = characters.places(_NARROW if ascii_only else _NARROW + _WIDE)
     mark = mark[mark > 0]
     last = mark - 1 - _dotted(characters, mark)
     mine = characters.have(np.maximum(last, 0), DIGIT | LETTER)
@@ -242,8 +228,7 @@ def _places(characters: CharacterArrays) -> tuple[_Positions, _Positions]:
     start = start - ((start > 0) & one_of(points.take(start - 1, mode="clip"), "(（"))
     before = np.maximum(start - 1, 0)
     alone = (start == 0) | characters.have(before, SPACE)
-    if not ascii_only:
-        alone |= one_of(points[before], _TIGHT)
+    alone |= one_of(points[before], _TIGHT)
     alone &= (last - start <= _LONGEST) & (last >= 0)
     start, mark, last = start[alone], mark[alone], last[alone]
     # Digits, a letter, or letters of a Roman number, as far as the first and the last tell.
@@ -266,7 +251,7 @@ def _which_begin(
     at = start + one_of(characters.points[start], "(（")
     points, size = characters.points[at], mark - at - _dotted(characters, mark)
     other = (points > 127) & characters.have(at, DIGIT)
-    first = other | (one_of(points, "1aAiI") & (size == 1))
+    first = other | (one_of(points, _FIRST) & (size == 1))
     second = other | (one_of(points, "2bB") & (size == 1)) | (one_of(points, "iI") & (size == 2))
     return np.flatnonzero(first), np.flatnonzero(second)
 

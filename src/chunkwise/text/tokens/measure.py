@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 
@@ -10,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.text.characters import CharacterArrays
-from chunkwise.text.positions import CompactPositions
 from chunkwise.text.tokens.tokenizers import CharacterTokenizer, Tokenizer, WordTokenizer
 
 _LOOK = 64
@@ -21,8 +22,8 @@ _ALIKE = 8
 """Texts of whole spans whose counts are remembered."""
 _HEADS = 1 << 13
 """Short texts at the edges of spans, words mostly, whose counts are remembered."""
-_LONG = 1 << 20
-"""Characters of a text from which on its tokens are found a window of as many at a time, and kept in few bytes."""
+_WINDOW = 1 << 20
+"""Characters of a text whose tokens are found together."""
 
 
 _AT_ONCE = 1 << 15
@@ -63,68 +64,55 @@ class TokenMeasure:
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
-        return self.tokenizer.offsets(self.text)
+        """Where each token starts."""
+        return np.frombuffer(self._starts, np.int32).astype(np.int64)
 
     @cached_property
-    def _compact(self) -> CompactPositions | None:
-        """`starts` of a long text; None where they are few, known already, or cannot be found in parts."""
-        if len(self.text) < _LONG or "starts" in self.__dict__ or self.tokenizer.restart is None:
-            return None
-        found = CompactPositions()
-        start = 0
+    def _starts(self) -> array[int]:
+        """The same in four bytes each, bisected sooner than an array of NumPy is searched."""
+        found = array("i")
+        start, restart = 0, self.tokenizer.restart
         while start < len(self.text):
-            cut = self.tokenizer.restart.search(self.text, start + _LONG)
+            cut = restart.search(self.text, start + _WINDOW) if restart else None
             end = cut.start() if cut else len(self.text)
-            found.extend(self.tokenizer.offsets(self.text[start:end]) + start)
+            offsets = self.tokenizer.offsets(self.text[start:end]) + start
+            found.frombytes(offsets.astype(np.int32).tobytes())
             start = end
         return found
-
-    def _start(self, index: int) -> int:
-        """Where the token of this number starts."""
-        return int(self.starts[index]) if self._compact is None else self._compact[index]
-
-    @cached_property
-    def _total(self) -> int:
-        """How many tokens the document has."""
-        return len(self.starts if self._compact is None else self._compact)
 
     def before(self, position: int) -> int:
         """How many of the document's tokens start before the position."""
         if position != self._asked:  # the end of one chunk is the start of the next
-            compact = self._compact
-            found = self.starts.searchsorted(position) if compact is None else compact.before(position)  # fmt: skip
-            self._asked, self._answer = position, int(found)
+            self._asked, self._answer = position, bisect_left(self._starts, position)
         return self._answer
 
     def befores(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """`before` of each of many positions."""
-        if self._compact is not None:
-            return self._compact.befores(positions)
-        return self.starts.searchsorted(positions)
+        # Of the same type: a search among others would copy all of them first.
+        return np.frombuffer(self._starts, np.int32).searchsorted(positions.astype(np.int32))
 
     def reach(self, start: int, limit: int) -> int:
         """About the furthest end of a span from `start` that holds `limit` tokens; `count` has the last word."""
         index = self.before(start) + limit
-        return self._start(index) if index < self._total else len(self.text)
+        return self._starts[index] if index < len(self._starts) else len(self.text)
 
     def reaches(self, starts: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
         """`reach` from each of many starts."""
         index = self.befores(starts) + limit
-        within = index < self._total
+        within = index < len(self._starts)
         reached = np.full(len(starts), len(self.text), dtype=np.int64)
-        known = self.starts if self._compact is None else self._compact
-        reached[within] = known.take(index[within])
+        reached[within] = np.frombuffer(self._starts, np.int32).take(index[within])
         return reached
 
     def fill(self, start: int, limit: int) -> tuple[int, int]:
         """`reach`, and the exact size of the span up to it."""
         index = self.before(start)
         stop = index + limit
-        if stop >= self._total:
+        if stop >= len(self._starts):
             return len(self.text), self.count(start, len(self.text))
-        end = self._start(stop)
+        end = self._starts[stop]
         # Nothing is to be counted where the text can be cut at both ends without changing a token.
-        if self._start(stop - 1) < end:
+        if self._starts[stop - 1] < end:
             # The end of one span is the start of the next; first, since its answer is the one remembered.
             clean = start == self._clean or self._is_clean(start)
             self._asked, self._answer = end, stop
@@ -138,7 +126,7 @@ class TokenMeasure:
         if amount <= 0:
             return end
         index = self.before(end) - amount
-        return self._start(index) if index > 0 else 0
+        return self._starts[index] if index > 0 else 0
 
     def count(self, start: int, end: int) -> int:
         """Tokens of `text[start:end]`, equal to `tokenizer.count` of that text."""
@@ -259,7 +247,7 @@ class TokenMeasure:
         if self._seam is None or not self._seam.match(self.text, position):
             return False
         index = self.before(position)
-        return index < self._total and self._start(index) == position
+        return index < len(self._starts) and self._starts[index] == position
 
     def _restart_behind(self, start: int, end: int) -> int:
         """A restart soon behind the start, or -1."""
@@ -334,8 +322,8 @@ class WordMeasure(TokenMeasure):
         return self._characters.word_starts
 
     @cached_property
-    def _compact(self) -> CompactPositions | None:
-        return None  # the analysis keeps them as they are
+    def _starts(self) -> array[int]:
+        return array("i", self.starts.astype(np.int32).tobytes())
 
 
 def measure_of(characters: CharacterArrays, tokenizer: Tokenizer) -> TokenMeasure:
