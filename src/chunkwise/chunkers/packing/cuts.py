@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.blocks import unfenced
-from chunkwise.text.blocks.lines import Lines
-from chunkwise.text.characters import SPACE
+from chunkwise.text.characters import SPACE, one_of
 from chunkwise.text.graphemes import Graphemes
 from chunkwise.text.positions import merge_sorted, without
 from chunkwise.text.tokens.measure import TokenMeasure
@@ -332,47 +331,51 @@ def _behind(document: Analyzed, signs: str, start: int, end: int) -> NDArray[np.
     return document.graphemes.keep(merge_sorted(*found))
 
 
-_CLOSING = [ord(char) for char in ")]}"]
-_OF_THE_NEXT = [ord(char) for char in "#/@*"]
+_CLOSING = ")]}"
+_OF_THE_NEXT = "#/@*"
 """What opens a comment, a decorator or a directive, which goes with the line below it."""
-
-Flags = NDArray[np.bool_]
 
 
 def inner_lines(document: Analyzed) -> list[NDArray[np.int64]]:
     """Starts of lines to be left out of the cuts, the most of them first: all but outer statements, then all but those
     and what follows a blank line, then all but those and statements one step in. None: there is no code of such lines.
+
+    By indentation alone, which every language has.
     """
-    lines, code = document.lines, document.blocks.code
-    first, stop = (
-        lines.start.searchsorted(code[:, 0], "right") - 1,
-        lines.start.searchsorted(code[:, 1]),
-    )
-    long = stop - first > 2
-    if not long.any():
+    code, starts = document.blocks.code, document.lines.start
+    long = starts.searchsorted(code[:, 1]) - starts.searchsorted(code[:, 0], "right") > 1
+    spans = [unfenced(document.text, *each) for each in code[long].tolist()]
+    low, high = np.array(spans, dtype=np.int64).reshape(-1, 2).T
+    line, stop = starts.searchsorted(low, "right") - 1, starts.searchsorted(high)
+    if not len(line):
         return []
-    found: list[list[NDArray[np.int64]]] = [[], [], []]
-    for start, end in code[long].tolist():
-        low, high = unfenced(document.text, start, end)
-        inside = slice(
-            int(lines.start.searchsorted(low, "right")) - 1, int(lines.start.searchsorted(high))
-        )
-        for kept, left_out in zip(_kept(lines, inside), found, strict=True):
-            left_out.append(lines.start[inside][~kept])
-    return [np.concatenate(each) for each in found]
-
-
-def _kept(lines: Lines, inside: slice) -> tuple[Flags, Flags, Flags]:
-    """By indentation alone, which every language has: outer statements, behind blank lines, one step in."""
-    blank, indent, head = lines.blank[inside], lines.indent[inside], lines.head[inside]
-    opens = ~blank & ~np.isin(head, _CLOSING)
-    said_above = np.isin(head, _OF_THE_NEXT) & ~blank
+    line, stop = line[line < stop], stop[line < stop]
+    block = np.repeat(np.arange(len(line)), stop - line)
+    opening = np.append(0, np.cumsum(stop - line))[:-1]
+    inside = np.arange(len(block)) + (line - opening)[block]
+    blank, indent = document.lines.blank[inside], document.lines.indent[inside]
+    head = document.lines.head[inside]
+    opens = ~blank & ~one_of(head, _CLOSING)
     # A comment belongs to what it stands above.
-    opens[1:] &= ~(said_above[:-1] & (indent[:-1] == indent[1:]))
-    steps = np.unique(indent[opens])
-    outer = opens & (indent == (steps[0] if len(steps) else 0))
-    behind_blank = outer | (opens & np.append(True, blank[:-1])[: len(blank)])
-    second = (
-        behind_blank | (opens & (indent <= steps[min(1, len(steps) - 1)])) if len(steps) else outer
-    )
-    return outer, behind_blank, second
+    said_above = one_of(head, _OF_THE_NEXT) & ~blank
+    said_above[:-1] &= (indent[:-1] == indent[1:]) & (block[:-1] == block[1:])
+    opens[1:] &= ~said_above[:-1]
+    behind_blank = np.append(True, blank[:-1])[: len(blank)]
+    behind_blank[opening] = True
+    outermost = _least(np.where(opens, indent, _DEEPEST), opening)[block]
+    second = _least(np.where(opens & (indent > outermost), indent, _DEEPEST), opening)[block]
+    second = np.where(second == _DEEPEST, outermost, second)
+    outer = opens & (indent == outermost)
+    behind_blank = outer | (opens & behind_blank)
+    return [
+        starts[inside[~kept]]
+        for kept in (outer, behind_blank, behind_blank | (opens & (indent <= second)))
+    ]
+
+
+_DEEPEST = np.iinfo(np.int64).max
+
+
+def _least(values: NDArray[np.int64], opening: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The least value of each group, by where it starts."""
+    return np.minimum.reduceat(values, opening) if len(values) else values

@@ -52,7 +52,7 @@ def hash_words(words: Iterable[str], *, backwards: bool) -> NDArray[np.uint64]:
         for char in reversed(word) if backwards else word:
             value = (value * _BASE + ord(char)) & _MASK
         hashes.append(value)
-    return np.unique(np.array(hashes, dtype=np.uint64))
+    return np.array(sorted(set(hashes)), dtype=np.uint64)
 
 
 def hash_beside(
