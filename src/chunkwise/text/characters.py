@@ -205,9 +205,9 @@ class CharacterArrays:
         return self.points.tobytes() if self.points.dtype == np.uint8 else None
 
     @cached_property
-    def _highest(self) -> int:
-        """The highest code point: signs of other scripts are not sought in vain."""
-        return 255 if self._latin is not None else int(self.points.max())
+    def _not_ascii(self) -> frozenset[str]:
+        """Each character beyond ASCII once: signs of other scripts are not sought in vain."""
+        return frozenset(map(chr, distinct(self.points[self.points > 127])))
 
     @cached_property
     def _kinds(self) -> NDArray[np.uint16]:
@@ -322,7 +322,7 @@ class CharacterArrays:
             return found.nonzero()[0] + low
 
         end = len(self.text) if end is None else min(end, len(self.text))
-        wanted = "".join(each for each in characters if ord(each) <= self._highest)
+        wanted = "".join(each for each in characters if each.isascii() or each in self._not_ascii)
         return _each_block(max(end - start, 0), find) if wanted else np.zeros(0, dtype=np.int64)
 
     @cached_property

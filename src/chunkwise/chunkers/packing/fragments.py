@@ -23,24 +23,22 @@ class CutsWithoutFragments:
     """The cuts of a level but those that would leave a lead-in, a fence or the number of an item alone."""
 
     def __init__(self, level: CutLevel, fragments: Fragments) -> None:
-        self._level = level
+        self._last, self._first = level.last, level.first
         self._bound = fragments.bound
 
     def last(self, low: int, high: int) -> int:
-        cut = self._level.last(low, high)
-        for _ in range(_MOST_SKIPPED):
-            if cut == NONE or not (gap := self._bound(cut)):
-                return cut
-            cut = self._level.last(low, gap[0] - 1)
-        return NONE
+        cut, skipped = self._last(low, high), 0
+        while cut != NONE and (gap := self._bound(cut)):
+            skipped += 1
+            cut = self._last(low, gap[0] - 1) if skipped < _MOST_SKIPPED else NONE
+        return cut
 
     def first(self, low: int, high: int) -> int:
-        cut = self._level.first(low, high)
-        for _ in range(_MOST_SKIPPED):
-            if cut == NONE or not (gap := self._bound(cut)):
-                return cut
-            cut = self._level.first(gap[1], high)
-        return NONE
+        cut, skipped = self._first(low, high), 0
+        while cut != NONE and (gap := self._bound(cut)):
+            skipped += 1
+            cut = self._first(gap[1], high) if skipped < _MOST_SKIPPED else NONE
+        return cut
 
 
 class Fragments:
@@ -76,10 +74,9 @@ class Fragments:
             self._gap = self._space_around(cut)
             if is_led_in(text, *self._gap):
                 return self._gap
-        if self._gaps:
-            index = bisect_left(self._gaps, cut, key=_end)
-            if index < len(self._gaps) and self._gaps[index][0] <= cut:
-                return self._gaps[index]
+        lows, highs = self._gaps
+        if highs and (index := bisect_left(highs, cut)) < len(highs) and lows[index] <= cut:
+            return lows[index], highs[index]
         return self._row(cut) if self._is_table else None
 
     def _space_around(self, cut: int) -> tuple[int, int]:
@@ -117,17 +114,13 @@ class Fragments:
         return spans[:, 0].tolist(), spans[:, 1].tolist()
 
     @cached_property
-    def _gaps(self) -> list[tuple[int, int]]:
+    def _gaps(self) -> tuple[list[int], list[int]]:
         document = self._document
         if self._has_marks_alone:
-            return gaps_beside_fences(document.text)
+            gaps = gaps_beside_fences(document.text)
+            return [low for low, _ in gaps], [high for _, high in gaps]
         highs = document.characters.next_solid(document.fragment_starts)
-        lows = document.characters.behind_solid(highs)
-        return list(zip(lows.tolist(), highs.tolist(), strict=True))
-
-
-def _end(gap: tuple[int, int]) -> int:
-    return gap[1]
+        return document.characters.behind_solid(highs).tolist(), highs.tolist()
 
 
 def without_fragments(document: Analyzed, levels: Sequence[CutLevel]) -> list[CutLevel]:

@@ -226,7 +226,7 @@ class Packer:
         """Emit the longest chunk from `start` that ends at this cut of a level, or before, and holds to the limit."""
         tries = 0
         while cut != NONE:
-            stop = self._trimmed(start, cut)
+            stop = cut if not self._text[cut - 1].isspace() else self._trimmed(start, cut)
             size = self._measure.count(start, stop)
             if size <= self._limit:
                 if self._keeps_indent:
