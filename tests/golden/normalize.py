@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 EXPECTED = Path(__file__).parent / "expected"
 DIGITS = 9
+COSINE_DIGITS = 6
+"""Of means of cosines: sums of floats round differently on other machines."""
 DENSE_DIGITS = 5
-"""Of vectors: sums of floats round differently on other machines."""
+"""Of scores of vectors, which an index stores in 8 bits."""
 MODEL_DIGITS = 3
 """Of models with 8-bit weights, whose kernels differ more."""
 VOLATILE = frozenset(
@@ -41,6 +43,8 @@ def brief(text: str) -> str:
 
 def normalize(value: Any, digits: int) -> Any:
     """Plain JSON: no volatile or empty fields, floats rounded to significant digits."""
+    if value is None or isinstance(value, str | int):
+        return value
     if is_dataclass(value) and not isinstance(value, type):
         value = {each.name: getattr(value, each.name) for each in fields(value)}
     if isinstance(value, Mapping):

@@ -13,7 +13,7 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from normalize import DENSE_DIGITS, DIGITS, MODEL_DIGITS, Layout, brief
+from normalize import COSINE_DIGITS, DENSE_DIGITS, DIGITS, MODEL_DIGITS, Layout, brief
 
 import chunkwise
 from chunkwise import Chunk, Document, Filter, Hit, Index, Results
@@ -32,7 +32,7 @@ QUESTIONS = {"files": HERE / "questions.json", "corpus": PACKAGE / "corpus_quest
 CASES = tomllib.loads((HERE / "cases.toml").read_text("utf-8"))
 BY_RULES = {  # vectors and summaries are made by rules, the same on every machine
     "semantic": SemanticChunker(max_tokens=120, model=HashEmbedder()),
-    "cluster": ClusterChunker(max_tokens=120, model=HashEmbedder()),
+    "cluster": ClusterChunker(max_tokens=100, model=HashEmbedder()),
     "raptor": RaptorChunker(max_tokens=80, llm=FirstSentences(), model=HashEmbedder()),
 }
 STRATEGIES: dict[str, Any] = {each: each for each in CASES["strategies"]} | BY_RULES
@@ -209,7 +209,7 @@ def runs() -> dict[str, Results]:
     }  # fmt: skip
 
 
-@snapshot("evaluate", "run part name")
+@snapshot("evaluate", "run part name", digits=COSINE_DIGITS)
 def evaluate() -> Rows:
     for run, found in runs().items():
         for metric, figure in found.summary.items():
@@ -274,7 +274,7 @@ def testset() -> Rows:
         yield group, "dropped", {"questions": sum(made.dropped.values())}
 
 
-@snapshot("history", "run name")
+@snapshot("history", "run name", digits=COSINE_DIGITS)
 def history() -> Rows:
     kept = [*runs().values()]
     lint, profile = (verb(FOLDERS["files"]) for verb in (chunkwise.lint, chunkwise.profile))
