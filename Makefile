@@ -16,7 +16,7 @@ TOGETHER := -n 3 --dist worksteal
 pages suite thorough torture: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: browser coverage help demo test checks types style compiled pages wheel suite suite-after-checks thorough torture docs exporters test-adapters test-adapters-oldest test-scale test-names bench clean
+.PHONY: browser coverage help demo test checks types style compiled pages wheel suite suite-after-checks thorough torture docs exporters golden test-adapters test-adapters-oldest test-scale test-names bench clean
 
 ##@ For a fresh clone
 
@@ -67,6 +67,9 @@ thorough: $(LLM_STAMP) browser ## the tests with forty times as many examples of
 
 torture: $(STAMP) ## hostile texts, kills and signals, until Ctrl-C or TORTURE="--minutes 1"
 	PYTHONPATH=tests $(BIN)/python -m torture $(TORTURE)
+
+golden: $(STAMP) ## renew the golden set, or of it SNAPSHOTS="chunk-files lint"
+	$(BIN)/python tests/golden/make.py $(SNAPSHOTS)
 
 # Pages are tested in Debian's Chromium, which Playwright of the environment drives; it fetches no browser of its own.
 browser:

@@ -11,7 +11,7 @@ import chunkwise
 
 PACKAGE = Path(chunkwise.__file__).parent
 TESTS = Path(__file__).parent
-BESIDE = {"conformance", "torture"}
+BESIDE = {"conformance", "golden", "torture"}
 """Folders of tests about the whole, not about one room."""
 ADAPTERS = {"dspy.py", "haystack.py", "langchain.py", "llamaindex.py"}
 """Modules that are imported one at a time, with classes named alike: what changes is the framework."""
