@@ -13,10 +13,10 @@ INSTALL := -m pip install --quiet --no-compile
 # Three workers keep two cores busy while one waits for a server or a page; threads of small products would only wait
 # for each other.
 TOGETHER := -n 3 --dist worksteal
-pages suite thorough torture: export OPENBLAS_NUM_THREADS := 1
+pages speed suite thorough torture: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: browser coverage help demo test checks types style compiled pages wheel suite suite-after-checks thorough torture docs exporters golden test-adapters test-adapters-oldest test-scale test-names bench clean
+.PHONY: browser coverage help demo test checks types style compiled pages figures wheel suite suite-after-checks thorough speed torture docs exporters golden test-adapters test-adapters-oldest test-scale test-names bench clean
 
 ##@ For a fresh clone
 
@@ -29,9 +29,9 @@ test: ## every check and every test: some sixteen minutes on two cores
 ##@ While you work
 
 # Three at a time on two cores: one of them mostly waits for what it installs.
-CHECKS := types style compiled pages wheel
+CHECKS := types style compiled pages figures wheel
 
-checks: ## types, style, imports, pages of the docs, the bare wheel
+checks: ## types, style, imports, pages of the docs, stale benchmarks, the bare wheel
 	@$(MAKE) --no-print-directory --jobs 3 $(CHECKS)
 
 types: $(STAMP)
@@ -49,6 +49,10 @@ compiled: $(STAMP)
 pages: $(LLM_STAMP)
 	$(BIN)/python scripts/generate_docs.py --check
 
+# Stale pages are only listed; a speed that is stated elsewhere is an error.
+figures: $(STAMP)
+	$(BIN)/python -m benchmarks.staleness
+
 wheel: $(STAMP)
 	$(BIN)/python scripts/check_bare_wheel.py
 
@@ -64,6 +68,9 @@ coverage: $(LLM_STAMP) browser ## the tests, and whether they run 95 % of the li
 
 thorough: $(LLM_STAMP) browser ## the tests with forty times as many examples of every property
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest $(TOGETHER) -o faulthandler_timeout=0
+
+speed: $(STAMP) ## fail if an operation became slower or larger; RENEW=1 renews benchmarks/speed.json
+	$(BIN)/python -m benchmarks.regressions $(if $(RENEW),--renew)
 
 torture: $(STAMP) ## hostile texts, kills and signals, until Ctrl-C or TORTURE="--minutes 1"
 	PYTHONPATH=tests $(BIN)/python -m torture $(TORTURE)

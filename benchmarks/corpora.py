@@ -44,7 +44,8 @@ def _paragraph(rng: random.Random) -> str:
     return " ".join(_sentence(rng) for _ in range(rng.randint(2, 9)))
 
 
-def _generated_prose(size: int) -> str:
+def generated_prose(size: int) -> str:
+    """Paragraphs of made sentences, the same on every machine."""
     rng, parts, length = random.Random(7), [], 0
     while length < size:
         parts.append(_paragraph(rng))
@@ -52,7 +53,8 @@ def _generated_prose(size: int) -> str:
     return "\n\n".join(parts)
 
 
-def _generated_markdown(size: int) -> str:
+def generated_markdown(size: int) -> str:
+    """Headings, paragraphs, lists, tables and code, the same on every machine."""
     rng, parts, length = random.Random(8), [], 0
     while length < size:
         depth = rng.randint(1, 4)
@@ -69,6 +71,24 @@ def _generated_markdown(size: int) -> str:
                 "```python\ndef count(items):\n    # no heading\n    return len(items)\n```"
             )
         length += sum(map(len, parts[-8:]))
+    return "\n\n".join(parts)
+
+
+def generated_code(size: int) -> str:
+    """Python classes and functions, the same on every machine."""
+    rng, parts, length = random.Random(10), ["import math\n"], 0
+    while length < size:
+        noun, verb, other = rng.choice(_NOUNS), rng.choice(_VERBS), rng.choice(_NOUNS)
+        methods = "\n\n".join(
+            f'    def {verb}_{rng.choice(_NOUNS)}(self, {other}: int) -> int:\n        """{_sentence(rng)}"""\n'
+            f"        if {other} > {rng.randint(2, 99)}:\n            return self.{noun} + {other}\n"
+            f"        return math.gcd({other}, {rng.randint(2, 99)})"
+            for _ in range(rng.randint(1, 9))
+        )
+        parts.append(
+            f'class {noun.title()}:\n    """{_sentence(rng)}"""\n\n    {noun} = 0\n\n{methods}\n'
+        )
+        length += len(parts[-1])
     return "\n\n".join(parts)
 
 
@@ -109,7 +129,7 @@ def prose(size: int = 800_000) -> str:
     """English prose with paragraphs; of the shared data nothing comes twice before all of it came once."""
     if available("books"):
         return _sized("\n\n".join(_up_to(size, filter(available, _PROSE))), size)
-    return _sized(_generated_prose(min(size, 4 * MEGABYTE)), size)
+    return _sized(generated_prose(min(size, 4 * MEGABYTE)), size)
 
 
 @lru_cache(maxsize=4)
@@ -117,7 +137,7 @@ def markdown(size: int = 800_000) -> str:
     """Documentation with headings, lists, tables and code."""
     if available("docs_fastapi_en"):
         return _sized("\n\n".join(_shared_texts("docs_fastapi_en")), size)
-    return _sized(_generated_markdown(min(size, 4 * MEGABYTE)), size)
+    return _sized(generated_markdown(min(size, 4 * MEGABYTE)), size)
 
 
 def origin() -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
 _PACKAGES = (
     "chunkwise", "bpe-openai", "numpy", "regex", "chonkie", "langchain-text-splitters", "llama-index-core",
     "semantic-text-splitter", "semchunk", "docling-core", "unstructured", "tiktoken",
@@ -18,17 +20,32 @@ _PACKAGES = (
 
 
 def describe() -> str:
-    """Machine, date and versions as a Markdown list; no host name."""
+    """Date, commit, machine and versions as a Markdown list; no host name."""
     versions = ", ".join(f"{name} {found}" for name in _PACKAGES if (found := _version(name)))
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     cores = os.cpu_count() or 1
     quiet = "" if load < 0.5 * cores else " (**busy: the figures are noisy**)"
     return "\n".join([
-        f"- {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {_processor()}, {cores} cores, "
+        f"- {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, commit {commit()}, {_processor()}, {cores} cores, "
         f"{platform.system()}, load {load:.1f} at the end{quiet}",
         f"- Python {platform.python_version()}; {versions}",
         "",
     ])  # fmt: skip
+
+
+def commit(root: Path = ROOT) -> str:
+    """The code that is measured: a short hash, `+changes` where src/ differs from it."""
+    found = git(root, "rev-parse", "--short=8", "HEAD")
+    return f"{found}+changes" if git(root, "status", "--porcelain", "src") else found or "unknown"
+
+
+def git(root: Path, *arguments: str) -> str:
+    """What git prints; nothing where it fails or is not installed."""
+    try:
+        done = subprocess.run(["git", "-C", root, *arguments], capture_output=True, text=True)
+    except FileNotFoundError:
+        return ""
+    return "" if done.returncode else done.stdout.strip()
 
 
 def _version(name: str) -> str:

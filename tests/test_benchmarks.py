@@ -12,8 +12,9 @@ if not (ROOT / "benchmarks").is_dir():
     pytest.skip("the source archive has no benchmarks", allow_module_level=True)
 sys.path.append(str(ROOT))
 
-from benchmarks import full_stops, late_projection  # noqa: E402
+from benchmarks import full_stops, late_projection, machine, staleness  # noqa: E402
 from benchmarks.page import renewed, write_page  # noqa: E402
+from benchmarks.regressions import FASTER, SLOWER, compare  # noqa: E402
 
 from chunkwise.models.embed import colbert  # noqa: E402
 
@@ -112,3 +113,71 @@ def test_a_rule_for_full_stops_is_taken_out_and_put_back() -> None:
         weekday, *_, decimal, _ = found.values()
         assert weekday == full_stops.Counted(1, 0, 1, 0)
         assert decimal == full_stops.Counted(1, 1, 1, 0)
+
+
+def test_a_change_of_more_than_15_percent_is_reported() -> None:
+    before = {"cut": 1.0, "index": 1.0, "search": 1.0, "tune": 1.0, "gone": 1.0}
+    now = {"cut": 1.16, "index": 1.14, "search": 0.84, "tune": 0.86, "added": 1.0}
+    assert {each.name: each.verdict for each in compare(before, now)} == {
+        "cut": SLOWER, "index": "", "search": FASTER, "tune": "", "gone": "not measured", "added": "new",
+    }  # fmt: skip
+
+
+def _commit(root: Path, file: str, text: str) -> str:
+    path = root / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    machine.git(root, "add", file)
+    machine.git(root, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-m", file)
+    return machine.commit(root)
+
+
+def test_a_part_is_stale_once_a_later_commit_touches_what_it_measures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(staleness, "MEASURED", {"p.md": {"": "text", "Search": "retrieval"}})
+    machine.git(tmp_path, "init")
+    _commit(tmp_path, "src/chunkwise/retrieval/a.py", "1")
+    measured = _commit(tmp_path, "src/chunkwise/text/a.py", "1")
+    page = (
+        "# Title\n\n- 2026-11-18 09:00 UTC, commit {0}, x86_64\n\n"
+        "## Search\n\n- 2026-11-18 09:00 UTC, commit {0}+changes, x86_64\n\n"
+        "## Old\n\n- 2026-11-17 09:00 UTC, x86_64\n"
+    )
+    _commit(tmp_path, "docs/benchmarks/p.md", page.format(measured))
+    assert staleness.verdicts(tmp_path, "p.md") == {
+        "Title": "", "Search": "", "Old": staleness.UNKNOWN,
+    }  # fmt: skip
+    _commit(tmp_path, "src/chunkwise/retrieval/a.py", "2")
+    assert staleness.verdicts(tmp_path, "p.md")["Search"] == staleness.STALE
+    assert staleness.verdicts(tmp_path, "p.md")["Title"] == ""
+    (tmp_path / "src/chunkwise/text/a.py").write_text("2", "utf-8")
+    assert machine.commit(tmp_path).endswith("+changes")
+
+
+def test_without_history_nothing_is_compared(tmp_path: Path) -> None:
+    assert len(staleness.report(tmp_path)) == 1
+
+
+def test_every_page_declares_packages_that_exist() -> None:
+    assert {path.name for path in (ROOT / "docs/benchmarks").glob("*.md")} == {*staleness.MEASURED}
+    declared = {
+        each for parts in staleness.MEASURED.values() for each in " ".join(parts.values()).split()
+    }
+    assert [each for each in sorted(declared) if not (ROOT / "src/chunkwise" / each).exists()] == []
+
+
+@pytest.mark.parametrize(
+    "speed",
+    ["12 MB/s", "2,500 tokens a second", "2.5k tokens/s", "3× faster", "ten times as long", "9 ms a question",
+     "listed in 29 seconds", "8 seconds for a book"],
+)  # fmt: skip
+def test_a_stated_speed_is_found(speed: str) -> None:
+    assert [line for line, _ in staleness.speeds(f"First.\n\nIt is {speed}, mostly.\n")] == [3]
+
+
+def test_limits_and_outputs_of_commands_are_no_stated_speeds() -> None:
+    assert not staleness.speeds(
+        "Under a minute. It waits 30 seconds, within 3 seconds, for a second copy of 300 s.\n"
+        "```text\n12 MB/s\n```\n"
+    )
