@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.blocks import unfenced
-from chunkwise.text.characters import SPACE, one_of
+from chunkwise.text.characters import one_of
 from chunkwise.text.graphemes import Graphemes
 from chunkwise.text.positions import merge_sorted, without
 from chunkwise.text.tokens.measure import TokenMeasure
@@ -146,29 +146,38 @@ class NearCuts:
     """Cuts of one level sought in the text itself, no further than is asked."""
 
     def __init__(
-        self, text: str, separators: Sequence[str], graphemes: Graphemes, refused: int = _REFUSED
+        self,
+        text: str,
+        separators: Sequence[str],
+        graphemes: Graphemes,
+        *,
+        spaced: bool = False,
+        refused: int = _REFUSED,
     ) -> None:
+        """`spaced`: white space has to follow those of ASCII."""
         self._text = text
         self._graphemes = graphemes
         self._separators = [(each, before_cut(each)) for each in separators]
+        self._spaced = spaced
         self._clear = [(0, 0)] * len(separators)
         """Of each separator a stretch without cuts inside: none is searched twice."""
         self._refused = refused
-        """Separators that may still be met inside characters, such as line feeds behind carriage returns."""
+        """Separators that may still be met where nothing may be cut, such as commas inside of numbers."""
 
     @cached_property
     def _all(self) -> ArrayCuts:
-        return ArrayCuts(
-            lambda: self._graphemes.keep(
-                merge_sorted(*(self._places(*each) for each in self._separators))
-            )
-        )
+        return ArrayCuts(lambda: merge_sorted(*(self._places(*each) for each in self._separators)))
 
     def _places(self, separator: str, shift: int) -> NDArray[np.int64]:
-        """Where a separator allows a cut, be it inside a character."""
         found = re.finditer(f"(?={re.escape(separator)})", self._text)
-        places = array("q", (match.start() + shift for match in found))
-        return np.array(places, dtype=np.int64)
+        cuts = (match.start() + shift for match in found)
+        return np.array(array("q", filter(self._allows, cuts)), dtype=np.int64)
+
+    def _allows(self, cut: int) -> bool:
+        text = self._text
+        if self._spaced and text[cut - 1].isascii() and not text[cut : cut + 1].isspace():
+            return False
+        return self._graphemes.is_break(cut)
 
     def last(self, low: int, high: int) -> int:
         if self._refused < 0:
@@ -179,7 +188,7 @@ class NearCuts:
             stop = high - shift + len(separator)
             start = max(max(low, best) + 1 - shift, 0)
             while (found := self._text.rfind(separator, start, stop)) >= 0:
-                if self._graphemes.is_break(found + shift):
+                if self._allows(found + shift):
                     best = found + shift
                     break
                 stop = found - 1 + len(separator)
@@ -204,7 +213,7 @@ class NearCuts:
         """The first cut from `low` on; `high` where there is none before it."""
         start, stop = max(low - shift, 0), high - 1 - shift + len(separator)
         while (found := self._text.find(separator, start, stop)) >= 0:
-            if self._graphemes.is_break(found + shift):
+            if self._allows(found + shift):
                 return found + shift
             start = found + 1
             self._refused -= 1
@@ -260,7 +269,10 @@ def clause_levels(document: Analyzed) -> list[CutLevel]:
         CellCuts(document),
         ArrayCuts(lambda: document.sentences_in_rows),
         ArrayCuts(lambda: document.graphemes.keep(document.enumerations.numbers)),
-        *(PagedCuts(partial(_behind, document, signs)) for signs in (";；", ":：", ",，、،")),
+        *(
+            NearCuts(document.text, signs, document.graphemes, spaced=True)
+            for signs in (";；", ":：", ",，、،")
+        ),
         PagedCuts(partial(_whole_items, document)),
         word_level(document),
     ]
@@ -315,20 +327,6 @@ def lead_in_cuts(document: Analyzed, measure: TokenMeasure, limit: int) -> LeadI
     whole = measure.reaches(led, limit) >= end
     # A mark may join what a paragraph is indented by.
     return LeadInCuts(led[~fits & whole], document.graphemes.floors(sentence[fits | ~whole]))
-
-
-def _behind(document: Analyzed, signs: str, start: int, end: int) -> NDArray[np.int64]:
-    """Positions behind one of the signs where white space follows; the full-width ones need none."""
-    # One character before the positions: the sign that the first of them stands behind.
-    before = max(start - 1, 0)
-    points = document.characters.points[before : end - 1]
-    found = [np.zeros(0, dtype=np.int64)]
-    for sign in signs:
-        behind = np.flatnonzero(points == ord(sign)) + before + 1
-        if ord(sign) < 128:
-            behind = behind[document.characters.have(behind, SPACE)]
-        found.append(behind)
-    return document.graphemes.keep(merge_sorted(*found))
 
 
 _CLOSING = ")]}"
