@@ -209,6 +209,10 @@ class CharacterArrays:
         """Each character beyond ASCII once: signs of other scripts are not sought in vain."""
         return frozenset(map(chr, distinct(self.points[self.points > 127])))
 
+    def has_between(self, first: int, last: int) -> bool:
+        """Whether a character beyond ASCII has a code point from one to another."""
+        return not self.text.isascii() and any(first <= ord(each) <= last for each in self._not_ascii)
+
     @cached_property
     def _kinds(self) -> NDArray[np.uint16]:
         kinds = np.empty(len(self.points), dtype=np.uint16)

@@ -182,8 +182,8 @@ class Packer:
             else:
                 cut = end
             if cut != NONE:
-                for start, nearer in self._repeated(frame, level, fresh) if repeats else ():
-                    shorter = self._cut(level, fresh, nearer, end)
+                for start in self._repeated(frame, level, fresh) if repeats else ():
+                    shorter = self._cut(level, fresh, self._reach(start), end)
                     if (done := self._fill(level, start, fresh, shorter)) != NONE:
                         return done
                 if (done := self._fill(level, fresh, fresh, cut)) != NONE:
@@ -210,17 +210,21 @@ class Packer:
         # Starts increase: a chunk never takes in all of the one before it.
         before = self._pieces[-1]
         low = max(self._overlap_from(fresh), frame.floor, before.start + 1)
-        # What is repeated leaves room for the next piece, which is whole.
-        following = self._levels[level].first(fresh, frame.end)
-        following = frame.end if following == NONE else following
-        room = self._measure.back(self._trimmed(fresh, following), self._limit)
         levels = self._levels[level:-1]
         if self._overlap_cuts is not None:
             levels = [self._overlap_cuts, *levels]
+        # What is repeated leaves room for the next piece, which is whole.
+        following = self._levels[level].first(fresh, frame.end)
+        following = frame.end if following == NONE else following
+        most = next(overlap_starts(levels, low, before.end), fresh)
+        # Where there is room to spare, as for most, it is not looked for.
+        spare = most < fresh and self._measure.reach(most, self._limit - 1) >= following
+        if spare:
+            yield self._solid(most, fresh)
+        room = self._measure.back(self._trimmed(fresh, following), self._limit)
         for start in overlap_starts(levels, max(low, room), before.end):
-            if (reach := self._reach(start)) >= following:
-                solid = self._solid(start, fresh)
-                yield solid, reach if solid == start else self._reach(solid)
+            if not (spare and start == most) and self._reach(start) >= following:
+                yield self._solid(start, fresh)
 
     def _fill(self, level: int, start: int, fresh: int, cut: int) -> int:
         """Emit the longest chunk from `start` that ends at this cut of a level, or before, and holds to the limit."""

@@ -43,12 +43,10 @@ _AGAIN = "ๆ"
 
 def thai_starts(characters: CharacterArrays) -> NDArray[np.int64]:
     """Behind spaces, unless the word before or behind on the same line says that the sentence goes on."""
-    if characters.text.isascii():
+    if not characters.has_between(_FIRST, _LAST):
         return np.zeros(0, dtype=np.int64)
     points = characters.points
     thai = (points >= _FIRST) & (points <= _LAST)
-    if not thai.any():
-        return np.zeros(0, dtype=np.int64)
     last = thai[:-1].copy()
     last[1:] |= characters.are(CLOSER)[1:-1] & thai[:-2]
     ends = np.flatnonzero(last & characters.are(SPACE)[1:]) + 1
@@ -108,7 +106,7 @@ _QUOTES = (("「", "」"), ("『", "』"))
 _SHORT_QUOTE = 40
 """Characters of a quotation that is kept whole, whatever sentences it holds: 「行こう。早く。」"""
 _GREEK = ((0x0370, 0x03FF), (0x1F00, 0x1FFF))
-_ARMENIAN = ("\u0531", "\u0587")
+_ARMENIAN = (0x0531, 0x0587)
 """Letters behind which a colon is typed for the full stop ։, which it looks like."""
 _FIRST_KANA, _LAST_KANA = 0x3040, 0x30FF
 _FURTHEST = 128
@@ -193,13 +191,13 @@ def _terminators(characters: CharacterArrays) -> NDArray[np.int64]:
     ends = FULL_STOP | ENDER | FINAL
     if characters.text.isascii():
         return characters.of_kinds(ends)
-    at = characters.of_kinds(ends | SEMICOLON)
-    colons = characters.places(":")
-    before = _point(characters, np.maximum(colons - 1, 0))
-    armenian = (before >= ord(_ARMENIAN[0])) & (before <= ord(_ARMENIAN[1]))
-    if armenian.any():
-        at = merge_sorted(at, colons[armenian])
-    index = np.flatnonzero(characters.have(at, SEMICOLON))
+    greek = any(characters.has_between(*each) for each in _GREEK)
+    at = characters.of_kinds(ends | SEMICOLON if greek else ends)
+    if characters.has_between(*_ARMENIAN):
+        colons = characters.places(":")
+        before = _point(characters, np.maximum(colons - 1, 0))
+        at = merge_sorted(at, colons[(before >= _ARMENIAN[0]) & (before <= _ARMENIAN[1])])
+    index = np.flatnonzero(characters.have(at, SEMICOLON)) if greek else at[:0]
     if not len(index):
         return at
     before = _point(characters, np.maximum(at[index] - 1, 0))
