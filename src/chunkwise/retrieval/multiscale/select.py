@@ -3,37 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.retrieval.ranking import best
+from chunkwise.retrieval.tables_lists_code import HEADS, HIDDEN, IN_BLOCK
 from chunkwise.text.sentences.atoms import ATOM_TOKENS
 
 _SPARE = 100
 """Atoms that are tried once the next one does not fit any more."""
+_AT_ONCE = 256
+"""Atoms that are looked at together."""
 _TIMES = 3
 """More atoms than tokens are looked at: some are left out, or wait for what they head."""
 
 
 class AtomTexts(Protocol):
-    """What is asked of few atoms alone, since their document may have to be read for it."""
-
-    def heads_next(self, atom: int) -> bool:
-        """Whether it heads what follows without a section of its own: a table's header."""
+    """What is asked of few atoms alone, since their document has to be read for it."""
 
     def says(self, atom: int) -> bool:
-        """Whether it has a letter or a digit for a reader."""
-
-    def is_hidden(self, atom: int) -> bool:
-        """Whether no reader is to see it: a comment."""
+        """Whether it has a letter or a digit."""
 
     def blocks(self, atom: int) -> Sequence[range]:
         """The atoms of the code, table or list it is part of or leads in, those alone that may be handed out.
 
-        With the lead-in, then without it.
+        Asked of those alone that are in one. With the lead-in, then without it.
         """
 
     def parts(self, atom: int) -> Sequence[range]:
@@ -53,6 +50,8 @@ class Atoms(Protocol):
     def tokens(self) -> NDArray[np.int32]: ...
     @property
     def section(self) -> NDArray[np.int32]: ...
+    @property
+    def flags(self) -> NDArray[np.uint8]: ...
 
 
 class AtomCandidates(NamedTuple):
@@ -74,11 +73,11 @@ class AtomCandidates(NamedTuple):
 
     def points_of(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         """Votes of some atoms, given in order; 0 for one that came along without being a candidate."""
-        if not len(self.numbers):
-            return np.zeros(len(numbers))
-        order = np.argsort(self.numbers)
-        at = order[np.minimum(self.numbers[order].searchsorted(numbers), len(order) - 1)]
-        return np.where(self.numbers[at] == numbers, self.points[at], 0.0)
+        found = np.zeros(len(numbers))
+        at = np.minimum(numbers.searchsorted(self.numbers), len(numbers) - 1)
+        asked = numbers[at] == self.numbers
+        found[at[asked]] = self.points[asked]
+        return found
 
 
 class _Row(NamedTuple):
@@ -87,7 +86,9 @@ class _Row(NamedTuple):
     inside: bool
     joins_before: bool
     joins_after: bool
-    heading: bool
+    heads: bool
+    """Whether it is to be read with what follows: it opens a section, or is a lead-in, a fence or a header."""
+    flags: int
 
     def cost(self, selected: set[int]) -> int:
         """Tokens more: a span that starts inside a text may have one more, that of a word that began before it."""
@@ -116,7 +117,7 @@ def select_atoms(
     """
     selected: set[int] = set()
     waiting: dict[int, _Row] = {}
-    blocks, gaps = _Blocks(atoms, texts, budget), _Gaps(atoms, texts)
+    blocks, gaps = _Blocks(atoms, texts, budget), _Gaps(atoms)
     left, missed = budget, 0
     for row in _rows(atoms, candidates.numbers):
         if row.atom in selected:
@@ -128,10 +129,10 @@ def select_atoms(
             if missed > _SPARE:
                 break
             continue
-        if texts is not None and texts.is_hidden(row.atom):
+        if row.flags & HIDDEN:
             continue
         at = row
-        wholes = blocks.that_fit(row.atom)
+        wholes = blocks.that_fit(row.atom) if row.flags & IN_BLOCK else []
         if wholes:
             added = _added(atoms, wholes, selected, left)
             if added is None:
@@ -140,12 +141,7 @@ def select_atoms(
             left -= _cost_of(added, selected)
             selected.update(each.atom for each in added)
             at = added[0]
-        elif (
-            not alone
-            and row.joins_after
-            and gaps.after(row.atom) not in selected
-            and (row.heading or (texts is not None and texts.heads_next(row.atom)))
-        ):
+        elif not alone and row.heads and row.joins_after and gaps.after(row.atom) not in selected:
             waiting[row.atom] = row
             continue
         else:
@@ -211,8 +207,8 @@ class _Blocks:
 class _Gaps:
     """Atoms that no reader is to see part nothing: what stands around them is one text."""
 
-    def __init__(self, atoms: Atoms, texts: AtomTexts | None) -> None:
-        self._atoms, self._texts = atoms, texts
+    def __init__(self, atoms: Atoms) -> None:
+        self._atoms = atoms
 
     def before(self, atom: int) -> int:
         """The one before it that can be seen."""
@@ -236,22 +232,30 @@ class _Gaps:
         return atom
 
     def _is_hidden(self, one: int, other: int) -> bool:
-        if self._texts is None or not 0 <= other < len(self._atoms.document):
+        if not 0 <= other < len(self._atoms.flags) or not self._atoms.flags[other] & HIDDEN:
             return False
         low, high = (np.array([each]) for each in sorted((one, other)))
-        return bool(are_adjacent(self._atoms, low, high)[0]) and self._texts.is_hidden(other)
+        return bool(are_adjacent(self._atoms, low, high)[0])
 
 
 def _rows(atoms: Atoms, numbers: NDArray[np.int64]) -> Iterator[_Row]:
+    """Some at a time: a budget is full long before the last of them."""
+    parts = range(0, len(numbers), _AT_ONCE)
+    return chain.from_iterable(_some_rows(atoms, numbers[at : at + _AT_ONCE]) for at in parts)
+
+
+def _some_rows(atoms: Atoms, numbers: NDArray[np.int64]) -> Iterator[_Row]:
     before, after = np.maximum(numbers - 1, 0), np.minimum(numbers + 1, len(atoms.document) - 1)
-    follows = are_adjacent(atoms, before, numbers)
+    follows, flags = are_adjacent(atoms, before, numbers), atoms.flags[numbers]
+    opens_section = follows & (atoms.section[before] != atoms.section[numbers])
     columns = (
         numbers,
         atoms.tokens[numbers],
         atoms.start[numbers] > 0,
         follows,
         are_adjacent(atoms, numbers, after),
-        follows & (atoms.section[before] != atoms.section[numbers]),  # what opens a section
+        opens_section | (flags & HEADS > 0),
+        flags,
     )
     return map(_Row._make, zip(*(each.tolist() for each in columns), strict=True))
 
@@ -340,10 +344,10 @@ def _worth_reading(
     best = candidates.numbers[:1]
     equal = candidates.numbers[candidates.points == candidates.points[:1]]
     too_long = len(best) > 0 and bool((atoms.tokens[equal] > budget).all())
-    if too_long and budget < ATOM_TOKENS and _say(best, texts):
+    if too_long and budget < ATOM_TOKENS and _say(atoms, best, texts):
         return best
     first = selected = select_atoms(atoms, candidates, budget, texts)
-    if not _say(selected, texts):
+    if not _say(atoms, selected, texts):
         alone = select_atoms(atoms, candidates, budget, texts, alone=True)
         return alone if len(alone) or not too_long else best
     for _ in range(_REFILLS):
@@ -356,9 +360,10 @@ def _worth_reading(
     return kept if len(kept) else first
 
 
-def _say(selected: NDArray[np.int64], texts: AtomTexts | None) -> bool:
+def _say(atoms: Atoms, selected: NDArray[np.int64], texts: AtomTexts | None) -> bool:
     """Whether one at least has something to read."""
-    return bool(len(selected)) if texts is None else any(map(texts.says, selected.tolist()))
+    seen = selected[atoms.flags[selected] & HIDDEN == 0].tolist()
+    return bool(seen) if texts is None else any(map(texts.says, seen))
 
 
 def _fragments(atoms: Atoms, selected: NDArray[np.int64], min_tokens: int) -> NDArray[np.bool_]:
