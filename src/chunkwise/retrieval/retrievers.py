@@ -387,12 +387,12 @@ class MultiscaleRetriever(Multiscale):
 
         There words find names alone, and small words that mean something else: "was" is German, too.
         """
-        told = language_of_text(text)
         languages = source.languages
-        is_foreign = bool(languages) and not {told, CODE, NONE, UNKNOWN}.intersection(languages)
-        by_meaning = atoms.vectors is not None and self.dense > 0
-        if is_foreign and by_meaning and told in questions.model_languages:
-            return np.empty(0, np.uint64)
+        if languages and atoms.vectors is not None and self.dense > 0:
+            told = language_of_text(text)
+            is_foreign = not {told, CODE, NONE, UNKNOWN}.intersection(languages)
+            if is_foreign and told in questions.model_languages:
+                return np.empty(0, np.uint64)
         return query_terms(text, languages, holds)
 
     def _windows(self, source: AtomSource, atoms: AtomTable) -> PreparedWindows:

@@ -129,6 +129,8 @@ class WholeBlocks:
     @cached_property
     def comments(self) -> list[Span]:
         """Of Markdown, outside of code; what is never closed hides nothing."""
+        if not _may_have_comments(self.document):  # told without the layout
+            return []
         found = self.rows[self.rows[:, 0] == _COMMENT_KIND]
         return list(map(Span, found[:, 2].tolist(), found[:, 5].tolist()))
 
@@ -246,9 +248,12 @@ class WholeBlocks:
             if len(head) <= _LONGEST_HEAD and start < block.body_end:
                 opening = _indentation(text, block.own) + head + "\n"
         code = self._code_at(end - 1)
-        if code is not None and code.own < end <= code.body_end and code.body < end:
-            fence = _FENCE.match(text, code.own)
-            assert fence is not None
+        if (
+            code is not None
+            and code.own < end <= code.body_end
+            and code.body < end
+            and (fence := _FENCE.match(text, code.own)) is not None
+        ):
             closing = _indentation(text, code.own) + fence[1]
             if not text[start:end].endswith("\n"):
                 closing = f"\n{closing}"
@@ -373,8 +378,12 @@ def _blocks_in(analyzed: Analyzed) -> list[WholeBlock]:
     return sorted(found, key=_own)
 
 
+def _may_have_comments(document: Document) -> bool:
+    return document.format == "markdown" and _COMMENT in document.text
+
+
 def _comments_in(document: Document, blocks: Sequence[WholeBlock]) -> Iterator[WholeBlock]:
-    if document.format != "markdown" or _COMMENT not in document.text:
+    if not _may_have_comments(document):
         return
     code = [block for block in blocks if block.kind == "code"]
     at, text = 0, document.text

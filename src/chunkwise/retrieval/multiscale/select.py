@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -68,16 +68,21 @@ class AtomCandidates(NamedTuple):
         return cls(numbers, votes[numbers])
 
     def without(self, numbers: NDArray[np.int64]) -> AtomCandidates:
-        kept = ~np.isin(self.numbers, numbers)
-        return AtomCandidates(self.numbers[kept], self.points[kept])
+        """Without some atoms, given in order."""
+        _, among = self._among(numbers)
+        return AtomCandidates(self.numbers[~among], self.points[~among])
 
     def points_of(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         """Votes of some atoms, given in order; 0 for one that came along without being a candidate."""
         found = np.zeros(len(numbers))
-        at = np.minimum(numbers.searchsorted(self.numbers), len(numbers) - 1)
-        asked = numbers[at] == self.numbers
-        found[at[asked]] = self.points[asked]
+        at, among = self._among(numbers)
+        found[at[among]] = self.points[among]
         return found
+
+    def _among(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Where each candidate would be in sorted numbers, and whether it is there: they are fewer than candidates."""
+        at = np.minimum(numbers.searchsorted(self.numbers), len(numbers) - 1)
+        return at, numbers[at] == self.numbers
 
 
 class _Row(NamedTuple):
@@ -101,12 +106,7 @@ class _Row(NamedTuple):
 
 
 def select_atoms(
-    atoms: Atoms,
-    candidates: AtomCandidates,
-    budget: int,
-    texts: AtomTexts | None = None,
-    *,
-    alone: bool = False,
+    atoms: Atoms, candidates: AtomCandidates, budget: int, blocks: _Blocks, *, alone: bool = False
 ) -> NDArray[np.int64]:
     """Atoms by votes while they fit, in order; where one does not, shorter ones behind it may.
 
@@ -117,13 +117,12 @@ def select_atoms(
     """
     selected: set[int] = set()
     waiting: dict[int, _Row] = {}
-    blocks, gaps = _Blocks(atoms, texts, budget), _Gaps(atoms)
-    left, missed = budget, 0
+    gaps, left, missed = _Gaps(atoms), budget, 0
     for row in _rows(atoms, candidates.numbers):
         if row.atom in selected:
             continue  # it came with its block
-        cost = row.cost(selected)
-        if cost > left:
+        # One that joins two spans costs a token less than it has.
+        if row.tokens > left + 1 or (cost := row.cost(selected)) > left:
             missed += 1
             # No sooner: what joins two spans may cost nothing, even when the budget is full.
             if missed > _SPARE:
@@ -134,7 +133,7 @@ def select_atoms(
         at = row
         wholes = blocks.that_fit(row.atom) if row.flags & IN_BLOCK else []
         if wholes:
-            added = _added(atoms, wholes, selected, left)
+            added = _added(wholes, selected, left)
             if added is None:
                 missed += 1
                 continue
@@ -157,16 +156,10 @@ def select_atoms(
     return gaps.closed(sorted(selected))
 
 
-def _added(
-    atoms: Atoms, wholes: Sequence[range], selected: set[int], left: int
-) -> list[_Row] | None:
+def _added(wholes: Sequence[Sequence[_Row]], selected: set[int], left: int) -> list[_Row] | None:
     """What is still missing of the largest of several that fits; None: of none."""
     for whole in wholes:
-        missing = [
-            each
-            for each in _rows(atoms, np.arange(whole.start, whole.stop))
-            if each.atom not in selected
-        ]
+        missing = [each for each in whole if each.atom not in selected]
         if missing and _cost_of(missing, selected) <= left:
             return missing
     return None
@@ -182,26 +175,33 @@ def _cost_of(rows: Sequence[_Row], selected: set[int]) -> int:
 
 
 class _Blocks:
-    """Those that the budget holds are handed out whole or not at all."""
+    """Those that the budget holds are handed out whole or not at all; of one question."""
 
     def __init__(self, atoms: Atoms, texts: AtomTexts | None, budget: int) -> None:
         self._atoms, self._texts, self._budget = atoms, texts, budget
-        self._fits: dict[range, bool] = {}
+        self._wholes: dict[int, list[list[_Row]]] = {}
+        self._rows: dict[range, list[_Row]] = {}
 
-    def that_fit(self, atom: int) -> list[range]:
+    def that_fit(self, atom: int) -> list[list[_Row]]:
         """The atoms that come along, the most first; none: it stands for itself, or its block is too large."""
         if self._texts is None:
             return []
-        found = list(filter(self._does_fit, self._texts.blocks(atom)))
-        found = found or list(filter(self._does_fit, self._texts.parts(atom)))
-        return [] if found == [range(atom, atom + 1)] else found
+        if atom not in self._wholes:
+            found = list(filter(None, map(self._that_fits, self._texts.blocks(atom))))
+            found = found or list(filter(None, map(self._that_fits, self._texts.parts(atom))))
+            itself = len(found) == 1 and [row.atom for row in found[0]] == [atom]
+            self._wholes[atom] = [] if itself else found
+        return self._wholes[atom]
 
-    def _does_fit(self, block: range) -> bool:
-        if block not in self._fits:
+    def _that_fits(self, block: range) -> list[_Row]:
+        """Its rows; none where it is too large."""
+        if block not in self._rows:
             tokens = int(self._atoms.tokens[block.start : block.stop].sum())
             # One more where it starts inside a text.
-            self._fits[block] = tokens + bool(self._atoms.start[block.start]) <= self._budget
-        return self._fits[block]
+            fits = tokens + bool(self._atoms.start[block.start]) <= self._budget
+            numbers = np.arange(block.start, block.stop if fits else block.start)
+            self._rows[block] = list(_rows(self._atoms, numbers))
+        return self._rows[block]
 
 
 class _Gaps:
@@ -315,10 +315,13 @@ def assemble(
         score, opening := np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
     )
     rank = np.repeat(best_of_document, np.diff(np.append(opening, len(owner))))
-    section = [
-        _section(atoms, selected[low : high + 1][points[low : high + 1] == top])
-        for low, high, top in zip(head.tolist(), tail.tolist(), score.tolist(), strict=True)
-    ]
+    columns = zip(
+        points.tolist(),
+        atoms.section[selected].tolist(),
+        atoms.tokens[selected].tolist(),
+        strict=True,
+    )
+    section = [_section(list(islice(columns, size))) for size in (tail - head + 1).tolist()]
     return [
         ScoredSpan(
             int(owner[i]), int(start[head[i]]), int(end[tail[i]]), int(tokens[i]), float(score[i]), section[i]
@@ -327,13 +330,16 @@ def assemble(
     ]  # fmt: skip
 
 
-def _section(atoms: Atoms, best: NDArray[np.int64]) -> int:
-    """The section that holds most of these atoms' tokens; of equals the first."""
+def _section(atoms: Sequence[tuple[float, int, int]]) -> int:
+    """Of votes, section and tokens of each atom: the section that holds most of the tokens of the best.
+
+    Of equals the first.
+    """
     held: dict[int, int] = {}
-    for section, tokens in zip(
-        atoms.section[best].tolist(), atoms.tokens[best].tolist(), strict=True
-    ):
-        held[section] = held.get(section, 0) + tokens
+    top = max(points for points, _, _ in atoms)
+    for points, section, tokens in atoms:
+        if points == top:
+            held[section] = held.get(section, 0) + tokens
     return max(held, key=lambda section: held[section])
 
 
@@ -341,21 +347,21 @@ def _worth_reading(
     atoms: Atoms, candidates: AtomCandidates, budget: int, min_tokens: int, texts: AtomTexts | None
 ) -> NDArray[np.int64]:
     """Atoms that fill the budget, in order; without fragments, unless there is nothing else."""
-    best = candidates.numbers[:1]
+    best, blocks = candidates.numbers[:1], _Blocks(atoms, texts, budget)
     equal = candidates.numbers[candidates.points == candidates.points[:1]]
     too_long = len(best) > 0 and bool((atoms.tokens[equal] > budget).all())
     if too_long and budget < ATOM_TOKENS and _say(atoms, best, texts):
         return best
-    first = selected = select_atoms(atoms, candidates, budget, texts)
+    first = selected = select_atoms(atoms, candidates, budget, blocks)
     if not _say(atoms, selected, texts):
-        alone = select_atoms(atoms, candidates, budget, texts, alone=True)
+        alone = select_atoms(atoms, candidates, budget, blocks, alone=True)
         return alone if len(alone) or not too_long else best
     for _ in range(_REFILLS):
         fragment = _fragments(atoms, selected, min_tokens)
         if not fragment.any():
             break
         candidates = candidates.without(selected[fragment])
-        selected = select_atoms(atoms, candidates, budget, texts)
+        selected = select_atoms(atoms, candidates, budget, blocks)
     kept = selected[~_fragments(atoms, selected, min_tokens)]
     return kept if len(kept) else first
 
