@@ -138,14 +138,11 @@ class Scored:
         documents, self.questions = sample.read()
         source: Any = chunkwise.index(documents, vectors="none").source
         self.atoms, self.ids = source.atom_table(), source.ids()
-        texts = AtomTexts(self.atoms, source.document, source.section_path)
+        texts = AtomTexts(self.atoms, source)
         self._passages = texts.passages
         # The same atoms are looked at for every mix.
         self.texts: Any = SimpleNamespace(
-            **{
-                each: cache(getattr(texts, each))
-                for each in ("heads_next", "says", "is_hidden", "block")
-            }
+            **{each: cache(getattr(texts, each)) for each in ("says", "blocks", "parts")}
         )
         holds = partial(self.atoms.terms.holds, allowed=None)
         terms = [query_terms(each.text, source.languages, holds) for each in self.questions]

@@ -51,7 +51,7 @@ from chunkwise.retrieval.graph.walk_along_names import Walk, with_walk  # noqa: 
 from chunkwise.retrieval.indexing.relations import RelationReader  # noqa: E402
 from chunkwise.retrieval.local.index import LocalIndex  # noqa: E402
 from chunkwise.retrieval.multiscale import AtomCandidates, assemble  # noqa: E402
-from chunkwise.retrieval.postgres import PostgresIndex  # noqa: E402
+from chunkwise.retrieval.postgres.index import PostgresIndex  # noqa: E402
 from chunkwise.retrieval.retrievers import GraphRetriever  # noqa: E402
 from chunkwise.retrieval.searchable import QueryBatch  # noqa: E402
 from chunkwise.text.analyzed import Analyzed  # noqa: E402

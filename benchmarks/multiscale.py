@@ -106,6 +106,7 @@ def _atoms(documents: list[Document], seed: int) -> AtomTable:
         end=end,
         tokens=tokens.astype(np.int32),
         section=np.zeros(len(owner), np.int32),
+        flags=np.zeros(len(owner), np.uint8),
         terms=TermTable.of(join_counts(counts)),
         vectors=QuantizedVectors.of(rng.normal(size=(len(owner), DIMENSIONS)).astype(np.float32)),
     )

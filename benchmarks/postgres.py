@@ -17,7 +17,7 @@ from benchmarks.tables import table
 from chunkwise.models import get_embedder
 from chunkwise.retrieval import index
 from chunkwise.retrieval.filters import EVERYTHING
-from chunkwise.retrieval.postgres import PostgresIndex
+from chunkwise.retrieval.postgres.index import PostgresIndex
 from chunkwise.retrieval.search.search import search
 
 QUESTIONS = 50

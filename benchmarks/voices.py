@@ -213,7 +213,7 @@ class Voices:
 
     def recalls(self, weights: Weights, near: Votes | None = None) -> NDArray[np.float64]:
         """Questions × budgets, in percent; `near`: other votes by token vectors than the usual ones."""
-        texts = _Texts(self.atoms, self.source.document, self.source.section_path)
+        texts = _Texts(self.atoms, self.source)
         ids = self.source.ids()
         found = np.zeros((len(self.questions), len(BUDGETS)))
         voices = (self.words, self.vectors, self.near if near is None else near)

@@ -14,7 +14,8 @@ from chunkwise.core import Document
 from chunkwise.retrieval.indexes import Index, index
 from chunkwise.retrieval.indexing.resolve_settings import RequestedSettings
 from chunkwise.retrieval.indexing.update import Changes, Reading
-from chunkwise.retrieval.postgres import PostgresIndex, into_postgres
+from chunkwise.retrieval.postgres.index import PostgresIndex
+from chunkwise.retrieval.postgres.update import into_postgres
 from chunkwise.retrieval.settings import Vectors
 from retrieval.tiny_embedder import Tiny
 from untimed import started_postgres

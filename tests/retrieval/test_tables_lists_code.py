@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise.answering.cited_answer import fitting_passages, passages_of
 from chunkwise.core import Document, Hit
-from chunkwise.retrieval.tables_lists_code import Frame, WholeBlocks
+from chunkwise.retrieval.tables_lists_code import HEADS, HIDDEN, IN_BLOCK, Frame, WholeBlocks
 from chunkwise.testkit.hostile import hostile_documents
+from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from how_many import examples
 from untimed import is_linear
@@ -260,6 +262,49 @@ def test_whatever_the_layout_spans_are_exact_and_the_budget_holds(
         assert hit.text == text[hit.start : hit.end]
         assert hit.text
     assert sum(COUNT(hit.shown) for hit in hits) <= budget
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(
+    st.lists(st.sampled_from(PARTS), min_size=1, max_size=12),
+    st.sampled_from(["markdown", "text", "code"]),
+)
+def test_an_index_stores_what_the_analysis_of_its_documents_finds(
+    parts: list[str], form: str
+) -> None:
+    made = Document("d", "\n\n".join(parts), format=form)
+    for document in (made, *(hostile_documents() if len(parts) > 11 else ())):
+        source = chunkwise.index([document], vectors="none").source
+        if not document.text.strip():
+            continue
+        found, stored = WholeBlocks(document), source.blocks(0)
+        assert stored.rows.tolist() == found.rows.tolist()
+        atoms = source.atom_table()
+        for number, flags in enumerate(atoms.flags.tolist()):
+            start, end = int(atoms.start[number]), int(atoms.end[number])
+            block = found.around(start, end)
+            heads = block is not None and block.body > block.start and end <= block.body
+            assert bool(flags & IN_BLOCK) == (block is not None)
+            assert not heads or flags & HEADS
+            assert bool(flags & HIDDEN) == bool(found.comments and found.is_hidden(start, end))
+
+
+def test_a_search_whose_hits_fit_analyzes_no_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"# Lamps\n\n<!-- c -->\n\n{FILLER}\n\n{LIST}\n{CODE}\n\n{TABLE}"
+    index = chunkwise.index([markdown(text), Document("d.py", CODE, format="code")], vectors="none")
+    for name in ("blocks", "lines", "sentences"):
+        monkeypatch.delattr(Analyzed, name)
+    for budget in (60, 200, 2000):
+        assert index.search("lamp wick oil ring 4", budget=budget, retriever="multiscale")
+    assert index.search("lamp wick oil ring 4", k=5, retriever="bm25")
+
+
+@pytest.mark.parametrize(
+    "row", [[4, 0, 0, 0, 1, 1], [0, 0, 2, 1, 3, 3], [0, 0, 0, 0, 0, 99], [0, -1, 0, 0, 1, 1]]
+)
+def test_blocks_that_cannot_be_are_damage(row: list[int]) -> None:
+    with pytest.raises(ValueError, match="its blocks"):
+        WholeBlocks(markdown("A lamp."), np.array([row], np.int64))
 
 
 def test_hostile_documents_have_blocks_and_frames() -> None:

@@ -19,6 +19,7 @@ from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.searchable import AtomBounds, FoundChunk
 from chunkwise.retrieval.settings import Settings, Vectors
+from chunkwise.retrieval.tables_lists_code import WholeBlocks
 from chunkwise.text.analyzed import Analyzed
 
 WORDS = re.compile(r"\w+")
@@ -135,6 +136,9 @@ class TinyIndex:
 
     def document(self, number: int) -> Document:
         return self._documents[number].document
+
+    def blocks(self, document: int) -> WholeBlocks:
+        return WholeBlocks(self.document(document))
 
     def atoms(self, document: int) -> AtomBounds:
         analyzed = self._documents[document]

@@ -367,12 +367,12 @@ class QuestionsOption:
         from chunkwise.base.errors import ChunkwiseError, InvalidParameter
         from chunkwise.cli.streams import say_skipped
         from chunkwise.core import Query
-        from chunkwise.testsets.reading import read_questions
 
         file = self.test_queries
         if self.words and file:
             raise click.UsageError("a question and --test-queries: give one of them")
         if file:
+            from chunkwise.testsets.reading import read_questions
 
             def bad(problem: str) -> None:
                 skipped.append(problem)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import BLOCK_KINDS, FORMATS, Block, Document, Link, PageBoxes
+from chunkwise.retrieval.tables_lists_code import WholeBlocks
 from chunkwise.text.names_by_rules import Mentions, name_hash, name_key
 from chunkwise.text.terms import TermCounts
 
@@ -122,7 +123,11 @@ class IndexedDocument:
     """Start and end of the span handed out for each chunk: two columns."""
     chunk_vectors: NDArray[np.float32] | None
     """One row of length 1 a chunk; None: an index of words alone, or one without vectors for chunks."""
+    blocks: NDArray[np.int64]
+    """What hits keep together: see `tables_lists_code.block_rows`."""
     atoms: SpanRows
+    atom_flags: NDArray[np.uint8]
+    """See `tables_lists_code.atom_flags`."""
     atom_sums: NDArray[np.float32] | None
     """Sum of the vectors of the tokens of each atom ("late" vectors): any span's vector is a difference of sums."""
     summaries: Summaries | None = None
@@ -270,23 +275,23 @@ _CHARACTERS = 1 << 24
 
 
 class DocumentsCache:
-    """Holds documents up to a number of characters in all, one at least."""
+    """Holds documents with their blocks up to a number of characters in all, one at least."""
 
-    def __init__(self, read: Callable[[int], Document], characters: int = _CHARACTERS) -> None:
+    def __init__(self, read: Callable[[int], WholeBlocks], characters: int = _CHARACTERS) -> None:
         self._read = read
         self._most = characters
-        self._kept: OrderedDict[int, Document] = OrderedDict()
+        self._kept: OrderedDict[int, WholeBlocks] = OrderedDict()
         self._size = 0
         self._lock = Lock()
 
-    def get(self, number: int) -> Document:
+    def get(self, number: int) -> WholeBlocks:
         with self._lock:
             if number in self._kept:
                 self._kept.move_to_end(number)
                 return self._kept[number]
-            document = self._kept[number] = self._read(number)
-            self._size += len(document.text)
+            found = self._kept[number] = self._read(number)
+            self._size += len(found.document.text)
             while self._size > self._most and len(self._kept) > 1:
                 _, oldest = self._kept.popitem(last=False)
-                self._size -= len(oldest.text)
-            return document
+                self._size -= len(oldest.document.text)
+            return found

@@ -34,7 +34,7 @@ def best(scores: NDArray[np.float32], depth: int) -> Ranking:
     if not min(depth, len(scores)):
         return NOTHING
     numbers = leading(scores, depth)
-    order = np.lexsort((numbers, -scores[numbers]))[:depth]
+    order = np.argsort(-scores[numbers], kind="stable")[:depth]
     numbers = numbers[order].astype(np.int64)
     return Ranking(numbers, scores[numbers].astype(np.float32))
 
@@ -79,11 +79,8 @@ def leading(
     scores: NDArray[np.float32], depth: int, floor: float = -np.inf, margin: float = 0.0
 ) -> NDArray[np.intp]:
     """The numbers of the `depth` highest scores and of all that come within `margin` of them, in order."""
-    numbers = np.flatnonzero(scores >= floor - margin)
+    numbers = np.flatnonzero(np.isfinite(scores) if floor == -np.inf else scores >= floor - margin)
     found = scores[numbers]
-    if floor == -np.inf:
-        finite = np.isfinite(found)
-        numbers, found = numbers[finite], found[finite]
     if len(numbers) <= depth:
         return numbers
     # All that tie with the last one in are kept, so that the lower numbers stay.

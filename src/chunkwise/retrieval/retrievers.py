@@ -15,7 +15,7 @@ from chunkwise.base import parameters
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
 from chunkwise.base.registry import Registry
-from chunkwise.core import Document, Span
+from chunkwise.core import Span
 from chunkwise.models.rerank.reranker import Reranker, scores_of
 from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.errors import (
@@ -49,7 +49,7 @@ from chunkwise.retrieval.searchable import (
     Summarised,
 )
 from chunkwise.retrieval.settings import Graph
-from chunkwise.retrieval.tables_lists_code import WholeBlock, is_table_header, whole_blocks
+from chunkwise.retrieval.tables_lists_code import WholeBlock, WholeBlocks
 from chunkwise.text.language import UNKNOWN, language_of_text
 from chunkwise.text.names_by_rules import name_spans, names_in_question
 from chunkwise.text.terms import CODE, NONE, Holds, query_terms
@@ -276,11 +276,12 @@ class MultiscaleRetriever(Multiscale):
         reranker: Reranker | None,
     ) -> list[list[CandidateSpan]]:
         asked = self._asked(source, questions, only, reranker)
+        assert isinstance(source, AtomSource)
         found = self.search(
             asked.windows, asked.terms, asked.vectors, budget, asked.allowed, asked.texts, asked.tokens,
             asked.read, asked.names,
         )  # fmt: skip
-        return [_candidate_spans(asked.texts, spans) for spans in found]
+        return [_candidate_spans(source, spans) for spans in found]
 
     def _asked(
         self,
@@ -306,7 +307,7 @@ class MultiscaleRetriever(Multiscale):
             raise no_graph_error()
         allowed = source.allowed("atom", only)
         holds = partial(atoms.terms.holds, allowed=allowed)
-        texts = _Texts(atoms, source.document, source.section_path, allowed)
+        texts = _Texts(atoms, source, allowed)
         tokens = None
         if atoms.token_vectors is not None and self.maxsim_weight:
             tokens = questions.token_vectors
@@ -386,12 +387,12 @@ class MultiscaleRetriever(Multiscale):
 
         There words find names alone, and small words that mean something else: "was" is German, too.
         """
-        told = language_of_text(text)
         languages = source.languages
-        is_foreign = bool(languages) and not {told, CODE, NONE, UNKNOWN}.intersection(languages)
-        by_meaning = atoms.vectors is not None and self.dense > 0
-        if is_foreign and by_meaning and told in questions.model_languages:
-            return np.empty(0, np.uint64)
+        if languages and atoms.vectors is not None and self.dense > 0:
+            told = language_of_text(text)
+            is_foreign = not {told, CODE, NONE, UNKNOWN}.intersection(languages)
+            if is_foreign and told in questions.model_languages:
+                return np.empty(0, np.uint64)
         return query_terms(text, languages, holds)
 
     def _windows(self, source: AtomSource, atoms: AtomTable) -> PreparedWindows:
@@ -473,60 +474,42 @@ def graph_for(retriever: str | Retriever | None) -> Graph | None:
 @dataclass(frozen=True, slots=True)
 class _Texts:
     atoms: AtomTable
-    document: Callable[[int], Document]
-    section_path: Callable[[int], tuple[str, ...]]
-
+    source: Searchable
     allowed: NDArray[np.bool_] | None = None
 
     def passages(self, windows: Windows) -> list[str]:
         """What may be read of each window: nothing that a filter keeps out."""
         found = []
         for first, stop in zip(windows.first.tolist(), windows.stop.tolist(), strict=True):
-            text = self.document(int(self.atoms.document[first])).text
+            text = self.source.document(int(self.atoms.document[first])).text
             own = [at for at in range(first, stop) if self.allowed is None or self.allowed[at]]
             bounds = zip(self.atoms.start[own].tolist(), self.atoms.end[own].tolist(), strict=True)
             found.append("".join(text[start:end] for start, end in bounds))
         return found
 
-    def heads_next(self, atom: int) -> bool:
-        """The heading a document begins with changes no section; lead-ins, fences and headers have none."""
-        start, end = int(self.atoms.start[atom]), int(self.atoms.end[atom])
-        if not start and self.section_path(int(self.atoms.section[atom])):
-            return True
-        document = self.document(int(self.atoms.document[atom]))
-        return is_table_header(document, start, end) or whole_blocks(document).heads(start, end)
-
     def says(self, atom: int) -> bool:
-        start, end = int(self.atoms.start[atom]), int(self.atoms.end[atom])
-        document = self.document(int(self.atoms.document[atom]))
-        return any(map(str.isalnum, document.text[start:end])) and not self.is_hidden(atom)
-
-    def is_hidden(self, atom: int) -> bool:
-        document = self.document(int(self.atoms.document[atom]))
-        blocks = whole_blocks(document)
-        return bool(blocks.comments) and blocks.is_hidden(
-            int(self.atoms.start[atom]), int(self.atoms.end[atom])
-        )
+        document = self.source.document(int(self.atoms.document[atom]))
+        return any(map(str.isalnum, document.text[self.atoms.start[atom] : self.atoms.end[atom]]))
 
     def blocks(self, atom: int) -> list[range]:
-        found = self._block(atom)
+        found = self._around(atom)
         if found is None:
             return []
         return self._atoms_of(atom, [Span(found.start, found.end), Span(found.own, found.end)])
 
     def parts(self, atom: int) -> list[range]:
-        found = self._block(atom)
-        document = self.document(int(self.atoms.document[atom]))
-        fenced = found is not None and found.body > found.own
-        if found is None or found.kind != "code" or not (fenced or document.format == "code"):
+        blocks, found = self._blocks_of(atom), self._around(atom)
+        is_file = blocks.document.format == "code"
+        if found is None or found.kind != "code" or not (is_file or found.body > found.own):
             return []
-        return self._atoms_of(
-            atom, whole_blocks(document).parts_of_code(found, int(self.atoms.start[atom]))
-        )
+        return self._atoms_of(atom, blocks.parts_of_code(found, int(self.atoms.start[atom])))
 
-    def _block(self, atom: int) -> WholeBlock | None:
-        document = self.document(int(self.atoms.document[atom]))
-        return whole_blocks(document).around(int(self.atoms.start[atom]), int(self.atoms.end[atom]))
+    def _blocks_of(self, atom: int) -> WholeBlocks:
+        return self.source.blocks(int(self.atoms.document[atom]))
+
+    def _around(self, atom: int) -> WholeBlock | None:
+        start, end = int(self.atoms.start[atom]), int(self.atoms.end[atom])
+        return self._blocks_of(atom).around(start, end)
 
     def _atoms_of(self, atom: int, spans: Sequence[Span]) -> list[range]:
         """Those of places around an atom, each range once."""
@@ -558,10 +541,10 @@ def _read(
     return scores_of(reranker, asked[at], texts.passages(passages))
 
 
-def _candidate_spans(texts: _Texts, spans: Sequence[ScoredSpan]) -> list[CandidateSpan]:
+def _candidate_spans(source: AtomSource, spans: Sequence[ScoredSpan]) -> list[CandidateSpan]:
     return [
         CandidateSpan(
-            span.document, span.start, span.end, span.score, texts.section_path(span.section)
+            span.document, span.start, span.end, span.score, source.section_path(span.section)
         )
         for span in spans
     ]

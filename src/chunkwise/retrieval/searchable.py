@@ -21,6 +21,7 @@ from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.indexed_document import StatedRelations
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Settings
+from chunkwise.retrieval.tables_lists_code import WholeBlocks
 from chunkwise.text.names_by_rules import HASH_BYTES, Mentions
 
 
@@ -96,6 +97,8 @@ class AtomTable:
     """Of the document's own tokens: those of a stretch of atoms add up."""
     section: NDArray[np.int32]
     """Number of a section path, counted across the index: its `section_path` tells the titles."""
+    flags: NDArray[np.uint8]
+    """See `tables_lists_code.atom_flags`."""
     terms: TermTable
     """Rows are atoms."""
     vectors: QuantizedVectors | None
@@ -178,6 +181,9 @@ class Searchable(Protocol):
         """First number of a document's chunks, and the number behind its last."""
 
     def document(self, number: int) -> Document: ...
+
+    def blocks(self, document: int) -> WholeBlocks:
+        """What hits keep together of one document, found when it was indexed."""
 
     def atoms(self, document: int) -> AtomBounds:
         """The atoms of one document, at which a budget cuts."""

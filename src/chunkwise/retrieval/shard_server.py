@@ -133,7 +133,8 @@ def _nearest(
 def _document(index: LocalIndex, number: int) -> dict[str, Any]:
     (own,) = _numbers([number], index.document_count)
     found = {name: index.text_of(name, own) for name in ("id", "record", "text")}
-    return {**found, "pages": list(index.document(own).pages)}
+    rows = index.block_rows(own).tolist()
+    return {**found, "pages": list(index.document(own).pages), "blocks": rows}
 
 
 def _sent(rankings: Sequence[Ranking]) -> list[Any]:

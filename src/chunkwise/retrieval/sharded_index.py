@@ -36,6 +36,7 @@ from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.searchable import AtomBounds, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import IndexStats, Settings, read_settings
 from chunkwise.retrieval.shard_server import NUMBER_BITS, NUMBERS, described
+from chunkwise.retrieval.tables_lists_code import ROW_WIDTH, WholeBlocks
 from chunkwise.text.terms import query_terms
 
 KEY_VARIABLE = "CHUNKWISE_SHARD_KEY"
@@ -169,10 +170,12 @@ class _Part:
         self.stamp = stamp
         return answer["found"]
 
-    def _read_document(self, number: int) -> Document:
+    def _read_document(self, number: int) -> WholeBlocks:
         found = self.ask("document", {"number": number})
         try:
-            return document_of(found["id"], found["record"], found["text"], tuple(found["pages"]))
+            rows = np.array(found["blocks"], np.int64).reshape(-1, ROW_WIDTH)
+            id, record, text, pages = (found[name] for name in ("id", "record", "text", "pages"))
+            return WholeBlocks(document_of(id, record, text, tuple(pages)), rows)
         except (ValueError, TypeError, KeyError) as error:
             raise DamagedIndex(f"document {number} of {self.shard.name}", error) from error
 
@@ -403,9 +406,12 @@ class ShardedIndex:
         return (at << NUMBER_BITS) + low, (at << NUMBER_BITS) + high
 
     def document(self, number: int) -> Document:
-        at = number >> NUMBER_BITS
+        return self.blocks(number).document
+
+    def blocks(self, document: int) -> WholeBlocks:
+        at = document >> NUMBER_BITS
         try:
-            return self._parts[at].documents.get(number & NUMBERS)
+            return self._parts[at].documents.get(document & NUMBERS)
         except ShardDown as error:
             raise self._stopped(at, error) from error
 

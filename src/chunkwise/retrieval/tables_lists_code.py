@@ -5,27 +5,22 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from threading import Lock
 from typing import Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from chunkwise.core import Block, Document, Span
 from chunkwise.text.analyzed import Analyzed
+from chunkwise.text.blocks.blocks import CODE_OF
 
 _HEADING_KINDS = ("heading", "header")
 _AROUND = 1000
 """Characters before and behind a stretch that help to tell what its lines are."""
-
-
-def is_table_header(document: Document, start: int, end: int) -> bool:
-    """Whether these lines are a table's header: declared as one, or ended by a line such as `|---|---|`."""
-    if document.blocks is not None:
-        at = bisect_right(document.blocks, start, key=_heading_start) - 1
-        return at >= 0 and document.blocks[at].kind == "header"
-    line = document.text[start:end].rstrip().rpartition("\n")[2]
-    return "|" in line and "-" in line and not line.strip("|:- \t")
 
 
 def end_before_headings(document: Document, start: int, end: int) -> int:
@@ -61,7 +56,11 @@ def _heading_start(block: Block) -> int:
     return block.start
 
 
-BlockName = Literal["code", "table", "list"]
+BlockName = Literal["code", "table", "list", "comment"]
+_KINDS: tuple[BlockName, ...] = ("code", "table", "list", "comment")
+_COMMENT_KIND = _KINDS.index("comment")
+ROW_WIDTH = 6
+"""Of the rows that an index stores: the number of the kind, and the five offsets of a `WholeBlock`."""
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[^\n]*")
 _TICKS = re.compile(r"`{3,}")
@@ -81,7 +80,10 @@ _LONGEST_HEAD = 2000
 
 
 class WholeBlock(NamedTuple):
-    """A code block, a table or a list; the last sentence before it belongs to it where it leads it in."""
+    """A code block, a table or a list; the last sentence before it belongs to it where it leads it in.
+
+    A comment of Markdown is one, too, that no reader is to see.
+    """
 
     kind: BlockName
     start: int
@@ -106,36 +108,31 @@ NO_FRAME = Frame()
 
 
 class WholeBlocks:
-    """Of one document: found when first asked for."""
+    """Of one document: as an index stores them, or found when first asked for."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, rows: NDArray[np.int64] | None = None) -> None:
+        """`rows` are those of `block_rows`; a ValueError where they cannot be."""
         self.document = document
+        if rows is not None:
+            _check_rows(rows, len(document.text))
+            self.rows = rows
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        return block_rows(Analyzed(self.document))
 
     @cached_property
     def _blocks(self) -> list[WholeBlock]:
         """In order; none overlaps another, but a lead-in may be the item of a list above."""
-        analyzed, text = Analyzed(self.document), self.document.text
-        if self.document.format == "code":
-            # Lines without a blank one between them; no grammar is needed for that.
-            bounds = [*analyzed.paragraphs.tolist(), len(text)]
-            return [WholeBlock("code", a, a, a, b, b) for a, b in pairwise(bounds)]
-        blocks = analyzed.blocks
-        led = {own: start for start, own, _ in analyzed.lead_ins.tolist()}
-        found = [
-            _code(text, led.get(start, start), start, end) for start, end in blocks.code.tolist()
-        ]
-        items = blocks.start[blocks.of("item")]
-        for start, end in blocks.lists.tolist():
-            held = int(items.searchsorted(end) - items.searchsorted(start))
-            if end - start <= _LONG_ITEM * held:
-                found.append(WholeBlock("list", led.get(start, start), start, start, end, end))
-        headers = blocks.spans("header")
-        ends = dict(headers.tolist())
-        for start, end in blocks.tables.tolist():
-            body = min(ends.get(start, start), end)
-            body += len(text[body:end]) - len(text[body:end].lstrip()) if body > start else 0
-            found.append(WholeBlock("table", led.get(start, start), start, body, end, end))
-        return sorted(found, key=lambda block: block.own)
+        return [block for block in map(_block, self.rows.tolist()) if block.kind != "comment"]
+
+    @cached_property
+    def comments(self) -> list[Span]:
+        """Of Markdown, outside of code; what is never closed hides nothing."""
+        if not _may_have_comments(self.document):  # told without the layout
+            return []
+        found = self.rows[self.rows[:, 0] == _COMMENT_KIND]
+        return list(map(Span, found[:, 2].tolist(), found[:, 5].tolist()))
 
     @cached_property
     def _owns(self) -> list[int]:
@@ -162,31 +159,6 @@ class WholeBlocks:
         )
         return [part, *_statements(text, part, at)]
 
-    def heads(self, start: int, end: int) -> bool:
-        """Whether a stretch that ends here is a lead-in, an opening fence or a header, and nothing of what it heads."""
-        block = self.around(start, end)
-        return block is not None and block.body > block.start and end <= block.body
-
-    @cached_property
-    def comments(self) -> list[Span]:
-        """Of Markdown, outside of code; what is never closed hides nothing."""
-        if self.document.format != "markdown" or _COMMENT not in self.document.text:
-            return []
-        found, at, text = [], 0, self.document.text
-        ticks = 0  # in this line so far: an odd number opens code
-        while (start := text.find(_COMMENT, at)) >= 0:
-            line = text.rfind("\n", at, start) + 1
-            ticks = (0 if line else ticks) + text.count("`", max(line, at), start)
-            if ticks % 2 or text[start - 1 : start] == "\\" or self._in_code(start):
-                at = start + len(_COMMENT)
-                continue
-            end = text.find(_COMMENT_END, start + len(_COMMENT))
-            if end < 0:
-                break
-            at = end + len(_COMMENT_END)
-            found.append(Span(start, at))
-        return found
-
     def hidden(self, start: int, end: int) -> tuple[Span, ...]:
         """The comments that a stretch touches, each with the line that it leaves empty."""
         comments = self.comments
@@ -201,10 +173,6 @@ class WholeBlocks:
                 high = behind.end()
             found.append(Span(max(low, start), min(high, end)))
         return tuple(found)
-
-    def _in_code(self, at: int) -> bool:
-        block = self.around(at, at + 1)
-        return block is not None and block.kind == "code" and block.own <= at
 
     def is_hidden(self, start: int, end: int) -> bool:
         """Whether nothing is there but comments."""
@@ -280,9 +248,12 @@ class WholeBlocks:
             if len(head) <= _LONGEST_HEAD and start < block.body_end:
                 opening = _indentation(text, block.own) + head + "\n"
         code = self._code_at(end - 1)
-        if code is not None and code.own < end <= code.body_end and code.body < end:
-            fence = _FENCE.match(text, code.own)
-            assert fence is not None
+        if (
+            code is not None
+            and code.own < end <= code.body_end
+            and code.body < end
+            and (fence := _FENCE.match(text, code.own)) is not None
+        ):
             closing = _indentation(text, code.own) + fence[1]
             if not text[start:end].endswith("\n"):
                 closing = f"\n{closing}"
@@ -307,6 +278,129 @@ class WholeBlocks:
             return any(block.kind in ("header", "code") for block in self.document.blocks)
         text = self.document.text
         return self.document.format != "code" and any(mark in text for mark in ("```", "~~~", "|"))
+
+
+def block_rows(analyzed: Analyzed) -> NDArray[np.int64]:
+    """The rows of `WholeBlocks` by where they begin, found in the text."""
+    blocks = _blocks_in(analyzed)
+    blocks += _comments_in(analyzed.document, blocks)
+    blocks.sort(key=_own)
+    rows = [(_KINDS.index(kind), *bounds) for kind, *bounds in blocks]
+    return np.array(rows, np.int64).reshape(-1, ROW_WIDTH)
+
+
+def _block(row: Sequence[int]) -> WholeBlock:
+    return WholeBlock(_KINDS[row[0]], *row[1:])
+
+
+def _check_rows(rows: NDArray[np.int64], length: int) -> None:
+    """Offsets that go back would let a reader look for ever."""
+    if not len(rows):
+        return
+    kind, bounds = rows[:, 0], rows[:, 1:]
+    if kind.min() < 0 or kind.max() >= len(_KINDS) or bounds.min() < 0 or bounds.max() > length:
+        raise ValueError("its blocks lie outside of its text")
+    if (np.diff(bounds, axis=1) < 0).any() or (np.diff(bounds[:, 1]) < 0).any():
+        raise ValueError("its blocks are out of order")
+
+
+IN_BLOCK, HEADS, HIDDEN = 1, 2, 4
+"""Of an atom: it is part of a block or leads one in; it is to be read with what follows; no reader is to see it."""
+
+
+def atom_flags(
+    analyzed: Analyzed, rows: NDArray[np.int64], starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> NDArray[np.uint8]:
+    """What an index stores of each atom, so that no search looks for it in the text; `rows` are its `block_rows`."""
+    flags = np.zeros(len(starts), np.uint8)
+    blocks = rows[rows[:, 0] != _COMMENT_KIND]
+    if len(blocks):
+        _, start, own, body, _, end = blocks.T
+        at = own.searchsorted(starts, "right")
+        # As in `WholeBlocks.around`: the block that an atom leads in goes before the one it is part of.
+        for near in (at - 1, at):
+            there = np.clip(near, 0, len(blocks) - 1)
+            touch = (near == there) & (starts < end[there]) & (start[there] < ends)
+            heads = (body[there] > start[there]) & (ends <= body[there])
+            flags = np.where(touch, IN_BLOCK | np.where(heads, HEADS, 0), flags).astype(np.uint8)
+    flags[_table_headers(analyzed, starts, ends)] |= HEADS
+    if len(blocks) < len(rows):
+        whole = WholeBlocks(analyzed.document, rows)
+        bounds = enumerate(zip(starts.tolist(), ends.tolist(), strict=True))
+        flags[[at for at, each in bounds if whole.is_hidden(*each)]] |= HIDDEN
+    return flags
+
+
+def _table_headers(
+    analyzed: Analyzed, starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The atoms that are a table's header: declared as one, or ended by a line such as `|---|---|`."""
+    text = analyzed.text
+    if analyzed.document.blocks is not None:
+        blocks = analyzed.blocks
+        is_header = np.append(blocks.kind == CODE_OF["header"], False)  # before the first block
+        return np.flatnonzero(is_header[blocks.start.searchsorted(starts, "right") - 1])
+    found = []
+    if "|" in text:
+        bars = np.flatnonzero(analyzed.characters.points == ord("|"))
+        held = np.flatnonzero(bars.searchsorted(ends) > bars.searchsorted(starts))
+        for at, start, end in zip(
+            held.tolist(), starts[held].tolist(), ends[held].tolist(), strict=True
+        ):
+            line = text[start:end].rstrip().rpartition("\n")[2]
+            if "|" in line and "-" in line and not line.strip("|:- \t"):
+                found.append(at)
+    return np.array(found, np.int64)
+
+
+def _blocks_in(analyzed: Analyzed) -> list[WholeBlock]:
+    text = analyzed.text
+    if analyzed.document.format == "code":
+        # Lines without a blank one between them; no grammar is needed for that.
+        bounds = [*analyzed.paragraphs.tolist(), len(text)]
+        return [WholeBlock("code", a, a, a, b, b) for a, b in pairwise(bounds)]
+    blocks = analyzed.blocks
+    if not len(blocks.of("item", "code", "header", "row")):
+        return []
+    led = {own: start for start, own, _ in analyzed.lead_ins.tolist()}
+    found = [_code(text, led.get(start, start), start, end) for start, end in blocks.code.tolist()]
+    items = blocks.start[blocks.of("item")]
+    for start, end in blocks.lists.tolist():
+        held = int(items.searchsorted(end) - items.searchsorted(start))
+        if end - start <= _LONG_ITEM * held:
+            found.append(WholeBlock("list", led.get(start, start), start, start, end, end))
+    headers = blocks.spans("header")
+    ends = dict(headers.tolist())
+    for start, end in blocks.tables.tolist():
+        body = min(ends.get(start, start), end)
+        body += len(text[body:end]) - len(text[body:end].lstrip()) if body > start else 0
+        found.append(WholeBlock("table", led.get(start, start), start, body, end, end))
+    return sorted(found, key=_own)
+
+
+def _may_have_comments(document: Document) -> bool:
+    return document.format == "markdown" and _COMMENT in document.text
+
+
+def _comments_in(document: Document, blocks: Sequence[WholeBlock]) -> Iterator[WholeBlock]:
+    if not _may_have_comments(document):
+        return
+    code = [block for block in blocks if block.kind == "code"]
+    at, text = 0, document.text
+    ticks = 0  # in this line so far: an odd number opens code
+    while (start := text.find(_COMMENT, at)) >= 0:
+        line = text.rfind("\n", at, start) + 1
+        ticks = (0 if line else ticks) + text.count("`", max(line, at), start)
+        last = bisect_right(code, start, key=_own) - 1
+        in_code = last >= 0 and start < code[last].end
+        if ticks % 2 or text[start - 1 : start] == "\\" or in_code:
+            at = start + len(_COMMENT)
+            continue
+        end = text.find(_COMMENT_END, start + len(_COMMENT))
+        if end < 0:
+            break
+        at = end + len(_COMMENT_END)
+        yield WholeBlock("comment", start, start, start, at, at)
 
 
 def _code(text: str, start: int, own: int, end: int) -> WholeBlock:
@@ -381,6 +475,10 @@ def _indentation(text: str, at: int) -> str:
 
 def _opens_line(text: str, at: int) -> bool:
     return not text[text.rfind("\n", 0, at) + 1 : at].strip()
+
+
+def _own(block: WholeBlock) -> int:
+    return block.own
 
 
 def _start(span: Span) -> int:

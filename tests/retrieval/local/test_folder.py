@@ -400,7 +400,7 @@ def test_a_writer_killed_at_any_point_leaves_a_whole_index(
     calls = 1_000_000 - elsewhere.killed(1_000_000, folder)
     after = arrays_of(folder)
     # The manifest is replaced before some forty files of the old generation go, one by one.
-    for at in [3, calls // 2, *range(calls - 50, calls - 40, 2), calls - 30, calls - 20, calls]:
+    for at in [3, calls // 2, *range(calls - 53, calls - 43, 2), calls - 30, calls - 20, calls]:
         chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny())  # clears what the killed one left
         assert arrays_of(folder) == before
         assert len(list(folder.iterdir())) == 3

@@ -30,6 +30,7 @@ from chunkwise.retrieval.multiscale import assemble as assemble_candidates
 from chunkwise.retrieval.multiscale import multiscale as multiscale_module
 from chunkwise.retrieval.multiscale.window_votes import whole_documents, windows_of
 from chunkwise.retrieval.searchable import AtomTable
+from chunkwise.retrieval.tables_lists_code import HEADS
 from chunkwise.text.terms import TermCounts
 from how_many import examples
 from retrieval.multiscale import naive_multiscale as naive
@@ -53,6 +54,7 @@ def table(atoms: list[Atom], vectors: bool = True) -> AtomTable:
         end=np.array(columns[2], np.int64),
         tokens=np.array(columns[3], np.int32),
         section=np.array([atom.section for atom in atoms], np.int32),
+        flags=np.array([HEADS if atom.lead else 0 for atom in atoms], np.uint8),
         terms=TermTable.of(terms),
         vectors=stored([atom.vector for atom in atoms]) if vectors else None,
     )
@@ -91,14 +93,8 @@ class Said:
     def __init__(self, atoms: list[Atom]) -> None:
         self.atoms = atoms
 
-    def heads_next(self, atom: int) -> bool:
-        return self.atoms[atom].lead
-
     def says(self, atom: int) -> bool:
         return bool(self.atoms[atom].terms)
-
-    def is_hidden(self, atom: int) -> bool:
-        return False
 
     def blocks(self, atom: int) -> list[range]:
         return []

@@ -13,8 +13,13 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.core import Document
 from chunkwise.retrieval import open_index
 from chunkwise.retrieval.engine import shown_place
-from chunkwise.retrieval.postgres import is_postgres, open_postgres
-from chunkwise.retrieval.postgres.connection import masked, parse_address, without_password
+from chunkwise.retrieval.postgres.connection import (
+    is_postgres,
+    masked,
+    parse_address,
+    without_password,
+)
+from chunkwise.retrieval.postgres.index import open_postgres
 from retrieval.postgres_server import new_url, put, server_url
 
 SECRET = "s3cr:t/@p%40ss"

@@ -26,7 +26,7 @@ from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
 from chunkwise.retrieval.indexed_document import StatedRelations
-from chunkwise.retrieval.postgres import PostgresIndex
+from chunkwise.retrieval.postgres.index import PostgresIndex
 from chunkwise.retrieval.search.chains import chains_of_hits
 from how_many import examples
 from retrieval.postgres_server import new_url

@@ -20,8 +20,8 @@ from chunkwise.base.errors import NotAllowed
 from chunkwise.core import Document
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.local.index import LocalIndex
-from chunkwise.retrieval.postgres import PostgresIndex
 from chunkwise.retrieval.postgres.connection import parse_address
+from chunkwise.retrieval.postgres.index import PostgresIndex
 from chunkwise.retrieval.postgres.search_sql import as_regex
 from chunkwise.retrieval.search.search import search
 from how_many import examples

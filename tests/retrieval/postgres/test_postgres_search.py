@@ -20,7 +20,7 @@ from chunkwise.retrieval import index, open_index
 from chunkwise.retrieval.filters import EVERYTHING, Filter
 from chunkwise.retrieval.fusion import WeightedRanking, reciprocal_rank_fusion, weighted_fusion
 from chunkwise.retrieval.local.index import LocalIndex
-from chunkwise.retrieval.postgres import PostgresIndex
+from chunkwise.retrieval.postgres.index import PostgresIndex
 from chunkwise.retrieval.postgres.search_sql import (
     filter_condition,
     query_values,

@@ -21,8 +21,9 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.core import Document
 from chunkwise.retrieval.filters import EVERYTHING
 from chunkwise.retrieval.indexes import index
-from chunkwise.retrieval.postgres import open_postgres, server_settings, writing
 from chunkwise.retrieval.postgres.connection import parse_address
+from chunkwise.retrieval.postgres.index import open_postgres
+from chunkwise.retrieval.postgres.update import server_settings, writing
 from chunkwise.retrieval.settings import Settings
 from retrieval.postgres_server import embedded, new_url, put
 from retrieval.tiny_embedder import Tiny
@@ -262,7 +263,8 @@ def test_a_killed_writer_leaves_the_last_good_state() -> None:
     program = f"""
 import os, pickle, sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
-from chunkwise.retrieval.postgres import open_postgres, writing
+from chunkwise.retrieval.postgres.index import open_postgres
+from chunkwise.retrieval.postgres.update import writing
 from chunkwise.retrieval.postgres.connection import parse_address
 built = pickle.loads({pickle.dumps(_built(_document(30)))!r})
 for line in sys.stdin:

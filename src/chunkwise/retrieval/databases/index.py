@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import thousands
-from chunkwise.core import Document
 from chunkwise.retrieval.ann_recall import Recall, recall_of
 from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.databases.serialization import FetchedArrays
@@ -31,6 +30,7 @@ from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import IndexStats
+from chunkwise.retrieval.tables_lists_code import WholeBlocks
 
 _POSITION = (1 << CHUNK_BITS) - 1
 
@@ -159,9 +159,9 @@ class StoredIndex(LocalIndex):
             low, high = super().chunk_range(self._position(document))
             return document << CHUNK_BITS, (document << CHUNK_BITS) + high - low
 
-    def document(self, number: int) -> Document:
+    def blocks(self, document: int) -> WholeBlocks:
         with self.snapshot():
-            return super().document(self._position(number))
+            return super().blocks(self._position(document))
 
     def atoms(self, document: int) -> AtomBounds:
         with self.snapshot():
@@ -230,14 +230,16 @@ class StoredIndex(LocalIndex):
         if not self.settings.dimensions:
             raise no_vectors_error()
 
-    def _read_document(self, number: int) -> Document:
+    def _read_document(self, number: int) -> WholeBlocks:
         about = self._fetched.about[number]
         stored = dict(self.store.parts("text", [int(self._fetched.numbers[number])]))
         if not stored:
             raise self._changed()
         try:
             (text,) = (each.decode("utf-8", "surrogatepass") for each in stored.values())
-            return document_of(about.id, about.record, text, tuple(self._pages(number).tolist()))
+            pages = tuple(self._pages(number).tolist())
+            document = document_of(about.id, about.record, text, pages)
+            return WholeBlocks(document, self.block_rows(number))
         except (ValueError, TypeError) as error:
             raise DamagedIndex(f"document {number}", error) from error
 

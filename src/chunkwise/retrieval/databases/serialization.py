@@ -34,7 +34,17 @@ from chunkwise.text.terms import TermCounts
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
 _TABLES: Mapping[PartName, tuple[str, ...]] = {
-    "chunks": ("page", "path", "title", "chunk", "context", "summary", "span", "chunk_term"),
+    "chunks": (
+        "page",
+        "block",
+        "path",
+        "title",
+        "chunk",
+        "context",
+        "summary",
+        "span",
+        "chunk_term",
+    ),
     "atoms": ("atom", "atom_term", "token", "mention"),
 }
 _ROWS: Mapping[PartName, str] = {"chunks": "chunk", "atoms": "atom"}

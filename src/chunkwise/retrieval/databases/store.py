@@ -125,7 +125,7 @@ def checked_name(name: str, shown: str) -> str:
     return name
 
 
-FORMAT = 1
+FORMAT = 2
 CHUNK_BITS = 32
 """A chunk's number is its document's, then its place in it: never used again for another chunk."""
 

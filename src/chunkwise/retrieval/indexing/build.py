@@ -36,6 +36,7 @@ from chunkwise.retrieval.indexed_document import (
 from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
 from chunkwise.retrieval.indexing.relations import related_places
 from chunkwise.retrieval.settings import Settings
+from chunkwise.retrieval.tables_lists_code import HEADS, atom_flags, block_rows
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.sections import SectionTree
 from chunkwise.text.names_by_rules import Mentions, document_names, with_statements
@@ -71,6 +72,7 @@ class DocumentFeatures:
         self._next = None if segment is None else segment.until
         self.length = len(analyzed.text) if segment is None else max(segment.until, segment.end)
         """Of the text as far as atoms are made of it."""
+        self._begins_document = segment is None or not segment.place.characters
         self._fingerprint = fingerprint
         self.tokenizer = settings.tokenizer
         self._language = settings.language
@@ -118,9 +120,31 @@ class DocumentFeatures:
     @cached_property
     def atoms(self) -> SpanRows:
         """Their sections are those of `paths`."""
-        starts, tokens, sections = self.starts, self._atom_tokens, self._sections[1]
-        ends = np.append(starts, self.length)[1:]  # an empty text has no atom
+        starts, ends, tokens, sections = (
+            self.starts,
+            self._ends,
+            self._atom_tokens,
+            self._sections[1],
+        )
         return SpanRows(starts, ends, tokens, sections, counts_in_spans(self.terms, starts, ends))
+
+    @property
+    def _ends(self) -> NDArray[np.int64]:
+        return np.append(self.starts, self.length)[1:]  # an empty text has no atom
+
+    @cached_property
+    def blocks(self) -> NDArray[np.int64]:
+        """What hits keep together."""
+        return block_rows(self.analyzed)
+
+    @cached_property
+    def atom_flags(self) -> NDArray[np.uint8]:
+        found = atom_flags(self.analyzed, self.blocks, self.starts, self._ends)
+        paths, sections = self._sections
+        # The heading a document begins with is in its own section: no atom before it is in another.
+        if self._begins_document and len(found) and paths[sections[0]]:
+            found[0] |= HEADS
+        return found
 
     @cached_property
     def _atom_tokens(self) -> NDArray[np.int32]:
@@ -130,7 +154,7 @@ class DocumentFeatures:
 
     def forget_analysis(self) -> None:
         """Let go of what is found already, but for atoms: tokens and terms of a long text are not held together."""
-        _ = self._atom_tokens, self._sections
+        _ = self._atom_tokens, self.atom_flags
         self.analyzed.forget()
 
     @cached_property
@@ -435,7 +459,9 @@ def _part(
         contexts=contexts,
         parents=parents,
         chunk_vectors=vectors,
+        blocks=features.blocks,
         atoms=features.atoms,
+        atom_flags=features.atom_flags,
         atom_sums=features.sums if settings.vectors in ("late", "both") else None,
         token_codes=features.token_codes if settings.maxsim else None,
         mentions=features.mentions if settings.graph else None,

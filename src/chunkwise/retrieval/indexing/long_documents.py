@@ -158,7 +158,7 @@ class LongDocument(ReadLater):
         token_encoder: TokenEncoder | None,
     ) -> Iterator[BuiltDocument]:
         # Whether the index has it is asked of the whole document, not of its segments.
-        paths, chunks, running = SectionPaths(), 0, self._running()
+        paths, reached, chunks, running = SectionPaths(), dict[int, int](), 0, self._running()
         text = running.over(self._text.read())
         for segment in in_segments(self.document, text, _of_all(self._strategy)):
             built = build_segment(
@@ -169,7 +169,7 @@ class LongDocument(ReadLater):
             chunks += len(segment.chunks)
             begin, until = segment.place.characters, segment.until
             del segment  # the analysis, before the next one is made
-            yield built._replace(part=_placed(built.part, begin, until, paths))
+            yield built._replace(part=_placed(built.part, begin, until, paths, reached))
         if not chunks:
             raise UnreadableDocument(self.document.source, EMPTY)
         if running.found() != self.fingerprint:
@@ -214,8 +214,13 @@ def long_document(
         yield LongDocument(found, strategy, again) if found is not None else None
 
 
-def _placed(part: IndexedDocument, begin: int, until: int, paths: SectionPaths) -> IndexedDocument:
-    """The rows of a segment as those of the document: what is read again with the next one is left out."""
+def _placed(
+    part: IndexedDocument, begin: int, until: int, paths: SectionPaths, reached: dict[int, int]
+) -> IndexedDocument:
+    """The rows of a segment as those of the document: what is read again with the next one is left out.
+
+    `reached` has the end of the last block of each kind so far.
+    """
     before = len(paths.numbers)
     number = np.array([paths.number(path) for path in part.paths], np.int32)
     atoms = int(part.atoms.start.searchsorted(until))
@@ -229,10 +234,24 @@ def _placed(part: IndexedDocument, begin: int, until: int, paths: SectionPaths) 
         paths=tuple(paths.numbers)[before:],
         chunks=_moved(part.chunks, len(part.chunks), begin, number),
         parents=part.parents + begin,
+        blocks=_moved_blocks(part.blocks, begin, until, reached),
         atoms=_moved(part.atoms, atoms, begin, number),
+        atom_flags=part.atom_flags[:atoms],
         atom_sums=None if part.atom_sums is None else part.atom_sums[:atoms],
         token_codes=codes,
     )
+
+
+def _moved_blocks(
+    rows: NDArray[np.int64], begin: int, until: int, reached: dict[int, int]
+) -> NDArray[np.int64]:
+    """Without the rest of a block in which the segment begins: the one before has it whole."""
+    found = rows[rows[:, 2] < until]
+    found[:, 1:] += begin
+    kinds, ends = found[:, 0].tolist(), found[:, -1].tolist()
+    new = [end > reached.get(kind, 0) for kind, end in zip(kinds, ends, strict=True)]
+    reached |= dict(zip(kinds, ends, strict=True))
+    return found[new]
 
 
 def _moved(rows: SpanRows, count: int, begin: int, section: NDArray[np.int32]) -> SpanRows:
@@ -261,7 +280,9 @@ def as_a_whole(segments: Iterator[BuiltDocument]) -> BuiltDocument:
         contexts=tuple(context for each in parts for context in each.contexts),
         parents=np.concatenate([each.parents for each in parts]),
         chunk_vectors=_rows([each.chunk_vectors for each in parts]),
+        blocks=np.concatenate([each.blocks for each in parts]),
         atoms=join_rows([each.atoms for each in parts]),
+        atom_flags=np.concatenate([each.atom_flags for each in parts]),
         atom_sums=_rows([each.atom_sums for each in parts]),
         token_codes=TokenCodes(*map(np.concatenate, zip(*codes, strict=True))) if codes else None,
     )

@@ -23,6 +23,7 @@ from chunkwise.retrieval.indexed_document import (
 )
 from chunkwise.retrieval.searchable import MentionTable
 from chunkwise.retrieval.settings import Settings
+from chunkwise.retrieval.tables_lists_code import ROW_WIDTH
 from chunkwise.text.names_by_rules import HASH_BYTES, Mentions
 from chunkwise.text.terms import TermCounts
 
@@ -35,6 +36,7 @@ PARENT = {
     "text": "document",
     "relation": "document",
     "page": "document",
+    "block": "document",
     "path": "document",
     "chunk": "document",
     "atom": "document",
@@ -87,6 +89,7 @@ COLUMNS = {
     "text.bytes": ColumnSpec("text", "|u1"),
     "relation.bytes": ColumnSpec("relation", "|u1"),
     "page.start": ColumnSpec("page", "<i8"),
+    "block.row": ColumnSpec("block", "<i8", ROW_WIDTH),
     "title.bytes": ColumnSpec("title", "|u1"),
     "context.bytes": ColumnSpec("context", "|u1"),
     "summary.bytes": ColumnSpec("summary", "|u1"),
@@ -106,6 +109,7 @@ COLUMNS = {
     "atom.end": ColumnSpec("atom", "<i8"),
     "atom.tokens": ColumnSpec("atom", "<i4"),
     "atom.section": ColumnSpec("atom", "<i4"),
+    "atom.flags": ColumnSpec("atom", "|u1"),
     "atom.vector": ColumnSpec("atom", "|u1", _packed),
     "atom.scale": ColumnSpec("atom", "<f4"),
     "atom_term.hash": ColumnSpec("atom_term", "<u8"),
@@ -325,6 +329,8 @@ def encode(part: IndexedDocument, language: str) -> Portion:
     columns |= {
         "document.fingerprint": np.frombuffer(bytes.fromhex(part.fingerprint), np.uint8)[None],
         "page.start": np.array(part.document.pages, np.int64),
+        "block.row": part.blocks,
+        "atom.flags": part.atom_flags,
     }
     texts = {
         "id": [part.document.id],
@@ -347,6 +353,7 @@ def encode(part: IndexedDocument, language: str) -> Portion:
     if part.relations is not None:
         sizes["relation"], columns["relation.bytes"] = encoded([part.relations.to_json()])
     sizes["page"] = _count(part.document.pages)
+    sizes["block"] = _count(part.blocks)
     sizes["atom"] = _count(part.atoms)
     return Portion(sizes, {name: _typed(name, each) for name, each in columns.items()})
 

@@ -50,6 +50,7 @@ from chunkwise.retrieval.searchable import (
     TokenTable,
 )
 from chunkwise.retrieval.settings import IndexStats, Settings
+from chunkwise.retrieval.tables_lists_code import WholeBlocks
 from chunkwise.text.terms import query_terms
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
@@ -221,18 +222,28 @@ class LocalIndex:
         return low, high
 
     def document(self, number: int) -> Document:
-        return self._documents.get(number)
+        return self.blocks(number).document
 
-    def _read_document(self, number: int) -> Document:
+    def blocks(self, document: int) -> WholeBlocks:
+        return self._documents.get(document)
+
+    def _read_document(self, number: int) -> WholeBlocks:
         id, record, text = (self._strings(name)[number] for name in ("id", "record", "text"))
         try:
-            return document_of(id, record, text, tuple(self._pages(number).tolist()))
+            pages = tuple(self._pages(number).tolist())
+            return WholeBlocks(document_of(id, record, text, pages), self.block_rows(number))
         except (ValueError, TypeError) as error:
             raise DamagedIndex(f"document {number}", error) from error
 
     def _pages(self, document: int) -> NDArray[np.int64]:
         low, high = self._begins("page")[document : document + 2].tolist()
         found: NDArray[np.int64] = self._array("page.start")[low:high]
+        return found
+
+    def block_rows(self, document: int) -> NDArray[np.int64]:
+        """What `WholeBlocks` is made from."""
+        low, high = self._begins("block")[document : document + 2].tolist()
+        found: NDArray[np.int64] = self._array("block.row")[low:high]
         return found
 
     def text_of(self, table: str, number: int) -> str:
@@ -310,6 +321,7 @@ class LocalIndex:
             end=self._array("atom.end"),
             tokens=self._array("atom.tokens"),
             section=self._section("atom").astype(np.int32),
+            flags=self._array("atom.flags"),
             terms=term_table(self.arrays, "atom"),
             vectors=QuantizedVectors(self._array("atom.vector"), self._array("atom.scale"))
             if "atom.vector" in self.arrays

@@ -190,7 +190,7 @@ def is_undamaged(values: Array, stored: StoredColumn) -> bool:
 
 MANIFEST_NAME = INDEX_FILE
 """Hidden, so that documents read from around an index do not include it."""
-MANIFEST_FORMAT = 3
+MANIFEST_FORMAT = 4
 _KIND = "chunkwise index"
 
 

@@ -3,37 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.retrieval.ranking import best
+from chunkwise.retrieval.tables_lists_code import HEADS, HIDDEN, IN_BLOCK
 from chunkwise.text.sentences.atoms import ATOM_TOKENS
 
 _SPARE = 100
 """Atoms that are tried once the next one does not fit any more."""
+_AT_ONCE = 256
+"""Atoms that are looked at together."""
 _TIMES = 3
 """More atoms than tokens are looked at: some are left out, or wait for what they head."""
 
 
 class AtomTexts(Protocol):
-    """What is asked of few atoms alone, since their document may have to be read for it."""
-
-    def heads_next(self, atom: int) -> bool:
-        """Whether it heads what follows without a section of its own: a table's header."""
+    """What is asked of few atoms alone, since their document has to be read for it."""
 
     def says(self, atom: int) -> bool:
-        """Whether it has a letter or a digit for a reader."""
-
-    def is_hidden(self, atom: int) -> bool:
-        """Whether no reader is to see it: a comment."""
+        """Whether it has a letter or a digit."""
 
     def blocks(self, atom: int) -> Sequence[range]:
         """The atoms of the code, table or list it is part of or leads in, those alone that may be handed out.
 
-        With the lead-in, then without it.
+        Asked of those alone that are in one. With the lead-in, then without it.
         """
 
     def parts(self, atom: int) -> Sequence[range]:
@@ -53,6 +50,8 @@ class Atoms(Protocol):
     def tokens(self) -> NDArray[np.int32]: ...
     @property
     def section(self) -> NDArray[np.int32]: ...
+    @property
+    def flags(self) -> NDArray[np.uint8]: ...
 
 
 class AtomCandidates(NamedTuple):
@@ -69,16 +68,21 @@ class AtomCandidates(NamedTuple):
         return cls(numbers, votes[numbers])
 
     def without(self, numbers: NDArray[np.int64]) -> AtomCandidates:
-        kept = ~np.isin(self.numbers, numbers)
-        return AtomCandidates(self.numbers[kept], self.points[kept])
+        """Without some atoms, given in order."""
+        _, among = self._among(numbers)
+        return AtomCandidates(self.numbers[~among], self.points[~among])
 
     def points_of(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         """Votes of some atoms, given in order; 0 for one that came along without being a candidate."""
-        if not len(self.numbers):
-            return np.zeros(len(numbers))
-        order = np.argsort(self.numbers)
-        at = order[np.minimum(self.numbers[order].searchsorted(numbers), len(order) - 1)]
-        return np.where(self.numbers[at] == numbers, self.points[at], 0.0)
+        found = np.zeros(len(numbers))
+        at, among = self._among(numbers)
+        found[at[among]] = self.points[among]
+        return found
+
+    def _among(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Where each candidate would be in sorted numbers, and whether it is there: they are fewer than candidates."""
+        at = np.minimum(numbers.searchsorted(self.numbers), len(numbers) - 1)
+        return at, numbers[at] == self.numbers
 
 
 class _Row(NamedTuple):
@@ -87,7 +91,9 @@ class _Row(NamedTuple):
     inside: bool
     joins_before: bool
     joins_after: bool
-    heading: bool
+    heads: bool
+    """Whether it is to be read with what follows: it opens a section, or is a lead-in, a fence or a header."""
+    flags: int
 
     def cost(self, selected: set[int]) -> int:
         """Tokens more: a span that starts inside a text may have one more, that of a word that began before it."""
@@ -100,12 +106,7 @@ class _Row(NamedTuple):
 
 
 def select_atoms(
-    atoms: Atoms,
-    candidates: AtomCandidates,
-    budget: int,
-    texts: AtomTexts | None = None,
-    *,
-    alone: bool = False,
+    atoms: Atoms, candidates: AtomCandidates, budget: int, blocks: _Blocks, *, alone: bool = False
 ) -> NDArray[np.int64]:
     """Atoms by votes while they fit, in order; where one does not, shorter ones behind it may.
 
@@ -116,36 +117,30 @@ def select_atoms(
     """
     selected: set[int] = set()
     waiting: dict[int, _Row] = {}
-    blocks, gaps = _Blocks(atoms, texts, budget), _Gaps(atoms, texts)
-    left, missed = budget, 0
+    gaps, left, missed = _Gaps(atoms), budget, 0
     for row in _rows(atoms, candidates.numbers):
         if row.atom in selected:
             continue  # it came with its block
-        cost = row.cost(selected)
-        if cost > left:
+        # One that joins two spans costs a token less than it has.
+        if row.tokens > left + 1 or (cost := row.cost(selected)) > left:
             missed += 1
             # No sooner: what joins two spans may cost nothing, even when the budget is full.
             if missed > _SPARE:
                 break
             continue
-        if texts is not None and texts.is_hidden(row.atom):
+        if row.flags & HIDDEN:
             continue
         at = row
-        wholes = blocks.that_fit(row.atom)
+        wholes = blocks.that_fit(row.atom) if row.flags & IN_BLOCK else []
         if wholes:
-            added = _added(atoms, wholes, selected, left)
+            added = _added(wholes, selected, left)
             if added is None:
                 missed += 1
                 continue
             left -= _cost_of(added, selected)
             selected.update(each.atom for each in added)
             at = added[0]
-        elif (
-            not alone
-            and row.joins_after
-            and gaps.after(row.atom) not in selected
-            and (row.heading or (texts is not None and texts.heads_next(row.atom)))
-        ):
+        elif not alone and row.heads and row.joins_after and gaps.after(row.atom) not in selected:
             waiting[row.atom] = row
             continue
         else:
@@ -161,16 +156,10 @@ def select_atoms(
     return gaps.closed(sorted(selected))
 
 
-def _added(
-    atoms: Atoms, wholes: Sequence[range], selected: set[int], left: int
-) -> list[_Row] | None:
+def _added(wholes: Sequence[Sequence[_Row]], selected: set[int], left: int) -> list[_Row] | None:
     """What is still missing of the largest of several that fits; None: of none."""
     for whole in wholes:
-        missing = [
-            each
-            for each in _rows(atoms, np.arange(whole.start, whole.stop))
-            if each.atom not in selected
-        ]
+        missing = [each for each in whole if each.atom not in selected]
         if missing and _cost_of(missing, selected) <= left:
             return missing
     return None
@@ -186,33 +175,40 @@ def _cost_of(rows: Sequence[_Row], selected: set[int]) -> int:
 
 
 class _Blocks:
-    """Those that the budget holds are handed out whole or not at all."""
+    """Those that the budget holds are handed out whole or not at all; of one question."""
 
     def __init__(self, atoms: Atoms, texts: AtomTexts | None, budget: int) -> None:
         self._atoms, self._texts, self._budget = atoms, texts, budget
-        self._fits: dict[range, bool] = {}
+        self._wholes: dict[int, list[list[_Row]]] = {}
+        self._rows: dict[range, list[_Row]] = {}
 
-    def that_fit(self, atom: int) -> list[range]:
+    def that_fit(self, atom: int) -> list[list[_Row]]:
         """The atoms that come along, the most first; none: it stands for itself, or its block is too large."""
         if self._texts is None:
             return []
-        found = list(filter(self._does_fit, self._texts.blocks(atom)))
-        found = found or list(filter(self._does_fit, self._texts.parts(atom)))
-        return [] if found == [range(atom, atom + 1)] else found
+        if atom not in self._wholes:
+            found = list(filter(None, map(self._that_fits, self._texts.blocks(atom))))
+            found = found or list(filter(None, map(self._that_fits, self._texts.parts(atom))))
+            itself = len(found) == 1 and [row.atom for row in found[0]] == [atom]
+            self._wholes[atom] = [] if itself else found
+        return self._wholes[atom]
 
-    def _does_fit(self, block: range) -> bool:
-        if block not in self._fits:
+    def _that_fits(self, block: range) -> list[_Row]:
+        """Its rows; none where it is too large."""
+        if block not in self._rows:
             tokens = int(self._atoms.tokens[block.start : block.stop].sum())
             # One more where it starts inside a text.
-            self._fits[block] = tokens + bool(self._atoms.start[block.start]) <= self._budget
-        return self._fits[block]
+            fits = tokens + bool(self._atoms.start[block.start]) <= self._budget
+            numbers = np.arange(block.start, block.stop if fits else block.start)
+            self._rows[block] = list(_rows(self._atoms, numbers))
+        return self._rows[block]
 
 
 class _Gaps:
     """Atoms that no reader is to see part nothing: what stands around them is one text."""
 
-    def __init__(self, atoms: Atoms, texts: AtomTexts | None) -> None:
-        self._atoms, self._texts = atoms, texts
+    def __init__(self, atoms: Atoms) -> None:
+        self._atoms = atoms
 
     def before(self, atom: int) -> int:
         """The one before it that can be seen."""
@@ -236,22 +232,30 @@ class _Gaps:
         return atom
 
     def _is_hidden(self, one: int, other: int) -> bool:
-        if self._texts is None or not 0 <= other < len(self._atoms.document):
+        if not 0 <= other < len(self._atoms.flags) or not self._atoms.flags[other] & HIDDEN:
             return False
         low, high = (np.array([each]) for each in sorted((one, other)))
-        return bool(are_adjacent(self._atoms, low, high)[0]) and self._texts.is_hidden(other)
+        return bool(are_adjacent(self._atoms, low, high)[0])
 
 
 def _rows(atoms: Atoms, numbers: NDArray[np.int64]) -> Iterator[_Row]:
+    """Some at a time: a budget is full long before the last of them."""
+    parts = range(0, len(numbers), _AT_ONCE)
+    return chain.from_iterable(_some_rows(atoms, numbers[at : at + _AT_ONCE]) for at in parts)
+
+
+def _some_rows(atoms: Atoms, numbers: NDArray[np.int64]) -> Iterator[_Row]:
     before, after = np.maximum(numbers - 1, 0), np.minimum(numbers + 1, len(atoms.document) - 1)
-    follows = are_adjacent(atoms, before, numbers)
+    follows, flags = are_adjacent(atoms, before, numbers), atoms.flags[numbers]
+    opens_section = follows & (atoms.section[before] != atoms.section[numbers])
     columns = (
         numbers,
         atoms.tokens[numbers],
         atoms.start[numbers] > 0,
         follows,
         are_adjacent(atoms, numbers, after),
-        follows & (atoms.section[before] != atoms.section[numbers]),  # what opens a section
+        opens_section | (flags & HEADS > 0),
+        flags,
     )
     return map(_Row._make, zip(*(each.tolist() for each in columns), strict=True))
 
@@ -311,10 +315,13 @@ def assemble(
         score, opening := np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
     )
     rank = np.repeat(best_of_document, np.diff(np.append(opening, len(owner))))
-    section = [
-        _section(atoms, selected[low : high + 1][points[low : high + 1] == top])
-        for low, high, top in zip(head.tolist(), tail.tolist(), score.tolist(), strict=True)
-    ]
+    columns = zip(
+        points.tolist(),
+        atoms.section[selected].tolist(),
+        atoms.tokens[selected].tolist(),
+        strict=True,
+    )
+    section = [_section(list(islice(columns, size))) for size in (tail - head + 1).tolist()]
     return [
         ScoredSpan(
             int(owner[i]), int(start[head[i]]), int(end[tail[i]]), int(tokens[i]), float(score[i]), section[i]
@@ -323,13 +330,16 @@ def assemble(
     ]  # fmt: skip
 
 
-def _section(atoms: Atoms, best: NDArray[np.int64]) -> int:
-    """The section that holds most of these atoms' tokens; of equals the first."""
+def _section(atoms: Sequence[tuple[float, int, int]]) -> int:
+    """Of votes, section and tokens of each atom: the section that holds most of the tokens of the best.
+
+    Of equals the first.
+    """
     held: dict[int, int] = {}
-    for section, tokens in zip(
-        atoms.section[best].tolist(), atoms.tokens[best].tolist(), strict=True
-    ):
-        held[section] = held.get(section, 0) + tokens
+    top = max(points for points, _, _ in atoms)
+    for points, section, tokens in atoms:
+        if points == top:
+            held[section] = held.get(section, 0) + tokens
     return max(held, key=lambda section: held[section])
 
 
@@ -337,28 +347,29 @@ def _worth_reading(
     atoms: Atoms, candidates: AtomCandidates, budget: int, min_tokens: int, texts: AtomTexts | None
 ) -> NDArray[np.int64]:
     """Atoms that fill the budget, in order; without fragments, unless there is nothing else."""
-    best = candidates.numbers[:1]
+    best, blocks = candidates.numbers[:1], _Blocks(atoms, texts, budget)
     equal = candidates.numbers[candidates.points == candidates.points[:1]]
     too_long = len(best) > 0 and bool((atoms.tokens[equal] > budget).all())
-    if too_long and budget < ATOM_TOKENS and _say(best, texts):
+    if too_long and budget < ATOM_TOKENS and _say(atoms, best, texts):
         return best
-    first = selected = select_atoms(atoms, candidates, budget, texts)
-    if not _say(selected, texts):
-        alone = select_atoms(atoms, candidates, budget, texts, alone=True)
+    first = selected = select_atoms(atoms, candidates, budget, blocks)
+    if not _say(atoms, selected, texts):
+        alone = select_atoms(atoms, candidates, budget, blocks, alone=True)
         return alone if len(alone) or not too_long else best
     for _ in range(_REFILLS):
         fragment = _fragments(atoms, selected, min_tokens)
         if not fragment.any():
             break
         candidates = candidates.without(selected[fragment])
-        selected = select_atoms(atoms, candidates, budget, texts)
+        selected = select_atoms(atoms, candidates, budget, blocks)
     kept = selected[~_fragments(atoms, selected, min_tokens)]
     return kept if len(kept) else first
 
 
-def _say(selected: NDArray[np.int64], texts: AtomTexts | None) -> bool:
+def _say(atoms: Atoms, selected: NDArray[np.int64], texts: AtomTexts | None) -> bool:
     """Whether one at least has something to read."""
-    return bool(len(selected)) if texts is None else any(map(texts.says, selected.tolist()))
+    seen = selected[atoms.flags[selected] & HIDDEN == 0].tolist()
+    return bool(seen) if texts is None else any(map(texts.says, seen))
 
 
 def _fragments(atoms: Atoms, selected: NDArray[np.int64], min_tokens: int) -> NDArray[np.bool_]:

@@ -47,6 +47,7 @@ from chunkwise.retrieval.postgres.search_sql import (
 from chunkwise.retrieval.ranking import NOTHING, Ranking
 from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk
 from chunkwise.retrieval.settings import IndexStats, Settings
+from chunkwise.retrieval.tables_lists_code import WholeBlocks
 from chunkwise.text.terms import query_terms
 
 if TYPE_CHECKING:
@@ -332,7 +333,10 @@ class PostgresIndex:
         return first, first + int(self._there(row)[0])
 
     def document(self, number: int) -> Document:
-        return self._documents.get(int(number))
+        return self.blocks(number).document
+
+    def blocks(self, document: int) -> WholeBlocks:
+        return self._documents.get(int(document))
 
     def atoms(self, document: int) -> AtomBounds:
         with self._session.reading() as connection:
@@ -444,7 +448,7 @@ class PostgresIndex:
                 self._atoms = read_atoms(connection, self._session.names, self.settings)
             return self._atoms
 
-    def _read_document(self, number: int) -> Document:
+    def _read_document(self, number: int) -> WholeBlocks:
         with self._session.reading() as connection:
             return self._there(read_document(connection, self._session.names, number))
 

@@ -105,7 +105,9 @@ def load(
 ) -> None:
     """One COPY a table."""
     vectors = settings.dimensions > 0
-    columns = "integer bytea bytea text text text text text text bytea bytea integer integer bigint"
+    columns = (
+        "integer bytea bytea text text text text text text bytea bytea bytea integer integer bigint"
+    )
     _copy(connection, names, "{documents}", columns, map(_document, documents))
     sections = (row for number, part, _ in documents for row in _sections(number, part))
     _copy(connection, names, "{sections}", "integer integer text text", sections)
@@ -113,7 +115,7 @@ def load(
     chunks += " integer bytea smallint bytea bytea"
     rows = (row for number, part, _ in documents for row in _chunks(number, part, vectors))
     _copy(connection, names, "{chunks}", chunks + " vector" * vectors, rows)
-    atoms = "integer" + " bytea" * 12
+    atoms = "integer" + " bytea" * 13
     _copy(connection, names, "{atoms}", atoms, map(_atoms, documents))
     _copy_rows(
         connection, names, "{postings}", (_postings(n, part.chunks) for n, part, _ in documents)
@@ -204,6 +206,7 @@ def _document(numbered: NumberedDocument) -> Sequence[object]:
         language,
         record_of(document),
         packed(np.array(document.pages), "<i8"),
+        packed(part.blocks, "<i8"),
         exact(document.text),
         len(part.chunks),
         len(part.atoms),
@@ -280,6 +283,7 @@ def _atoms(numbered: NumberedDocument) -> Sequence[object]:
         packed(atoms.end, "<i8"),
         packed(atoms.tokens, "<i4"),
         packed(atoms.section, "<i4"),
+        packed(part.atom_flags, "u1"),
         packed(terms.first, "<i8"),
         packed(terms.term, "<u8"),
         packed(terms.times, "<i4"),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.core import Document, Span
+from chunkwise.core import Span
 from chunkwise.models.embed.quantized_vectors import QuantizedVectors, packed_width
 from chunkwise.retrieval.bm25 import TermTable
 from chunkwise.retrieval.filters import Filter, page_mask
@@ -37,6 +37,7 @@ from chunkwise.retrieval.searchable import (
     MentionTable,
 )
 from chunkwise.retrieval.settings import IndexStats, Settings
+from chunkwise.retrieval.tables_lists_code import ROW_WIDTH, WholeBlocks
 from chunkwise.text.terms import TermCounts, join_counts
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 
@@ -201,15 +202,19 @@ def read_bounds(connection: Connection[Any], names: TableNames, document: int) -
     return AtomBounds(unpacked(row[0], "<i8"), unpacked(row[1], "<i8"), unpacked(row[2], "<i4"))
 
 
-def read_document(connection: Connection[Any], names: TableNames, number: int) -> Document | None:
+def read_document(
+    connection: Connection[Any], names: TableNames, number: int
+) -> WholeBlocks | None:
     """None: it is gone."""
     row = connection.cursor(binary=True).execute(
-        names("select exact_id, record, body, pages from {documents} where number = %s"), [number]
+        names("select exact_id, record, body, pages, blocks from {documents} where number = %s"), [number]
     ).fetchone()  # fmt: skip
     if row is None:
         return None
-    id, record, body, pages = row
-    return document_of(text_of(id), record, text_of(body), tuple(unpacked(pages, "<i8").tolist()))
+    id, record, body, *numbers = row
+    pages, blocks = (unpacked(each, "<i8") for each in numbers)
+    document = document_of(text_of(id), record, text_of(body), tuple(pages.tolist()))
+    return WholeBlocks(document, blocks.reshape(-1, ROW_WIDTH))
 
 
 def read_communities(connection: Connection[Any], names: TableNames) -> Communities:
@@ -231,10 +236,10 @@ def read_atoms(connection: Connection[Any], names: TableNames, settings: Setting
     """Documents keep their numbers, which have gaps where documents were replaced."""
     named: list[MentionTable] = []
     document, section = list[NDArray[Any]](), list[NDArray[Any]]()
-    columns: list[list[NDArray[Any]]] = [[] for _ in range(5)]
+    columns: list[list[NDArray[Any]]] = [[] for _ in range(6)]
     counts: list[TermCounts] = []
     paths, first_path = _paths(connection, names)
-    kinds = ("<i8", "<i8", "<i4", "u1", "<f4")
+    kinds = ("<i8", "<i8", "<i4", "u1", "u1", "<f4")
     with (
         connection.transaction(),
         connection.cursor("chunkwise_atoms", binary=True) as cursor,
@@ -242,28 +247,29 @@ def read_atoms(connection: Connection[Any], names: TableNames, settings: Setting
         cursor.itersize = _AT_ONCE
         cursor.execute(
             names(
-                "select document, start, stop, tokens, vectors, scale, section, term_first, term, times,"
+                "select document, start, stop, tokens, flags, vectors, scale, section, term_first, term, times,"
                 " mention_count, mention_name, mention_place from {atoms} order by document"
             )
         )
         for row in cursor:
-            for column, stored, kind in zip(columns, row[1:6], kinds, strict=True):
+            for column, stored, kind in zip(columns, row[1:7], kinds, strict=True):
                 if stored is not None:
                     column.append(unpacked(stored, kind))
             size = len(columns[0][-1])
             document.append(np.full(size, row[0], np.int32))
-            section.append(unpacked(row[6], "<i4") + first_path.get(row[0], 0))
-            first, term, times = unpacked(row[7], "<i8"), unpacked(row[8], "<u8"), row[9]
+            section.append(unpacked(row[7], "<i4") + first_path.get(row[0], 0))
+            first, term, times = unpacked(row[8], "<i8"), unpacked(row[9], "<u8"), row[10]
             counts.append(TermCounts(first, term, unpacked(times, "<i4")))
             if settings.graph:
-                named.append(read_mentions(*row[10:]))
-    start, stop, tokens, vectors, scale = columns
+                named.append(read_mentions(*row[11:]))
+    start, stop, tokens, flags, vectors, scale = columns
     table = AtomTable(
         _whole(document, np.int32),
         _whole(start, np.int64),
         _whole(stop, np.int64),
         _whole(tokens, np.int32),
         _whole(section, np.int32),
+        _whole(flags, np.uint8),
         TermTable.of(join_counts(counts)),
         QuantizedVectors(
             _whole(vectors, np.uint8).reshape(-1, packed_width(settings.dimensions)),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from psycopg.sql import Composed, Identifier
 
 
-FORMAT = 6
+FORMAT = 7
 TABLES = (
     "document_tenants",
     "communities",
@@ -56,6 +56,7 @@ create table {documents} (
     read_as text not null,
     record text not null,
     pages bytea not null,
+    blocks bytea not null,
     body bytea not null,
     chunks integer not null,
     atoms integer not null,
@@ -93,6 +94,7 @@ create table {atoms} (
     stop bytea not null,
     tokens bytea not null,
     section bytea not null,
+    flags bytea not null,
     term_first bytea not null,
     term bytea not null,
     times bytea not null,

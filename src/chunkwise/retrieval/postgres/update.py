@@ -52,6 +52,7 @@ from chunkwise.retrieval.postgres.schema import (
 )
 from chunkwise.retrieval.postgres.tenants import drop_policies, remembered_key, separate_tenants
 from chunkwise.retrieval.settings import Settings
+from chunkwise.retrieval.tables_lists_code import WholeBlocks
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -169,13 +170,13 @@ class PostgresUpdate:
         if not self.changed and not read_communities(connection, names).missing:
             return
 
-        def document(number: int) -> Document:
+        def read(number: int) -> WholeBlocks:
             found = read_document(connection, names, number)
             assert found is not None
             return found
 
-        atoms = read_atoms(connection, names, self._settings).table
-        found = writer.write(atoms, DocumentsCache(document).get, advance)
+        atoms, documents = read_atoms(connection, names, self._settings).table, DocumentsCache(read)
+        found = writer.write(atoms, lambda number: documents.get(number).document, advance)
         connection.execute(names("delete from {communities}"))
         connection.execute(names("insert into {communities} values (%s)"), [found.to_json()])
         self.changed = True

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from chunkwise.core import Span
 from chunkwise.retrieval.search.index_reader import IndexReader
 from chunkwise.retrieval.searchable import CandidateSpan
-from chunkwise.retrieval.tables_lists_code import end_before_headings, whole_blocks
+from chunkwise.retrieval.tables_lists_code import end_before_headings
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.graphemes import Graphemes
 
@@ -57,7 +57,7 @@ def fill_budget(
             continue
         spans = taken.setdefault(candidate.document, [])
         for part in _new_parts(reader.text(candidate.document), candidate, spans):
-            if whole_blocks(reader.document(candidate.document)).is_hidden(*part):
+            if reader.blocks(candidate.document).is_hidden(*part):
                 continue
             if left <= 0 or (max_count is not None and len(chosen) >= max_count):
                 return FilledBudget(chosen, True)
@@ -121,7 +121,7 @@ def _cut(
 
 def _readable(reader: IndexReader, document: int, cut: Span, *, first: bool) -> Span:
     """Without fences and comments that a cut leaves at its edges; what is the very first is not lost for them."""
-    found = whole_blocks(reader.document(document)).readable(*cut)
+    found = reader.blocks(document).readable(*cut)
     if found.start == found.end:
         return cut if first else found
     text = reader.text(document)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chunkwise.core import Document, Span
 from chunkwise.retrieval.searchable import CandidateSpan, Searchable
-from chunkwise.retrieval.tables_lists_code import NO_FRAME, Frame, whole_blocks
+from chunkwise.retrieval.tables_lists_code import NO_FRAME, Frame, WholeBlocks
 from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
 
 
@@ -18,15 +18,18 @@ class IndexReader:
         self.tokenizer = of_index if tokenizer is None else get_tokenizer(tokenizer)
         self.counts_as_index = self.tokenizer.name == of_index.name
         """Whether the sizes of atoms and chunks in the index are those a budget is counted in."""
-        self._documents: dict[int, Document] = {}
+        self._blocks: dict[int, WholeBlocks] = {}
         self._counts: dict[tuple[int, int, int], int] = {}
         self.frame_tokens: int | None = None
         """The most that fences and headers around a span may take; None: whatever they take."""
 
     def document(self, number: int) -> Document:
-        found = self._documents.get(number)
+        return self.blocks(number).document
+
+    def blocks(self, document: int) -> WholeBlocks:
+        found = self._blocks.get(document)
         if found is None:
-            found = self._documents[number] = self.source.document(number)
+            found = self._blocks[document] = self.source.blocks(document)
         return found
 
     def text(self, document: int) -> str:
@@ -34,7 +37,7 @@ class IndexReader:
 
     def frame(self, document: int, start: int, end: int) -> Frame:
         """What is shown around a span so that it can be read; nothing where that would take too much of a budget."""
-        found = whole_blocks(self.document(document)).frame(start, end)
+        found = self.blocks(document).frame(start, end)
         if found == NO_FRAME or self.frame_tokens is None:
             return found
         tokens = self.tokenizer.count(found.opening) + self.tokenizer.count(found.closing)
@@ -46,8 +49,8 @@ class IndexReader:
         count = self._counts.get(key)
         if count is None:
             opening, closing = self.frame(document, start, end)
-            own = self.document(document)
-            shown = own.text_without(Span(start, end), whole_blocks(own).hidden(start, end))
+            hidden = self.blocks(document).hidden(start, end)
+            shown = self.document(document).text_without(Span(start, end), hidden)
             count = self.tokenizer.count(f"{opening}{shown}{closing}")
             self._counts[key] = count
         return count

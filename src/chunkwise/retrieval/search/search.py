@@ -40,7 +40,7 @@ from chunkwise.retrieval.searchable import (
     Snapshots,
     chunk_spans,
 )
-from chunkwise.retrieval.tables_lists_code import NO_FRAME, whole_blocks
+from chunkwise.retrieval.tables_lists_code import NO_FRAME
 from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 DEFAULT_COUNT = 5
@@ -252,8 +252,7 @@ def _readable_spans(
         if candidate.level:
             kept.append(candidate)
             continue
-        blocks = whole_blocks(reader.document(candidate.document))
-        span = blocks.readable(candidate.start, candidate.end)
+        span = reader.blocks(candidate.document).readable(candidate.start, candidate.end)
         if span.start < span.end:
             kept.append(candidate._replace(start=span.start, end=span.end))
     return kept
@@ -423,9 +422,7 @@ def hits_of(reader: IndexReader, candidates: Sequence[CandidateSpan]) -> list[Hi
             ),
             hidden=()
             if candidate.level
-            else whole_blocks(reader.document(candidate.document)).hidden(
-                candidate.start, candidate.end
-            ),
+            else reader.blocks(candidate.document).hidden(candidate.start, candidate.end),
         )
         for rank, candidate, frame in zip(_ranks(candidates), candidates, frames, strict=True)
     ]
