@@ -1,13 +1,13 @@
 """Cuts at separators against every position looked at by itself."""
 
+from itertools import cycle
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chunkwise.chunkers import get_strategy, recursive
-from chunkwise.chunkers.packing import packing_ahead
 from chunkwise.chunkers.packing.cuts import NONE, CutLevel, NearCuts
-from chunkwise.chunkers.packing.packer import Packer
 from chunkwise.chunkers.recursive import SeparatorPositions, separator_cuts
 from chunkwise.core import Document
 from chunkwise.text.analyzed import Analyzed
@@ -69,13 +69,14 @@ def test_cuts_are_those_of_every_position(
     refused: int | None, text: str, levels: list[list[str]], data: st.DataObject
 ) -> None:
     document = Analyzed(Document("x", text))
-    places, graphemes = SeparatorPositions(document.characters), document.graphemes
+    graphemes = document.graphemes
+    places = SeparatorPositions(document.characters, [(*each,) for each in levels])
     before, behind = st.integers(-1, len(text) + 1), st.integers(0, len(text) + 1)
     for separators in levels:
         expected = all_cuts(document, separators)
         cuts: CutLevel = separator_cuts(places, separators, graphemes)
         if refused is not None:
-            cuts = NearCuts(text, separators, graphemes, refused)
+            cuts = NearCuts(text, separators, graphemes, refused=refused)
         # Asked in any order: what is remembered of one question must not answer another.
         for low, high in data.draw(st.lists(st.tuples(before, behind), max_size=12)):
             inside = [cut for cut in expected if low < cut < high]
@@ -135,28 +136,22 @@ FRAGMENTS = [
     st.lists(st.sampled_from(FRAGMENTS), min_size=5, max_size=60).map("".join),
     st.lists(st.tuples(st.integers(2, 60), st.integers(0, 20)), min_size=1, max_size=3),
 )
-def test_looking_ahead_makes_the_chunks_that_are_made_one_by_one(
+def test_a_long_text_is_cut_like_a_short_one_and_an_analysis_can_be_shared(
     tokenizer: str, format: str, text: str, sizes: list[tuple[int, int]]
 ) -> None:
     document = Document("x", text, format=format)
 
-    def spans(analyzed: Analyzed) -> list[tuple[int, int, int]]:
-        """Of several sizes one after the other, which share what is found in the text."""
+    def spans(*analyses: Analyzed) -> list[tuple[int, int, int]]:
+        """Of several sizes, each with its own analysis or all with one."""
         return [
             (chunk.start, chunk.end, chunk.token_count)
-            for size, overlap in sizes
+            for (size, overlap), analyzed in zip(sizes, cycle(analyses), strict=False)
             for chunk in get_strategy(
                 "recursive", max_tokens=size, overlap=min(overlap, size - 1), tokenizer=tokenizer
             ).chunks(analyzed)
         ]
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packing_ahead.NestedPacker, "pack", Packer.pack)
-        expected = spans(Analyzed(document))
+    expected = spans(*(Analyzed(document) for _ in sizes))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recursive, "_SHORT", 0)
-        patch.setattr(packing_ahead, "_LONG_STRETCH", 0)
-        patch.setattr(packing_ahead, "_PIECES_A_CHUNK", 1000)
-        for ahead in (3, 1000):
-            patch.setattr(packing_ahead, "_CUTS_AHEAD", ahead)
-            assert spans(Analyzed(document)) == expected
+        assert spans(Analyzed(document)) == expected

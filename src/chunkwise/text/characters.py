@@ -112,7 +112,8 @@ def kind_of(char: str) -> int:
 
 def distinct(points: Points) -> list[int]:
     """Each code point once, in order."""
-    met = np.zeros(0x110000, dtype=np.bool_)  # marks are set quicker than millions are sorted
+    # Marks are set quicker than millions are sorted.
+    met = np.zeros(int(points.max(initial=0)) + 1, dtype=np.bool_)
     met[points] = True
     return met.nonzero()[0].tolist()
 
@@ -211,7 +212,9 @@ class CharacterArrays:
 
     def has_between(self, first: int, last: int) -> bool:
         """Whether a character beyond ASCII has a code point from one to another."""
-        return not self.text.isascii() and any(first <= ord(each) <= last for each in self._not_ascii)
+        return not self.text.isascii() and any(
+            first <= ord(each) <= last for each in self._not_ascii
+        )
 
     @cached_property
     def _kinds(self) -> NDArray[np.uint16]:

@@ -212,7 +212,7 @@ def test_a_text_measured_in_parts_is_measured_as_a_whole(
 ) -> None:
     whole = measure(text, tokenizer)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("chunkwise.text.tokens.measure._LONG", part)
+        patch.setattr("chunkwise.text.tokens.measure._WINDOW", part)
         parts = measure(text, tokenizer)
         places = np.arange(len(text) + 1)
         assert parts.befores(places).tolist() == whole.befores(places).tolist()

@@ -166,12 +166,13 @@ class NearCuts:
 
     @cached_property
     def _all(self) -> ArrayCuts:
-        return ArrayCuts(lambda: merge_sorted(*(self._places(*each) for each in self._separators)))
+        found = merge_sorted(*(self._places(*each) for each in self._separators))
+        return ArrayCuts(lambda: self._graphemes.keep(found))
 
     def _places(self, separator: str, shift: int) -> NDArray[np.int64]:
-        found = re.finditer(f"(?={re.escape(separator)})", self._text)
-        cuts = (match.start() + shift for match in found)
-        return np.array(array("q", filter(self._allows, cuts)), dtype=np.int64)
+        behind = r"(?=\s)" if self._spaced and separator.isascii() else ""
+        found = re.finditer(f"(?={re.escape(separator)}{behind})", self._text)
+        return np.array(array("q", (match.start() + shift for match in found)), dtype=np.int64)
 
     def _allows(self, cut: int) -> bool:
         text = self._text

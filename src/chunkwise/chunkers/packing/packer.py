@@ -202,7 +202,7 @@ class Packer:
             return end if reach >= end else NONE
         return end if reach >= end else self._levels[level].last(fresh, reach)
 
-    def _repeated(self, frame: PackedStretch, level: int, fresh: int) -> Iterator[tuple[int, int]]:
+    def _repeated(self, frame: PackedStretch, level: int, fresh: int) -> Iterator[int]:
         """Starts of a chunk that repeats the end of the one before, those that repeat most first, and their reach."""
         if level < self._apart:
             return

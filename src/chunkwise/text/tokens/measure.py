@@ -22,7 +22,7 @@ _ALIKE = 8
 """Texts of whole spans whose counts are remembered."""
 _HEADS = 1 << 13
 """Short texts at the edges of spans, words mostly, whose counts are remembered."""
-_WINDOW = 1 << 20
+_WINDOW = 1 << 18
 """Characters of a text whose tokens are found together."""
 
 
@@ -65,10 +65,10 @@ class TokenMeasure:
     @cached_property
     def starts(self) -> NDArray[np.int64]:
         """Where each token starts."""
-        return np.frombuffer(self._starts, np.int32).astype(np.int64)
+        return np.asarray(self._starts).astype(np.int64)
 
     @cached_property
-    def _starts(self) -> array[int]:
+    def _starts(self) -> array[int] | memoryview:
         """The same in four bytes each, bisected sooner than an array of NumPy is searched."""
         found = array("i")
         start, restart = 0, self.tokenizer.restart
@@ -89,7 +89,8 @@ class TokenMeasure:
     def befores(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """`before` of each of many positions."""
         # Of the same type: a search among others would copy all of them first.
-        return np.frombuffer(self._starts, np.int32).searchsorted(positions.astype(np.int32))
+        starts = np.asarray(self._starts)
+        return starts.searchsorted(positions.astype(starts.dtype))
 
     def reach(self, start: int, limit: int) -> int:
         """About the furthest end of a span from `start` that holds `limit` tokens; `count` has the last word."""
@@ -101,7 +102,7 @@ class TokenMeasure:
         index = self.befores(starts) + limit
         within = index < len(self._starts)
         reached = np.full(len(starts), len(self.text), dtype=np.int64)
-        reached[within] = np.frombuffer(self._starts, np.int32).take(index[within])
+        reached[within] = np.asarray(self._starts).take(index[within])
         return reached
 
     def fill(self, start: int, limit: int) -> tuple[int, int]:
@@ -322,8 +323,8 @@ class WordMeasure(TokenMeasure):
         return self._characters.word_starts
 
     @cached_property
-    def _starts(self) -> array[int]:
-        return array("i", self.starts.astype(np.int32).tobytes())
+    def _starts(self) -> memoryview:
+        return self.starts.data
 
 
 def measure_of(characters: CharacterArrays, tokenizer: Tokenizer) -> TokenMeasure:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from chunkwise.text.characters import SURROGATE
 
-_BLOCK = 1 << 17
+_BLOCK = 1 << 16
 """Bytes looked at together: what is computed for them stays in the processor's cache."""
 _WINDOW = 1 << 18
 """Bytes encoded together, or looked through for words."""
@@ -83,7 +83,7 @@ class TokenCache:
     def starts(self, data: bytes) -> NDArray[np.int64]:
         """The byte at which each token of the UTF-8 text starts."""
         # Told by its beginning, which is looked through twice.
-        words = len(next(self._bounds(data[:_BLOCK])))
+        words = sum(map(len, self._bounds(data[:_BLOCK])))
         if words * _LONG_WORDS <= min(len(data), _BLOCK):
             return self._encode(data)
         values = np.frombuffer(data, dtype=np.uint8)
@@ -142,7 +142,9 @@ class TokenCache:
         """A polynomial of each word's bytes: the difference of two sums, moved to where all words start."""
         start, end = int(bounds[0]), int(bounds[-1])
         sums = np.zeros(end - start + 1, dtype=np.uint64)
-        np.cumsum(self._salt.take(values[start:end]) * self._shift[: end - start], out=sums[1:])
+        self._salt.take(values[start:end], out=sums[1:], mode="clip")
+        sums[1:] *= self._shift[: end - start]
+        np.cumsum(sums, out=sums)
         places = bounds - start
         return np.diff(sums.take(places)) * self._unshift.take(places[:-1])
 
