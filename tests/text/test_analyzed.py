@@ -59,7 +59,10 @@ def test_atoms_reach_as_far_as_words_and_the_limit_let_them(
     atoms = document.atoms(tokenizer, limit).tolist()
     words = document.graphemes.keep(document.characters.word_starts).tolist()
     measure = document.measure(tokenizer)
-    natural = {*document.sentences.tolist(), *starts_behind_stops(document.characters).tolist()}
+    natural = {
+        *document.sentences.tolist(),
+        *starts_behind_stops(document.characters, [(0, len(document.text))]).tolist(),
+    }
     for start, end in pairwise(atoms):
         if end in natural:
             continue

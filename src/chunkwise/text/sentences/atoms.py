@@ -44,12 +44,12 @@ def atom_starts(
     starts = analyzed.sentences
     bounds = np.append(starts, len(analyzed.text))
     size = np.diff(measure.befores(bounds))
-    if not (size > max_tokens).any():
+    long = np.flatnonzero(size > max_tokens)
+    if not len(long):
         return starts
-    behind = analyzed.graphemes.keep(starts_behind_stops(analyzed.characters))
-    behind = without(behind, analyzed.enumerations.texts)
-    inside = starts.searchsorted(behind, "right") - 1
-    starts = merge_sorted(starts, behind[size[inside] > max_tokens])
+    stretches = zip(bounds[long].tolist(), bounds[long + 1].tolist(), strict=True)
+    behind = analyzed.graphemes.keep(starts_behind_stops(analyzed.characters, stretches))
+    starts = merge_sorted(starts, without(behind, analyzed.enumerations.texts))
     bounds = np.append(starts, len(analyzed.text))
     size = np.diff(measure.befores(bounds))
     words = analyzed.graphemes.keep(analyzed.characters.word_starts)

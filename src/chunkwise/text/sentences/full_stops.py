@@ -306,12 +306,18 @@ _HONOUR = ". h. c."
 _TITLE = 100
 """Characters of a numbered title before its first number."""
 _NUMBERED_TITLE = re.compile(r"(?:^|[.;:)\n])\s*(\d+(?:\.\d+)*)\.?\s+[^\W\d_a-z][^.;:!?\d]*\s\Z")
-_ANY_STOP = re.compile(r"""(?<=\w)[.!?]["'”’)\]]*\s+(?=\S)""")
+_ANY_STOP = re.compile(r"""[.!?](?<=\w.)["'”’)\]]*\s+(?=\S)""")
 
 
-def starts_behind_stops(characters: CharacterArrays) -> NDArray[np.int64]:
-    """Starts of what follows a sentence that ends, small letters too: a text without capitals has nothing else."""
-    found = [match.span() for match in _ANY_STOP.finditer(characters.text)]
+def starts_behind_stops(
+    characters: CharacterArrays, spans: Iterable[tuple[int, int]]
+) -> NDArray[np.int64]:
+    """Starts of what follows a sentence that ends, small letters too: a text without capitals has nothing else.
+
+    Those inside of some sorted spans.
+    """
+    text = characters.text
+    found = [match.span() for span in spans for match in _ANY_STOP.finditer(text, *span)]
     at, start = np.array(found, dtype=np.int64).reshape(-1, 2).T
     ends = characters.points.take(at) != ord(".")
     index = np.flatnonzero(~ends)
