@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from chunkwise.text.characters import SURROGATE
 
-_BLOCK = 1 << 16
+_BLOCK = 1 << 17
 """Bytes looked at together: what is computed for them stays in the processor's cache."""
 _WINDOW = 1 << 18
 """Bytes encoded together, or looked through for words."""
-_BITS = 16
+_BITS = 17
 _MOST_WORDS = 3 << (_BITS - 1)
 _LONG_WORDS = 12
 """Bytes a word on average, from which on words repeat too rarely: scripts without spaces."""
