@@ -31,8 +31,8 @@ from chunkwise.text.terms import (  # noqa: E402
     query_terms,
 )
 
-BAR = 10.0
-"""Seconds for 1,000 questions over 1,000,000 tokens on two cores, words and vectors."""
+WORDS_BAR, BAR = 10.0, 15.0
+"""Seconds for 1,000 questions over 1,000,000 tokens on two cores: words alone, and words and vectors."""
 BUDGET = 1000
 DIMENSIONS = 384
 _DOCUMENT = 40_000
@@ -55,13 +55,17 @@ class Measured(NamedTuple):
             ("words", self.words),
             ("words and vectors", self.both),
         ]
-        verdict = "met" if self.both < BAR else "**missed**"
+        bars = (("words", self.words, WORDS_BAR), ("words and vectors", self.both, BAR))
+        verdicts = [
+            f"- {name}, bar {bar:.0f} s: {'met' if took < bar else '**missed**'}"
+            for name, took, bar in bars
+        ]
         return "\n".join([
             f"{self.tokens:,} tokens, {self.atoms:,} atoms, {self.windows:,} windows of all sizes; "
             f"peak memory {self.peak:.0f} MB.\n",
             table(["1,000 questions", "seconds"], [[name, f"{took:.2f}"] for name, took in seconds]),
             "",
-            f"- words and vectors, bar {BAR:.0f} s: {verdict}",
+            *verdicts,
             "",
         ])  # fmt: skip
 

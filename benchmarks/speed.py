@@ -33,10 +33,10 @@ class Row(NamedTuple):
 
 
 ROWS = (
-    Row("tokens", (f"tokens({_BY_TOKENS})",), 2.0, bare=0.8),
-    Row("sentences by characters", (f"sentences({_BY_CHARACTERS})",), 5.0),
-    Row("sentences by tokens", (f"sentences({_BY_TOKENS})",), 5.0),
-    Row("recursive by characters", (f"recursive({_BY_CHARACTERS})",), 1.0),
+    Row("tokens", (f"tokens({_BY_TOKENS})",), 4.0, bare=0.8),
+    Row("sentences by characters", (f"sentences({_BY_CHARACTERS})",), 10.0),
+    Row("sentences by tokens", (f"sentences({_BY_TOKENS})",), 10.0),
+    Row("recursive by characters", (f"recursive({_BY_CHARACTERS})",), 2.0),
     Row("recursive by tokens", (f"recursive({_BY_TOKENS})",), 3.0),
     Row("recursive, Markdown separators, by characters", (f"recursive({_BY_CHARACTERS})",), 1.0, "markdown"),
     Row("recursive, Markdown separators, by tokens", (f"recursive({_BY_TOKENS})",), 3.0, "markdown"),

@@ -47,7 +47,6 @@ class Fragments:
     def __init__(self, document: Analyzed) -> None:
         self._analyzed = ref(document)  # which may keep these cuts
         self._text = document.text
-        self._characters = document.characters
         self._is_table = document.document.format == "table"
         # Formats that declare their layout have it at hand; elsewhere finding it takes longer than cutting.
         self._has_marks_alone = (

@@ -177,10 +177,7 @@ class Packer:
         reach = self._reach(fresh)
         while True:
             # What is repeated takes room: without it a chunk reaches as far as it ever does.
-            if reach < end or level < self._apart:
-                cut = self._cut(level, fresh, reach, end)
-            else:
-                cut = end
+            cut = self._cut(level, fresh, reach, end)
             if cut != NONE:
                 for start in self._repeated(frame, level, fresh) if repeats else ():
                     shorter = self._cut(level, fresh, self._reach(start), end)
@@ -203,7 +200,7 @@ class Packer:
         return end if reach >= end else self._levels[level].last(fresh, reach)
 
     def _repeated(self, frame: PackedStretch, level: int, fresh: int) -> Iterator[int]:
-        """Starts of a chunk that repeats the end of the one before, those that repeat most first, and their reach."""
+        """Starts of a chunk that repeats the end of the one before, those that repeat most first."""
         if level < self._apart:
             return
         assert self._overlap_from is not None
