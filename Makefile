@@ -31,7 +31,7 @@ test: ## every check and every test: some sixteen minutes on two cores
 # Three at a time on two cores: one of them mostly waits for what it installs.
 CHECKS := types style compiled pages figures wheel
 
-checks: ## types, style, imports, pages of the docs, stale benchmarks, the bare wheel
+checks: ## types, style, imports, docs, stale benchmarks, the bare wheel
 	@$(MAKE) --no-print-directory --jobs 3 $(CHECKS)
 
 types: $(STAMP)
@@ -69,7 +69,7 @@ coverage: $(LLM_STAMP) browser ## the tests, and whether they run 95 % of the li
 thorough: $(LLM_STAMP) browser ## the tests with forty times as many examples of every property
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest $(TOGETHER) -o faulthandler_timeout=0
 
-speed: $(STAMP) ## fail if an operation became slower or larger; RENEW=1 renews benchmarks/speed.json
+speed: $(STAMP) ## fail if an operation became slower or larger; RENEW=1 accepts it
 	$(BIN)/python -m benchmarks.regressions $(if $(RENEW),--renew)
 
 torture: $(STAMP) ## hostile texts, kills and signals, until Ctrl-C or TORTURE="--minutes 1"
