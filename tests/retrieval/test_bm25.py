@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 import random
+import tracemalloc
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,7 @@ from chunkwise.text.terms import (
     counts_in_spans,
     document_terms,
     join_counts,
+    query_terms,
 )
 
 Row = list[int]
@@ -144,7 +146,7 @@ def test_a_question_scores_the_same_alone_and_among_others(monkeypatch: pytest.M
     with ThreadPoolExecutor(4) as pool:
         for again in pool.map(lambda _: Bm25(table).scores(queries), range(8)):
             assert (again == together).all()
-    monkeypatch.setattr(bm25, "_TOGETHER", 2)
+    monkeypatch.setattr(bm25, "_CELLS", 2 * table.rows)
     assert (Bm25(table).scores(queries) == together).all()
     for one, other in zip(
         Bm25(table).top(queries, 5), [Bm25(table).top([q], 5)[0] for q in queries], strict=True
@@ -191,8 +193,94 @@ def test_terms_whose_hashes_begin_alike(terms: list[int], bits: int) -> None:
 
 @given(ROWS, st.lists(st.integers(0, 15), max_size=8, unique=True))
 def test_some_terms_of_a_table(texts: list[Row], wanted: list[int]) -> None:
-    some = TermTable.of(counts_of(texts)).columns(asked(wanted))
-    found = np.zeros((len(texts), len(wanted)), np.int64)
-    for at, (low, high) in enumerate(pairwise(some.first.tolist())):
-        found[some.row[low:high], at] = some.times[low:high]
-    assert found.tolist() == [[Counter(text)[term] for term in wanted] for text in texts]
+    table = TermTable.of(counts_of(texts))
+    matrix = table.matrix(asked(wanted))
+    assert matrix.dtype == np.float32
+    expected = [[Counter(text)[term] for term in wanted] for text in texts]
+    assert matrix.toarray().tolist() == expected
+    some = table.columns(asked(wanted))
+    assert some.hashes.tolist() == asked(wanted).tolist()
+    assert some.length is table.length
+    present = {term for text in texts for term in text}
+    assert [number >= 0 for number in table.find(asked(wanted))] == [w in present for w in wanted]
+
+
+def test_lengths_may_be_given() -> None:
+    length = np.array([7, 9], dtype=np.int32)
+    assert TermTable.of(counts_of([[1], [2, 2]]), length).length is length
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "\x00", "the", "'; DROP TABLE chunks; --", "\u202eשלום\u202c", "keeper " * 15_000, "天" * 100_000, "\ud800"],
+)  # fmt: skip
+def test_any_question_has_an_answer_or_none(text: str) -> None:
+    counts = join_counts([chunked(document.text, 100) for document in hostile_documents()])
+    ranker = Bm25(TermTable.of(counts))
+    ranking = ranker.top([query_terms(text, ["en", "zh", "none"])], 10)[0]
+    assert len(ranking.numbers) <= 10
+    assert np.isfinite(ranking.scores).all()
+
+
+def test_an_index_of_nothing() -> None:
+    empty = TermTable.of(join_counts([]))
+    assert Bm25(empty).scores([asked([1])]).shape == (1, 0)
+    assert not len(Bm25(empty).top([asked([1])], 3)[0].numbers)
+    blank = TermTable.of(counts_of([[], []]))
+    assert Bm25(blank).scores([asked([1]), asked([])]).tolist() == [[0, 0], [0, 0]]
+    assert Bm25(blank).scores([]).shape == (0, 2)
+
+
+@given(ROWS, st.integers(1, 5))
+def test_terms_numbered_in_blocks(texts: list[Row], block: int) -> None:
+    counts = counts_of(texts)
+    whole = TermTable.of(counts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bm25_module, "_BLOCK", block)
+        found = TermTable.of(counts)
+    for name in ("hashes", "first", "row", "times", "length"):
+        assert getattr(found, name).tolist() == getattr(whole, name).tolist()
+
+
+@pytest.mark.unwatched
+def test_a_table_takes_little_more_room_than_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bm25_module, "_BLOCK", 1 << 14)
+    monkeypatch.setattr(bm25_module, "_MOST_BITS", 12)
+    rows, each = 4000, 100
+    known = np.sort(np.random.default_rng(1).integers(0, 1 << 63, 1000).astype(np.uint64))
+    term = np.tile(known[:each], rows)
+    counts = TermCounts(np.arange(rows + 1) * each, term, np.ones(rows * each, np.int32))
+    TermTable.of(counts)
+    tracemalloc.start()
+    try:
+        TermTable.of(counts)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak / len(term) < 18
+
+
+@given(rows=ROWS, most=st.integers(1, 20), shift=st.sampled_from([0, 1, 20, 60]))
+def test_a_table_in_parts_is_the_whole_table(rows: list[Row], most: int, shift: int) -> None:
+    counted = [Counter(each) for each in rows]
+    terms = [sorted(each) for each in counted]
+    counts = TermCounts(
+        np.cumsum([0, *map(len, terms)]).astype(np.int64),
+        np.array([each << shift for row in terms for each in row], np.uint64),
+        np.array(
+            [count[each] for row, count in zip(terms, counted, strict=True) for each in row],
+            np.int32,
+        ),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bm25_module, "_ENTRIES", most)
+        parts = list(TermTable.in_parts(counts))
+    whole = TermTable.of(counts)
+    assert len(parts) == max(1, -(-len(counts.term) // most))
+    before = np.cumsum([0, *(len(part.row) for part in parts)])
+    firsts = [part.first[:-1] + begin for part, begin in zip(parts, before, strict=False)]
+    assert np.concatenate([*firsts, before[-1:]]).tolist() == whole.first.tolist()
+    for name in ("hashes", "row", "times"):
+        joined = np.concatenate([getattr(part, name) for part in parts])
+        assert joined.tolist() == getattr(whole, name).tolist()
+    assert all(part.length.tolist() == whole.length.tolist() for part in parts)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -106,6 +104,12 @@ class TermTable:
         first = np.append(0, np.cumsum(hi - lo))
         return TermTable(hashes, first, row, self.times[entries], self.length)
 
+    def matrix(self, hashes: NDArray[np.uint64]) -> Any:
+        """Times of these terms as a `scipy.sparse.csc_matrix`, rows × terms, float32."""
+        some = self.columns(hashes)
+        values = (some.times.astype(np.float32), some.row, some.first)
+        return sparse().csc_matrix(values, shape=(self.rows, len(hashes)))
+
     def counts(self) -> TermCounts:
         """What the table was made of, row by row."""
         shape = (self.rows, len(self.hashes))
@@ -174,8 +178,8 @@ def sparse() -> Any:
     return scipy.sparse
 
 
-_TOGETHER = 64
-"""Questions whose terms are looked up together."""
+_CELLS = 4_000_000
+"""Scores of a block at most, about 100 MB: an index of many rows is asked fewer questions at a time."""
 
 
 def inverse_document_frequency(frequency: NDArray[np.integer], rows: int) -> NDArray[np.float64]:
@@ -218,11 +222,8 @@ class Bm25:
 
     def scores(self, queries: Sequence[NDArray[np.uint64]]) -> NDArray[np.float32]:
         """Questions × rows; a question is its terms, those that stand there twice count twice."""
-        rows = [
-            np.empty((0, self.table.rows), np.float32),
-            *map(np.atleast_2d, self._each(queries)),
-        ]
-        return np.concatenate(rows)
+        blocks = (scores.toarray() for scores in self._blocks(queries))
+        return np.concatenate([np.empty((0, self.table.rows), dtype=np.float32), *blocks])
 
     def top(
         self,
@@ -232,31 +233,26 @@ class Bm25:
     ) -> list[Ranking]:
         """The best rows of each question among those allowed; rows that share no term with it are left out."""
         rankings: list[Ranking] = []
-        every = self._each(queries)
-        while block := list(islice(every, _TOGETHER)):
-            numbers = [
-                np.flatnonzero(each if allowed is None else each * allowed) for each in block
-            ]
-            scores = [each[own] for each, own in zip(block, numbers, strict=True)]
-            first = np.cumsum([0, *map(len, numbers)])
-            rankings += best_of_each(first, np.concatenate(numbers), np.concatenate(scores), depth)
+        for scores in self._blocks(queries, allowed):
+            rankings += best_of_each(scores.indptr, scores.indices, scores.data, depth)
         return rankings
 
-    def _worths(self, terms: TermTable) -> NDArray[np.float32]:
-        """What each occurrence of a term adds to the score of its row, once however often the row has it."""
-        frequency = np.diff(terms.first)
+    def weights(self, hashes: NDArray[np.uint64]) -> Any:
+        """What each of these terms adds to the score of each row: a `scipy.sparse.csc_matrix`, rows × terms."""
+        matrix = self.table.matrix(hashes)
+        frequency = np.diff(matrix.indptr)
         if self.known is None:
             idf = inverse_document_frequency(frequency, self.table.rows)
         else:
-            of_all = [self.known.frequency.get(term, 0) for term in terms.hashes.tolist()]
+            of_all = [self.known.frequency.get(term, 0) for term in hashes.tolist()]
             idf = inverse_document_frequency(np.array(of_all, np.int64), self.known.rows)
-        times = terms.times.astype(np.float32)
-        damped = self._half_worth[terms.row]
-        damped += times
-        worth = np.repeat(idf, frequency)
-        worth *= times
-        worth /= damped
-        return worth.astype(np.float32)
+        damped = self._half_worth[matrix.indices]
+        damped += matrix.data
+        value = np.repeat(idf, frequency)
+        value *= matrix.data
+        value /= damped
+        matrix.data = value.astype(np.float32)
+        return matrix
 
     @cached_property
     def _half_worth(self) -> NDArray[np.float64]:
@@ -264,18 +260,20 @@ class Bm25:
         mean = None if known is None else known.length / max(1, known.rows)
         return half_worth(self.table.length.astype(np.float64), self.k1, self.b, mean)
 
-    def _each(self, queries: Sequence[NDArray[np.uint64]]) -> Iterator[NDArray[np.float32]]:
-        """The scores of all rows, question by question; 0 for a row that shares no term with it."""
-        for start in range(0, len(queries), _TOGETHER):
-            block = queries[start : start + _TOGETHER]
-            hashes, numbers = np.unique(np.concatenate(block), return_inverse=True)
-            terms = self.table.columns(hashes)
-            worths, first = self._worths(terms), terms.first.tolist()
-            asked = iter(numbers.tolist())
-            for query in block:
-                scores = np.zeros(self.table.rows, np.float32)
-                for term, times in sorted(Counter(islice(asked, len(query))).items()):
-                    own = slice(first[term], first[term + 1])
-                    worth = worths[own] if times == 1 else times * worths[own]
-                    scores[terms.row[own]] += worth
-                yield scores
+    def _blocks(
+        self, queries: Sequence[NDArray[np.uint64]], allowed: NDArray[np.bool_] | None = None
+    ) -> Iterator[Any]:
+        """Scores of some questions at a time: a `scipy.sparse.csr_matrix`, questions × rows, of those above 0."""
+        size = max(1, _CELLS // max(self.table.rows, 1))
+        for start in range(0, len(queries), size):
+            block = queries[start : start + size]
+            hashes, code = np.unique(np.concatenate(block), return_inverse=True)
+            first = np.cumsum([0, *map(len, block)])
+            values = np.ones(len(code), np.float32), code, first
+            asked = sparse().csr_matrix(values, shape=(len(block), len(hashes)))
+            asked.sum_duplicates()  # sorts, too
+            weights = self.weights(hashes)
+            if allowed is not None:
+                weights.data[~allowed[weights.indices]] = 0
+                weights.eliminate_zeros()
+            yield asked @ weights.T
