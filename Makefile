@@ -66,7 +66,7 @@ suite-after-checks: $(CHECKS)
 coverage: $(LLM_STAMP) browser ## the tests, and whether they run 95 % of the lines
 	$(BIN)/python -m pytest $(TOGETHER) --cov --cov-report=term --cov-fail-under=95
 
-thorough: $(LLM_STAMP) browser ## the tests with forty times as many examples of every property
+thorough: speed $(LLM_STAMP) browser ## the tests with forty times as many examples of every property
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest $(TOGETHER) -o faulthandler_timeout=0
 
 speed: $(STAMP) ## fail if an operation became slower or larger; RENEW=1 accepts it
