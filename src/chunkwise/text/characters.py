@@ -338,11 +338,6 @@ class CharacterArrays:
         return self.places('"')
 
     @cached_property
-    def line_feeds(self) -> NDArray[np.int64]:
-        """The position of every one."""
-        return self.places("\n")
-
-    @cached_property
     def line_breaks(self) -> NDArray[np.int64]:
         """The position of every one, and the start of the text before them."""
         return np.append(0, self.of_kinds(NEWLINE))
