@@ -17,6 +17,7 @@ from benchmarks.page import renewed, write_page  # noqa: E402
 from benchmarks.regressions import FASTER, SLOWER, compare  # noqa: E402
 
 from chunkwise.models.embed import colbert  # noqa: E402
+from tables import cases  # noqa: E402
 
 IMPORT_ALL = """
 import importlib, pathlib, sys
@@ -167,7 +168,7 @@ def test_every_page_declares_packages_that_exist() -> None:
     assert [each for each in sorted(declared) if not (ROOT / "src/chunkwise" / each).exists()] == []
 
 
-@pytest.mark.parametrize(
+@cases(
     "speed",
     ["12 MB/s", "2,500 tokens a second", "2.5k tokens/s", "3× faster", "ten times as long", "9 ms a question",
      "listed in 29 seconds", "8 seconds for a book"],

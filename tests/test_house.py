@@ -5,9 +5,8 @@ import re
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 import chunkwise
+from tables import cases
 
 PACKAGE = Path(chunkwise.__file__).parent
 TESTS = Path(__file__).parent
@@ -65,7 +64,7 @@ def test_every_point_of_the_page_on_security_names_a_test() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     "way_in",
     [
         "chunkwise studio", "chunkwise serve", "## Assistants", "--retriever", "--pipeline", "plug-in of pytest",
@@ -87,7 +86,7 @@ def test_every_test_that_the_page_on_security_names_is_there() -> None:
     ] == []
 
 
-@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+@cases("page", ["docs/architecture.md", "CONTRIBUTING.md"])
 def test_every_file_that_a_page_about_the_house_names_is_there(page: str) -> None:
     named = set(re.findall(r"`((?:\w+/)+\w+\.py)", (TESTS.parent / page).read_text("utf-8")))
     assert len(named) > 5

@@ -21,6 +21,7 @@ from chunkwise.core import Document, Query
 from chunkwise.documents import Inputs, LoadOptions
 from chunkwise.evaluation.lint import lint_subject
 from chunkwise.profiling import profile
+from tables import cases
 
 Told = Callable[[UnreadableDocument], None]
 Texts = dict[str, str]
@@ -290,10 +291,8 @@ def test_where_nothing_can_be_read_it_is_an_error(verb: Callable[..., Any]) -> N
         verb("nowhere")
 
 
-@pytest.mark.parametrize("verb", PYTHON[:3])
-@pytest.mark.parametrize(
-    "text", ["Every employee has thirty days.", "One line.\nAnother line.", "long " * 2000]
-)
+@cases("verb", PYTHON[:3])
+@cases("text", ["Every employee has thirty days.", "One line.\nAnother line.", "long " * 2000])
 def test_a_text_that_is_no_path_is_told_who_takes_texts(
     verb: Callable[..., Any], text: str
 ) -> None:
@@ -306,8 +305,8 @@ def test_a_text_that_is_no_path_is_told_who_takes_texts(
     assert len(said) < 250
 
 
-@pytest.mark.parametrize("verb", PYTHON)
-@pytest.mark.parametrize("given", [5, b"a.md", None, [b"a.md"], ["README.md", 5]])
+@cases("verb", PYTHON)
+@cases("given", [5, b"a.md", None, [b"a.md"], ["README.md", 5]])
 def test_what_can_be_no_input_is_told_what_is_one(verb: Callable[..., Any], given: object) -> None:
     with pytest.raises(InvalidParameter, match="needed: the path of a file, folder or archive"):
         verb(given)

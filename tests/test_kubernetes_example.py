@@ -9,12 +9,13 @@ import pytest
 import yaml
 
 from chunkwise.cli.main import group
+from tables import cases
 
 EXAMPLE = Path(__file__).parents[1] / "docs" / "kubernetes.yaml"
 PARTS = list(yaml.safe_load_all(EXAMPLE.read_text()))
 
 
-@pytest.mark.parametrize("part", PARTS, ids=lambda part: f"{part['kind']} {part['metadata']['name']}")  # fmt: skip
+@cases("part", PARTS)  # fmt: skip
 def test_every_part_fits_its_schema(part: dict[str, object]) -> None:
     schemas = pytest.importorskip("kubernetes_validate", reason="make test-scale")
     schemas.validate(part, schemas.latest_version(), strict=True)

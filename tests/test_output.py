@@ -14,6 +14,7 @@ from chunkwise.chunkers.write_chunks import chunk_file, row_of
 from chunkwise.core import Span
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import get_tokenizer
+from tables import cases
 
 DOCUMENT = Document(
     "x", "# Alpha beta\n\nSome words are here.", "Internationalisation", format="markdown"
@@ -26,8 +27,8 @@ def row(strategy: object) -> dict[str, object]:
     return dict(row_of(with_headings(chunks, analyzed)[-1]))
 
 
-@pytest.mark.parametrize(
-    ("strategy", "tokenizer"),
+@cases(
+    "strategy, tokenizer",
     [
         ("sentences(max_tokens=100)", "o200k_base"),
         ("sentences(max_tokens=100, tokenizer=cl100k_base)", "cl100k_base"),

@@ -13,6 +13,7 @@ from chunkwise import Document, Fact, Metric, Passage, Query, Reference, Span
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.metrics.evidence import Evidence
 from hash_embedder import PlainHashEmbedder
+from tables import cases
 
 DOCUMENTS = [
     Document("a.md", "# Tides\n\nThe ferry leaves at nine, when the tide is high.", format="markdown"),
@@ -248,8 +249,8 @@ def test_an_index_of_an_own_embedder_says_that_it_is_to_be_passed(tmp_path: Path
         chunkwise.open_index(tmp_path / "kb", embedder="minlm").search("x", retriever="dense")
 
 
-@pytest.mark.parametrize(
-    ("reference", "why"),
+@cases(
+    "reference, why",
     [
         (Reference("a.md", 50, 5), "refers to 50–5 of 'a.md', which ends before it starts"),
         (Reference("a.md", 5, 5), "refers to 5–5 of 'a.md', which is empty"),
@@ -273,7 +274,7 @@ _VERBS = [
 ] + [chunkwise.Index.search, chunkwise.Index.update, chunkwise.Index.export]  # fmt: skip
 
 
-@pytest.mark.parametrize("verb", _VERBS, ids=lambda verb: verb.__name__)
+@cases("verb", _VERBS)
 def test_every_verb_tells_which_parameters_it_has(verb: Any) -> None:
     declared = inspect.signature(verb).parameters
     if not declared or any(each.kind is each.VAR_KEYWORD for each in declared.values()):

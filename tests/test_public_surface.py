@@ -17,6 +17,7 @@ from chunkwise.core import Document, Query
 from chunkwise.evaluation.results import read_results, write_results
 from hash_embedder import HashEmbedder
 from made_results import results as run
+from tables import cases
 
 ROOT = Path(__file__).parents[1]
 VERBS: dict[str, Callable[..., Any]] = {
@@ -43,12 +44,12 @@ def parameters(name: str) -> list[str]:
     return [each for each in inspect.signature(VERBS[name]).parameters if each != "self"]
 
 
-@pytest.mark.parametrize("name", TAKE_SOURCE)
+@cases("name", TAKE_SOURCE)
 def test_what_is_read_comes_first_and_is_called_source(name: str) -> None:
     assert parameters(name)[0] == "source"
 
 
-@pytest.mark.parametrize("name", VERBS)
+@cases("name", VERBS)
 def test_no_verb_has_a_name_of_its_own_for_what_others_have_too(name: str) -> None:
     own = parameters(name)
     assert not [f"{old} is called {OLD[old]}" for old in own if old in OLD]
@@ -56,7 +57,7 @@ def test_no_verb_has_a_name_of_its_own_for_what_others_have_too(name: str) -> No
     assert not takes_files or {"source", "on_unreadable"} <= {*own}
 
 
-@pytest.mark.parametrize("name", VERBS)
+@cases("name", VERBS)
 def test_what_cannot_be_read_is_a_warning_unless_somebody_says_otherwise(name: str) -> None:
     found = inspect.signature(VERBS[name]).parameters.get("on_unreadable")
     assert found is None or found.default == "warn"
@@ -83,7 +84,7 @@ def test_one_parameter_means_one_thing_whoever_takes_it() -> None:
     assert {name: kinds for name, kinds in seen.items() if len(kinds) > allowed.get(name, 1)} == {}
 
 
-@pytest.mark.parametrize("name", chunkwise.__all__)
+@cases("name", chunkwise.__all__)
 def test_every_public_name_is_there_and_says_what_it_is(name: str) -> None:
     found = getattr(chunkwise, name)
     assert inspect.getdoc(found)
@@ -121,7 +122,7 @@ OLD_CALLS: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.parametrize("told", OLD_CALLS)
+@cases("told", OLD_CALLS)
 def test_an_old_name_works_and_says_the_new_one_once(told: str) -> None:
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
@@ -166,7 +167,7 @@ def test_results_of_an_older_file_have_the_new_names(tmp_path: Path) -> None:
     assert not {"model", "rerank"} & {*found.configuration}
 
 
-@pytest.mark.parametrize("queries", [["leave"], 3, [None]])
+@cases("queries", [["leave"], 3, [None]])
 def test_what_is_no_question_is_told_with_what_would_be_one(queries: Any) -> None:
     documents = [chunkwise.Document("a", "Leave is asked for in writing.")]
     for verb in (chunkwise.evaluate, chunkwise.tune):
@@ -213,7 +214,7 @@ FLAT_CALLS: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.parametrize("told", FLAT_CALLS)
+@cases("told", FLAT_CALLS)
 def test_a_flat_keyword_works_and_says_once_where_it_is_now(told: str) -> None:
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
@@ -234,9 +235,7 @@ def test_grouped_settings_are_those_of_the_flat_keywords() -> None:
     assert new.configuration["unit"] == "tokens"
 
 
-@pytest.mark.parametrize(
-    "given", [{"unit": "lines"}, {"relevance_threshold": 2}, {"similarity_threshold": "high"}]
-)
+@cases("given", [{"unit": "lines"}, {"relevance_threshold": 2}, {"similarity_threshold": "high"}])
 def test_wrong_scoring_is_told_where_it_is_written(given: dict[str, Any]) -> None:
     with pytest.raises(chunkwise.ChunkwiseError, match=next(iter(given))):
         chunkwise.ScoringRules(**given)
@@ -288,7 +287,7 @@ def no_file() -> list[Callable[[], object]]:
     ]
 
 
-@pytest.mark.parametrize("call", no_file())
+@cases("call", no_file())
 def test_a_text_where_questions_are_needed_is_told_with_what_is_needed(
     call: Callable[[], object],
 ) -> None:
@@ -300,7 +299,7 @@ def test_a_text_where_questions_are_needed_is_told_with_what_is_needed(
     assert "Query" in line
 
 
-@pytest.mark.parametrize("queries", [None, 3, b"lamps", {"a": "lamps"}, Query("1", "lamps")])
+@cases("queries", [None, 3, b"lamps", {"a": "lamps"}, Query("1", "lamps")])
 def test_what_cannot_be_searched_is_told_in_a_line(queries: Any) -> None:
     with pytest.raises(
         chunkwise.ChunkwiseError,
@@ -314,7 +313,7 @@ def test_a_dict_is_no_source() -> None:
         list(chunkwise.chunk({"a.md": "A text."}))
 
 
-@pytest.mark.parametrize("text", [None, b"bytes", 3])
+@cases("text", [None, b"bytes", 3])
 def test_a_document_without_a_text_is_refused(text: Any) -> None:
     with pytest.raises(
         chunkwise.ChunkwiseError, match=r"the text of the document 'a' is .*; a str is needed"
@@ -322,7 +321,7 @@ def test_a_document_without_a_text_is_refused(text: Any) -> None:
         chunkwise.Document("a", text)
 
 
-@pytest.mark.parametrize("id", [None, 3, b"a"])
+@cases("id", [None, 3, b"a"])
 def test_a_document_without_an_id_is_refused(id: Any) -> None:
     with pytest.raises(
         chunkwise.ChunkwiseError, match=r"the id of a document is .*; a str is needed"

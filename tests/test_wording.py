@@ -52,10 +52,11 @@ from chunkwise.base.wording import (
     two_digits,
     with_interval,
 )
+from tables import cases
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"),
+@cases(
+    "value, shown",
     [
         (0, "0"), (1234.4, "1,234"), (99_999, "99,999"), (99_999.6, "100k"), (123_456, "123k"),
         (999_499, "999k"), (999_999, "1M"), (1_600_000, "1.6M"), (99_960_000, "100M"),
@@ -97,8 +98,8 @@ def test_what_is_left_out_of_a_list_is_counted() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("told", "shown"),
+@cases(
+    "told, shown",
     [
         (score(0.12345), "0.123"), (score(-0.0001), "0.000"), (score(None), "unscored"),
         (number(9.9999), "10.000"), (number(12.34), "12.3"), (number(1234.5), "1,234"), (number(-0.0001), "0.000"),
@@ -142,8 +143,8 @@ def test_figures_times_sizes_and_money(told: str, shown: str) -> None:
     assert told == shown
 
 
-@pytest.mark.parametrize(
-    ("share", "shown"),
+@cases(
+    "share, shown",
     [
         (0.0, ("0 %", "100 %")), (0.0001, ("under 0.1 %", "over 99.9 %")), (0.001, ("0.1 %", "99.9 %")),
         (0.083, ("8.3 %", "91.7 %")), (0.125, ("12 %", "88 %")), (0.335, ("34 %", "66 %")),
@@ -325,14 +326,14 @@ def test_numbers_and_plurals_are_worded_in_one_place() -> None:
     assert found == {}
 
 
-@pytest.mark.parametrize("exception", NO_WORDING)
+@cases("exception", NO_WORDING)
 def test_what_is_excepted_has_something_to_except(exception: str) -> None:
     paths = [path for path in SOURCES if path.as_posix().endswith(f"/{exception}")]
     assert len(paths) == 1
     assert {*NO_WORDING[exception]} <= {*by_hand(SOURCES[paths[0]])}
 
 
-@pytest.mark.parametrize(
+@cases(
     "planted",
     [
         'f"{x:.3f}"', 'f"{n:,} of them"', 'f"{n:>10,}"', 'f"{x:.{digits}f}"', 'f"{x:g} s"', 'f"{x:.1%}"', 'f"{x} %"',
@@ -347,7 +348,7 @@ def test_a_number_worded_by_hand_is_found(planted: str) -> None:
     assert by_hand(f"def words(x, n, noun, digits):\n    return {planted}\n")
 
 
-@pytest.mark.parametrize(
+@cases(
     "allowed",
     [
         'f"{score(x)} {counted(n, noun)}"', 'float(f"{x:.10g}")', 'f"{name:<12}{name!r:.80}"', 'f"part-{n:06}"',
@@ -360,7 +361,7 @@ def test_what_is_no_wording_is_let_be(allowed: str) -> None:
     assert by_hand(f"def words(x, n, noun, more, name, moment):\n    return {allowed}\n") == []
 
 
-@pytest.mark.parametrize("own_wording", [r"\[:[^\[\]]*\](?:!r)?\}…", r"\[:[^\[\]]*\] \+ ['\"]…"])
+@cases("own_wording", [r"\[:[^\[\]]*\](?:!r)?\}…", r"\[:[^\[\]]*\] \+ ['\"]…"])
 def test_texts_are_cut_in_one_place(own_wording: str) -> None:
     found = {str(path): re.findall(own_wording, text) for path, text in SOURCES.items()}
     assert {path: each for path, each in found.items() if each} == {}

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +20,7 @@ from chunkwise.answering.check_claims import (
 from chunkwise.answering.cited_answer import UNSHOWN, CitedAnswer, Claim
 from chunkwise.core import Document, Hit
 from how_many import examples
+from tables import cases
 
 LEAVE = "# Leave\n\nLeave is approved by the head of the section within 5 days. Sick leave needs no note.\n"
 FERRY = "The ferry carries 120 passengers and 14 cars.\nIn fog it sails at half speed."
@@ -67,8 +67,8 @@ def test_a_claim_that_its_quote_says_is_supported() -> None:
     assert answered.marked == "Leave is approved by the head of the section. [1]"
 
 
-@pytest.mark.parametrize(
-    ("text", "quote", "stands"),
+@cases(
+    "text, quote, stands",
     [
         ("It is called “Old Anna” – by all.", 'called "Old Anna" - by all', "called “Old Anna” – by all"),
         ("One line\r\nand   the next\r\n", "line and the next", "line\r\nand   the next"),
@@ -86,9 +86,7 @@ def test_signs_and_white_space_do_not_hide_a_quote(text: str, quote: str, stands
     assert claim.citation.quote == stands
 
 
-@pytest.mark.parametrize(
-    "quote", ["", " \n\t", "\u200b", "the head of the harbour", "ection", "…", "a" * 10_000]
-)
+@cases("quote", ["", " \n\t", "\u200b", "the head of the harbour", "ection", "…", "a" * 10_000])
 def test_a_quote_that_stands_nowhere_supports_nothing(quote: str) -> None:
     answered = asked(hits_of(LEAVE), ("Ferries are painted green every spring.", 1, quote))
     claim = only(answered)
@@ -99,7 +97,7 @@ def test_a_quote_that_stands_nowhere_supports_nothing(quote: str) -> None:
     assert answered.marked.endswith("every spring. [unsupported]")
 
 
-@pytest.mark.parametrize("quote", ["", " \n\t", "the head of the harbour"])
+@cases("quote", ["", " \n\t", "the head of the harbour"])
 def test_a_claim_that_the_named_passage_says_needs_no_quote(quote: str) -> None:
     """The passage alone names the place: what was read is never said not to be there."""
     told = "Leave is approved by the head of the section."
@@ -114,7 +112,7 @@ def test_a_claim_that_the_named_passage_says_needs_no_quote(quote: str) -> None:
     assert elsewhere.is_moved
 
 
-@pytest.mark.parametrize("short", ["Five days.", "5 days", "Within five days."])
+@cases("short", ["Five days.", "5 days", "Within five days."])
 def test_a_short_answer_is_found_in_what_was_read(short: str) -> None:
     assert said(short).found
     assert only(asked(hits_of(LEAVE), (short, 1, ""))).citation is not None
@@ -197,7 +195,7 @@ def test_of_several_quotes_for_one_claim_the_best_counts() -> None:
         assert claim.citation.quote == "14 cars"
 
 
-@pytest.mark.parametrize("quote", ["the", "In", "and the"])
+@cases("quote", ["the", "In", "and the"])
 def test_small_words_are_no_quote(quote: str) -> None:
     text = "In the evening the lamps of the harbour are lit by the keeper and the boy."
     said = ("The lamps of the harbour are lit by the keeper.", 1, quote)
@@ -205,8 +203,8 @@ def test_small_words_are_no_quote(quote: str) -> None:
     assert (claim.state, claim.note) == ("unsupported", SMALL_WORDS)
 
 
-@pytest.mark.parametrize(
-    ("text", "quote", "stands"),
+@cases(
+    "text, quote, stands",
     [
         ("**Bold** lamps are fine.", "Bold lamps are fine", "**Bold** lamps are fine"),
         ("Tie up at the [north dock](https://a) by `noon`.", "at the north dock by noon",
@@ -220,7 +218,7 @@ def test_a_quote_without_the_marks_of_the_document(text: str, quote: str, stands
     assert claim.citation.quote == stands
 
 
-@pytest.mark.parametrize("mark", ["…", "...", " [...] ", " (…) "])
+@cases("mark", ["…", "...", " [...] ", " (…) "])
 def test_a_quote_with_something_left_out(mark: str) -> None:
     quote = f"The ferry carries{mark}14 cars"
     claim = only(asked(hits_of(LEAVE, FERRY), ("The ferry carries 14 cars.", 1, quote)))

@@ -21,6 +21,7 @@ from chunkwise.report.views.answer import answer_view
 from chunkwise.retrieval.tables_lists_code import whole_blocks
 from chunkwise.testkit.hostile import hostile_documents
 from how_many import examples
+from tables import cases
 from testkit.test_chunker_contract import TEXTS
 
 FERRY = "The ferry carries 120 passengers and 14 cars. It sails at dawn. The mate sleeps. The cook counts the cars."
@@ -112,7 +113,7 @@ GUIDE = (
 )
 
 
-@pytest.mark.parametrize("question", ["how do I light the lamp?", "how much oil does kindle need?"])
+@cases("question", ["how do I light the lamp?", "how much oil does kindle need?"])
 def test_a_lead_in_is_quoted_with_its_code_line_by_line_and_without_comments(question: str) -> None:
     document = Document("guide.md", GUIDE, format="markdown")
     answered = quoted_answer(Query("1", question), [hit(document, 0, len(GUIDE))], SharedWords())
@@ -144,7 +145,7 @@ def test_a_row_is_shown_below_its_header() -> None:
     assert answer_view(answered).claims[0].text == f"| code | meaning |\n|---|---|\n{answered.text}"
 
 
-@pytest.mark.parametrize(("inside", "fence"), [("", "```"), ("```", "````")])
+@cases("inside, fence", [("", "```"), ("```", "````")])
 def test_code_of_a_file_is_quoted_between_fences_with_its_indentation(
     inside: str, fence: str
 ) -> None:

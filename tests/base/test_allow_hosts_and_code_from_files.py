@@ -33,6 +33,7 @@ from chunkwise.metrics.judges.judge import get_judge
 from chunkwise.metrics.registry import parse as parse_metric
 from chunkwise.models import get_embedder, get_language_model, get_reranker
 from chunkwise.retrieval.retrievers import get_retriever
+from tables import cases
 
 MAKERS = [
     get_strategy,
@@ -61,8 +62,8 @@ def test_code_that_a_file_names_is_run_by_no_kind_of_part(make, name, code: Path
     assert not code.exists()
 
 
-@pytest.mark.parametrize("make", [get_embedder, get_reranker, get_language_model])
-@pytest.mark.parametrize(
+@cases("make", [get_embedder, get_reranker, get_language_model])
+@cases(
     "name",
     ["https://evil.example/v1#m", "HTTPS://evil.example/v1#m", "http://localhost:1/v1#m(timeout=1)",
      "http://api.openai.com/v1#m", "https://api.openai.com:8443/v1#m", "https://api.openai.com@evil.example/v1#m",
@@ -87,7 +88,7 @@ def test_what_stands_among_the_parameters_of_a_name_is_held_back_too(
     assert not code.exists()
 
 
-@pytest.mark.parametrize("host", PROVIDERS)
+@cases("host", PROVIDERS)
 def test_a_provider_s_own_host_is_asked_whoever_names_it(host: str) -> None:
     get_embedder(Recorded(f"https://{host}/v1#m", "kb"), cache=False)
 
@@ -157,7 +158,7 @@ def test_values_of_a_recorded_specification_are_recorded() -> None:
     assert recorded({"a": ["b", 1]}, "kb") == {"a": ["b", 1]}
 
 
-@pytest.mark.parametrize("name", [each for each in dir(str) if not each.startswith("__")])
+@cases("name", [each for each in dir(str) if not each.startswith("__")])
 def test_no_method_of_texts_takes_the_mark_away(name: str) -> None:
     arguments = {
         "center": (40,), "count": ("p",), "endswith": (")",), "find": ("p",), "index": ("p",), "join": (["a", "b"],),
@@ -170,7 +171,7 @@ def test_no_method_of_texts_takes_the_mark_away(name: str) -> None:
         assert not isinstance(each, str) or isinstance(each, Recorded)
 
 
-@pytest.mark.parametrize(
+@cases(
     "make",
     [
         lambda name: name[2:], lambda name: name + "x", lambda name: "x" + name, lambda name: name * 2,

@@ -11,13 +11,14 @@ import pytest
 
 import chunkwise
 from chunkwise.base.errors import ChunkwiseError, warn_user
+from tables import cases
 
 _LONG = 1_000_000
 """Characters: where work grows with their square, nobody sees the end of it."""
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
+@cases(
+    "text, shown",
     [
         ("no http://me:a:b@c@h/x, no", "no http://me:***@h/x, no"),
         ("'ftp://me:a' and ftp://you:b@h", "'ftp://me:a' and ftp://you:***@h"),
@@ -71,7 +72,7 @@ CALLS: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@cases("name", CALLS)
 def test_a_warning_names_the_line_of_the_user(name: str) -> None:
     with pytest.warns(UserWarning, match=r"no such file|nowhere|not there") as seen:
         CALLS[name]()

@@ -24,6 +24,7 @@ from chunkwise.base.limited_processes import (
 )
 from chunkwise.base.limits import VARIABLE, LimitExceeded, Limits, limits_of
 from interrupting import listening
+from tables import cases
 from untimed import HANG
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="limits hold on POSIX alone")
@@ -65,8 +66,8 @@ def test_outcomes_come_in_order_from_one_process_that_is_kept() -> None:
     assert first == second != os.getpid()
 
 
-@pytest.mark.parametrize(
-    ("work", "limits", "told"),
+@cases(
+    "work, limits, told",
     [
         ("grow", _NARROW, "takes more than 300MB of memory to read; if you trust it: --limits memory=600MB, or"),
         ("ask_for_too_much", _GENEROUS, "takes more than 4GB of memory to read"),
@@ -94,8 +95,8 @@ def test_time_is_that_of_one_outcome() -> None:
     assert done("slowly", limits=_NARROW) == list(range(8))
 
 
-@pytest.mark.parametrize(
-    ("how", "told"), [(0, "status 7"), (int(signal.SIGSEGV), "SIGSEGV"), (int(signal.SIGKILL), "SIGKILL")]
+@cases(
+    "how, told", [(0, "status 7"), (int(signal.SIGSEGV), "SIGSEGV"), (int(signal.SIGKILL), "SIGKILL")]
 )  # fmt: skip
 def test_a_process_that_dies_is_told_and_replaced(how: int, told: str) -> None:
     with pytest.raises(ProcessDied, match=told):
@@ -219,7 +220,7 @@ def test_a_copy_of_this_process_has_processes_of_its_own() -> None:
     assert done("pid") == [ours]
 
 
-@pytest.mark.parametrize("ended", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@cases("ended", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_nothing_is_left_behind_however_the_caller_ends(ended: signal.Signals) -> None:
     script = (
         "from chunkwise.base.limited_processes import outcomes; from chunkwise.base.limits import Limits\n"
@@ -256,7 +257,7 @@ def test_limits_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     assert limits_of("memory=1GB").seconds == 300
 
 
-@pytest.mark.parametrize(
+@cases(
     "text", ["4GB", "memory", "memory=", "memory=4XB", "memory=-1GB", "time=1e3", "speed=1", "memory=1kB", "time=0"]
 )  # fmt: skip
 def test_wrong_limits_are_told(text: str) -> None:
@@ -281,7 +282,7 @@ def test_where_there_is_no_limit_none_is_told() -> None:
     assert "than the system allows" in str(LimitExceeded.time(Limits(1, None)))
 
 
-@pytest.mark.parametrize("given", ["", " ", ",", "memory=1GB,memory=2GB", "time=1m, TIME=2m"])
+@cases("given", ["", " ", ",", "memory=1GB,memory=2GB", "time=1m, TIME=2m"])
 def test_no_limits_and_limits_twice_are_told(given: str) -> None:
     with pytest.raises(InvalidParameter, match=r"^limits is .*; (allowed: memory=|name it once)"):
         limits_of(given)

@@ -8,6 +8,7 @@ import pytest
 
 import chunkwise
 from chunkwise.base.errors import InvalidParameter
+from tables import cases
 
 TEXT = chunkwise.Document("a.txt", "Lamps are lit at dusk.")
 
@@ -43,14 +44,14 @@ def test_options_by_position() -> None:
         chunkwise.read([TEXT], "latin-1")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("given", [{"unit": "tokens"}, "tokens", None, chunkwise.ScoringRules])
+@cases("given", [{"unit": "tokens"}, "tokens", None, chunkwise.ScoringRules])
 def test_scoring_is_scoring_rules(given: Any) -> None:
     with pytest.raises(InvalidParameter) as told:
         chunkwise.evaluate([TEXT], [], scoring=given)
     assert "scoring=chunkwise.ScoringRules(unit=…)" in str(told.value)
 
 
-@pytest.mark.parametrize("verb", [chunkwise.evaluate, chunkwise.tune])
+@cases("verb", [chunkwise.evaluate, chunkwise.tune])
 def test_listeners_are_listeners(verb: Any) -> None:
     with pytest.raises(InvalidParameter, match=r"listeners=chunkwise.Listeners\(on_documents=…\)"):
         verb([TEXT], [], listeners=print)

@@ -15,6 +15,7 @@ from chunkwise.chunkers import strategies as registry
 from chunkwise.core import Document, Span
 from chunkwise.testkit import check_chunker
 from chunkwise.text.analyzed import Analyzed
+from tables import cases
 
 MINE = '''
 from dataclasses import dataclass
@@ -43,8 +44,8 @@ def test_a_strategy_from_a_file(tmp_path: Path) -> None:
         get_strategy("./nowhere.py:Mine")
 
 
-@pytest.mark.parametrize(
-    ("name", "hint"),
+@cases(
+    "name, hint",
     [
         ("paragrph", "did you mean paragraphs?"),
         ("sem", "did you mean semantic?"),
@@ -103,8 +104,8 @@ class Breaks:
         return steps  # cuts every grapheme of several characters
 
 
-@pytest.mark.parametrize(
-    ("rule", "message"),
+@cases(
+    "rule, message",
     [
         ("limit", "the limit is 5"), ("lost", "no chunk has the text"), ("order", "does not start after"),
         ("outside", "returned"), ("empty", "returned"), ("grapheme", "cuts the grapheme"),

@@ -8,10 +8,11 @@ from chunkwise import get_strategy, strategies
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.base.spec import key, parse
 from chunkwise.chunkers import strategies as registry
+from tables import cases
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@cases(
+    "text, message",
     [
         ("sentences(max_tokens=0)", "sentences: max_tokens is 0; the least allowed is 1"),
         ("sentences(max_tokens='many')", "max_tokens is 'many'; a whole number is needed"),
@@ -85,7 +86,7 @@ def test_an_unknown_strategy_names_the_nearest() -> None:
         get_strategy("xyzzy")
 
 
-@pytest.mark.parametrize("name", registry.names())
+@cases("name", registry.names())
 def test_labels_make_the_same_strategy_again(name: str) -> None:
     plain = get_strategy(name)
     assert plain.label == name

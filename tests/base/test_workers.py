@@ -16,6 +16,7 @@ import pytest
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.user_code import run_file
 from chunkwise.base.workers import WorkerDied, Workers, cores, interrupts_held
+from tables import cases
 from untimed import HANG
 
 
@@ -143,7 +144,7 @@ def test_a_process_that_cannot_start_is_told_with_what_to_do() -> None:
         workers.stop()
 
 
-@pytest.mark.parametrize("given", ["sleep", "large"])
+@cases("given", ["sleep", "large"])
 def test_what_is_given_up_keeps_nobody_waiting(given: str) -> None:
     workers = Workers(2, work)
     try:

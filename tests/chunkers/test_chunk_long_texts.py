@@ -27,6 +27,7 @@ from chunkwise.chunkers.chunk_long_texts import (
     in_segments,
 )
 from chunkwise.chunkers.write_chunks import ChunkRow, chunk_lines, row_of
+from tables import cases
 
 STRATEGIES = [
     "words(max_words=30, overlap=5)",
@@ -117,7 +118,7 @@ def _check(strategy: str, document: Document, segment: int) -> None:
     assert len(made) > 1
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@cases("strategy", STRATEGIES)
 def test_every_strategy_parts_markdown_and_prose(strategy: str) -> None:
     _check(strategy, Document("d", _markdown(5, 160), format="markdown"), 8_000)
     _check(strategy, Document("d", _prose(5, 80)), 8_000)
@@ -169,7 +170,7 @@ def test_a_chunk_longer_than_a_segment_makes_it_longer() -> None:
     assert _rows(made) == [row_of(chunk) for chunk in strategy.chunks(document)]
 
 
-@pytest.mark.parametrize("text", ["", " \n" * 5_000])
+@cases("text", ["", " \n" * 5_000])
 def test_a_text_without_a_word_has_no_chunk(text: str) -> None:
     assert _rows(_segments(Document("d", text), "words", SegmentSizes(1_000, tail=50))) == []
 

@@ -14,6 +14,7 @@ from chunkwise.chunkers.cluster import ClusterChunker, best_starts
 from chunkwise.testkit import check_chunker, check_chunks
 from hash_embedder import HashEmbedder
 from how_many import examples
+from tables import cases
 
 BREAD = (
     "A bread dough needs flour, water, salt and yeast. Knead the dough until it is smooth. "
@@ -78,7 +79,7 @@ class Counting(np.ndarray):
         return np.asarray(self) @ np.asarray(other)
 
 
-@pytest.mark.parametrize("size", [1, 7, 40])
+@cases("size", [1, 7, 40])
 def test_the_work_is_linear_in_the_sentences(size: int) -> None:
     rng = np.random.default_rng(3)
     work = []

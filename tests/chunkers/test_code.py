@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from chunkwise import Document, get_strategy
 from chunkwise.testkit import check_chunks
 from chunkwise.text.tokens.tokenizers import get_tokenizer
+from tables import cases
 
 BODY = {
     "rust": "fn lamp(x: i32) -> i32 {{\n{}    x\n}}\n",
@@ -31,7 +30,7 @@ def words(text: str) -> int:
     return get_tokenizer("words").count(text)
 
 
-@pytest.mark.parametrize("language", ["rust", "python"])
+@cases("language", ["rust", "python"])
 def test_a_function_that_fits_only_without_what_is_said_above_it_stays_whole(language: str) -> None:
     said = "".join(SAID[language].format(n) for n in range(6))
     body = BODY[language].format("".join(STATEMENT[language].format(n) for n in range(20)))

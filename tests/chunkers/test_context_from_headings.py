@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-import pytest
-
 from chunkwise import Document, get_strategy
 from chunkwise.chunkers.context_from_headings import with_headings
 from chunkwise.core import Chunk
 from chunkwise.text.analyzed import Analyzed
+from tables import cases
 
 TEXT = "# Yard\n\nWelcome.\n\n## Leave\n\nAsk in writing.\n"
 
@@ -51,7 +50,7 @@ def test_the_header_of_a_table_stays_on_a_line_of_its_own() -> None:
     assert after[-1].context == f"Lamps\n{header}"
 
 
-@pytest.mark.parametrize("name", ["sentences", "sections", "recursive", "tokens", "structure"])
+@cases("name", ["sentences", "sections", "recursive", "tokens", "structure"])
 def test_rows_have_the_header_of_their_table_once_whatever_cut_them(name: str) -> None:
     header = "| gradecode | wages |\n|---|---|"
     rows = "\n".join(f"| grade {n} | {n} pounds and some pence |" for n in range(60))

@@ -28,6 +28,7 @@ from chunkwise.testkit.hostile import hostile_documents
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from how_many import examples
+from tables import cases
 
 COUNT = get_tokenizer("o200k_base").count
 WAYS: tuple[WrittenContext, ...] = ("neighbours", "document")
@@ -265,7 +266,7 @@ def test_what_is_no_context_is_taken_off(answer: str, context: str, tmp_path: Pa
     assert chunk.context == context
 
 
-@pytest.mark.parametrize(
+@cases(
     "context",
     [
         "This is a short description of the leave policy in the Acme handbook: managers approve it.",

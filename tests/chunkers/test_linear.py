@@ -17,6 +17,7 @@ from chunkwise.chunkers.tokens import TokenChunker
 from chunkwise.text.tokens.openai import OpenAITokenizer
 from hash_embedder import HashEmbedder
 from rule_summariser import FirstSentences
+from tables import cases
 
 # Of signs alone no summary can be written, and that is told.
 pytestmark = [
@@ -112,15 +113,15 @@ def test_four_times_the_text_is_at_most_four_times_the_work(name: str, kind: str
         assert more_characters <= 4.4 * characters + 200, (overlap, characters, more_characters)
 
 
-@pytest.mark.parametrize("name", strategies.names())
+@cases("name", strategies.names())
 def test_a_text_is_tokenised_about_once(name: str) -> None:
     text = INPUTS["prose"](20_000)
     _, characters = work(name, text, 0)
     assert characters <= 1.6 * len(text)
 
 
-@pytest.mark.parametrize("kind", CODE)
-@pytest.mark.parametrize("language", ["python", "java", "javascript"])
+@cases("kind", CODE)
+@cases("language", ["python", "java", "javascript"])
 def test_a_grammar_is_asked_for_four_times_the_text_at_most_four_times(
     language: str, kind: str
 ) -> None:

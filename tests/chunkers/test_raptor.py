@@ -27,6 +27,7 @@ from chunkwise.text.analyzed import Analyzed
 from hash_embedder import HashEmbedder
 from how_many import examples
 from rule_summariser import FirstSentences
+from tables import cases
 
 SUBJECTS = "harbour school ferry lighthouse library bakery saline garden".split()
 TEXT = "\n\n".join(
@@ -172,8 +173,8 @@ def test_a_limit_of_cost_is_kept(tmp_path: Path) -> None:
     assert 0 < (poor.spent.money or 0) <= 2
 
 
-@pytest.mark.parametrize(
-    ("text", "limit", "expected"),
+@cases(
+    "text, limit, expected",
     [
         ("One is here. Two is there.", 100, "One is here. Two is there."),
         ("One is here. Two is there.", 5, "One is here."),
@@ -258,8 +259,8 @@ def test_issues_are_those_of_the_chunks(tmp_path: Path) -> None:
     assert find_issues(analyzed, chunks) == find_issues(analyzed, of_level(chunks, 0))
 
 
-@pytest.mark.parametrize(
-    ("piece", "problem"),
+@cases(
+    "piece, problem",
     [
         (Piece(0, 9, level=1, summarised=(Span(0, 9),)), "a text"),
         (Piece(0, 9, level=1, summary="x"), "of 0 places"),

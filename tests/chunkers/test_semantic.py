@@ -19,6 +19,7 @@ from chunkwise.testkit import check_chunker, check_chunks
 from chunkwise.text.analyzed import Analyzed
 from hash_embedder import HashEmbedder, PlainHashEmbedder
 from how_many import examples
+from tables import cases
 
 HARBOUR = (
     "The harbour wakes before the sun does. Fishing boats leave the quay while it is dark. "
@@ -38,7 +39,7 @@ LAW = (
 METHODS = ("threshold", "percentile", "deviation", "gradient")
 
 
-@pytest.mark.parametrize("method", METHODS)
+@cases("method", METHODS)
 def test_two_subjects_are_cut_where_one_turns_to_the_other(method: str) -> None:
     chunks = chunk_text(HARBOUR + BREAD, strategy=f"semantic(method={method})")
     assert len(HARBOUR) in [chunk.start for chunk in chunks]
@@ -224,7 +225,7 @@ def test_late_vectors_need_a_model_that_looks_inside_a_text() -> None:
             chunk_text(HARBOUR + BREAD, strategy=made)
 
 
-@pytest.mark.parametrize("text", ["", " \n\t "])
+@cases("text", ["", " \n\t "])
 def test_a_text_without_words_has_no_pieces(text: str) -> None:
     for vectors in ("own", "late"):
         for strategy in (SemanticChunker, ClusterChunker):
@@ -238,8 +239,8 @@ def test_text_without_marks_is_grouped_in_parts() -> None:
     assert 15 <= len(model.asked) <= 25
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
+@cases(
+    "parameters, message",
     [
         ({"threshold": 1.5}, "threshold is 1.5; the most allowed is 1.0"),
         ({"threshold": "low"}, "threshold is 'low'; a number is needed"),
@@ -293,8 +294,8 @@ def test_a_model_is_loaded_once() -> None:
     assert named_embedder("minilm") is named_embedder("minilm")
 
 
-@pytest.mark.parametrize(
-    ("text", "spec"),
+@cases(
+    "text, spec",
     [
         ("Same sentence here. " * 200, "semantic(max_tokens=100, min_tokens=40)"),
         ("word " * 3000, "semantic(max_tokens=100, min_tokens=40)"),

@@ -2,13 +2,12 @@
 
 from itertools import pairwise
 
-import pytest
-
 from chunkwise import Document, chunk_text, get_strategy
 from chunkwise.chunkers import label_with_size
 from chunkwise.core import Chunk
 from chunkwise.testkit import check_chunks
 from chunkwise.text.analyzed import Analyzed
+from tables import cases
 
 HANDBOOK = """# Handbook
 
@@ -68,8 +67,8 @@ def test_sentences_stay_whole_and_overlap_by_sentences() -> None:
         assert text[after.start : before.end].strip().count("lit.") == 1
 
 
-@pytest.mark.parametrize(
-    ("sentence", "first"),
+@cases(
+    "sentence, first",
     [
         ("red, or green; blue: white, dark and lit", "red, or green;"),
         ("red, or green: blue white, dark and lit", "red, or green:"),
@@ -176,7 +175,7 @@ def harbour():
 '''
 
 
-@pytest.mark.parametrize("language", ["python", "cobol"])
+@cases("language", ["python", "cobol"])
 def test_code_keeps_functions_and_classes_whole(language: str) -> None:
     strategy = get_strategy("code(max_tokens=40)")
     document = Document("lamp.py", PYTHON, format="code", language=language)
@@ -260,8 +259,8 @@ def test_long_sentences_repeated_leave_half_of_a_chunk_for_fresh_text() -> None:
         assert before.end - after.start <= 0.6 * (after.end - after.start)
 
 
-@pytest.mark.parametrize(
-    ("label", "shown"),
+@cases(
+    "label, shown",
     [
         ("sentences", "sentences(max_tokens=400)"),
         ("recursive(overlap=20)", "recursive(max_tokens=400, overlap=20)"),

@@ -1,11 +1,10 @@
 """An item of a list with the code, table or paragraph that belongs to it."""
 
-import pytest
-
 from chunkwise import Document
 from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.structure import item_parts
 from chunkwise.text.analyzed import Analyzed
+from tables import cases
 
 FENCE = "   ```bash\n   widget --init\n   ```"
 INSTALL = f"""## Install
@@ -30,7 +29,7 @@ def parts(text: str) -> list[str]:
     return [text[block.start : block.end] for block in document.blocks if block.start in starts]
 
 
-@pytest.mark.parametrize("limit", [18, 20, 25, 30, 35, 40])
+@cases("limit", [18, 20, 25, 30, 35, 40])
 def test_an_item_stays_with_its_code_while_both_fit(limit: int) -> None:
     assert any(f"2. Run\n\n{FENCE}" in text for text in texts(INSTALL, limit))
 
@@ -49,8 +48,8 @@ def test_a_list_goes_on_behind_the_parts_of_its_items() -> None:
         assert any(whole in text for text in texts(f"{rest}\n\n{whole}\n\n{rest}\n", 60))
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@cases(
+    "text, expected",
     [
         ("- a\n\nText.\n\n- b\n", []),
         ("- a\n\n# H\n\n- b\n", []),

@@ -19,6 +19,7 @@ from chunkwise.chunkers.third_party_splitters import _SplitText as SplitText
 from chunkwise.cli.main import group as main_group
 from chunkwise.core import Document
 from chunkwise.testkit.hostile import hostile_documents
+from tables import cases
 from untimed import is_linear
 
 INSTALLED = {
@@ -87,7 +88,7 @@ def test_a_place_that_is_claimed_and_right_is_taken() -> None:
     assert [each and each.start for each in found] == [9, 14, 18]
 
 
-@pytest.mark.parametrize("repeated", ["word ", "INFO request done\n", "."])
+@cases("repeated", ["word ", "INFO request done\n", "."])
 def test_work_grows_with_the_text_however_it_repeats_itself(repeated: str) -> None:
     def work(size: int) -> None:
         text = (repeated * size)[:size]
@@ -116,7 +117,7 @@ def check_places(text: str, size: int, overlap: int) -> None:
     assert {(chunk.start, chunk.end) for chunk in found} == truth
 
 
-@pytest.mark.parametrize(("size", "overlap"), [(100, 0), (60, 10), (40, 15)])
+@cases("size, overlap", [(100, 0), (60, 10), (40, 15)])
 def test_places_are_the_true_ones_however_often_a_text_repeats_itself(
     size: int, overlap: int
 ) -> None:
@@ -147,7 +148,7 @@ STRATEGIES = [
 ]
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
+@cases("name", STRATEGIES)
 def test_texts_that_stand_there_are_all_found(name: str) -> None:
     pytest.importorskip(INSTALLED[name.partition(":")[0]])
     strategy = chunkwise.get_strategy(name)

@@ -24,6 +24,7 @@ from chunkwise.report.views.tuning import TuningView
 from chunkwise.report.views.view import View
 from cli.in_process import Run, here
 from cli.small_corpus import PLAN, write_corpus, write_questions
+from tables import cases
 
 __all__ = ["here"]  # a fixture
 
@@ -89,7 +90,7 @@ def plain(kind: Any) -> Any:
     return frozenset({str}) if get_origin(kind) is Literal or kind is str else frozenset({kind})
 
 
-@pytest.mark.parametrize("words", TYPED)
+@cases("words", TYPED)
 def test_an_option_has_the_type_it_is_declared_with(words: str) -> None:
     import chunkwise.answering.ask  # noqa: F401
 
@@ -135,13 +136,13 @@ def test_help_is_whole_and_names_every_command_below(here: Run, words: str) -> N
         ] == []
 
 
-@pytest.mark.parametrize("words", COMMANDS)
+@cases("words", COMMANDS)
 def test_questions_have_both_names_wherever_they_are_named(words: str) -> None:
     for each in COMMANDS[words].params:
         assert ("--test-queries" in each.opts) == ("--queries" in each.opts), each.opts
 
 
-@pytest.mark.parametrize("words", COMMANDS)
+@cases("words", COMMANDS)
 def test_every_command_is_in_the_docs(words: str) -> None:
     assert f"<!-- output: chunkwise {words} --help -->" in (DOCS / "commands.md").read_text()
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from chunkwise.chunkers.work_estimate import WorkEstimate, estimate_work
 from chunkwise.cli.main import group
 from cluster_here import ClusterHere
+from tables import cases
 
 COMMANDS = {
     "chunk": [],
@@ -32,7 +33,7 @@ def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@cases("name", COMMANDS)
 def test_a_cluster_is_named_with_its_engine_and_without_processes(name: str) -> None:
     words = [name, "docs", *COMMANDS[name]]
     done = CliRunner().invoke(group, [*words, "--address", "auto"])
@@ -77,8 +78,8 @@ def test_an_estimate_is_told_and_nothing_is_written(name: str, tmp_path: Path) -
     assert (done.exit_code, "such as 8x16" in done.output) == (2, True)
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
+@cases(
+    "words, why",
     [
         (["--nodes", "8x16"], "--nodes is for an estimate"),
         (["--gpu", "L4"], "--gpu is for an estimate"),

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from chunkwise.base.errors import UnknownName
 from chunkwise.cli.metrics import command
 from chunkwise.metrics.registry import known_metrics
+from tables import cases
 
 
 def run(*words: str) -> str:
@@ -44,8 +45,8 @@ def test_lists_are_for_people() -> None:
     assert "needs" not in brief
 
 
-@pytest.mark.parametrize(
-    ("name", "members"),
+@cases(
+    "name, members",
     [
         ("faithfulness", ["faithfulness.words", "faithfulness.llm"]),
         ("chroma", ["chroma.recall", "chroma.precision", "chroma.iou", "chroma.precision_omega"]),

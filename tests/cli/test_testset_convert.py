@@ -10,6 +10,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.cli.testset.convert import command
 from chunkwise.documents import read
 from chunkwise.testsets.formats import FORMATS
+from tables import cases
 
 LEAVE = "# Leave\n\nAsk in writing. It is paid.\n\n## Sick\n\nNo note.\n"
 CONTEXT = "Ask in writing. It is paid."
@@ -61,7 +62,7 @@ def test_squad_in_documents_of_the_user() -> None:
     assert reference["doc_id"] == "leave.md"
 
 
-@pytest.mark.parametrize("name", [name for name in FORMATS if name != "chunkwise"])
+@cases("name", [name for name in FORMATS if name != "chunkwise"])
 def test_there_and_back(name: str) -> None:
     start = LEAVE.index("It is")
     rows = [{"query_id": "1", "query": "Is it paid?", "answer": "It is paid.",
@@ -206,8 +207,8 @@ def test_documents_of_one_id_are_told() -> None:
     assert "corpus.jsonl, line 3" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
+@cases(
+    "words, message",
     [
         (["squad.json", "--to", "beir"], "-o PATH"),
         (["squad.json", "--to", "squad", "-o", "squad.json"], "would be overwritten"),

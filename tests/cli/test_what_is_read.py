@@ -12,6 +12,7 @@ import pytest
 
 from chunkwise.cli.main import group
 from cli.in_process import Run, here
+from tables import cases
 
 __all__ = ["here"]  # a fixture
 
@@ -74,9 +75,7 @@ def test_a_pattern_or_a_command_that_is_none_is_wrong_usage(here: Run, docs) -> 
         assert len(done.stderr.strip().splitlines()) <= 3
 
 
-@pytest.mark.parametrize(
-    "name", ["chunk", "profile", "lint", "index", "evaluate", "tune", "ask", "testset generate"]
-)
+@cases("name", ["chunk", "profile", "lint", "index", "evaluate", "tune", "ask", "testset generate"])
 def test_every_command_that_reads_documents_has_them(name) -> None:
     command: click.Command = group
     for word in name.split():

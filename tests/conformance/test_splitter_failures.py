@@ -16,6 +16,7 @@ from chunkwise.testkit import check_chunker, check_chunks
 from conformance.independent_check import problems
 from conformance.splitter_inputs import FAMILY, HEADINGS, INPUTS, MARKDOWN, Input
 from hash_embedder import HashEmbedder
+from tables import cases
 
 pytestmark = pytest.mark.unwatched  # the contract of every strategy is watched in test_contract.py
 
@@ -61,7 +62,7 @@ def test_contract_and_our_own_checker_agrees(name: str, given: Input) -> None:
         check_chunks(document, chunks, limit=strategy.limit)
 
 
-@pytest.mark.parametrize("name", ["recursive", "structure"])
+@cases("name", ["recursive", "structure"])
 def test_csv_rows_are_not_cut_while_they_fit(name: str) -> None:
     given = BY_NAME["CSV rows"]
     for chunk in chunks_of(name, given):
@@ -80,7 +81,7 @@ def test_short_sentences_fill_chunks_and_no_more() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["recursive", "structure", "sections", "sentences", "code"])
+@cases("name", ["recursive", "structure", "sections", "sentences", "code"])
 def test_fenced_python_keeps_its_indentation(name: str) -> None:
     given = Input("markdown", MARKDOWN, 400, format="markdown")
     joined = "".join(chunk.text for chunk in chunks_of(name, given))
@@ -90,7 +91,7 @@ def test_fenced_python_keeps_its_indentation(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
+@cases("name", STRATEGIES)
 def test_table_code_and_image_are_all_there(name: str) -> None:
     joined = "".join(
         chunk.text for chunk in chunks_of(name, BY_NAME["Markdown with table, code, image"])
@@ -107,7 +108,7 @@ def test_structure_keeps_a_table_and_a_fence_whole_while_they_fit() -> None:
     assert any("```python" in text and "return wicks\n```" in text for text in texts)
 
 
-@pytest.mark.parametrize("name", ["structure", "sections", "paragraphs", "sentences"])
+@cases("name", ["structure", "sections", "paragraphs", "sentences"])
 def test_tilde_fence_is_code_and_setext_headings_are_headings(name: str) -> None:
     chunks = chunks_of(name, Input("headings", HEADINGS, 16, format="markdown"))
     told = {title for chunk in chunks for title in chunk.section}
@@ -123,7 +124,7 @@ def _section_at(chunks: list[Chunk], position: int) -> tuple[str, ...]:
     return chunks[bisect.bisect_right(starts, position) - 1].section
 
 
-@pytest.mark.parametrize("overlap", [0, 30])
+@cases("overlap", [0, 30])
 def test_repeated_phrases_have_their_own_offsets(overlap: int) -> None:
     given = BY_NAME["repeated phrases"]._replace(overlap=overlap)
     chunks = chunks_of("recursive", given)
@@ -136,8 +137,8 @@ def test_repeated_phrases_have_their_own_offsets(overlap: int) -> None:
     assert chunks[-1].end > len(given.text) - period
 
 
-@pytest.mark.parametrize("overlap", [16, 32, 64])
-@pytest.mark.parametrize("name", ["recursive", "sentences", "tokens", "paragraphs"])
+@cases("overlap", [16, 32, 64])
+@cases("name", ["recursive", "sentences", "tokens", "paragraphs"])
 def test_licence_overlaps_without_losing_its_place(name: str, overlap: int) -> None:
     given = BY_NAME[f"licence, overlap {overlap}"]
     chunks = chunks_of(name, given)
@@ -148,7 +149,7 @@ def test_licence_overlaps_without_losing_its_place(name: str, overlap: int) -> N
         assert amount <= 0 or given.text[chunk.start : chunk.start + amount] == chunk.text[:amount]
 
 
-@pytest.mark.parametrize("name", ["recursive", "sentences", "tokens"])
+@cases("name", ["recursive", "sentences", "tokens"])
 def test_log_lines_each_have_one_place(name: str) -> None:
     given = BY_NAME["400 similar log lines"]
     chunks = chunks_of(name, given)
@@ -156,18 +157,18 @@ def test_log_lines_each_have_one_place(name: str) -> None:
     assert chunks == sorted(chunks, key=lambda chunk: chunk.start)
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
+@cases("name", STRATEGIES)
 def test_families_stay_together(name: str) -> None:
     for chunk in chunks_of(name, BY_NAME["family emoji, size 10"]):
         assert set(regex.findall(r"\X", chunk.text)) == {FAMILY}
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
+@cases("name", STRATEGIES)
 def test_special_tokens_are_text(name: str) -> None:
     assert "<|endoftext|>" in "".join(c.text for c in chunks_of(name, BY_NAME["special tokens"]))
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
+@cases("name", STRATEGIES)
 def test_nothing_gives_no_chunks(name: str) -> None:
     assert chunks_of(name, BY_NAME["empty"]) == []
     assert chunks_of(name, BY_NAME["white space"]) == []
@@ -226,7 +227,7 @@ def test_every_row_through_the_kit(name: str, page: Document) -> None:
     check_chunker(made(name), [*rows, page, described()], overlap=False)
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
+@cases("name", STRATEGIES)
 def test_metadata_longer_than_a_chunk_takes_no_room(name: str) -> None:
     document = described()
     bare = Document("described", document.text)

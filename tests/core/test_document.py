@@ -11,9 +11,10 @@ from chunkwise.core import FORMATS, Block, Document, Link
 from chunkwise.retrieval.indexed_document import document_of, record_of
 from chunkwise.retrieval.indexing.fingerprint import document_fingerprint
 from chunkwise.text.analyzed import Analyzed
+from tables import cases
 
 
-@pytest.mark.parametrize("format", ["md", "Markdown", "", None, 3, ["text"]])
+@cases("format", ["md", "Markdown", "", None, 3, ["text"]])
 def test_a_format_nobody_reads_is_refused_with_those_that_are(format: object) -> None:
     with pytest.raises(InvalidParameter) as caught:
         Document("notes", "# A", format=format)  # type: ignore[arg-type]
@@ -23,7 +24,7 @@ def test_a_format_nobody_reads_is_refused_with_those_that_are(format: object) ->
     assert all(each in told for each in ("text, markdown, code", "html, pdf", "blocks"))
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@cases("format", FORMATS)
 def test_every_format_that_is_named_is_taken(format: str) -> None:
     document = Document("d", "A line.\n\nAnother.", format=format)
     assert Analyzed(document).sentences.tolist()[0] == 0
@@ -50,7 +51,7 @@ def test_blocks_travel_in_columns() -> None:
     assert {type(each) for each in again.blocks} == {Block}
 
 
-@pytest.mark.parametrize(
+@cases(
     "blocks",
     [
         None,
@@ -82,7 +83,7 @@ def test_links_travel_and_are_kept() -> None:
     )
 
 
-@pytest.mark.parametrize("packed", ["%%", "AAAA", "eJwDAAAAAAE="])
+@cases("packed", ["%%", "AAAA", "eJwDAAAAAAE="])
 def test_damaged_links_are_a_fault_of_the_value(packed: str) -> None:
     """So that an index says which of its documents is damaged."""
     record = f'{{"title": "", "source": "", "format": "text", "language": "", "links": "{packed}"}}'

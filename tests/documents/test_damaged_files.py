@@ -15,6 +15,7 @@ from chunkwise.documents.source import Source
 from documents.mutated_files import checked_outcomes, mutated, samples
 from documents.office_files import zipped
 from how_many import examples
+from tables import cases
 
 
 def test_there_is_a_file_of_every_format_that_has_text() -> None:
@@ -47,7 +48,7 @@ _DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("told", _DAMAGES)
+@cases("told", _DAMAGES)
 def test_a_word_document_says_which_of_its_parts_is_damaged(told: str) -> None:
     out = io.BytesIO()
     docx.Document().save(out)

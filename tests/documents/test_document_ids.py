@@ -9,6 +9,7 @@ import pytest
 from chunkwise.core import Document
 from chunkwise.documents import Ids, LoadOptions, distinct_documents, read, sources
 from chunkwise.documents.document_ids import DocumentNames
+from tables import cases
 from untimed import is_linear
 
 DOCUMENTS = [
@@ -22,8 +23,8 @@ DOCUMENTS = [
 NAMES = DocumentNames(DOCUMENTS)
 
 
-@pytest.mark.parametrize(
-    ("name", "number"),
+@cases(
+    "name, number",
     [
         ("handbook/leave.md", 0),
         ("leave", 3),  # an id goes before a stem and a title
@@ -43,8 +44,8 @@ def test_found(name: str, number: int) -> None:
     assert NAMES.find(name) == number
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
+@cases(
+    "name, said",
     [
         ("hours.txt", "'hours.txt' fits 'handbook/hours.txt', 'old/hours.txt'; use the id of one"),
         ("hours", "'hours' fits 'handbook/hours.txt', 'old/hours.txt'; use the id of one"),

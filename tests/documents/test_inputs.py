@@ -17,6 +17,7 @@ import pytest
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
 from chunkwise.documents import LoadOptions, Source, is_stream, load, loaders, read, sources
+from tables import cases
 
 
 def ids(documents: list[Document]) -> list[str]:
@@ -198,8 +199,8 @@ def test_sources_travel_between_processes(write, tmp_path) -> None:
     assert (again.read(), again.head(2)) == (b"text", b"te")
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "expected"),
+@cases(
+    "name, data, expected",
     [("a.jsonl", b"{}", True), ("a.csv", b"a", True), ("a.md", b"x", False), ("a.csv", b"", False)],
 )
 def test_streams_are_files_of_many_records(name, data, expected) -> None:

@@ -12,6 +12,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.documents import LoadOptions
 from chunkwise.documents.ocr import png
 from documents.conftest import pdf_bytes
+from tables import cases
 
 PNG = png(b"\0\xff" * 8, 2, 8, 2)
 
@@ -67,7 +68,7 @@ def test_a_command_that_fails_is_one_line(reader, write, ocr, reason) -> None:
     assert reader.reasons == [reason]
 
 
-@pytest.mark.parametrize("ocr", ["", "  ", "tesseract 'x"])
+@cases("ocr", ["", "  ", "tesseract 'x"])
 def test_what_is_no_command_is_an_error(ocr) -> None:
     with pytest.raises(InvalidParameter, match="ocr is"):
         LoadOptions(ocr=ocr)

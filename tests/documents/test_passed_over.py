@@ -11,6 +11,7 @@ from chunkwise.documents import LoadOptions, read
 from chunkwise.documents.glob_patterns import matches
 from chunkwise.documents.walk import kind_of_name
 from documents.office_files import zipped
+from tables import cases
 from untimed import is_linear
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0"
@@ -37,8 +38,8 @@ def told() -> Told:
     return Told()
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
+@cases(
+    "name, kind",
     [
         ("a.PNG", "picture"), ("a.svg", "picture"), ("a.mp3", "sound"), ("a.mp4", "video"), ("a.woff2", "font"),
         ("package-lock.json", "lock file"), ("Cargo.lock", "lock file"), ("go.sum", "lock file"),
@@ -156,7 +157,7 @@ def test_patterns_that_leave_nothing_say_so(told, write, tmp_path) -> None:
     assert told.problems == ["exclude '*.md' leaves out all 2 files"]
 
 
-@pytest.mark.parametrize("pattern", ["", "/", "[z-a]", " "])
+@cases("pattern", ["", "/", "[z-a]", " "])
 def test_a_pattern_that_is_none_is_an_error(pattern) -> None:
     with pytest.raises(InvalidParameter, match="pattern"):
         LoadOptions(include=[pattern])

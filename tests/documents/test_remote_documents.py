@@ -33,6 +33,7 @@ from chunkwise.documents import LoadOptions, remote_documents  # noqa: E402
 from chunkwise.documents.remote_documents import walk_store  # noqa: E402
 from chunkwise.documents.walk import is_left_out  # noqa: E402
 from how_many import examples  # noqa: E402
+from tables import cases  # noqa: E402
 
 Files = dict[str, bytes]
 
@@ -491,8 +492,8 @@ def test_what_is_added_keeps_the_others(store: Store, tmp_path: Path) -> None:
     assert made.changes.unchanged == 2
 
 
-@pytest.mark.parametrize(
-    ("info", "version"),
+@cases(
+    "info, version",
     [
         ({"size": 3, "ETag": '"abc"', "LastModified": "today"}, '3 "abc"'),
         ({"size": 3, "mtime": 17.5}, "3 17.5"),
@@ -509,8 +510,8 @@ def test_a_version_is_a_tag_or_size_and_time(info: dict[str, Any], version: str)
 # Names
 
 
-@pytest.mark.parametrize(
-    ("name", "address"),
+@cases(
+    "name, address",
     [
         ("s3://bucket/docs", "s3://bucket/docs"),
         ("S3://bucket/docs", "s3://bucket/docs"),
@@ -545,8 +546,8 @@ def test_an_address_of_this_machine_is_a_path(tmp_path: Path) -> None:
     assert _read(f"file://{tmp_path}/a%20b.md")[0] == [("a b.md", "Here.")]
 
 
-@pytest.mark.parametrize(
-    ("scheme", "package"),
+@cases(
+    "scheme, package",
     [("gs", "gcsfs"), ("az", "adlfs"), ("sftp", "paramiko"), ("hdfs", "hdfs-native")],
 )
 def test_a_package_that_is_missing_is_named_with_the_command(scheme: str, package: str) -> None:
@@ -647,8 +648,8 @@ def test_what_has_documents_of_stores_is_equal_however_it_was_read() -> None:
     assert Document("a", "x", revision="1") == Document("a", "x", revision="2")
 
 
-@pytest.mark.parametrize("knows_ranges", [True, False])
-@pytest.mark.parametrize("size", [None, 40])
+@cases("knows_ranges", [True, False])
+@cases("size", [None, 40])
 def test_a_part_of_a_page_of_the_web_is_that_part(knows_ranges: bool, size: int | None) -> None:
     """Whether the server sends the part alone, or everything from the beginning."""
     pytest.importorskip("aiohttp")

@@ -7,7 +7,6 @@ import zipfile
 from collections.abc import Callable
 
 import docx
-import pytest
 
 from chunkwise import LoadOptions
 from chunkwise.core import Document
@@ -22,6 +21,7 @@ from documents.office_files import (
     xlsx_bytes,
     zipped,
 )
+from tables import cases
 
 _DECLARED = '<!DOCTYPE x [<!ENTITY known "what it stands for">]>'
 _ELSEWHERE = '<!DOCTYPE x SYSTEM "x.dtd">'
@@ -81,8 +81,8 @@ _MADE: dict[str, Callable[[str, str], bytes]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", _CASES)
-@pytest.mark.parametrize("name", _MADE)
+@cases("case", _CASES)
+@cases("name", _MADE)
 def test_text_around_what_is_none_is_kept(name: str, case: str) -> None:
     head, written, text = _CASES[case]
     if (name, case) == ("a.html", "CDATA"):

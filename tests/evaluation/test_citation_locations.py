@@ -10,6 +10,7 @@ import pytest
 import chunkwise
 from chunkwise.chunkers.chunk import chunk
 from chunkwise.core import Chunk, Document, Query, Reference
+from tables import cases
 
 RULES = Document(
     "rules.txt",
@@ -206,7 +207,7 @@ def referenced(reference: object, **given: object) -> tuple[str, list[str]]:
     return "|".join(texts[each.doc_id][each.start : each.end] for each in places), lines
 
 
-@pytest.mark.parametrize("reference", [
+@cases("reference", [
     {"doc_id": "rules.txt", "chunk_id": HELD.id, "start_index": HELD.start},
     {"doc_id": "rules.txt", "start_index": HELD.start},
     {"metadata": {"source": "rules.txt", "start_index": HELD.start}},
@@ -221,7 +222,7 @@ def test_a_reference_may_be_a_start_or_a_chunk_alone(reference: object) -> None:
     assert text == HELD.text
 
 
-@pytest.mark.parametrize("reference", [
+@cases("reference", [
     {"chunk_id": f"rules.txt@{FEE}-{FEE + 27}"},
     {"quote": ANSWER},
     {"page_content": ANSWER, "metadata": {"source": "rules.txt"}},
@@ -240,7 +241,7 @@ def test_a_start_alone_is_a_sentence_where_no_chunks_are_known(tmp_path: Path) -
     assert lines == []
 
 
-@pytest.mark.parametrize(("reference", "told"), [
+@cases("reference, told", [
     ({"chunk_id": "rules.txt::99"}, "rules.txt' has no chunk 99; it has "),
     ({"doc_id": "rules.txt", "start_index": 9_999}, "begins at 9,999 of 'rules.txt', which has "),
     ({"start_index": 3}, "begins at 3, but names no document"),

@@ -22,6 +22,7 @@ from chunkwise.evaluation.results import Results, results_text
 from chunkwise.evaluation.scoring_options import ScoringRules
 from chunkwise.retrieval.indexes import Index, index
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
+from tables import cases
 from untimed import HANG
 
 FIXTURES = Path(__file__).parents[1] / "chunkers" / "fixtures"
@@ -697,8 +698,8 @@ def test_questions_may_be_records_as_a_file_has_them(tmp_path: Path) -> None:
     assert len(mixed.questions) == 3
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
+@cases(
+    "given, said",
     [
         ([{"relevant_text": "x"}], "question 1: no text of a question among 'relevant_text'"),
         (["Who?"], "question 1 is str; a chunkwise.Query is needed, or a record such as"),

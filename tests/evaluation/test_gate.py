@@ -13,6 +13,7 @@ from chunkwise.evaluation.gate import Gate, gate
 from chunkwise.evaluation.results import Figure, Results
 from how_many import examples
 from made_results import of_questions, question, results
+from tables import cases
 
 
 def run(
@@ -36,8 +37,8 @@ def shifted(by: float) -> list[float]:
     return [each + by for each in BASE]
 
 
-@pytest.mark.parametrize(
-    ("by", "margin", "verdict"),
+@cases(
+    "by, margin, verdict",
     [
         (-0.1, 0.02, "worse"),
         (-0.1, 0.0, "worse"),

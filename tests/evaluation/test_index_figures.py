@@ -17,6 +17,7 @@ from chunkwise.retrieval.export import chunked_documents
 from chunkwise.retrieval.settings import Vectors
 from chunkwise.text.analyzed import Analyzed
 from hash_embedder import HashEmbedder, _vector
+from tables import cases
 
 TEXTS = [
     "The lamp is lit at dusk. The lamp burns till dawn. The keeper trims the lamp. "
@@ -81,8 +82,8 @@ def plainly(strategy: str) -> tuple[float, float]:
     return float(np.mean(near)), float(np.mean(inside))
 
 
-@pytest.mark.parametrize("vectors", ["late", "both"])
-@pytest.mark.parametrize("strategy", [STRATEGY, "sentences(max_tokens=20, overlap=8)"])
+@cases("vectors", ["late", "both"])
+@cases("strategy", [STRATEGY, "sentences(max_tokens=20, overlap=8)"])
 def test_late_vectors_give_all_three(vectors: Vectors, strategy: str) -> None:
     found = index_coherence(made(vectors, strategy))
     coherence, cohesion = plainly(strategy)

@@ -12,6 +12,7 @@ from chunkwise import Document
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from cli.in_process import Run, running_in
 from report.reading_pages import Page
+from tables import cases
 
 LIST = "# Tools\n\nTake these with you:\n\n" + "".join(
     f"- the tool number {n}\n" for n in range(12)
@@ -69,7 +70,7 @@ def test_an_index_and_given_chunks_are_examined_as_the_strategy_is() -> None:
         chunkwise.lint(DOCUMENTS, "sentences", chunks=chunks)
 
 
-@pytest.mark.parametrize("kinds", ["split-list, mid_word", ["split_list", "mid_word"]])
+@cases("kinds", ["split-list, mid_word", ["split_list", "mid_word"]])
 def test_some_kinds_alone(kinds: str | list[str]) -> None:
     found = chunkwise.lint(DOCUMENTS, CUT, kinds=kinds)
     assert {*found.cuts.counts} == {"split_list", "mid_word"}

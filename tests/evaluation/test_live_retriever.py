@@ -23,6 +23,7 @@ from chunkwise.core import Document, Query, Reference
 from chunkwise.evaluation.live_answers import LiveOptions, ask_live, hit_records
 from chunkwise.evaluation.live_retriever import is_live, live_retriever
 from chunkwise.evaluation.results import Results
+from tables import cases
 
 LAMP = Document("kb/lamp.md", "The lamp is lit at dusk. Write to the keeper. Good night.")
 FISH = Document("kb/fish.md", "Salt the fish well. Leave it for a day.")
@@ -122,9 +123,7 @@ FORMS: list[object] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "form", FORMS, ids=lambda each: getattr(each, "__name__", type(each).__name__)
-)
+@cases("form", FORMS)
 def test_every_form_is_asked_and_located(form: object) -> None:
     found = evaluated(form)
     assert [own.scores["recall@3"] for own in found.questions] == [1.0, 1.0]
@@ -159,8 +158,8 @@ def test_a_question_that_fails_has_no_score_and_the_others_go_on() -> None:
     assert "\n" not in bad[0]
 
 
-@pytest.mark.parametrize(
-    ("answer", "told"),
+@cases(
+    "answer, told",
     [
         (None, "it gave nothing (None)"),
         (7, "it gave int; a list of hits is needed"),
@@ -253,7 +252,7 @@ def test_a_reason_is_told_once_with_how_many_it_holds_for() -> None:
     assert [*found.failed] == ["q1", "q2", "q3", "q4"]
 
 
-@pytest.mark.parametrize("swallows", [False, True])
+@cases("swallows", [False, True])
 def test_a_question_that_hangs_is_ended(swallows: bool) -> None:
     def hangs(query: str) -> list[str]:
         while "fish" in query:
@@ -387,7 +386,7 @@ def test_settings_of_an_index_do_not_go_with_it() -> None:
         evaluated(texts, strategy="sentences")
 
 
-@pytest.mark.parametrize("name", ["command:rm -rf x", "http://10.0.0.1/search", "./mine.py:search"])
+@cases("name", ["command:rm -rf x", "http://10.0.0.1/search", "./mine.py:search"])
 def test_a_name_in_a_file_is_not_followed(name: str) -> None:
     with pytest.raises(NotAllowed, match="allow"):
         evaluated(recorded(name, "the file r.toml"))
@@ -518,8 +517,8 @@ def test_no_shell_reads_a_command(tmp_path: Path) -> None:
     assert not hacked.exists()
 
 
-@pytest.mark.parametrize(
-    ("command", "told"),
+@cases(
+    "command, told",
     [("command:", "names no command"), ("command:'x", "cannot read the command"), ("command:/no/such", "cannot start")],
 )  # fmt: skip
 def test_a_command_that_is_none_is_told(command: str, told: str) -> None:

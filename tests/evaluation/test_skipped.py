@@ -14,6 +14,7 @@ from chunkwise.evaluation.results import Results
 from chunkwise.evaluation.scoring_options import Listeners, ScoringRules, Unit
 from chunkwise.evaluation.sources import Skipped
 from chunkwise.testsets.check import Problem
+from tables import cases
 
 LEAVE = Document(
     "leave.md", "Ask in writing. The head approves it. No note is needed for three days."
@@ -159,7 +160,7 @@ def test_mending_is_no_warning(tmp_path: Path) -> None:
         evaluate(DOCUMENTS, path, metrics="recall", vectors="none", retriever="bm25")
 
 
-@pytest.mark.parametrize("seed", [-1, 1.5, True, "0"])
+@cases("seed", [-1, 1.5, True, "0"])
 def test_a_seed_is_a_whole_number_and_looked_at_before_the_work(seed: object) -> None:
     with pytest.raises(InvalidParameter, match=f"seed is {seed!r}; a whole number is needed"):
         evaluate("there/is/no/such/folder", "nor.json", seed=seed)  # type: ignore[arg-type]

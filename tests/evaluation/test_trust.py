@@ -2,12 +2,11 @@
 
 import dataclasses
 
-import pytest
-
 from chunkwise.evaluation.judge_calibrations import NOT_MEASURED, judged_by
 from chunkwise.evaluation.results import Figure, Json, Results, short_name
 from chunkwise.evaluation.verdicts_and_advice import WEAK, four_questions
 from made_results import results
+from tables import cases
 
 METRIC = "retrieval_precision.similarity"
 MINILM = "minilm:afdb6f1a0e45:be50c3628f2b:mean:256:windows"
@@ -44,8 +43,8 @@ def test_a_handful_of_verdicts_is_not_quoted_and_condemns_nobody() -> None:
     assert four_questions(many)[0].figures["similarity"].verdict == WEAK
 
 
-@pytest.mark.parametrize(
-    ("identity", "name"),
+@cases(
+    "identity, name",
     [
         (MINILM, "minilm"),
         (f"maxsim:{MINILM} first=1", "maxsim"),

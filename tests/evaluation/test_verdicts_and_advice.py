@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 import re
 
-import pytest
-
 from chunkwise.evaluation.results import Figure
 from chunkwise.evaluation.verdicts_and_advice import advice, verdict
 from chunkwise.metrics.registry import key_questions
+from tables import cases
 
 
-@pytest.mark.parametrize(
-    ("metric", "value", "word"),
+@cases(
+    "metric, value, word",
     [
         ("retrieval_precision.spans", 0.69, "below"),
         ("retrieval_precision.spans", 0.70, "below"),
@@ -126,7 +125,7 @@ def test_every_question_has_advice() -> None:
     assert len(found) == 4
 
 
-@pytest.mark.parametrize(("strategy", "told", "left_out"), [
+@cases("strategy, told, left_out", [
     ("structure(max_tokens=400)", "the structure (sections) or the meaning (semantic), another size, or overlap.", ""),
     ("sections", "the structure (structure) or the meaning (semantic), or another size.", "overlap"),
     ("sections(overlap=0)", "the structure (structure) or the meaning (semantic), another size, or overlap.", ""),

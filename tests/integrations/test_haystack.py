@@ -22,6 +22,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
 
 from chunkwise.haystack import ChunkwiseRetriever, ChunkwiseSplitter
+from tables import cases
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,7 @@ def check_splits(document: Document, found: list[Document]) -> None:
     assert uncovered(text, spans) == ""
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@cases("strategy", STRATEGIES)
 def test_every_split_is_an_exact_place_of_any_text(strategy: str) -> None:
     splitter = ChunkwiseSplitter(strategy)
     for name, text in TEXTS.items():

@@ -43,6 +43,7 @@ from chunkwise.langchain import (  # noqa: E402
     ChunkwiseTextSplitter,
     documents_of,
 )
+from tables import cases  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +61,7 @@ def check_documents(text: str, found: list[Document]) -> None:
     assert uncovered(text, spans) == ""
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@cases("strategy", STRATEGIES)
 def test_every_document_is_an_exact_place_of_any_text(strategy: str) -> None:
     splitter = ChunkwiseTextSplitter(strategy)
     for text in TEXTS.values():
@@ -111,7 +112,7 @@ def test_the_example_of_langchains_own_docs_needs_only_another_import() -> None:
 SEPARATORS = ["\n\n", "\n", ". ", " ", ""]
 
 
-@pytest.mark.parametrize(
+@cases(
     "made",
     [
         lambda: ChunkwiseTextSplitter(separators=SEPARATORS, chunk_size=60, chunk_overlap=12),
@@ -136,7 +137,7 @@ def test_arguments_of_the_recursive_splitter_mean_recursive(
         assert all(each == each.strip() for each in splitter.split_text(text))
 
 
-@pytest.mark.parametrize("language", list(Language))
+@cases("language", list(Language))
 def test_a_language_is_cut_as_code_or_told(language: Language) -> None:
     made = partial(ChunkwiseTextSplitter.from_language, chunk_size=40, chunk_overlap=0)
     if language.value in ("html", "latex", "rst"):
@@ -185,8 +186,8 @@ def test_headings_and_parents_are_told() -> None:
         assert each.page_content in text[start:end]
 
 
-@pytest.mark.parametrize(
-    ("made", "message"),
+@cases(
+    "made, message",
     [
         (lambda: ChunkwiseTextSplitter(chunk_size=10, chunk_overlap=20), "must be smaller than"),
         (lambda: ChunkwiseTextSplitter("words", length_function=_words), "words counts by itself"),
@@ -214,7 +215,7 @@ def test_what_cannot_be_is_told(made: Callable[[], object], message: str) -> Non
 TOKENS: Any = {}, {"encoding_name": "cl100k_base"}, {"model_name": "gpt-4o"}
 
 
-@pytest.mark.parametrize("named", TOKENS)
+@cases("named", TOKENS)
 def test_sizes_in_tokens_need_no_network(named: dict[str, str]) -> None:
     splitter = ChunkwiseTextSplitter.from_tiktoken_encoder(**named, chunk_size=20, chunk_overlap=5)
     assert isinstance(splitter, ChunkwiseTextSplitter)

@@ -7,6 +7,7 @@ import pytest
 
 import chunkwise
 from chunkwise.core import Document, Query, Reference
+from tables import cases
 
 LAMP = Document("kb/lamp.md", "The lamp is lit at dusk. Write to the keeper. Good night.")
 FISH = Document("kb/fish.md", "Salt the fish well. Leave it for a day. Salt keeps.")
@@ -108,7 +109,7 @@ def dspy() -> Any:
     return dspy.retrievers.Embeddings(corpus=passages, embedder=embedder, k=2)
 
 
-@pytest.mark.parametrize("build", [langchain, langchain_chain, llamaindex, haystack, dspy])
+@cases("build", [langchain, langchain_chain, llamaindex, haystack, dspy])
 def test_what_a_framework_finds_is_scored(build: Any) -> None:
     told: list[str] = []
     found = chunkwise.evaluate(

@@ -48,6 +48,7 @@ from chunkwise.llamaindex import (
     ChunkwiseReranker,
     ChunkwiseRetriever,
 )
+from tables import cases
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +94,7 @@ def check_nodes(documents: list[Document], nodes: list[BaseNode]) -> None:
         assert uncovered(text, spans) == ""
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@cases("strategy", STRATEGIES)
 def test_places_and_relations_hold_for_any_text(strategy: str) -> None:
     documents = [Document(text=text, id_=name) for name, text in TEXTS.items()]
     nodes = ChunkwiseNodeParser(strategy).get_nodes_from_documents(documents)

@@ -8,10 +8,11 @@ from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.metrics.metric import Metric
 from chunkwise.metrics.registry import chosen, groups, known_metrics, parse
 from chunkwise.metrics.spans.span_metric import SpanMetric
+from tables import cases
 
 
-@pytest.mark.parametrize(
-    ("text", "label"),
+@cases(
+    "text, label",
     [
         ("recall@5", "recall@5"),
         ("recall@1000t", "recall@1000t"),
@@ -37,20 +38,20 @@ def test_a_bare_name_is_measured_within_the_budget_of_the_run() -> None:
     assert parse("chroma.precision_omega", budget=900).label == "chroma.precision_omega"
 
 
-@pytest.mark.parametrize("text", ["", "@5", "zzz@5", "\x1b[31m"])
+@cases("text", ["", "@5", "zzz@5", "\x1b[31m"])
 def test_unknown_names(text: str) -> None:
     with pytest.raises(UnknownName, match=r"known: all, retrieval, .*`chunkwise metrics` lists"):
         parse(text)
 
 
-@pytest.mark.parametrize("text", ["reccall@5", "recall_5", "récall"])
+@cases("text", ["reccall@5", "recall_5", "récall"])
 def test_what_was_probably_meant(text: str) -> None:
     with pytest.raises(UnknownName, match="did you mean recall"):
         parse(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
+@cases(
+    "text, told",
     [
         ("recall@", "recall@5"),
         ("recall@0", "recall@5"),
@@ -109,7 +110,7 @@ def test_who_asks_must_be_named() -> None:
         chosen("faithfulness.llm", 5, None)
 
 
-@pytest.mark.parametrize("name", ["", "Mine", "my metric", "mine@5", "<b>", ".mine", "mine."])
+@cases("name", ["", "Mine", "my metric", "mine@5", "<b>", ".mine", "mine."])
 def test_names_that_cannot_be_written(name: str) -> None:
     with pytest.raises(InvalidParameter, match="a metric is named"):
         Metric(name, "Help.", score=lambda evidence: [])

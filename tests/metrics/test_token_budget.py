@@ -21,7 +21,7 @@ from chunkwise.text.tokens.openai import OpenAITokenizer
 from how_many import examples
 from metrics.spans import naive_spans
 from metrics.spans.naive_spans import Place
-from metrics.spans.span_cases import DOCUMENTS, Case, cases, found_of
+from metrics.spans.span_cases import DOCUMENTS, Case, found_of, queries_and_hits
 
 TEXT = "The lamp is lit at dusk, and it burns til"  # of the length all cases have
 TEXTS = [Document(name, TEXT[:40]) for name in DOCUMENTS]
@@ -34,7 +34,9 @@ def told(found: HitTable) -> list[list[tuple[int, int, int]]]:
 
 
 @settings(deadline=None)
-@given(cases(), st.integers(1, 40), st.sampled_from(["words", "o200k_base", "characters"]))
+@given(
+    queries_and_hits(), st.integers(1, 40), st.sampled_from(["words", "o200k_base", "characters"])
+)
 def test_cuts_equal_the_naive_ones(case: Case, budget: int, tokenizer: str) -> None:
     cut = TokenCut(TEXTS, tokenizer)
     starts = {name: cut.starts(number).tolist() for number, name in enumerate(DOCUMENTS)}
@@ -131,7 +133,7 @@ def test_first_hits_of_each_question() -> None:
 
 
 @settings(max_examples=examples(30), deadline=None)
-@given(cases(summarised=False))
+@given(queries_and_hits(summarised=False))
 def test_in_tokens_starts_and_ends_with_whole_tokens(case: Case) -> None:
     starts = TokenCut(TEXTS, "o200k_base").starts(0).tolist()
     found = in_tokens(case.gold, case.found, None, TEXTS).found
@@ -142,7 +144,7 @@ def test_in_tokens_starts_and_ends_with_whole_tokens(case: Case) -> None:
 
 
 @settings(max_examples=examples(20), deadline=None)
-@given(cases(summarised=False), st.integers(1, 12))
+@given(queries_and_hits(summarised=False), st.integers(1, 12))
 def test_measures_in_tokens_equal_sets_of_tokens(case: Case, budget: int) -> None:
     """The naive measures, told the places as ranges of token numbers."""
     starts = TokenCut(TEXTS, "o200k_base").starts(0).tolist()

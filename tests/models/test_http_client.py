@@ -35,6 +35,7 @@ from chunkwise.models.http_client import (
     worth_another_try,
 )
 from models.endpoint_server import Answer, Seen, in_turn, serving
+from tables import cases
 from untimed import HANG
 
 KEY = "sk-not-a-real-key-0123456789"
@@ -80,7 +81,7 @@ def test_the_key_is_read_when_a_call_is_made(monkeypatch: pytest.MonkeyPatch) ->
     assert server.seen[1].headers["authorization"] == "Bearer another"
 
 
-@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 529])
+@cases("status", [408, 409, 425, 429, 500, 502, 503, 504, 529])
 def test_asks_again_where_that_may_help(status: int) -> None:
     turns = in_turn(Answer(b"later", status), Answer(b"", status), Answer({"fine": True}))
     with serving(turns) as server:
@@ -88,7 +89,7 @@ def test_asks_again_where_that_may_help(status: int) -> None:
     assert len(server.seen) == 3
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422, 501])
+@cases("status", [400, 401, 403, 404, 413, 422, 501])
 def test_does_not_ask_again_where_it_cannot(status: int) -> None:
     with serving(in_turn(Answer(b'{"error": "no"}', status))) as server:
         error = error_of(client(server.url))
@@ -180,7 +181,7 @@ def test_a_server_that_hangs_is_left_after_the_time_out() -> None:
     assert len(server.seen) >= 2
 
 
-@pytest.mark.parametrize("beginning", [b"", b"HTTP/1.1 200 OK\r\nX-A: "])
+@cases("beginning", [b"", b"HTTP/1.1 200 OK\r\nX-A: "])
 def test_a_server_that_sends_its_headers_byte_by_byte_is_left_after_the_time_out(
     beginning: bytes,
 ) -> None:
@@ -247,7 +248,7 @@ def test_a_body_that_ends_too_soon_is_asked_for_again() -> None:
     assert len(server.seen) == 2
 
 
-@pytest.mark.parametrize(
+@cases(
     "body",
     [b"", b"<html>\x1b[31mSign in\x07</html>", b'{"a": NaN}', b"[Infinity]", b"\xff\xfe\x00",
      b'{"a": 1} trailing', b"[" * 100_000, b"9" * 5000],
@@ -317,7 +318,7 @@ def test_a_key_no_header_can_hold_is_refused_unseen(
     assert "A_KEY" in str(error)
 
 
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@cases("status", [301, 302, 307, 308])
 def test_redirects_on_the_same_host_are_followed(status: int) -> None:
     def answer(number: int, seen: Seen) -> Answer:
         return Answer(b"", status, {"Location": "/new"}) if number == 0 else Answer(seen.body)
@@ -348,7 +349,7 @@ def test_redirects_that_lead_nowhere_or_in_a_circle_end() -> None:
         assert "redirects to no address" in said or "Invalid URL in location" in said
 
 
-@pytest.mark.parametrize(
+@cases(
     "url", ["", "host/v1", "ftp://host/v1", "file:///etc/passwd", "https://", "http://[", "http://h:x/",
             "http://h/\n", "https://user:secret@host/v1", "https://secret@host/v1", "https://host/v1?api_key=secret",
             "https://host/v1?v=2&X-Auth-Token=secret", "https://host/?code=secret", "https://host/?SIG=secret"],
@@ -401,7 +402,7 @@ def test_a_copied_process_has_connections_of_its_own() -> None:
         assert [os.waitpid(child, 0)[1] for child in children] == [0, 0, 0]
 
 
-@pytest.mark.parametrize(
+@cases(
     "said",
     ["abcdefgh\\/ijklmnop+qrst", "ab\\u0063defgh/ijklmnop+qrst", "abcdefgh%2Fijklmnop%2Bqrst",
      "abcdefgh&#47;ijklmnop&#43;qrst", "abcdefgh…qrst", "ABCDEFGH/IJKLMNOP+QRST"],
@@ -461,8 +462,8 @@ WITH_A_KEY = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("written", "full"),
+@cases(
+    "written, full",
     [
         ("https://host", "https://host/v1/embeddings"),
         ("https://host/", "https://host/v1/embeddings"),
@@ -476,9 +477,9 @@ def test_addresses_as_people_write_them(written: str, full: str) -> None:
     assert embeddings_url(written) == full
 
 
-@pytest.mark.parametrize("url", WITH_A_KEY)
-@pytest.mark.parametrize("name", ["", "#model"])
-@pytest.mark.parametrize("make", [get_embedder, get_reranker])
+@cases("url", WITH_A_KEY)
+@cases("name", ["", "#model"])
+@cases("make", [get_embedder, get_reranker])
 def test_a_key_in_the_address_is_refused_and_not_repeated(
     make: object, url: str, name: str
 ) -> None:
@@ -491,7 +492,7 @@ def test_a_key_in_the_address_is_refused_and_not_repeated(
         assert "environment variable" in str(caught.value)
 
 
-@pytest.mark.parametrize("url", WITH_A_KEY[:6])
+@cases("url", WITH_A_KEY[:6])
 def test_no_chunk_is_labelled_with_a_key(url: str) -> None:
     for strategy in ("semantic", "cluster"):
         with pytest.raises(InvalidParameter) as caught:

@@ -24,6 +24,7 @@ from chunkwise.models.sentence_transformers import (
 from chunkwise.models.weights.catalogue import MINILM
 from chunkwise.models.weights.installed import ensure
 from models import fake_libraries
+from tables import cases
 
 TEXTS = ["the lamps are lit at dusk", " \n", "half \ud83d a pair", "lamps " * 600]
 needs_sentence_transformers = pytest.mark.skipif(
@@ -70,9 +71,7 @@ def test_a_reranker_of_a_file_needs_the_search_extra(
         reranker.scores("a", ["b"])
 
 
-@pytest.mark.parametrize(
-    "kind", [SentenceTransformersEmbedder, SentenceTransformersReranker, FastembedEmbedder]
-)
+@cases("kind", [SentenceTransformersEmbedder, SentenceTransformersReranker, FastembedEmbedder])
 def test_a_name_is_needed(kind: Any) -> None:
     with pytest.raises(InvalidParameter, match="needs a model"):
         kind("")

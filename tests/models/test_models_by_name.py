@@ -25,6 +25,7 @@ from chunkwise.models.weights.installed import ensure
 from chunkwise.retrieval.indexing.resolve_settings import RequestedSettings, resolve_settings
 from chunkwise.retrieval.settings import Settings
 from models.endpoint_server import Answer, serving
+from tables import cases
 
 
 class Zeros:
@@ -53,8 +54,8 @@ def test_the_default_comes_with_a_cache(tmp_path: Path, monkeypatch: pytest.Monk
     assert own.cache.path == tmp_path / "vectors.sqlite"
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
+@cases(
+    "name, kind",
     [
         ("openai:text-embedding-3-small", "EndpointEmbedder"),
         ("http://127.0.0.1:9/v1#any", "EndpointEmbedder"),
@@ -68,8 +69,8 @@ def test_embedders_by_name(name: str, kind: str) -> None:
     assert type(get_embedder(name, cache=False)).__name__ == kind
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
+@cases(
+    "name, kind",
     [
         ("cohere:rerank-v3.5", "EndpointReranker"),
         ("jina:jina-reranker-v2", "EndpointReranker"),
@@ -106,8 +107,8 @@ def test_files(tmp_path: Path) -> None:
         get_reranker(f"{mine}:Mine(size")
 
 
-@pytest.mark.parametrize(
-    ("name", "hint"),
+@cases(
+    "name, hint",
     [
         ("minilm2", "did you mean minilm?"),
         ("openai:", "did you mean openai:NAME?"),
@@ -158,7 +159,7 @@ def test_how_long_an_endpoint_is_waited_for_stands_behind_its_name() -> None:
         assert {seen.body["model"] for seen in server.seen} == {"m"}
 
 
-@pytest.mark.parametrize("form", ["openai:m{}", "https://host.example/v1#m{}"])
+@cases("form", ["openai:m{}", "https://host.example/v1#m{}"])
 def test_patience_is_no_part_of_what_a_model_is(form: str) -> None:
     plain, patient = (
         get_embedder(form.format(said), cache=False) for said in ("", "(timeout=9, attempts=1)")
@@ -177,7 +178,7 @@ def test_patience_is_no_part_of_what_a_model_is(form: str) -> None:
             get_embedder(form.format(wrong))
 
 
-@pytest.mark.parametrize("asked", ["http://h/v1#m", "http://h/v1#m(timeout=9)", None])
+@cases("asked", ["http://h/v1#m", "http://h/v1#m(timeout=9)", None])
 def test_an_index_is_brought_up_to_date_with_any_patience(asked: str | None) -> None:
     made = Settings("structure", "http://h/v1#m(timeout=3)", "x", 3, "own")
     assert resolve_settings(RequestedSettings(model=asked), made).settings == made

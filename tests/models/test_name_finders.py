@@ -26,6 +26,7 @@ from chunkwise.models.name_finder import _STRETCH, LacNames, SpacyNames, names_i
 from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
 from chunkwise.retrieval.indexing.resolve_settings import RequestedSettings, resolve_settings
 from chunkwise.retrieval.indexing.row_builder import BuiltChunked, row_builder
+from tables import cases
 
 FILM = Document("film", "silent harbour is a film. It was made by anna orme.")
 DIRECTOR = Document("orme", "Of anna orme little is known. She lies by the river since 1931.")
@@ -133,7 +134,7 @@ def test_a_finder_in_a_file_is_named_on_the_command_line(
     assert "chunkwise index --graph" in str(without.exception)
 
 
-@pytest.mark.parametrize("place", [(3, 3), (-1, 2), (0, 999), ("a", 2), None, (1, 2, 3), 4])
+@cases("place", [(3, 3), (-1, 2), (0, 999), ("a", 2), None, (1, 2, 3), 4])
 def test_what_is_no_place_is_an_error_that_says_so(place: object) -> None:
     class Wrong:
         identity = "wrong"

@@ -14,9 +14,10 @@ from chunkwise.models.protobuf import (
     read_varint,
     values_of,
 )
+from tables import cases
 
 
-@pytest.mark.parametrize("size", [0, 1, 127, 128, 16_383, 16_384, 3_000_000])
+@cases("size", [0, 1, 127, 128, 16_383, 16_384, 3_000_000])
 def test_fields_are_written_as_they_are_read(size: int) -> None:
     data = bytes_field(7, b"x" * size) + bytes_field(1, b"ab") + b"\x10\x96\x01"
     first, second, number = read_fields(data)

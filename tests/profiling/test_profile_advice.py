@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from chunkwise.chunkers import get_strategy
 from chunkwise.core import Document
 from chunkwise.profiling import Profile, profile
 from chunkwise.profiling.advice import MEASURE
+from tables import cases
 
 SENTENCE = "The keeper of lamp {} wrote the height of the water into the green book before supper. "
 
@@ -69,7 +68,7 @@ CORPORA = {
 }
 
 
-@pytest.mark.parametrize("name", CORPORA)
+@cases("name", CORPORA)
 def test_where_to_start(name: str) -> None:
     documents, expected = CORPORA[name]
     first = profile(documents).advice[0]

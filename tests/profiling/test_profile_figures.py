@@ -17,6 +17,7 @@ from chunkwise.profiling import Profiler, profile
 from chunkwise.profiling.profile import MOST_FOLDERS, OTHER_FOLDERS, SizeDistribution, folder_of
 from chunkwise.testkit.hostile import hostile_documents
 from how_many import examples
+from tables import cases
 
 Part = tuple[int, list[int]]
 """Level of a heading, and the lengths in words of the paragraphs below it."""
@@ -156,8 +157,8 @@ def test_folders_and_formats_add_up() -> None:
         assert sum(group.sentences.count for group in groups) == found.total.sentences.count
 
 
-@pytest.mark.parametrize(
-    ("name", "folder"),
+@cases(
+    "name, folder",
     [
         ("a/b/c", "a"),
         ("a", "."),

@@ -18,16 +18,17 @@ from chunkwise.records.fields import (
     string,
     string_in,
 )
+from tables import cases
 
 HUGE = 10**4000
 
 
-@pytest.mark.parametrize(("value", "expected"), [(3, 3), (3.0, 3), ("3", 3), (" 12 ", 12), (0, 0)])
+@cases("value, expected", [(3, 3), (3.0, 3), ("3", 3), (" 12 ", 12), (0, 0)])
 def test_offsets_as_others_write_them(value: object, expected: int) -> None:
     assert offset(value, "start") == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     "value",
     [None, True, -1, 1.5, float("nan"), float("inf"), "x", "", "٣", "-1", "9" * 5000, [], {}],
 )
@@ -44,7 +45,7 @@ def test_a_missing_field_is_told_with_those_that_are_there() -> None:
     assert string({"text": "a\ud800"}, "text") == "a\ufffd"
 
 
-@pytest.mark.parametrize("value", [5, 1.5, True, [], {}, HUGE])
+@cases("value", [5, 1.5, True, [], {}, HUGE])
 def test_a_field_of_another_kind_is_told_by_its_name(value: object) -> None:
     with pytest.raises(WrongField, match=rf"its 'text' is {kind(value)}, not a text"):
         string({"text": value}, "text")

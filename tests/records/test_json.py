@@ -11,10 +11,11 @@ from chunkwise.records.json import (
     parse_json_at,
     without_half_characters,
 )
+from tables import cases
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
+@cases(
+    "text, told",
     [
         ("{", "expecting property name enclosed in double quotes at line 1 column 2"),
         ('[1,\n"a', "unterminated string starting at line 2 column 1"),

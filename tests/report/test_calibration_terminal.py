@@ -3,7 +3,6 @@
 import io
 from dataclasses import replace
 
-import pytest
 from rich.console import Console
 
 from chunkwise.core import Document, Hit, Query, Score
@@ -17,6 +16,7 @@ from chunkwise.evaluation.judge_calibrations import (
 )
 from chunkwise.report.terminal.calibration import render_calibration, verdict_cost_words
 from chunkwise.report.views.calibration import calibration_view, warning_of
+from tables import cases
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold]loud[/bold]\nnext\u202eline"
 PAIRS = KnownPairs(
@@ -51,7 +51,7 @@ def test_text_of_documents_questions_and_reasons_is_shown_never_obeyed() -> None
     assert "[bold]loud[/bold] next" in out.getvalue()
 
 
-@pytest.mark.parametrize("width", [20, 40, 80, 200])
+@cases("width", [20, 40, 80, 200])
 def test_it_is_drawn_at_any_width(width: int) -> None:
     wrong = Disagreement("Who? " * 30, "d", 0, 9, "text " * 200, False, 0.5)
     measured = CalibrationRun(figures(8, 2), (wrong,), Threshold(0.5, 0.9, 0.8), 3)
@@ -81,8 +81,8 @@ def test_presumed_and_disputed_passages_are_said_to_be_so() -> None:
     assert "2 places left out: people disagree" in said
 
 
-@pytest.mark.parametrize(
-    ("cost", "words"),
+@cases(
+    "cost, words",
     [
         (Cost(500, 123_456, 2_000, 0.1234, 3.26), "500 calls, 123k tokens read, 2,000 written, $0.12, 3.3 minutes"),
         (Cost(1, 10, 1, None, 600), "1 call, 10 tokens read, 1 written, price not known, 10.0 hours"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from rich.cells import cell_len
 
 from chunkwise.chunkers import get_strategy
@@ -12,6 +11,7 @@ from chunkwise.core import Chunk, Document
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.terminal.chunks import render_chunks
 from chunkwise.text.analyzed import Analyzed
+from tables import cases
 
 TEXT = "# Lamps\n\nThe lamp on the mole is lit. It burns till dawn. Two boats wait for it.\n" * 4
 
@@ -30,7 +30,7 @@ def chunk_of(text: str, start: int, end: int) -> tuple[Analyzed, list[Chunk]]:
     return document, [Chunk(document.document, 0, start, end, 7)]
 
 
-@pytest.mark.parametrize("width", [30, 60, 90, 200])
+@cases("width", [30, 60, 90, 200])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     wide = TEXT + "潮が満ちると道は消える。" * 20 + "\U0001f44d\U0001f3fd" * 80
     lines = view(wide, width=width, limit=20).splitlines()
@@ -58,7 +58,7 @@ def test_the_last_line_sums_up() -> None:
     assert last == expected
 
 
-@pytest.mark.parametrize("unit", ["tokens", "words", "characters"])
+@cases("unit", ["tokens", "words", "characters"])
 def test_sizes_are_told_in_the_unit_of_the_strategy(unit: str) -> None:
     shown = "".join(render_chunks([chunk_of("Lit.", 0, 4)], width=120, color=False, unit=unit))
     assert f"· {unit} 7 to 7, median 7 ·" in shown
@@ -111,7 +111,7 @@ def test_what_is_shown_is_counted_over_all_documents() -> None:
     assert "… 3 more chunks" in shown
 
 
-@pytest.mark.parametrize("color", [False, True])
+@cases("color", [False, True])
 def test_escape_sequences_and_markup_stay_text(color: bool) -> None:
     hostile = (
         "[red]bold[/red] \x1b[31mred\x1b[0m \x1b]0;owned\x07title \x9b2Jclear \x07 \u202eback [/]"

@@ -4,7 +4,6 @@ import io
 import re
 from xml.etree import ElementTree
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from chunkwise.report.ci_report import (
 )
 from how_many import examples
 from made_results import of_questions, question
+from tables import cases
 
 HOSTILE = (
     "</failure><failure>", "]]>&bogus;", "a|b\n| c |\n---", "::error::mine\n::set-output name=x::y", "##[add-mask]e",
@@ -95,7 +95,7 @@ def test_runs_that_are_not_comparable_are_an_error_and_no_failure() -> None:
     assert next(iter(github_annotations(found))).startswith("::error title=chunkwise%3A runs are")
 
 
-@pytest.mark.parametrize("active", [True, False])
+@cases("active", [True, False])
 def test_github_obeys_nothing_while_questions_are_shown(active: bool) -> None:
     out = io.StringIO()
     with no_workflow_commands(out, active=active):

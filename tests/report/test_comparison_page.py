@@ -10,6 +10,7 @@ from chunkwise.report.page import page
 from chunkwise.report.views.comparison import comparison_view
 from made_results import of_questions, question, results
 from report.reading_pages import Page
+from tables import cases
 
 HOSTILE = "</style><script>alert(1)</script>\x1b[31m\u202e"
 
@@ -63,8 +64,8 @@ def test_runs_that_are_the_same_have_a_page() -> None:
     assert "no difference shown" in made(compare(run, run))
 
 
-@pytest.mark.parametrize(
-    ("sources", "titles"),
+@cases(
+    "sources, titles",
     [
         (["out/five.json", "out/three.json"], ("five.json", "three.json")),
         (["main/run.json", "branch/run.json"], ("main/run.json", "branch/run.json")),

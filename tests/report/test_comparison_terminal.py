@@ -21,6 +21,7 @@ from chunkwise.report.terminal.comparison import (
 from chunkwise.report.views.comparison import comparison_view
 from chunkwise.stats.intervals import Interval
 from made_results import of_questions, question, results
+from tables import cases
 
 
 def drawn(
@@ -41,8 +42,8 @@ def two() -> Comparison:
     )
 
 
-@pytest.mark.parametrize(
-    ("interval", "line"),
+@cases(
+    "interval, line",
     [
         (Interval(0.0, 0.0, 0.0), "     ●     "),
         (Interval(0.6, 0.4, 1.0), "     │ ─●──"),

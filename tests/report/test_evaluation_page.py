@@ -27,6 +27,7 @@ from chunkwise.report.views.evaluation import evaluation_view
 from real_browser import needs_browser
 from report.evaluated_corpus import OBJECTIVE, corpus, evaluated
 from report.reading_pages import EVIL, Page, changed, in_browser, luminance, part, plain
+from tables import cases
 
 _EMPTY = Results({}, {}, {}, {}, {}, {}, None, {}, (), (), (), "", {}, ())
 
@@ -339,7 +340,7 @@ def known(results: Results) -> set[str]:
     return {*results.summary, *KINDS, *given, "count", "hash"}
 
 
-@pytest.mark.parametrize("names", [True, False], ids=["known names", "all names"])
+@cases("names", [True, False])
 def test_hostile_text_adds_no_element_and_no_control(names: bool) -> None:
     results = evaluated(10)
     kept = known(results) if names else {""}
@@ -429,7 +430,7 @@ def test_passages_are_a_few_lines() -> None:
     assert few_lines("", 3, 3) == ""
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@cases("dark", [False, True])
 def test_text_can_be_read_on_its_ground(dark: bool) -> None:
     style = (files("chunkwise.report") / "assets" / "page.css").read_text("utf-8")
     themes = [

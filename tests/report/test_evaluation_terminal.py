@@ -3,7 +3,6 @@
 import dataclasses
 import io
 
-import pytest
 from rich.console import Console
 
 from chunkwise.evaluation.results import Agreement, Figure, Results
@@ -14,6 +13,7 @@ from chunkwise.report.terminal.evaluation import render_evaluation
 from chunkwise.report.terminal.widgets import _drawn
 from chunkwise.report.views.evaluation import evaluation_view
 from made_results import results
+from tables import cases
 
 
 def drawn(run: Results, width: int = 100) -> str:
@@ -95,8 +95,8 @@ def test_what_the_offsets_of_a_file_are_worth_kind_by_kind() -> None:
     assert "offsets:" not in changed(summary=figures)
 
 
-@pytest.mark.parametrize(
-    ("pair", "told"),
+@cases(
+    "pair, told",
     [
         (Agreement("labels", "spans", None, None, 0), "no hit has a verdict of both"),
         (
@@ -110,8 +110,8 @@ def test_why_judges_have_no_kappa(pair: Agreement, told: str) -> None:
     assert f"labels and spans: {told}" in changed(agreement=(pair,))
 
 
-@pytest.mark.parametrize(
-    ("size", "told"),
+@cases(
+    "size, told",
     [(999, "999 bytes"), (41_234, "41.2 kB"), (3_000_000, "3.0 MB"), (7.25e9, "7.2 GB")],
 )
 def test_small_indexes_have_a_size(size: float, told: str) -> None:
@@ -151,7 +151,7 @@ def test_nothing_is_not_below_nothing() -> None:
     assert "contrast 0.000" in shown
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@cases("width", [60, 80, 120])
 def test_no_line_is_wider_than_the_screen(width: int) -> None:
     assert max(map(len, drawn(results(), width).splitlines())) <= width
 
@@ -176,7 +176,7 @@ def test_chunks_and_cuts_are_counted_apart_and_named() -> None:
     assert "70 of 120 chunks (58 %) begin or end badly By kind" in told
 
 
-@pytest.mark.parametrize("value", [1e308, -1e308, 7.0, float("inf")])
+@cases("value", [1e308, -1e308, 7.0, float("inf")])
 def test_an_interval_beyond_the_line_is_drawn_at_its_end(value: float) -> None:
     """A metric of somebody else's may have any value."""
     drawn = _drawn(Figure(value, min(value, 0.5), max(value, 0.5)), 10).plain
@@ -184,7 +184,7 @@ def test_an_interval_beyond_the_line_is_drawn_at_its_end(value: float) -> None:
     assert drawn.index("●") == (9 if value > 0 else 0)
 
 
-@pytest.mark.parametrize("width", [80, 100])
+@cases("width", [80, 100])
 def test_no_count_is_cut_on_a_narrow_screen(width: int) -> None:
     spans = "retrieval_precision.spans"
     figure = Figure(0.5, 0.012, 0.988, 1_204, {"the question has no references": 12_345})

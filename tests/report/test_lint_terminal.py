@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -18,6 +17,7 @@ from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.report.terminal.lint import MARK, render_lint
 from chunkwise.report.views.lint import LintSample, cuts_in, lint_view
 from chunkwise.text.analyzed import Analyzed
+from tables import cases
 
 BAD = "The lamp was lit by the kee¦per of the light, and he "
 
@@ -97,7 +97,7 @@ def test_every_document_gets_its_share() -> None:
     assert "in/" not in shown(many, few, most=0)
 
 
-@pytest.mark.parametrize("width", [40, 80, 120])
+@cases("width", [40, 80, 120])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     wide = cut("潮" * 60 + ".txt", "潮が満ちると道は消える¦と言われている。" * 3)
     text = shown(wide, cut("x/" * 90, BAD), width=width, label="long(" + "name" * 40 + ")")

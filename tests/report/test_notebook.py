@@ -2,14 +2,13 @@
 
 import json
 
-import pytest
-
 import chunkwise
 from chunkwise import CitedAnswer, Document
 from chunkwise.evaluation.comparison_result import Comparison
 from chunkwise.evaluation.results import Results
 from made_results import results
 from report.reading_pages import Page
+from tables import cases
 
 HOSTILE = "</style><script>alert(1)</script>"
 TEXTS = [
@@ -28,7 +27,7 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("name", VALUES)
+@cases("name", VALUES)
 def test_it_is_one_element_that_runs_nothing(name: str) -> None:
     html = VALUES[name]()._repr_html_()
     assert Page(html).tags[0][0] == "div"
@@ -38,7 +37,7 @@ def test_it_is_one_element_that_runs_nothing(name: str) -> None:
     assert html.count("</style>") == 1
 
 
-@pytest.mark.parametrize("name", VALUES)
+@cases("name", VALUES)
 def test_plain_values_are_json_and_the_repr_is_short(name: str) -> None:
     value = VALUES[name]()
     plain = value.to_dict()

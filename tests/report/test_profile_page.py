@@ -20,6 +20,7 @@ from chunkwise.report.terminal.profile import render_profile
 from chunkwise.report.terminal.widgets import bar
 from chunkwise.report.views.profile import histogram, profile_view
 from chunkwise.testkit.hostile import hostile_documents
+from tables import cases
 
 LANGUAGES = {
     "en": "The tide is in.", "de": "Das ist die Flut.", "fr": "Les marées sont dans le port.",
@@ -106,7 +107,7 @@ def test_advice_comes_first_and_every_part_is_there() -> None:
         assert len(re.findall(f"<title>[0-9]+ {noun}s? of .* tokens</title>", html)) == len(used)
 
 
-@pytest.mark.parametrize("found", [_evil(), _usual(), profile(hostile_documents()), profile([])])
+@cases("found", [_evil(), _usual(), profile(hostile_documents()), profile([])])
 def test_nothing_is_fetched_or_run(found: Profile) -> None:
     html = profile_page(found, EVIL)
     page = _parse(html)
@@ -125,8 +126,8 @@ def test_hostile_text_is_shown_as_text() -> None:
     assert "<script>alert(1)</script>" in _parse(profile_page(_evil(), EVIL)).text
 
 
-@pytest.mark.parametrize("width", [80, 120])
-@pytest.mark.parametrize("found", [_evil(), _usual(), profile(hostile_documents()), profile([])])
+@cases("width", [80, 120])
+@cases("found", [_evil(), _usual(), profile(hostile_documents()), profile([])])
 def test_terminal(found: Profile, width: int) -> None:
     stream = io.StringIO()
     render_profile(
@@ -179,7 +180,7 @@ def test_languages_are_those_of_people_and_none_is_left_out_silently() -> None:
     assert f"by language: en 1, de 1, fr 1, es 1, it 1, pt 1 and {len(LANGUAGES) - 6} more." in text
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@cases("width", [60, 80, 120])
 def test_a_narrow_terminal_cuts_no_header_and_no_language(width: int) -> None:
     code = {"python": "def lit() -> bool:\n    return True\n", "typescript": "let lit: boolean;\n"}
     found = profile(

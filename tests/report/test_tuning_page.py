@@ -50,6 +50,7 @@ from report.reading_pages import (
     part,
     plain,
 )
+from tables import cases
 
 CODE = {
     "recommendation.toml": '# why\nstrategy = "structure"\n',
@@ -717,7 +718,7 @@ def test_what_is_only_listed_is_the_best_of_nothing(tuning: SweepResult) -> None
     assert isinstance(found[0].configuration, Configuration)
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@cases("dark", [False, True])
 def test_colours_can_be_told_from_their_ground(dark: bool) -> None:
     style = "".join(
         (files("chunkwise.report") / "assets" / name).read_text("utf-8")

@@ -56,6 +56,7 @@ from made_results import results
 from report.evaluated_corpus import corpus, evaluated
 from report.made_tuning import made_side_by_side, made_tuning
 from report.reading_pages import EVIL, Page, changed
+from tables import cases
 from tracking.made_runs import kept_run
 
 HOSTILE = "{{ 7919*7907 }}{% raw %}{# gone #}${x}</textarea>" + EVIL
@@ -205,8 +206,8 @@ def html_of(view: View) -> list[str]:
     return found + ([fragment(view)] if view.fragment_template else [])
 
 
-@pytest.mark.parametrize("word", ["", HOSTILE], ids=["calm", "hostile"])
-@pytest.mark.parametrize("maker", MAKERS)
+@cases("word", ["", HOSTILE])
+@cases("maker", MAKERS)
 def test_a_view_that_went_through_json_shows_the_same(
     maker: Callable[[str], View], word: str
 ) -> None:
@@ -219,7 +220,7 @@ def test_a_view_that_went_through_json_shows_the_same(
     assert html_of(again) == html_of(view)
 
 
-@pytest.mark.parametrize("maker", SHOWN)
+@cases("maker", SHOWN)
 def test_hostile_text_adds_no_element_no_control_and_is_no_template(
     maker: Callable[[str], View],
 ) -> None:
@@ -238,9 +239,7 @@ def test_hostile_text_adds_no_element_no_control_and_is_no_template(
         assert "62615533" not in html
 
 
-@pytest.mark.parametrize(
-    "maker", [of_evaluation, of_tuning, of_profile, of_chunks, of_names, of_metric_history]
-)
+@cases("maker", [of_evaluation, of_tuning, of_profile, of_chunks, of_names, of_metric_history])
 def test_the_policy_names_the_inline_texts_by_their_hashes(maker: Callable[[str], View]) -> None:
     html = page(maker(""))
     style = re.findall("<style>(.*?)</style>", html, re.S)

@@ -1,11 +1,10 @@
 """A question in a language that no document is in, and that the model knows: its words have no vote."""
 
-import pytest
-
 from chunkwise import Document, Index, index
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.retrievers import MultiscaleRetriever
 from chunkwise.retrieval.searchable import QueryBatch
+from tables import cases
 
 GERMAN = [
     "Was war das für ein Abend, und was hat der Wärter mit dem Schlüssel gemacht? Das war in Paris.",
@@ -38,14 +37,13 @@ def test_words_of_another_language_have_no_vote() -> None:
     assert searched.search(ENGLISH, budget=40)[0].doc_id == "1.txt"
 
 
-@pytest.mark.parametrize(
+@cases(
     "question",
     [
         "Was war mit dem Schlüssel in Paris?",
         "Paris",
         "¿Cuándo fue la noche en que el guardia llegó a Paris con la llave?",
     ],
-    ids=["the documents' language", "no language", "one the model does not know"],
 )
 def test_words_count_for_all_others(question: str) -> None:
     assert voted_by_words(made(), question, MultiscaleRetriever()) > 0
@@ -55,14 +53,13 @@ def test_words_count_where_there_are_no_vectors_to_ask() -> None:
     assert voted_by_words(made(), ENGLISH, MultiscaleRetriever(dense=0)) > 0
 
 
-@pytest.mark.parametrize(
+@cases(
     "other",
     [
         Document("code.py", "def was(theatre):\n    return theatre\n"),
         Document("en.txt", "The theatre was open in summer, and there was a garden behind it."),
         Document("none.txt", "12 · 34 · 56"),
     ],
-    ids=["code", "English", "no language"],
 )
 def test_words_count_where_a_document_may_have_them(other: Document) -> None:
     assert voted_by_words(made(other), ENGLISH, MultiscaleRetriever()) > 0

@@ -32,6 +32,7 @@ from chunkwise.text.terms import (
     join_counts,
     query_terms,
 )
+from tables import cases
 
 Row = list[int]
 ROWS = st.lists(st.lists(st.integers(0, 12), max_size=12), max_size=12)
@@ -113,7 +114,7 @@ def chunked(text: str, size: int) -> TermCounts:
     return counts_in_spans(terms, start, np.minimum(start + size, len(text)))
 
 
-@pytest.mark.parametrize("size", [60, 400])
+@cases("size", [60, 400])
 def test_scores_are_those_of_bm25s(size: int) -> None:
     counts = join_counts([chunked(prose(seed, 60), size) for seed in range(4)])
     counts = join_counts(
@@ -210,7 +211,7 @@ def test_lengths_may_be_given() -> None:
     assert TermTable.of(counts_of([[1], [2, 2]]), length).length is length
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     ["", "\x00", "the", "'; DROP TABLE chunks; --", "\u202eשלום\u202c", "keeper " * 15_000, "天" * 100_000, "\ud800"],
 )  # fmt: skip

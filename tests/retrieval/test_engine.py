@@ -12,12 +12,13 @@ import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.core import Document
 from chunkwise.retrieval.engine import engine_at, index_place, registry
+from tables import cases
 
 DOCUMENTS = [Document("lamp.md", "# Lamp\n\nThe lamp is lit at dusk. It is red.")]
 
 
-@pytest.mark.parametrize(
-    ("place", "engine"),
+@cases(
+    "place, engine",
     [
         ("kb", "FolderEngine"),
         ("a b/kb", "FolderEngine"),
@@ -37,8 +38,8 @@ def test_the_first_word_names_the_engine(place: str, engine: str) -> None:
     assert type(engine_at(index_place(place))).__name__ == engine
 
 
-@pytest.mark.parametrize(
-    ("place", "said"),
+@cases(
+    "place, said",
     [
         ("lancdb:///kb", "did you mean lancedb"),
         ("folder:///kb", "no engine's address"),
@@ -51,8 +52,8 @@ def test_what_is_no_engine_is_told_without_the_password(place: str, said: str) -
         index_place(place)
 
 
-@pytest.mark.parametrize(
-    ("place", "said"),
+@cases(
+    "place, said",
     [
         ("lancedb+ftp://bucket/kb", r"in object stores lancedb\+s3://bucket/path"),
         ("lancedb+s3:///kb", r"a bucket: lancedb\+s3://bucket/path"),

@@ -7,6 +7,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
 from chunkwise.retrieval import index
 from chunkwise.retrieval.filters import EVERYTHING, Filter
+from tables import cases
 
 
 def test_one_text_is_one_pattern_and_lists_are_tuples() -> None:
@@ -31,8 +32,8 @@ def test_no_spelling_of_a_filter_lets_other_documents_through() -> None:
         assert [hit.doc_id for hit in hits] == ["open/a"]
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
+@cases(
+    "given, said",
     [
         ({"documents": 3}, "documents is 3; a text or several"),
         ({"documents": (b"a",)}, "documents is (b'a',)"),

@@ -14,6 +14,7 @@ import chunkwise
 from chunkwise import Chunk, Document, Index, Query, Reference
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
 from retrieval.tiny_embedder import Tiny
+from tables import cases
 
 LAMPS = "The keeper lights the lamps at dusk. He trims them at dawn. The oil is kept below."
 BREAD = "Bread is baked before dawn. The oven is cold by noon. Fragments go to the gulls."
@@ -215,7 +216,7 @@ LOST: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("verb", ["index", "evaluate", "lint"])
+@cases("verb", ["index", "evaluate", "lint"])
 def test_rows_of_which_none_can_be_used_are_an_error_that_says_why(verb: str) -> None:
     def call() -> object:
         if verb == "index":

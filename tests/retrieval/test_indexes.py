@@ -20,6 +20,7 @@ from chunkwise.retrieval.local.nearest_vectors import nearest
 from chunkwise.retrieval.ranking import best
 from chunkwise.text.analyzed import Analyzed
 from retrieval.tiny_embedder import Tiny, WholeTexts
+from tables import cases
 
 WORDS = "heron otter badger falcon river forest meadow night winter stone bridge boat".split()
 
@@ -163,8 +164,8 @@ def test_the_best_are_those_a_sort_finds(scores: np.ndarray, depth: int) -> None
     assert (found.scores == scores[order[:depth]]).all()
 
 
-@pytest.mark.parametrize("rows", [0, 1, 50, 3000, 70_000])
-@pytest.mark.parametrize("share", [1.0, 0.01])
+@cases("rows", [0, 1, 50, 3000, 70_000])
+@cases("share", [1.0, 0.01])
 def test_the_nearest_are_those_a_sort_finds(rows: int, share: float) -> None:
     rng = np.random.default_rng(rows)
     vectors = rng.standard_normal((rows, 8)).astype(np.float32)
@@ -242,8 +243,8 @@ def test_vectors_of_another_size_are_refused(index: Index) -> None:
         index.source.nearest(np.zeros((1, 8), np.float32), 3, Filter())
 
 
-@pytest.mark.parametrize(
-    ("given_", "message"),
+@cases(
+    "given_, message",
     [
         ({"vectors": "some"}, "allowed: late, own, both, none"),
         ({"context": "title"}, "allowed: none, headings"),
@@ -320,7 +321,7 @@ SECTIONS = Document(
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     "strategy", ["structure", "recursive", "sentences", "parent_child", "sentences(max_tokens=8)"]
 )
 def test_a_chunk_over_several_sections_is_found_by_each(strategy: str) -> None:

@@ -29,6 +29,7 @@ from chunkwise.retrieval.metadata_conditions import (
 )
 from retrieval.postgres_server import STRATEGY, new_url
 from retrieval.tiny_embedder import Tiny
+from tables import cases
 from untimed import is_linear
 
 SQL = "x'; drop table documents; --"
@@ -202,8 +203,8 @@ def test_what_is_true_is_not_one() -> None:
     assert Filter(where={"n": 1}) != Filter(where={"n": True})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
+@cases(
+    "given, said",
     [
         ("year", "where is 'year'; a key, a comparison and a value are needed, such as year=2024"),
         ("", "where is ''"),
@@ -277,9 +278,7 @@ def _tried(text: str) -> None:
         parse_condition(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["price>>3", "price<>3", "price=>3", "price > > 3", "price==!3", "price===3"]
-)
+@cases("text", ["price>>3", "price<>3", "price=>3", "price > > 3", "price==!3", "price===3"])
 def test_two_comparisons_in_a_row_are_a_slip(text: str) -> None:
     with pytest.raises(InvalidParameter, match="stands in double quotes"):
         parse_condition(text)

@@ -20,6 +20,7 @@ from chunkwise.text.tokens.tokenizers import get_tokenizer
 from how_many import examples
 from retrieval.tiny_embedder import Tiny
 from retrieval.tiny_index import TinyIndex, documents
+from tables import cases
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +224,7 @@ def test_vectors_find_what_words_cannot_and_a_question_without_either_finds_noth
         assert both == [[], lamps.search("number7", budget=60)]
 
 
-@pytest.mark.parametrize("vectors", ["none", "own"])
+@cases("vectors", ["none", "own"])
 def test_vectors_alone_where_there_are_none_of_sentences(vectors: str) -> None:
     made = index(
         documents("A lamp."), vectors=vectors, embedder=Tiny() if vectors == "own" else None

@@ -18,6 +18,7 @@ from chunkwise.testkit.hostile import hostile_documents
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from how_many import examples
+from tables import cases
 from untimed import is_linear
 
 COUNT = get_tokenizer("o200k_base").count
@@ -83,8 +84,8 @@ def test_of_code_larger_than_the_budget_whole_statements_are_shown() -> None:
     assert call.rstrip() in hit.text
 
 
-@pytest.mark.parametrize("words", ["lantern hangs", "oil dusk", "keeper"])
-@pytest.mark.parametrize("mark", ["#", "#:", "//"])
+@cases("words", ["lantern hangs", "oil dusk", "keeper"])
+@cases("mark", ["#", "#:", "//"])
 def test_a_comment_in_code_is_shown_with_the_line_it_tells_of(words: str, mark: str) -> None:
     told = f"{mark} the lantern hangs at the gate,\n{mark} and its oil is filled at dusk.\nlamp.keeper = None\n"
     code = "".join(f"other_{n} = {n}\n" for n in range(60))
@@ -93,7 +94,7 @@ def test_a_comment_in_code_is_shown_with_the_line_it_tells_of(words: str, mark: 
     assert any(told.rstrip() in hit.text for hit in hits)
 
 
-@pytest.mark.parametrize("more", [6, 12, 18, 30])
+@cases("more", [6, 12, 18, 30])
 def test_of_a_file_of_code_whole_statements_are_shown_with_their_comments(more: int) -> None:
     told = "    # the lantern hangs at the gate,\n    # and its oil is filled at dusk.\n    lamp.keeper = None\n"
     code = "".join(f"    other_{n} = light({n})\n" for n in range(60))
@@ -105,7 +106,7 @@ def test_of_a_file_of_code_whole_statements_are_shown_with_their_comments(more: 
     assert any(told.strip() in hit.text for hit in hits)
 
 
-@pytest.mark.parametrize("retriever", ["multiscale", "bm25"])
+@cases("retriever", ["multiscale", "bm25"])
 def test_a_comment_between_a_heading_and_its_text_is_not_shown_and_parts_nothing(
     retriever: str,
 ) -> None:
@@ -154,7 +155,7 @@ def test_a_fence_in_a_longer_fence_is_code() -> None:
     assert hit.closing == "\n````"
 
 
-@pytest.mark.parametrize("retriever", ["multiscale", "bm25"])
+@cases("retriever", ["multiscale", "bm25"])
 def test_comments_are_not_handed_out(retriever: str) -> None:
     comment = "<!-- lantern lantern lantern: this anchor is kept for the lantern -->"
     said = "The lantern hangs at the gate and is lit at dusk by the keeper of the harbour."
@@ -175,7 +176,7 @@ def test_a_comment_that_is_never_closed_hides_nothing() -> None:
     assert WholeBlocks(inline).comments == []
 
 
-@pytest.mark.parametrize("part", ["```python\n", "- ", "12. ", "<!-- a -->", "---\n", "```\n"])
+@cases("part", ["```python\n", "- ", "12. ", "<!-- a -->", "---\n", "```\n"])
 def test_what_says_nothing_alone_is_not_readable(part: str) -> None:
     text = "Before.\n\n" + part + ("x = 1\n```\n" if part.startswith("```p") else "")
     at = text.index(part)
@@ -299,9 +300,7 @@ def test_a_search_whose_hits_fit_analyzes_no_document(monkeypatch: pytest.Monkey
     assert index.search("lamp wick oil ring 4", k=5, retriever="bm25")
 
 
-@pytest.mark.parametrize(
-    "row", [[4, 0, 0, 0, 1, 1], [0, 0, 2, 1, 3, 3], [0, 0, 0, 0, 0, 99], [0, -1, 0, 0, 1, 1]]
-)
+@cases("row", [[4, 0, 0, 0, 1, 1], [0, 0, 2, 1, 3, 3], [0, 0, 0, 0, 0, 99], [0, -1, 0, 0, 1, 1]])
 def test_blocks_that_cannot_be_are_damage(row: list[int]) -> None:
     with pytest.raises(ValueError, match="its blocks"):
         WholeBlocks(markdown("A lamp."), np.array([row], np.int64))
@@ -317,7 +316,7 @@ def test_hostile_documents_have_blocks_and_frames() -> None:
             assert start <= span.start <= span.end <= max(end, span.start)
 
 
-@pytest.mark.parametrize(
+@cases(
     "part", ["<!-- a -->", "x <!-- ", "<!--\n", "```\n", "|a|\n|-|\n|b|\n", "- a:\n\n  ```\n  b\n"]
 )
 def test_time_is_linear_in_the_size_of_the_document(part: str) -> None:

@@ -26,6 +26,7 @@ from chunkwise.retrieval.metadata_conditions import (
     parse_where,
 )
 from retrieval.postgres_server import new_url
+from tables import cases
 from untimed import is_linear
 
 KEYS = ["year", "lang", "author.name", "tags", 'it\'s "so"', "draft"]
@@ -169,8 +170,8 @@ def test_a_clause_is_written_so_that_it_can_be_typed(clause: Condition | Combine
     assert np.array_equal(again, table.mask([clause])), str(clause)
 
 
-@pytest.mark.parametrize(
-    ("text", "numbers"),
+@cases(
+    "text, numbers",
     [
         ("year=2022 or lang=en", [1, 2, 4]),
         ("year>=2023 and (lang=en or draft=false)", [2, 5]),
@@ -189,8 +190,8 @@ def test_expressions_are_read_as_they_are_typed(text: str, numbers: list[int]) -
     assert np.flatnonzero(MetadataTable(ROWS).mask([parse_where(text)])).tolist() == numbers
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
+@cases(
+    "text, value",
     [
         ("note=rock and roll", "rock and roll"),
         ("note=black or white", "black or white"),
@@ -204,8 +205,8 @@ def test_what_is_no_condition_behind_a_word_belongs_to_the_value(text: str, valu
     assert parse_where(text) == Condition("note", "=", (value,))
 
 
-@pytest.mark.parametrize(
-    ("given_where", "said"),
+@cases(
+    "given_where, said",
     [
         ("(year=2024", "a bracket is not closed"),
         ("(" * 60 + "a=1" + ")" * 60, "nested more than"),

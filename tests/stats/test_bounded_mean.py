@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from chunkwise.stats.intervals import lower_limits, shares_above, upper_limits
 from how_many import examples
+from tables import cases
 from untimed import is_linear
 
 TENTHS = st.integers(0, 10).map(lambda tenth: tenth / 10)
@@ -21,10 +22,8 @@ def one(*values: float) -> NDArray[np.float64]:
     return np.array(values, dtype=float)
 
 
-@pytest.mark.parametrize("beyond", [0.025, 0.0005])
-@pytest.mark.parametrize(
-    ("right", "count"), [(0, 6), (1, 13), (12, 13), (13, 13), (3, 50), (70, 132), (480, 500)]
-)
+@cases("beyond", [0.025, 0.0005])
+@cases("right, count", [(0, 6), (1, 13), (12, 13), (13, 13), (3, 50), (70, 132), (480, 500)])
 def test_of_right_and_wrong_they_are_the_exact_limits_of_a_share(
     right: int, count: int, beyond: float
 ) -> None:

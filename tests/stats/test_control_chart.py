@@ -24,6 +24,7 @@ from chunkwise.stats.control_chart import (
 )
 from chunkwise.stats.intervals import Interval
 from how_many import examples
+from tables import cases
 
 CHANCE = ALARM / 8
 
@@ -125,13 +126,13 @@ def test_a_run_that_is_not_stable_teaches_nothing() -> None:
         assert chart.add(float(at), is_stable=False) is None
 
 
-@pytest.mark.parametrize("chance", [0, 1, -0.1, math.nan])
+@cases("chance", [0, 1, -0.1, math.nan])
 def test_a_chance_is_a_share(chance: float) -> None:
     with pytest.raises(InvalidParameter, match="chance"):
         ControlChart(chance)
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf])
+@cases("value", [math.nan, math.inf])
 def test_a_run_without_a_value_is_no_point(value: float) -> None:
     with pytest.raises(InvalidParameter, match="leave runs"):
         ControlChart(CHANCE).add(value)

@@ -13,6 +13,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.stats.intervals import upper_limits
 from chunkwise.stats.paired import FEWEST, equivalence, paired_difference
 from how_many import examples
+from tables import cases
 
 TENTHS = st.integers(0, 10).map(lambda tenth: tenth / 10)
 PAIRS = st.lists(st.tuples(TENTHS, TENTHS), min_size=FEWEST, max_size=40)
@@ -98,7 +99,7 @@ def test_it_is_near_another_implementation_on_many_pairs() -> None:
     assert p < found < 4 * p
 
 
-@pytest.mark.parametrize(("questions", "is_equal"), [(100, False), (155, True)])
+@cases("questions, is_equal", [(100, False), (155, True)])
 def test_that_nothing_differs_shows_little_of_few_questions(questions: int, is_equal: bool) -> None:
     same = np.ones((questions, 1))
     (found,) = equivalence(same, same, 0.02)

@@ -23,6 +23,7 @@ from chunkwise.stats.intervals import (
     unpaired_difference,
 )
 from how_many import examples
+from tables import cases
 
 SCORES = st.floats(-1e6, 1e6, allow_subnormal=False)
 MAYBE = st.one_of(SCORES, st.just(math.nan))
@@ -99,8 +100,8 @@ KINDS: dict[str, tuple[Draw, float]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("questions", [10, 13, 40, 500])
+@cases("kind", KINDS)
+@cases("questions", [10, 13, 40, 500])
 def test_the_interval_covers_the_true_mean_as_often_as_it_says(kind: str, questions: int) -> None:
     draw, true = KINDS[kind]
     found = intervals(draw(np.random.default_rng(11), (questions, 300)))
@@ -134,7 +135,7 @@ def test_degenerate_columns() -> None:
     assert interval([]) is None
 
 
-@pytest.mark.parametrize("count", [1, 2, 5, 40, 132])
+@cases("count", [1, 2, 5, 40, 132])
 def test_of_right_answers_alone_the_interval_is_the_exact_one_of_a_share(count: int) -> None:
     other = scipy.stats.binomtest(count, count).proportion_ci(0.95, "exact")
     right, wrong = interval(np.ones(count)), interval(np.zeros(count))
@@ -144,7 +145,7 @@ def test_of_right_answers_alone_the_interval_is_the_exact_one_of_a_share(count: 
     assert right.low < 1
 
 
-@pytest.mark.parametrize("questions", [1, 2, 3, 4, 8])
+@cases("questions", [1, 2, 3, 4, 8])
 def test_few_questions_that_are_mostly_right_are_not_sure_of_it(questions: int) -> None:
     values = (np.random.default_rng(7).random((questions, 600)) < 0.9).astype(float)
     found = intervals(values)
@@ -191,8 +192,8 @@ def test_two_means_over_other_questions() -> None:
     )
 
 
-@pytest.mark.parametrize(("few", "many"), [(3, 4), (10, 12), (60, 15)])
-@pytest.mark.parametrize(("one", "two"), [(0.95, 0.95), (0.9, 0.5), (1.0, 0.8)])
+@cases("few, many", [(3, 4), (10, 12), (60, 15)])
+@cases("one, two", [(0.95, 0.95), (0.9, 0.5), (1.0, 0.8)])
 def test_a_difference_of_other_questions_is_covered_as_often_as_it_says(
     few: int, many: int, one: float, two: float
 ) -> None:
@@ -269,7 +270,7 @@ def test_where_all_are_alike_others_may_not_be() -> None:
     assert one == pytest.approx((1.0, 0.025, 1.0), abs=0.01)
 
 
-@pytest.mark.parametrize("groups", [10, 30])
+@cases("groups", [10, 30])
 def test_figures_of_groups_are_covered_as_often_as_they_say(groups: int) -> None:
     rng = np.random.default_rng(groups)
     hit = []

@@ -21,6 +21,7 @@ from chunkwise.stats.paired import (
     ties,
 )
 from how_many import examples
+from tables import cases
 
 TENTHS = st.integers(-10, 10).map(lambda tenth: tenth / 10)
 Scores = NDArray[np.float64]
@@ -36,8 +37,8 @@ def coin(up: int, down: int) -> float:
     return min(1.0, 2 * sum(math.comb(pairs, each) for each in heads) / 2**pairs)
 
 
-@pytest.mark.parametrize(
-    ("up", "down", "same"),
+@cases(
+    "up, down, same",
     [(6, 0, 0), (5, 0, 30), (13, 4, 3), (4, 13, 80), (9, 2, 0), (40, 38, 5), (200, 0, 0), (90, 42, 1), (1, 1, 4)],
 )  # fmt: skip
 def test_of_right_and_wrong_p_is_that_of_the_exact_sign_test(up: int, down: int, same: int) -> None:
@@ -129,7 +130,7 @@ def test_the_other_way_round_is_the_same_difference(pairs: list[tuple[float, flo
     assert one.pairs == len(pairs)
 
 
-@pytest.mark.parametrize("questions", [10, 13, 50])
+@cases("questions", [10, 13, 50])
 def test_of_questions_that_are_all_the_same_the_interval_has_a_width(questions: int) -> None:
     found = paired_difference(np.ones(questions), np.ones(questions))
     assert found is not None
@@ -202,7 +203,7 @@ def test_small_differences_of_many_questions_are_shown() -> None:
     assert np.mean(np.array(found) <= 0.05) >= 0.95
 
 
-@pytest.mark.parametrize("questions", [13, 60])
+@cases("questions", [13, 60])
 def test_corrected_intervals_cover_more(questions: int) -> None:
     rng = np.random.default_rng(questions)
     first, second = right_or_wrong(rng, questions, 0.2, 0.7)
@@ -248,7 +249,7 @@ def test_unscored_questions_are_no_pairs() -> None:
     assert (alone.p, alone.pairs, alone.spread, alone.known_spread) == (1.0, 1, 0.0, None)
 
 
-@pytest.mark.parametrize("pairs", range(2, 9))
+@cases("pairs", range(2, 9))
 def test_six_pairs_are_the_fewest_that_show_anything(pairs: int) -> None:
     found = paired_difference(np.zeros(pairs), np.ones(pairs))
     assert found is not None
@@ -322,7 +323,7 @@ def test_what_each_of_four_is_held_to() -> None:
     assert holm_shares([]) == []
 
 
-@pytest.mark.parametrize("wrong", [-0.1, 1.1, float("nan")])
+@cases("wrong", [-0.1, 1.1, float("nan")])
 def test_what_is_no_p_value_is_refused(wrong: float) -> None:
     with pytest.raises(InvalidParameter, match="between 0 and 1"):
         holm([0.5, wrong])

@@ -15,9 +15,10 @@ from chunkwise.stats.paired import (
     questions_needed,
     two_sided,
 )
+from tables import cases
 
 
-@pytest.mark.parametrize("pairs", [200, 1000])
+@cases("pairs", [200, 1000])
 def test_a_difference_of_this_size_is_shown_four_times_in_five(pairs: int) -> None:
     # Where one question cannot weigh much, it is the power that another implementation has for Student's test.
     least = detectable(0.3, pairs, reach=0.3)
@@ -28,7 +29,7 @@ def test_a_difference_of_this_size_is_shown_four_times_in_five(pairs: int) -> No
     assert power == pytest.approx(0.8, abs=0.06)
 
 
-@pytest.mark.parametrize("pairs", [8, 10, 20, 60, 200])
+@cases("pairs", [8, 10, 20, 60, 200])
 def test_so_does_our_own_test(pairs: int) -> None:
     rng = np.random.default_rng(4)
     least = detectable(0.3, pairs)
@@ -38,7 +39,7 @@ def test_so_does_our_own_test(pairs: int) -> None:
     assert 0.7 <= np.mean([p <= 0.05 for p in found]) <= 0.92
 
 
-@pytest.mark.parametrize("pairs", [60, 200, 500])
+@cases("pairs", [60, 200, 500])
 def test_so_does_it_of_right_and_wrong(pairs: int) -> None:
     rng = np.random.default_rng(4)
     least = detectable(0.45, pairs)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.stats.sequential import anytime_p, sequential_mean
 from how_many import examples
+from tables import cases
 
 STREAMS, LENGTH = 400, 600
 
@@ -38,7 +39,7 @@ def naive_false_alarms(streams: NDArray[np.float64]) -> float:
     return float((z[:, 20:] > 1.96).any(axis=1).mean())
 
 
-@pytest.mark.parametrize("kind", ["wins", "scores", "losses"])
+@cases("kind", ["wins", "scores", "losses"])
 def test_looking_after_every_question_raises_at_most_five_false_alarms_in_a_hundred(kind: str) -> None:  # fmt: skip
     streams = null_streams(kind)
     alarms = [anytime_p(each)[-1] < 0.05 for each in streams]
@@ -135,7 +136,7 @@ def test_the_forecast_is_about_right() -> None:
     assert sequential_mean([0.0, 0.0, 0.0]).more_needed() is None
 
 
-@pytest.mark.parametrize("values", [[2.0], [float("nan")], [-1.5, 0]])
+@cases("values", [[2.0], [float("nan")], [-1.5, 0]])
 def test_values_outside_are_refused(values: list[float]) -> None:
     with pytest.raises(InvalidParameter, match="outside of -1 to 1"):
         sequential_mean(values)

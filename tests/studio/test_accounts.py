@@ -23,6 +23,7 @@ from chunkwise.studio.accounts import (
     write_accounts,
 )
 from chunkwise.studio.rate_limits import RateLimit, RequestQueue
+from tables import cases
 
 PASSWORD = "correct horse battery"
 
@@ -49,13 +50,13 @@ def test_equal_passwords_have_different_hashes(owner: Account) -> None:
     assert with_account((), "bea", None, password=PASSWORD)[0].password != owner.password
 
 
-@pytest.mark.parametrize("password", ["short", "x" * 201])
+@cases("password", ["short", "x" * 201])
 def test_a_password_has_a_length(password: str) -> None:
     with pytest.raises(InvalidParameter, match="10 to 200 are needed"):
         with_account((), "ana", None, password=password)
 
 
-@pytest.mark.parametrize("name", ["", "a b", "a\n", "x" * 65, "<img>", "a/b"])
+@cases("name", ["", "a b", "a\n", "x" * 65, "<img>", "a/b"])
 def test_a_name_has_no_blanks_and_no_marks(name: str) -> None:
     with pytest.raises(InvalidParameter, match="is no name"):
         with_account((), name, None, key=new_key())

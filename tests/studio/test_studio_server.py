@@ -17,10 +17,11 @@ from chunkwise.retrieval import index
 from chunkwise.studio.project import Project, ProjectSources, sort_sources
 from chunkwise.studio.server import USUAL_PORT, ServerSettings, bound_socket, check_installed
 from studio.made_studio import client_of, read_project
+from tables import cases
 from untimed import HANG
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.7", "example.org", "", "127.0.0.2"])
+@cases("host", ["0.0.0.0", "::", "192.168.0.7", "example.org", "", "127.0.0.2"])
 def test_a_host_that_others_reach_is_refused(host: str) -> None:
     with pytest.raises(InvalidParameter, match="without --users FILE") as refused:
         ServerSettings(host=host).check()

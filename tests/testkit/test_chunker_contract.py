@@ -15,6 +15,7 @@ from chunkwise.testkit.hostile import hostile_documents
 from hash_embedder import HashEmbedder
 from how_many import examples
 from rule_summariser import FirstSentences
+from tables import cases
 
 # Of signs alone no summary can be written, and that is told.
 pytestmark = pytest.mark.filterwarnings("ignore:.*could not be made:UserWarning")
@@ -76,7 +77,7 @@ def held_to_the_contract(strategy: Strategy, most: int, *, overlap: bool) -> Non
         )
 
 
-@pytest.mark.parametrize("spec", specs_without_overlap())
+@cases("spec", specs_without_overlap())
 def test_contract_without_overlap(spec: str) -> None:
     check_chunker(made(spec), overlap=False)
 
@@ -266,7 +267,7 @@ def strategy_count(spec: str, text: str) -> int:
     return get_tokenizer(limit[0]).count(text)
 
 
-@pytest.mark.parametrize("name", strategies.names())
+@cases("name", strategies.names())
 def test_an_empty_document_has_no_chunks(name: str) -> None:
     assert list(get_strategy(name).chunks(Document("x", ""))) == []
     assert list(get_strategy(name).chunks(Document("x", " \n\t\u3000"))) == []

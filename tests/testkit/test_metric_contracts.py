@@ -17,11 +17,12 @@ from chunkwise.metrics.judges.relevance_judges import SimilarityJudge
 from chunkwise.metrics.registry import known_metrics
 from chunkwise.testkit import check_judge, check_metric
 from chunkwise.testkit.sample_run import HashedWords, sample_runs
+from tables import cases
 
 OWN = known_metrics()
 
 
-@pytest.mark.parametrize("name", [name for name in OWN if not isinstance(OWN[name], LlmMetric)])
+@cases("name", [name for name in OWN if not isinstance(OWN[name], LlmMetric)])
 def test_what_we_have_keeps_the_contract(name: str) -> None:
     check_metric(name)
 
@@ -73,8 +74,8 @@ def test_one_of_somebody_else_keeps_it_and_own_runs_are_read() -> None:
         check_metric(declared(fears), {"mine": one})
 
 
-@pytest.mark.parametrize(
-    ("score", "more", "said"),
+@cases(
+    "score, more, said",
     [
         (lambda evidence: [len(own) / 1 for own in evidence.hits], {}, "it is from 0 to 1"),
         (lambda evidence: [1 / len(own) for own in evidence.hits], {}, "raised ZeroDivisionError"),
@@ -114,7 +115,7 @@ def yes(query: Query, hits: Sequence[Hit]) -> list[Score]:
     return [Score(1.0) for _ in hits]
 
 
-@pytest.mark.parametrize("judge", ["labels", "spans", SimilarityJudge(HashedWords()), Rule(yes)])
+@cases("judge", ["labels", "spans", SimilarityJudge(HashedWords()), Rule(yes)])
 def test_our_judges_keep_theirs(judge: Any) -> None:
     check_judge(judge)
 
@@ -124,8 +125,8 @@ class CountsQuestions(Rule):
         return [[Score(float(len(queries) > 1)) for _ in own] for own in hits]
 
 
-@pytest.mark.parametrize(
-    ("judge", "said"),
+@cases(
+    "judge, said",
     [
         (Rule(yes, "My Judge"), "cannot be that of a metric"),
         (Rule(yes, 5), "is 5, no text"),

@@ -12,6 +12,7 @@ from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.testkit import check_embedder, check_language_model, check_reranker
 from hash_embedder import HashEmbedder, PlainHashEmbedder
 from rule_summariser import FirstSentences
+from tables import cases
 
 Rows = NDArray[np.float32]
 
@@ -129,8 +130,8 @@ class AlwaysRead(PlainHashEmbedder):
     identity = "read"
 
 
-@pytest.mark.parametrize(
-    ("broken", "said"),
+@cases(
+    "broken, said",
     [
         (NotNormalised, "has length 2, not 1"),
         (NotFinite, "has length nan"),

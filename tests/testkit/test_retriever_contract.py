@@ -15,12 +15,13 @@ from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers import Bm25Retriever, MultiscaleRetriever, registry
 from chunkwise.retrieval.searchable import QueryBatch
 from chunkwise.testkit import check_retriever
+from tables import cases
 
 # Communities are what a language model wrote; tests/retrieval/graph/test_communities.py has one that writes.
 OURS = [name for name in registry.builtin if name != "communities"]
 
 
-@pytest.mark.parametrize("spec", [*OURS, "hybrid(fusion=rrf, depth=2)"])
+@cases("spec", [*OURS, "hybrid(fusion=rrf, depth=2)"])
 def test_what_we_have_keeps_the_contract(spec: str) -> None:
     check_retriever(spec, [Document("mine", "My own words.")], ["are these mine?"])
 
@@ -89,8 +90,8 @@ class AsksForNothing(Bm25Retriever):
         return found or [Ranking(np.array([0]), np.array([1], np.float32))]
 
 
-@pytest.mark.parametrize(
-    ("broken", "said"),
+@cases(
+    "broken, said",
     [
         (DropsAQuestion(), "rankings for"),
         (IgnoresTheFilter(), "the filter leaves out"),
@@ -143,8 +144,8 @@ class SpansDropped(MultiscaleRetriever):
         return super().spans(source, questions, budget, only)[1:]
 
 
-@pytest.mark.parametrize(
-    ("broken", "said"),
+@cases(
+    "broken, said",
     [
         (SpansOfTheFirst(), "has other spans alone"),
         (SpansTwice(), "its spans overlap"),

@@ -3,13 +3,12 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from chunkwise.core import Document, Fact, Label, Passage, Query, Reference
 from chunkwise.testsets import Problem, TestSet, check_testset
 from chunkwise.testsets.check import REMARKS
 from chunkwise.testsets.reading import read_with_places
 from chunkwise.testsets.testset import hash_of
+from tables import cases
 
 SENTENCE = "The head of the station approves all leave in writing."
 A = Document("a", f"Leave. {SENTENCE} {'x ' * 3000}End. 天地 {SENTENCE}")
@@ -56,8 +55,8 @@ def test_short_texts_say_nothing_elsewhere() -> None:
     assert kinds(Query("1", "x", (Reference("a", 7, 30),))) == []
 
 
-@pytest.mark.parametrize(
-    ("query", "is_told"),
+@cases(
+    "query, is_told",
     [
         (Query("1", "x"), True),
         (Query("1", "x", types=("unanswerable",)), True),

@@ -22,6 +22,7 @@ from chunkwise.testsets.locate import (
 from chunkwise.text import find_passages
 from chunkwise.text.find_passages import Tolerance, occurrences
 from how_many import examples
+from tables import cases
 
 LEAVE = Document(
     "leave.md", "# Leave\n\nAsk the head in writing. It’s paid — in\nfull. Ask the head in writing."
@@ -60,8 +61,8 @@ def test_the_document_that_is_named_comes_first() -> None:
     assert [place.doc_id for place in outcome.places] == ["hours.txt", "leave.md", "leave.md"]
 
 
-@pytest.mark.parametrize(
-    ("passage", "stands_as", "tolerance"),
+@cases(
+    "passage, stands_as, tolerance",
     [
         ("It's paid - in full.", "It’s paid — in\nfull.", "signs"),
         ("  paid\t—\n\nin  full ", "paid — in\nfull", "signs"),
@@ -77,8 +78,8 @@ def test_signs_may_differ_and_case_last(passage: str, stands_as: str, tolerance:
     assert outcome.tolerance == tolerance
 
 
-@pytest.mark.parametrize(
-    ("text", "passage", "stands_as"),
+@cases(
+    "text, passage, stands_as",
     [
         ("die Straße hier", "STRASSE", "Straße"),
         ("an oﬃce here", "office", "oﬃce"),
@@ -93,9 +94,7 @@ def test_the_span_is_that_of_the_original(text: str, passage: str, stands_as: st
     assert texts(found(passage, document), document) == [stands_as]
 
 
-@pytest.mark.parametrize(
-    ("text", "passage"), [("a café", "CAFE"), ("oﬃce", "OFF"), ("cafe\u0301", "CAFE")]
-)
+@cases("text, passage", [("a café", "CAFE"), ("oﬃce", "OFF"), ("cafe\u0301", "CAFE")])
 def test_no_character_is_cut_in_two(text: str, passage: str) -> None:
     assert isinstance(found(passage, Document("d", text)), Missing)
 
@@ -144,8 +143,8 @@ def test_what_stands_elsewhere_is_not_taken_for_what_was_named() -> None:
     assert outcome == Missing((Passage("hours.txt", 19, 31),))
 
 
-@pytest.mark.parametrize(
-    ("passage", "nearest"),
+@cases(
+    "passage, nearest",
     [
         ("Ask the hand in writing. It’s paid", "Ask the head in writing. It’s paid"),
         ("From nine till five.", "From nine to five."),
@@ -197,9 +196,7 @@ def test_nearest_in_a_script_without_spaces() -> None:
     assert outcome.nearest == Passage("zh", 10, 19)
 
 
-@pytest.mark.parametrize(
-    "passage", ["Zwölf Boxkämpfer jagen", "x", "!!!", " ", "", "\x00", "\ud800"]
-)
+@cases("passage", ["Zwölf Boxkämpfer jagen", "x", "!!!", " ", "", "\x00", "\ud800"])
 def test_nothing_is_near_what_is_like_nothing(passage: str) -> None:
     assert found(passage) == Missing()
     assert found(passage, Document("empty", "")) == Missing()

@@ -9,6 +9,7 @@ from chunkwise.core import Block, Document, Passage, Query, Reference
 from chunkwise.testsets.formats import FORMATS, WHOLE
 from chunkwise.testsets.reading import drafts_in, with_user_places
 from chunkwise.testsets.testset import Draft, Quote, Unreadable
+from tables import cases
 
 FIRST = "Normandy is a region of France."
 SECOND = "France is a country. Its capital is Paris."
@@ -95,7 +96,7 @@ def test_a_document_of_the_same_name_and_text_is_left_alone() -> None:
     assert only(made, given, Document("copy", OWN.text)) == made
 
 
-@pytest.mark.parametrize("end", [WHOLE, 7])
+@cases("end", [WHOLE, 7])
 def test_what_the_file_has_no_text_for_is_left_alone(end: int) -> None:
     made = draft(Passage("unknown", 0, end))
     assert only(made, Document("a", FIRST)) == made

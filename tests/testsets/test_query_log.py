@@ -19,6 +19,7 @@ from chunkwise.testsets.query_log import (
 )
 from hash_embedder import PlainHashEmbedder
 from how_many import examples
+from tables import cases
 from untimed import is_linear
 
 ENGLISH = (
@@ -92,8 +93,8 @@ def test_what_is_long_or_has_no_word_is_counted(tmp_path: Path) -> None:
     assert [each.text for each in log.spellings()] == ["[31m", "fine"]
 
 
-@pytest.mark.parametrize(
-    ("text", "shown", "kinds"),
+@cases(
+    "text, shown, kinds",
     [
         ("why is sk-abcdEFGH1234567890 refused?", "why is [key] refused?", {"key"}),
         ("use password=hunter2 now", "use password=[key] now", {"key"}),

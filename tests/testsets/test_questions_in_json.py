@@ -21,6 +21,7 @@ from chunkwise.testsets.testset import (
     UnreadField,
 )
 from how_many import examples
+from tables import cases
 
 
 def draft(value: object) -> Draft:
@@ -49,7 +50,7 @@ def test_the_simplest_question() -> None:
     assert several.quotes == (Quote("a", "leave.md"), Quote("b", "leave.md"))
 
 
-@pytest.mark.parametrize("field", ["query_id", "id", "_id", "qid", "question_id", "QID "])
+@cases("field", ["query_id", "id", "_id", "qid", "question_id", "QID "])
 def test_ids_have_many_names(field: str) -> None:
     assert draft({field: "a", "query": "Who?"}).query.id == "a"
     assert draft({field: 4, "question": "Who?"}).query.id == "4"
@@ -133,8 +134,8 @@ def test_what_is_marked_as_unanswerable() -> None:
     assert draft({"query": "x", "is_impossible": False}).query.types == ()
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
+@cases(
+    "value, said",
     [
         (7, "neither a question nor a record"),
         (None, "neither a question nor a record"),
@@ -369,8 +370,8 @@ def test_passages_under_the_names_of_other_tools() -> None:
     assert both.unread == (UnreadField("context"),)
 
 
-@pytest.mark.parametrize(
-    ("row", "unread"),
+@cases(
+    "row, unread",
     [
         ({"query": "a?", "relevent_text": "b"}, UnreadField("relevent_text", "relevant_text")),
         ({"query": "a?", "Refrences": []}, None),

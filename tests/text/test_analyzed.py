@@ -3,7 +3,6 @@
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from chunkwise.text.sentences.atoms import ATOM_TOKENS
 from chunkwise.text.sentences.full_stops import starts_behind_stops
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from how_many import examples
+from tables import cases
 from text.nasty_text import PIECES
 
 MARKUP = [
@@ -88,7 +88,7 @@ def test_what_is_let_go_is_found_again_alike(text: str, form: str) -> None:
     assert document.sections is sections
 
 
-@pytest.mark.parametrize("document", hostile_documents(), ids=lambda document: document.id)
+@cases("document", hostile_documents())
 def test_hostile_documents_are_tiled(document: Document) -> None:
     analyzed = Analyzed(document)
     for starts in (

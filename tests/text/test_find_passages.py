@@ -10,6 +10,7 @@ from chunkwise.core import Document
 from chunkwise.testsets.locate import Located, Missing, SoughtPassage, locate
 from chunkwise.text.find_passages import marks_of, unmarked
 from how_many import examples
+from tables import cases
 
 
 def place(quote: str, text: str) -> str | None:
@@ -22,8 +23,8 @@ def place(quote: str, text: str) -> str | None:
     return text[found.start : found.end]
 
 
-@pytest.mark.parametrize(
-    ("text", "quote", "stands"),
+@cases(
+    "text, quote, stands",
     [
         ("**Bold** is fine.", "Bold is fine", "**Bold** is fine"),
         ("x **Amber.** The state of the [dock](http://a).", "Amber. The state of the dock",
@@ -42,8 +43,8 @@ def test_marks_do_not_hide_a_quote(text: str, quote: str, stands: str) -> None:
     assert place(quote, f"Nothing here. {text} Nor here.") == stands
 
 
-@pytest.mark.parametrize(
-    ("text", "quote"),
+@cases(
+    "text, quote",
     [
         ("2*3 days and 4*5 days", "23 days"),
         ("the snake_case_name", "the snakecasename"),

@@ -11,6 +11,7 @@ from chunkwise.text import graphemes as graphemes_module
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.graphemes import Graphemes
 from how_many import examples
+from tables import cases
 from text.naive_clusters import breaks
 
 ONE_OF_EACH = [
@@ -120,7 +121,7 @@ def test_keep_drops_the_cuts_that_break_a_cluster(text: str) -> None:
     assert graphemes(text).keep(every).tolist() == breaks(text)
 
 
-@pytest.mark.parametrize(
+@cases(
     "cluster",
     [
         "👨‍👩‍👧‍👦",

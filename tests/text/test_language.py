@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 import chunkwise
 from chunkwise.core import Document
 from chunkwise.text.language import LANGUAGES_OF, UNKNOWN, language_of, language_of_text
+from tables import cases
 
 SENTENCES = {
     "en": "The tide comes in twice a day, and nobody is surprised by it.",
@@ -35,17 +34,17 @@ SENTENCES = {
 }
 
 
-@pytest.mark.parametrize(("language", "text"), SENTENCES.items())
+@cases("language, text", SENTENCES.items())
 def test_one_sentence(language: str, text: str) -> None:
     assert language_of_text(text) == language
 
 
-@pytest.mark.parametrize("text", ["", "1 2 3", "…", "xqz vrt", "\ud800"])
+@cases("text", ["", "1 2 3", "…", "xqz vrt", "\ud800"])
 def test_no_language(text: str) -> None:
     assert language_of_text(text) == UNKNOWN
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "Para one. Para two sentence.", "a b c d e f o a", "Come home.", "Sin City", "Cold War era", "Men over 40",
@@ -75,9 +74,7 @@ SHORT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("language", "text"), [(name, text) for name, texts in SHORT.items() for text in texts]
-)
+@cases("language, text", [(name, text) for name, texts in SHORT.items() for text in texts])
 def test_short_texts_that_are_plain(language: str, text: str) -> None:
     assert language_of_text(text) == language
 

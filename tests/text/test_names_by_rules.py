@@ -27,6 +27,7 @@ from chunkwise.text.names_by_rules import (
     name_spans,
     names_in_question,
 )
+from tables import cases
 
 Found = set[tuple[str, str]]
 
@@ -54,8 +55,8 @@ def stands_for(text: str, name: str, **given: str) -> set[str]:
     }
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@cases(
+    "text, expected",
     [
         ("We met Anna Orme in London.", {"Anna Orme", "London"}),
         ("The film was made by J. R. Finch.", {"J. R. Finch"}),
@@ -136,7 +137,7 @@ def test_every_mention_is_a_place(text: str) -> None:
     assert (found.start[1:] >= found.start[:-1]).all()
 
 
-@pytest.mark.parametrize(
+@cases(
     "piece",
     [
         lambda number: f"Name{number}\n",
@@ -164,8 +165,8 @@ def test_a_day_is_one_name_however_it_is_written() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("target", "name"),
+@cases(
+    "target, name",
     [
         ("leave-policy.md", "Leave policy"),
         ("../rules/leave_policy.html#who", "Leave policy"),
@@ -182,8 +183,8 @@ def test_a_link_speaks_of_the_document_it_leads_to(target: str, name: str | None
     assert stands_for(text, "Leave policy") == ({"how to ask"} if name else set())
 
 
-@pytest.mark.parametrize(
-    ("format", "text"),
+@cases(
+    "format, text",
     [
         ("markdown", "See [how to ask][rules].\n\n[Rules]: ../leave-policy.md\n"),
         ("markdown", "See [how to ask][].\n\n[how to ask]: <leave-policy.md>\n"),
@@ -213,8 +214,8 @@ def _linked(text: str, target: str, said: str = "how to ask") -> Mentions:
     return document_names(analyzed, analyzed.atoms(), "en")
 
 
-@pytest.mark.parametrize(
-    ("target", "expected"),
+@cases(
+    "target, expected",
     [
         ("leave-policy.html", {"leave policy", "how to ask"}),
         ("https://example.org/leave-policy", {"how to ask"}),
@@ -238,8 +239,8 @@ def test_a_whole_paragraph_that_is_linked_is_no_name() -> None:
     assert not (found.start == 4).any()
 
 
-@pytest.mark.parametrize(
-    ("id", "name"),
+@cases(
+    "id, name",
     [
         ("rules/leave_policy.md", "Leave policy"),
         ("rules/leave-policy/index.html", "Leave policy"),
@@ -256,7 +257,7 @@ def test_a_document_is_about_what_its_file_is_called(id: str, name: str | None) 
     assert titles == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         'The European Central Bank ("ECB") met. ECB raised it.',
@@ -269,8 +270,8 @@ def test_an_acronym_stands_for_its_long_form_wherever_that_is(text: str) -> None
     assert "ECB" not in stands_for(text.replace("Central", "Civil"), "European Civil Ban")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@cases(
+    "text, expected",
     [
         ("萨克森花园很大。他常去萨克森花园。", {"萨克森花园"}),
         ("剧院是里昂·席勒的。", {"里昂·席勒"}),
@@ -344,8 +345,8 @@ def test_no_place_runs_over_the_end_of_its_sentence(text: str, length: int, form
     assert (found.end <= ends[starts.searchsorted(found.start, "right") - 1]).all()
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "expected"),
+@cases(
+    "text, name, expected",
     [
         ("Anna Orme came. Then Anna left, and Orme slept.", "Anna Orme", {"Anna Orme", "Anna", "Orme"}),
         ("They met in Paris. There Paris Hilton sang. They left Paris.", "Paris Hilton", {"Paris Hilton"}),

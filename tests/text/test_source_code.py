@@ -13,6 +13,7 @@ from chunkwise.core import Document
 from chunkwise.text import source_code
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.source_code import LANGUAGES, grammar_for, syntax_tree
+from tables import cases
 from untimed import is_linear
 
 SOURCES = {
@@ -76,7 +77,7 @@ def test_every_language_has_a_case() -> None:
     assert set(SOURCES) == set(LANGUAGES)
 
 
-@pytest.mark.parametrize("language", SOURCES)
+@cases("language", SOURCES)
 def test_the_path_of_a_line_is_the_classes_and_functions_around_it(language: str) -> None:
     text, path = SOURCES[language]
     document, at = analyzed(text, language), text.index("MARK")
@@ -123,10 +124,8 @@ def test_chunks_of_code_have_their_path_as_section() -> None:
         assert {chunk.section_path for chunk in chunks} >= {f"C{n} > f" for n in range(3)}
 
 
-@pytest.mark.parametrize(
-    "text", ["", "}}}}", "def", "class", "class A", "\x00", "\ud800", "def f(:\n  x\n", "é" * 9]
-)
-@pytest.mark.parametrize("language", ["python", "cpp", "unknown"])
+@cases("text", ["", "}}}}", "def", "class", "class A", "\x00", "\ud800", "def f(:\n  x\n", "é" * 9])
+@cases("language", ["python", "cpp", "unknown"])
 def test_what_is_no_code_has_no_sections(text: str, language: str) -> None:
     document = analyzed(text, language)
     assert document.section(0, len(text)) in ((), ("f",), ("A",))
@@ -226,7 +225,7 @@ def test_no_log_is_kept_of_what_is_looked_for_behind_the_end(
     assert noted < 10 * elsewhere
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "src/chunkwise/chunkers").glob("*.py")), ids=str)
+@cases("path", sorted((ROOT / "src/chunkwise/chunkers").glob("*.py")))
 def test_the_tree_of_code_is_the_parser_s_own(path: Path) -> None:
     grammar, source = grammar_for("python"), path.read_bytes()
     assert grammar is not None
@@ -254,7 +253,7 @@ def test_what_is_no_code_is_cut_at_its_lines() -> None:
     assert [c.span for c in strategy.chunks(document)] == [c.span for c in strategy.chunks(unknown)]
 
 
-@pytest.mark.parametrize("shift", range(0, 8, 2))
+@cases("shift", range(0, 8, 2))
 def test_a_parser_stopped_amid_a_character_comes_to_an_end(shift: int) -> None:
     grammar = grammar_for("python")
     assert grammar is not None
@@ -263,7 +262,7 @@ def test_a_parser_stopped_amid_a_character_comes_to_an_end(shift: int) -> None:
         assert syntax_tree(source, grammar) is None or unit.startswith("\\")
 
 
-@pytest.mark.parametrize("size", range(120, 136))
+@cases("size", range(120, 136))
 def test_checked_pieces_may_end_amid_a_character(size: int) -> None:
     grammar = grammar_for("python")
     assert grammar is not None

@@ -38,6 +38,7 @@ from chunkwise.text.terms import (
     stop_words,
     text_terms,
 )
+from tables import cases
 from text.nasty_text import NASTY
 
 ENGLISH = "The keepers of the lamps were counting what the harbour had lost, and they kept at it."
@@ -80,8 +81,8 @@ def test_stop_words_are_left_out_and_words_stemmed() -> None:
     assert same("keepers counted lamps", "keeper counting lamp", "en")
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
+@cases(
+    "text, words",
     [
         ("don't l’homme O'Brien", ["don", "t", "l", "homme", "O", "Brien"]),
         ("well-known e\u0301t\u00e9 co\u00adoperate", ["well", "known", "e\u0301t\u00e9", "co\u00adoperate"]),
@@ -102,8 +103,8 @@ def test_words_of_many_kinds(text: str, words: list[str]) -> None:
     assert seen(text) == words
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
+@cases(
+    "one, other",
     [
         ("STRASSE", "straße"),
         ("cafe\u0301", "CAFÉ"),
@@ -201,7 +202,7 @@ def test_small_words_of_the_question_are_asked_nowhere() -> None:
     assert len(query_terms("die hard", ["en"])) == 2
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "", " ", "?!", "the", "\x00\x01\x1b[2J", "\ud83d", "'; DROP TABLE chunks; --", "% _ \\ \" ` $$ $1 NULL",

@@ -1,12 +1,12 @@
 """Drift of documents and questions, as figures of their own."""
 
 import numpy as np
-import pytest
 
 from chunkwise.core import Document, Hit, Query
 from chunkwise.metrics.metric import CutCounts
 from chunkwise.tracking.drift import corpus_drift, corpus_state, question_drift
 from chunkwise.tracking.explain_difference import changes_between
+from tables import cases
 from tracking.made_runs import kept_run
 
 TEAMS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda omega".split()
@@ -96,6 +96,6 @@ def test_the_corpus_then_and_now() -> None:
     assert corpus_drift({"documents": "many", "languages": [1]}, after) == ()
 
 
-@pytest.mark.parametrize("cuts", [None, CutCounts(0, 0, {}, ())])
+@cases("cuts", [None, CutCounts(0, 0, {}, ())])
 def test_a_corpus_without_chunks_has_no_share_of_issues(cuts: CutCounts | None) -> None:
     assert "boundary_issues" not in corpus_state([Document("a", "A text.")], cuts)

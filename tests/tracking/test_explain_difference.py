@@ -17,6 +17,7 @@ from chunkwise.tracking.explain_difference import (
 )
 from chunkwise.tracking.run import KeptFigure, KeptRun
 from how_many import examples
+from tables import cases
 from tracking.made_runs import kept_run
 
 IDS = [f"q{number}" for number in range(8)]
@@ -151,7 +152,7 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, float]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@cases("name", CHANGES)
 def test_what_alone_changed_is_named_and_what_cannot_be_told_apart_is_said(name: str) -> None:
     changed, expected = CHANGES[name]
     after = replace(kept_run({"q1": 1.0, "q2": 1.0}), **changed)

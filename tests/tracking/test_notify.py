@@ -24,6 +24,7 @@ from chunkwise.tracking.notify import (
 )
 from chunkwise.tracking.run import KeptHit, KeptRun
 from chunkwise.tracking.watch import watch_run
+from tables import cases
 from tracking.made_runs import kept_run
 from tracking.receivers import mail_receiver, web_receiver
 
@@ -78,7 +79,7 @@ def test_ways_are_read_with_commas_in_them() -> None:
     assert "hooks" not in repr(found)
 
 
-@pytest.mark.parametrize(
+@cases(
     "words",
     ["pager:x", "exit:1", "file:", "webhook:ftp://h/x", "slack:hooks", "webhook:https://h:0/ x", "email:nobody",
      "email:a@b\r\nBcc: c@d", "webhook:http://[", "webhook:https://user:geheim@h o/"],

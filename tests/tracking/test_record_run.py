@@ -17,6 +17,7 @@ from chunkwise.tracking.record_run import run_of, run_of_results
 from chunkwise.tracking.run import document_fingerprints, question_fingerprint
 from made_results import results
 from report.made_tuning import made_tuning
+from tables import cases
 from tracking.made_runs import kept_run
 
 TEXT = "The lamp is lit at dusk. The keeper trims it at dawn."
@@ -32,7 +33,7 @@ def test_a_passage_that_only_moved_is_the_same_question(above: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     "other",
     [
         replace(QUERY, text="When?"), replace(QUERY, answer="dusk"), replace(QUERY, facts=()),

@@ -9,6 +9,7 @@ from chunkwise.stats.intervals import interval
 from chunkwise.tuning.validation import FOLDS, REPEATS, folds, held_out
 from how_many import examples
 from made_outcomes import noisy, outcome, questions, sweep, tuned
+from tables import cases
 
 
 @given(st.integers(0, 200), st.integers(0, 5), st.integers(0, 3))
@@ -55,7 +56,7 @@ def test_no_question_has_a_part_in_what_it_judges() -> None:
     assert [set(range(20)) - own for own in seen] == [set(fold.tolist()) for fold in all_folds]
 
 
-@pytest.mark.parametrize("count", [0, 1])
+@cases("count", [0, 1])
 def test_with_fewer_than_two_questions_nothing_is_left_out(count: int) -> None:
     assert held_out(np.zeros((count, 2)), lambda rows: [0], 0) is None
 

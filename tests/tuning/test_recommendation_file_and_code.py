@@ -21,6 +21,7 @@ from chunkwise.tuning.recommendation_file_and_code import (
     write_recommendation,
 )
 from chunkwise.tuning.sweep import Configuration, Sweep
+from tables import cases
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
 
@@ -248,8 +249,8 @@ def test_the_code_reads_the_documents_that_were_measured() -> None:
         assert made == reading
 
 
-@pytest.mark.parametrize(
-    ("retriever", "names"),
+@cases(
+    "retriever, names",
     [("graph", True), ("multiscale(graph=0.5)", True), ("multiscale", False), ("bm25", False)],
 )
 def test_who_follows_names_gets_an_index_that_has_them(retriever: str, names: bool) -> None:

@@ -11,6 +11,7 @@ import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.tuning.sweep_result import Outcome
 from hash_embedder import HashEmbedder
+from tables import cases
 
 
 @pytest.fixture(autouse=True)
@@ -213,7 +214,7 @@ def test_a_choice_that_walks_along_names_is_shown_question_by_question(tmp_path:
     assert all(query.text in page for query in queries)
 
 
-@pytest.mark.parametrize("retriever", ["graph", "multiscale(graph=0.5)"])
+@cases("retriever", ["graph", "multiscale(graph=0.5)"])
 def test_documents_are_evaluated_by_their_names(retriever: str) -> None:
     documents, queries = _two_hops()
     found = chunkwise.evaluate(

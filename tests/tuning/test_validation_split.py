@@ -11,6 +11,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Query
 from chunkwise.tuning.validation import split
 from made_outcomes import questions
+from tables import cases
 
 
 def _group(query: Query, by: str) -> object:
@@ -78,7 +79,7 @@ def test_questions_without_references_and_with_odd_ids_are_split_too() -> None:
     assert Counter(split(queries, 0.5, 0)) == {"validation": 3, "test": 3}
 
 
-@pytest.mark.parametrize("share", [-0.1, 1.0, 2.0, float("nan")])
+@cases("share", [-0.1, 1.0, 2.0, float("nan")])
 def test_a_share_that_is_none_is_refused(share: float) -> None:
     with pytest.raises(InvalidParameter, match="share of test questions"):
         split(questions(8), share, 0)

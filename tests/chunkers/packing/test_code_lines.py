@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 import chunkwise
 from chunkwise.core import Document
+from tables import cases
 
 PYTHON = "\n".join(
     f"# Step {number}.\n@traced\ndef step_{number}(harbour, boats):\n    total = 0\n    for boat in boats:\n"
@@ -35,13 +34,13 @@ def openings(code: str, cutter: str, indent: str = "") -> list[str]:
     return [text[text.rfind("\n", 0, start) + 1 :].partition("\n")[0] for start in starts]
 
 
-@pytest.mark.parametrize("cutter", CUTTERS)
+@cases("cutter", CUTTERS)
 def test_code_is_cut_between_functions_and_before_what_is_said_above_them(cutter: str) -> None:
     assert all(line.startswith("# Step") for line in openings(PYTHON, cutter))
     assert all(line.startswith("function step") for line in openings(SCRIPT, cutter))
 
 
-@pytest.mark.parametrize("cutter", CUTTERS)
+@cases("cutter", CUTTERS)
 def test_a_class_is_cut_between_its_methods(cutter: str) -> None:
     assert all(line.startswith("    def step_") for line in openings(CLASS, cutter))
 

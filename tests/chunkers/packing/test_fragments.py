@@ -10,6 +10,7 @@ from chunkwise.metrics.cuts.boundary_issues import find_issues
 from chunkwise.testkit import check_chunks
 from chunkwise.text.analyzed import Analyzed
 from how_many import examples
+from tables import cases
 from untimed import is_linear
 
 PROSE = "The keeper climbed the stairs and lit the lamp, as he did every evening of the year. "
@@ -31,17 +32,15 @@ def issues(text: str, chunks: list[Chunk], format: str = "text") -> set[str]:
     }
 
 
-@pytest.mark.parametrize("limit", range(16, 60, 3))
-@pytest.mark.parametrize("cutter", CUTTERS)
+@cases("limit", range(16, 60, 3))
+@cases("cutter", CUTTERS)
 def test_a_number_is_never_torn_from_its_item(cutter: str, limit: int) -> None:
     chunks = chunks_of(STEPS * 3, f"{cutter}(max_tokens={limit}, overlap=0)")
     assert len(chunks) > 2
     assert not [chunk.text for chunk in chunks if chunk.text.endswith(("1.", "2.", "3.", "4."))]
 
 
-@pytest.mark.parametrize(
-    "mark", ["1. 2. 3.", "1) 2) 3)", "(a) (b) (c)", "(i) (ii) (iii)", "I. II. III."]
-)
+@cases("mark", ["1. 2. 3.", "1) 2) 3)", "(a) (b) (c)", "(i) (ii) (iii)", "I. II. III."])
 def test_numbers_of_every_kind_open_their_items(mark: str) -> None:
     one, two, three = mark.split()
     text = f"{PROSE}{one} Open it wide. {two} Close it again. {three} Go home at last."
@@ -56,16 +55,16 @@ CODE = "```python\n" + "\n".join(f"value_{number} = {number}" for number in rang
 TABLE = "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |"
 
 
-@pytest.mark.parametrize("led", [LIST, CODE, TABLE], ids=["list", "code", "table"])
-@pytest.mark.parametrize("before", range(1, 9))
-@pytest.mark.parametrize("cutter", CUTTERS)
+@cases("led", [LIST, CODE, TABLE])
+@cases("before", range(1, 9))
+@cases("cutter", CUTTERS)
 def test_a_lead_in_stays_with_what_it_leads_in(cutter: str, before: int, led: str) -> None:
     text = f"{PROSE * before}\n\nThe following steps:\n\n{led}\n\n{PROSE}"
     chunks = chunks_of(text, f"{cutter}(max_tokens=90, overlap=0)", "markdown")
     assert "orphan_lead_in" not in issues(text, chunks, "markdown")
 
 
-@pytest.mark.parametrize("cutter", ["structure", "paragraphs"])
+@cases("cutter", ["structure", "paragraphs"])
 def test_the_last_sentence_of_a_long_paragraph_goes_with_its_list(cutter: str) -> None:
     text = f"{PROSE * 4}The steps are these:\n\n{LIST}"
     chunks = chunks_of(text, f"{cutter}(max_tokens=90)", "markdown")
@@ -75,7 +74,7 @@ def test_the_last_sentence_of_a_long_paragraph_goes_with_its_list(cutter: str) -
     ]
 
 
-@pytest.mark.parametrize("cutter", ["structure", "paragraphs"])
+@cases("cutter", ["structure", "paragraphs"])
 def test_a_list_that_fits_alone_is_not_cut_for_its_lead_in(cutter: str) -> None:
     lead = f"{PROSE.strip(' .')}, and these were his steps, one after the other:"
     text = f"{lead}\n\n{LIST}"
@@ -85,8 +84,8 @@ def test_a_list_that_fits_alone_is_not_cut_for_its_lead_in(cutter: str) -> None:
     assert issues(text, chunks, "markdown") == {"orphan_lead_in"}  # and it is told
 
 
-@pytest.mark.parametrize("limit", range(14, 60, 5))
-@pytest.mark.parametrize("cutter", CUTTERS)
+@cases("limit", range(14, 60, 5))
+@cases("cutter", CUTTERS)
 def test_no_chunk_is_a_fence_alone(cutter: str, limit: int) -> None:
     text = f"{PROSE}\n\n{CODE}\n\n{PROSE}\n\n{CODE}"
     chunks = chunks_of(text, f"{cutter}(max_tokens={limit}, overlap=0)", "markdown")
@@ -105,9 +104,9 @@ OTHER_FENCES = [
 ]
 
 
-@pytest.mark.parametrize("limit", range(22, 70, 6))
-@pytest.mark.parametrize(("format", "opening", "closing"), OTHER_FENCES)
-@pytest.mark.parametrize("cutter", ["structure", "paragraphs", "sections"])
+@cases("limit", range(22, 70, 6))
+@cases("format, opening, closing", OTHER_FENCES)
+@cases("cutter", ["structure", "paragraphs", "sections"])
 def test_no_other_markup_leaves_a_fence_alone(
     cutter: str, format: str, opening: str, closing: str, limit: int
 ) -> None:
@@ -118,7 +117,7 @@ def test_no_other_markup_leaves_a_fence_alone(
     assert not [chunk.text for chunk in chunks if chunk.text.strip() in fences]
 
 
-@pytest.mark.parametrize("limit", range(24, 70, 4))
+@cases("limit", range(24, 70, 4))
 def test_no_chunk_of_code_in_a_text_is_brackets_alone(limit: int) -> None:
     text = f"{PROSE}\n\n```js\n{LITERAL}\n```\n\n{PROSE}"
     chunks = chunks_of(text, f"structure(max_tokens={limit})", "markdown")
@@ -146,8 +145,8 @@ DOCSTRING = '''def light(lamp):
 '''
 
 
-@pytest.mark.parametrize("limit", range(12, 60, 4))
-@pytest.mark.parametrize("language", ["python", "unknown"])
+@cases("limit", range(12, 60, 4))
+@cases("language", ["python", "unknown"])
 def test_no_chunk_of_code_is_quotes_or_brackets_alone(language: str, limit: int) -> None:
     text = (DOCSTRING + "\n\nVALUES = [\n    1,\n    2,\n]\n\n\n") * 3
     chunks = chunks_of(text, f"code(max_tokens={limit})", "code", language)
@@ -174,11 +173,11 @@ def test_the_contract_holds_whatever_stays_together(
     check_chunks(document, list(made.chunks(document)), limit=made.limit)
 
 
-@pytest.mark.parametrize(
+@cases(
     "unit",
     ["1. Open it. 2. Close it. ", "Take these:\n\n- one\n\n", "```\n}\n```\n", "///\n\n", "a) b) ", "}\n", '"""\n'],
 )  # fmt: skip
-@pytest.mark.parametrize("cutter", ["recursive", "structure", "sentences", "code"])
+@cases("cutter", ["recursive", "structure", "sentences", "code"])
 def test_what_stays_together_is_found_in_linear_time(cutter: str, unit: str) -> None:
     made = get_strategy(f"{cutter}(max_tokens=50)")
     format = "code" if cutter == "code" else "markdown"
@@ -193,8 +192,8 @@ CLASS = "class {0}:\n    lamp = '{0}'\n\n    def light(self):\n        self.lit 
 BANNER = "#### Part {0} ####\n\n"
 
 
-@pytest.mark.parametrize("language", ["python", "unknown"])
-@pytest.mark.parametrize("limit", range(40, 130, 7))
+@cases("language", ["python", "unknown"])
+@cases("limit", range(40, 130, 7))
 def test_a_banner_goes_with_what_it_heads(language: str, limit: int) -> None:
     text = "\n\n".join(BANNER.format(name) + CLASS.format(name) for name in "ABCDEF")
     chunks = chunks_of(text, f"code(max_tokens={limit})", "code", language)

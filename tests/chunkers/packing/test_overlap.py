@@ -13,6 +13,7 @@ from chunkwise.chunkers.packing.overlap import LargerOverlaps, MissingOverlaps, 
 from chunkwise.core import Chunk, Document
 from chunkwise.text.analyzed import Analyzed
 from how_many import examples
+from tables import cases
 
 LONG = (
     "The keeper of the light climbed the stairs every evening, carrying oil and matches and a loaf of bread, "
@@ -43,8 +44,8 @@ def missing(text: str, strategy: str, format: str = "text") -> MissingOverlaps:
     return found
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("gap", ["", "\n\n"])
+@cases("strategy", STRATEGIES)
+@cases("gap", ["", "\n\n"])
 def test_a_last_sentence_longer_than_the_overlap_is_repeated_in_part(
     strategy: str, gap: str
 ) -> None:
@@ -139,9 +140,7 @@ def test_every_boundary_has_an_overlap_or_a_reason(strategy: str, words: list[st
     assert "behind a word longer than it" not in found.reasons
 
 
-@pytest.mark.parametrize(
-    ("overlap", "limit"), [("9" * 400 + "%", 100), ("10%", 10**400)], ids=range(2)
-)
+@cases("overlap, limit", [("9" * 400 + "%", 100), ("10%", 10**400)])
 def test_a_share_without_measure_is_refused(overlap: str, limit: int) -> None:
     with pytest.raises(InvalidParameter, match="overlap is"):
         overlap_tokens(overlap, limit)
@@ -151,8 +150,8 @@ def _thirds(text: str) -> int:
     return max(1, len(text) // 3)
 
 
-@pytest.mark.parametrize(
-    ("text", "strategy", "tokenizer", "why"),
+@cases(
+    "text, strategy, tokenizer, why",
     [("👩‍👩‍👧👨‍👩‍👧‍👦 " * 99, "characters(max_chars=50, overlap=3)", None, "never cut"),
      ("👩‍👩‍👧👨‍👩‍👧‍👦 " * 99, "tokens(max_tokens=50, overlap=7)", None, "never cut"),
      (LONG * 20, "tokens(max_tokens=50, overlap=7)", _thirds, "an estimate"),

@@ -15,6 +15,7 @@ from chunkwise.chunkers.structure import StructureChunker
 from chunkwise.core import Document
 from chunkwise.text.analyzed import Analyzed
 from how_many import examples
+from tables import cases
 from untimed import lines_run
 
 PIECES = [
@@ -57,10 +58,8 @@ def test_what_fits_is_not_filled_piece_by_piece(
     assert all(chunk.token_count > 0 for chunk in chunks)
 
 
-@pytest.mark.parametrize(
-    "strategy", ["sentences", "paragraphs", "recursive", "sections", "structure"]
-)
-@pytest.mark.parametrize("gap", [" ", "\n\n", "  \n\n\n ", "\n" * 40])
+@cases("strategy", ["sentences", "paragraphs", "recursive", "sections", "structure"])
+@cases("gap", [" ", "\n\n", "  \n\n\n ", "\n" * 40])
 def test_what_fits_to_the_character_is_taken_in(strategy: str, gap: str) -> None:
     """White space behind a chunk is trimmed: it takes no room."""
     first = "Abcd efgh. Ijkl mnop."

@@ -4,10 +4,11 @@ import pytest
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.chunkers import describe_all, get_strategy
+from tables import cases
 
 
-@pytest.mark.parametrize(
-    ("spec", "message"),
+@cases(
+    "spec, message",
     [
         (
             "recursive(max_tokens=10, overlap_words=50)",
@@ -34,7 +35,7 @@ def test_senseless_parameters_are_refused(spec: str, message: str) -> None:
         get_strategy(spec)
 
 
-@pytest.mark.parametrize(
+@cases(
     "spec",
     [
         "recursive(max_tokens=10, overlap_words=9)",

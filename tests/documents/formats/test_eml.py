@@ -9,6 +9,7 @@ import pytest
 from chunkwise.documents.formats.eml import EmlLoader
 from chunkwise.documents.loader import LoadOptions
 from chunkwise.documents.source import Source
+from tables import cases
 from untimed import is_linear, lines_run
 
 
@@ -107,8 +108,8 @@ def test_parts_without_a_boundary_are_one_text(reader, write) -> None:
     assert reader.one(write("a.eml", data)).text.endswith("All that was written.")
 
 
-@pytest.mark.parametrize("part", ["=?utf-8?q?a?= ", ';a="', "a@b, ", "\n x: ", "("])
-@pytest.mark.parametrize("name", ["From", "Content-Type: multipart/mixed", "Content-Disposition"])
+@cases("part", ["=?utf-8?q?a?= ", ';a="', "a@b, ", "\n x: ", "("])
+@cases("name", ["From", "Content-Type: multipart/mixed", "Content-Disposition"])
 def test_long_headers_take_no_time_without_bound(name, part) -> None:
     def work(size: int) -> object:
         source = Source("a", "a.eml", data=f"Subject: a\n{name}: {part * size}\n\ntext".encode())

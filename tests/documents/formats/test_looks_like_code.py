@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.documents.formats.code import looks_like_code
+from tables import cases
 from untimed import lines_run
 
 _SNIPPETS = {
@@ -87,12 +88,12 @@ NOT_CODE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", CODE.values(), ids=CODE)
+@cases("text", CODE.values())
 def test_code(text: str) -> None:
     assert looks_like_code(text)
 
 
-@pytest.mark.parametrize("text", [text for text in _SNIPPETS.values() if text.count("\n") < 7])
+@cases("text", [text for text in _SNIPPETS.values() if text.count("\n") < 7])
 def test_a_few_lines_are_too_few_to_tell(text: str) -> None:
     assert not looks_like_code(text)
 
@@ -103,13 +104,13 @@ def test_markdown_with_short_lines_is_no_code() -> None:
     assert not looks_like_code(f"# Client\n\n## Methods\n\n{methods * 4}")
 
 
-@pytest.mark.parametrize("text", NOT_CODE.values(), ids=NOT_CODE)
+@cases("text", NOT_CODE.values())
 def test_not_code(text: str) -> None:
     assert not looks_like_code(text)
     assert not looks_like_code(text * 20)
 
 
-@pytest.mark.parametrize("text", CODE.values(), ids=CODE)
+@cases("text", CODE.values())
 def test_a_text_about_a_program_is_no_program(text: str) -> None:
     assert not looks_like_code(f"What follows was written by somebody else.\n\n{text}")
 
@@ -124,7 +125,7 @@ def test_an_open_remark_hides_what_follows() -> None:
     assert not looks_like_code("/* and so on\n" + CODE["java"])
 
 
-@pytest.mark.parametrize(
+@cases(
     "line",
     ["a", "a ", "a.", "a::", "(", "<", "= ", "/*", '"""', "'", "a: b, ", "if ", "_a->", "a<b, ", "{ ", "字", "a_b() "],
 )  # fmt: skip

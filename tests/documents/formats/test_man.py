@@ -9,6 +9,7 @@ from chunkwise.documents.formats.man import ManLoader
 from chunkwise.documents.formats.roff import Roff
 from chunkwise.documents.loader import LoadOptions
 from chunkwise.documents.source import Source
+from tables import cases
 from untimed import is_linear
 
 MAN = r""".\" a comment
@@ -108,7 +109,7 @@ def test_a_file_that_only_ends_like_one_is_text(reader, write) -> None:
     assert reader.one(write("v1.2", ".SHORT\n")).format == "text"
 
 
-@pytest.mark.parametrize(
+@cases(
     "part",
     [
         "\\", "\\\n", "a\\c\n", "\\m[", ".if n ", "\\}", "\\} ",

@@ -6,6 +6,7 @@ import pytest
 
 from chunkwise.documents.formats.tex import without_comments
 from chunkwise.text.analyzed import Analyzed
+from tables import cases
 from untimed import is_linear
 
 FILES = {
@@ -81,7 +82,7 @@ def test_a_preamble_alone_is_empty(reader, write) -> None:
     assert reader.reasons == ["empty: no text in it"]
 
 
-@pytest.mark.parametrize(
+@cases(
     "part",
     ["%", "\\verb|", "\\begin{verbatim}", "\\begin{comment}", "\\", "\\url{", "% x\n", "\\verb|a|"],
 )

@@ -24,6 +24,7 @@ from documents.office_files import (
     xlsx_bytes,
     zipped,
 )
+from tables import cases
 from untimed import is_linear
 
 TABLE = "<a:tbl>" + "".join(
@@ -223,7 +224,7 @@ def test_damage_is_one_line(reader, write, name, parts) -> None:
     assert reader.reasons[0].startswith("damaged ")
 
 
-@pytest.mark.parametrize("where", ["text", "attribute"])
+@cases("where", ["text", "attribute"])
 def test_entities_are_not_expanded(where) -> None:
     inside = "&d;" if where == "text" else ""
     attribute = 'x="&d;"' if where == "attribute" else ""
@@ -266,9 +267,7 @@ def _paragraphs(count: int) -> bytes:
     return odt_bytes("<text:p>words</text:p>" * count + f"<text:list>{item * count}</text:list>")
 
 
-@pytest.mark.parametrize(
-    ("loader", "made"), [(PptxLoader(), _slides), (XlsxLoader(), _rows), (OdtLoader(), _paragraphs)]
-)
+@cases("loader, made", [(PptxLoader(), _slides), (XlsxLoader(), _rows), (OdtLoader(), _paragraphs)])
 def test_time_is_linear(loader, made) -> None:
     files = {size: made(size) for size in (25, 100, 400)}
 
@@ -287,7 +286,7 @@ def test_a_row_far_to_the_right_takes_no_room(reader, write) -> None:
     assert len(document.text) < 5_000
 
 
-@pytest.mark.parametrize("loader", [PptxLoader(), XlsxLoader(), OdtLoader()])
+@cases("loader", [PptxLoader(), XlsxLoader(), OdtLoader()])
 def test_what_is_no_zip_is_refused(loader) -> None:
     for data in (b"PK\x03\x04junk", b"\0" * 100, b"words"):
         with pytest.raises(UnreadableDocument):

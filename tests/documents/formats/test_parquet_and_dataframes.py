@@ -15,6 +15,7 @@ import chunkwise
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.core import Document, Query
 from chunkwise.documents import LoadOptions
+from tables import cases
 
 ROWS = {
     "doc_id": ["a", "b", "c"],
@@ -76,10 +77,9 @@ def test_rows_are_the_documents_that_the_same_parquet_file_holds(tmp_path: Path)
     assert given[0].metadata == {"year": 2023, "day": "2024-01-02", "tags": ["x", "y"]}
 
 
-@pytest.mark.parametrize(
+@cases(
     "table",
     [TABLE, TABLE.to_batches()[0], TABLE.to_reader(), OnlyToArrow(), OnlyBatches(), OnlyFormats()],
-    ids=lambda table: type(table).__name__,
 )
 def test_the_same_rows_come_out_of_every_kind_of_table(table: Any) -> None:
     assert [(each.id, each.text, each.title) for each in _read(table)] == [
@@ -119,8 +119,8 @@ def test_a_bad_row_is_told_and_the_rest_goes_on() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("table", "told"),
+@cases(
+    "table, told",
     [
         (pa.table({"text": pa.array([], pa.string())}), "no records"),
         (pa.table({"number": [1, 2]}), "no text field among 'number'"),

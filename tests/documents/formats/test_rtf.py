@@ -8,6 +8,7 @@ from chunkwise.core import Document
 from chunkwise.documents.formats.rtf import RtfLoader
 from chunkwise.documents.loader import LoadOptions
 from chunkwise.documents.source import Source
+from tables import cases
 from untimed import is_linear
 
 HEAD = (
@@ -67,7 +68,7 @@ def test_what_is_no_rich_text_is_one_line(reader, write, data) -> None:
     assert reader.reasons == ["no rich text: it does not begin with {\\rtf"]
 
 
-@pytest.mark.parametrize(
+@cases(
     "part",
     [
         "{",

@@ -14,6 +14,7 @@ from chunkwise.text.blocks.lines import Lines
 from chunkwise.text.blocks.markdown import markdown_blocks
 from chunkwise.text.blocks.sections import SectionTree
 from chunkwise.text.characters import CharacterArrays
+from tables import cases
 
 
 def loaded(name: str, data: bytes, **options: object) -> tuple[list, list[str]]:
@@ -42,12 +43,12 @@ def test_any_bytes_are_a_text_or_one_reason(data: bytes) -> None:
     assert len(documents) + len(reasons) == 1
 
 
-@pytest.mark.parametrize("text", ["a\r\nb\rc\n", "\ufeffmarked", "\ttab  \u2028\x0b\x85 nbsp\xa0"])
+@cases("text", ["a\r\nb\rc\n", "\ufeffmarked", "\ttab  \u2028\x0b\x85 nbsp\xa0"])
 def test_line_ends_marks_and_odd_spaces_stay(text: str) -> None:
     assert loaded("a.txt", text.encode())[0][0].text == text
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@cases("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
 def test_a_byte_order_mark_tells_the_encoding_and_stays_in_the_text(encoding: str) -> None:
     text = "\ufeffDéjà 中文 😀"
     assert loaded("a.txt", text.encode(encoding))[0][0].text == text
@@ -73,8 +74,8 @@ def test_truncated_utf16_is_one_reason() -> None:
     assert reason.startswith("not valid UTF-16-LE at byte 4")
 
 
-@pytest.mark.parametrize(
-    ("data", "reason"),
+@cases(
+    "data, reason",
     [
         (b"", "empty"),
         (b"\x89PNG\r\n\x1a\n\0\0", "a picture; read the text in it with --ocr 'tesseract {} -'"),
@@ -94,8 +95,8 @@ def test_a_note_about_an_image_format_is_no_image() -> None:
     assert loaded("a.txt", b"GIF89a is a format")[0][0].text == "GIF89a is a format"
 
 
-@pytest.mark.parametrize(
-    ("name", "data"),
+@cases(
+    "name, data",
     [
         ("a.txt", b" \n\n"),
         ("a.md", "\ufeff\n\u3000".encode()),
@@ -112,8 +113,8 @@ def test_larger_than_allowed_is_skipped() -> None:
     assert loaded("a.txt", b"123456", max_bytes=5)[1] == ["larger than 5 bytes"]
 
 
-@pytest.mark.parametrize(
-    ("name", "language"),
+@cases(
+    "name, language",
     [("a.py", "python"), ("A.RS", "rust"), ("x.test.tsx", "tsx"), ("c.h", "c"), ("s.toml", "")],
 )
 def test_language_by_suffix(name: str, language: str) -> None:
@@ -137,7 +138,7 @@ def test_a_loader_can_be_forced() -> None:
     assert loaded("a.html", b"<p>x</p>", loader="text")[0][0].text == "<p>x</p>"
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "# Title\n\nText\n\n## Part\n\nmore",
@@ -150,7 +151,7 @@ def test_evident_markdown(text: str) -> None:
     assert looks_like_markdown(text)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "",
@@ -166,8 +167,8 @@ def test_not_evidently_markdown(text: str) -> None:
     assert not looks_like_markdown(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "title"),
+@cases(
+    "text, title",
     [
         ("---\ntitle: Plain value # not this\ntags: [a]\n---\n# Other\n", "Plain value"),
         ('---\r\nlayout: post\r\ntitle: "A: \\"b\\""\r\n---\r\n', 'A: "b"'),
@@ -199,7 +200,7 @@ def test_titles(text: str, title: str) -> None:
     assert markdown_title(text) == title
 
 
-@pytest.mark.parametrize("heading", ["# The *first* `x_y` ##", "Two\n lines\n===", "# [a](b) &lt;"])
+@cases("heading", ["# The *first* `x_y` ##", "Two\n lines\n===", "# [a](b) &lt;"])
 def test_a_title_is_what_the_section_is_called(heading: str) -> None:
     text = f"{heading}\n\ntext\n"
     sections = SectionTree(text, markdown_blocks(Lines(CharacterArrays(text))))
@@ -218,7 +219,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
+@cases("kind", HOSTILE)
 def test_hostile_titles_take_linear_time(kind: str) -> None:
     """With the square of it, hours."""
     assert isinstance(markdown_title(HOSTILE[kind]), str)

@@ -8,6 +8,7 @@ from chunkwise.core import Document
 from chunkwise.documents.formats.xml import XmlLoader
 from chunkwise.documents.loader import LoadOptions
 from chunkwise.documents.source import Source
+from tables import cases
 from untimed import is_linear
 
 
@@ -116,7 +117,7 @@ def test_entities_are_neither_fetched_nor_expanded(reader, write, tmp_path) -> N
     assert len(reader(write("a.xml", text))) + len(reader.skipped) == 1
 
 
-@pytest.mark.parametrize(
+@cases(
     "part",
     ["<p>a</p>", "<s><title>t</title>x</s>", "<r><a>1</a><b>2</b></r>", "text<x/>", "<list><item>a</item></list>"]
 )  # fmt: skip

@@ -1,5 +1,3 @@
-import pytest
-
 from chunkwise.core import Passage, Query, Reference
 from chunkwise.metrics.answers.citations import (
     citation_attribution,
@@ -9,6 +7,7 @@ from chunkwise.metrics.answers.citations import (
 )
 from chunkwise.metrics.answers.question_evidence import CitedTexts
 from chunkwise.metrics.evidence import Answer, AnswerCitation
+from tables import cases
 
 MANAGER = "Requests are approved by the manager within 5 days."
 OFFICE = "The office opens at nine and closes at noon."
@@ -46,7 +45,7 @@ def test_the_cited_place_must_contain_the_claim() -> None:
     assert support(to(0, len(MANAGER), "approved by THE manager")) == 1.0
 
 
-@pytest.mark.parametrize("mark", ["[1]", "(1)", "【1】", "[^1]", "[leave.md, p. 3]"])
+@cases("mark", ["[1]", "(1)", "【1】", "[^1]", "[leave.md, p. 3]"])
 def test_citation_marks_are_no_part_of_an_answer(mark: str) -> None:
     for text in (f"{FIRST[:-1]} {mark}.", f"{FIRST} {mark}"):
         for claim in ("", text):

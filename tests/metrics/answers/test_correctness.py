@@ -12,6 +12,7 @@ from chunkwise.metrics.answers.correctness import answer_correctness, f1
 from chunkwise.metrics.evidence import Answer
 from how_many import examples
 from metrics.answers.facts_in_words import FACTS, sentence, text_of
+from tables import cases
 
 some = st.lists(st.sampled_from(FACTS), unique=True, min_size=1, max_size=6)
 
@@ -50,9 +51,7 @@ def test_an_empty_answer_is_wrong() -> None:
     assert score(" ", sentence(1)) == Score(0.0)
 
 
-@pytest.mark.parametrize(
-    ("precision", "recall", "expected"), [(1, 1, 1), (0, 0, 0), (1, 0, 0), (0.5, 1, 2 / 3)]
-)
+@cases("precision, recall, expected", [(1, 1, 1), (0, 0, 0), (1, 0, 0), (0.5, 1, 2 / 3)])
 def test_the_harmonic_mean(precision: float, recall: float, expected: float) -> None:
     assert f1(precision, recall) == pytest.approx(expected)
 
@@ -86,14 +85,14 @@ SHORT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("reference", "answer", "expected"), SHORT)
+@cases("reference, answer, expected", SHORT)
 def test_a_short_reference_is_right_where_the_answer_holds_it(
     reference: str, answer: str, expected: float
 ) -> None:
     assert score(answer, reference) == Score(expected)
 
 
-@pytest.mark.parametrize(("reference", "answer", "expected"), [
+@cases("reference, answer, expected", [
     *SHORT,
     ("Every 21 days", "The keeper comes every 21 days.", 1.0),
     ("Every 21 days by the supply boat", "The keeper comes every 21 days by the supply boat, in fog as in sun.", 1.0),
@@ -118,7 +117,7 @@ YES_OR_NO = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("reference", "answer", "expected"), YES_OR_NO)
+@cases("reference, answer, expected", YES_OR_NO)
 def test_yes_and_no_are_told_by_yes_and_no_alone(
     reference: str, answer: str, expected: float | None
 ) -> None:

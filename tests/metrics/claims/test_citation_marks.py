@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.metrics.claims.text_normalization import sentences, without_citation_marks
+from tables import cases
 from untimed import is_linear
 
 MARKS = [
@@ -17,7 +17,7 @@ MARKS = [
 CLAIM = "The relief keeper arrives every 21 days by boat"
 
 
-@pytest.mark.parametrize("mark", MARKS)
+@cases("mark", MARKS)
 def test_a_mark_is_no_part_of_a_claim(mark: str) -> None:
     for text in (f"{CLAIM} {mark}.", f"{CLAIM}. {mark}"):
         assert without_citation_marks(text) == f"{CLAIM}."
@@ -35,7 +35,7 @@ def test_marks_stand_amid_a_text_too() -> None:
     assert without_citation_marks(noted).strip() == "By boat."
 
 
-@pytest.mark.parametrize("text", [
+@cases("text", [
     "Take f[1] and m[1][2].", "(1) First item", "as follows: (1) row; (2) rest.", "It was so in [1990].", "`items[1]`",
     "items[1] = 3", "Values lie in [0, 1].", "Two (2) days are left.", "See Article 5 (2).", "He said so [sic].",
     "See [guide.md](guide.md).", "In [tool.ruff] one sets it.", "- [x] done", "a [b] c", "[1]", "(see below)",
@@ -51,6 +51,6 @@ def test_nothing_but_marks_goes(text: str) -> None:
     assert all(any(sign in (other, " ") for other in rest) for sign in found)
 
 
-@pytest.mark.parametrize("part", ["[1] a", "[1]", "(", "[a.md "])
+@cases("part", ["[1] a", "[1]", "(", "[a.md "])
 def test_the_work_grows_with_the_text(part: str) -> None:
     is_linear(lambda size: without_citation_marks(part * size + "["), 500)

@@ -1,10 +1,10 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.metrics.claims.amount_support import counted
 from chunkwise.metrics.claims.claim_support import denied, supports
 from chunkwise.metrics.claims.text_normalization import Readable, sentences
+from tables import cases
 from untimed import is_linear
 
 HOURS = (
@@ -17,8 +17,8 @@ def said(claim: str, text: str) -> bool:
     return all(supports(Readable(text), each) for each in sentences(claim))
 
 
-@pytest.mark.parametrize(
-    ("claim", "text"),
+@cases(
+    "claim, text",
     [
         ("Pets are allowed in the office on Fridays.", "Pets are not allowed in the office on Fridays."),
         ("Employees may not carry over unused days.", "Employees may carry over unused days every year."),
@@ -41,8 +41,8 @@ def test_the_opposite_is_not_said(claim: str, text: str) -> None:
     assert said(text, text)
 
 
-@pytest.mark.parametrize(
-    ("claim", "text"),
+@cases(
+    "claim, text",
     [
         ("The maximum baggage weight is 23kg per traveller.", "The maximum baggage weight is 32kg per traveller."),
         ("The refund is paid within 5 days after the return.", "The refund is paid within 5 weeks after the return."),
@@ -67,7 +67,7 @@ def test_another_number_or_unit_is_not_said(claim: str, text: str) -> None:
     assert said(claim, claim)
 
 
-@pytest.mark.parametrize(
+@cases(
     "claim",
     [
         "Overtime of up to 8 hours a week is paid.",
@@ -89,8 +89,8 @@ def test_what_another_one_did_is_not_said() -> None:
     assert said("Anna manages the Berlin office.", "The Berlin office is managed by Anna.")
 
 
-@pytest.mark.parametrize(
-    ("claim", "text"),
+@cases(
+    "claim, text",
     [
         ("The manager approves requests within 5 days.", "Requests are approved by the manager within five days."),
         ("Night work is paid at 125 %.", HOURS),
@@ -152,7 +152,7 @@ def test_every_sentence_says_itself_and_nothing_fails(one: str, other: str) -> N
     said(one, other)
 
 
-@pytest.mark.parametrize(("text", "claim", "expected"), [
+@cases("text, claim, expected", [
     ("The trial period lasts 6 months.", "Six months.", True),
     ("The trial period lasts 6 months.", "Seven months.", False),
     ("Members do not pay the fee.", "Paid fees.", False),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import date
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.metrics.claims.quantities import Day, Reading, are_same, is_day, quantities_of
 from chunkwise.metrics.claims.text_normalization import plain_form
+from tables import cases
 
 NAMES = (
     "January February March April May June July August September October November December".split()
@@ -48,7 +48,7 @@ def test_numbers_alone_may_be_two_days(day: date) -> None:
     assert are_same(one, other) == (day.day > 12 or day.day == day.month)
 
 
-@pytest.mark.parametrize(("text", "expected"), [
+@cases("text, expected", [
     ("12/31/14", True), ("March 5, 2021", True), ("since March 5, 2021", False), ("2021", False), ("", False),
     ("99/99/99", True),
 ])  # fmt: skip
@@ -56,7 +56,7 @@ def test_a_date_and_nothing_else(text: str, expected: bool) -> None:
     assert is_day(plain_form(text)) is expected
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "rooms 3, 5, 12",
@@ -70,9 +70,7 @@ def test_numbers_side_by_side_are_no_day(text: str) -> None:
     assert not any(isinstance(each, Day) for day in dates_of(plain_form(text)) for each in day)
 
 
-@pytest.mark.parametrize(
-    "text", ["3/5/21", "3-5-21", "3.5.21", "3/5/2021", "3. 5. 2021", "03.05.2021"]
-)
+@cases("text", ["3/5/21", "3-5-21", "3.5.21", "3/5/2021", "3. 5. 2021", "03.05.2021"])
 def test_days_in_numbers_are_still_read(text: str) -> None:
     assert dates_of(plain_form(f"signed {text} in Bern")) == [{Day(2021, 3, 5), Day(2021, 5, 3)}]
     assert is_day(plain_form(text))

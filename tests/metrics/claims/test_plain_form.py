@@ -1,18 +1,18 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.core import Fact
 from chunkwise.metrics.claims.hit_texts import is_named
 from chunkwise.metrics.claims.text_normalization import holds, numbers_of, plain_form
+from tables import cases
 
 
 def named(fact: str, text: str, *aliases: str) -> bool:
     return is_named(Fact(fact, aliases), plain_form(text))
 
 
-@pytest.mark.parametrize(
-    ("fact", "text"),
+@cases(
+    "fact, text",
     [
         ("Two Weeks", "You have two\n  weeks' notice."),
         ("1,000", "It costs 1000 euros"),
@@ -69,8 +69,8 @@ def test_a_fact_is_found_however_it_is_written(fact: str, text: str) -> None:
     assert named(fact, text)
 
 
-@pytest.mark.parametrize(
-    ("fact", "text"),
+@cases(
+    "fact, text",
     [
         ("5", "15 lamps"),
         ("5", "5.2 lamps"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from chunkwise.metrics.claims.amount_support import counted
 from chunkwise.metrics.claims.claim_support import supports
 from chunkwise.metrics.claims.quantities import Reading, are_same, quantities_of, units
 from chunkwise.metrics.claims.text_normalization import Readable, plain_form
+from tables import cases
 
 
 def read(text: str) -> list[frozenset[Reading]]:
@@ -43,7 +43,7 @@ SAME = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("forms", SAME, ids=lambda forms: forms[0])
+@cases("forms", SAME)
 def test_forms_of_one_quantity_are_the_same(forms: tuple[str, ...]) -> None:
     for form in forms[1:]:
         one, other = read(forms[0])[-1], read(f"It was said to be {form} then.")[-1]
@@ -63,7 +63,7 @@ OTHER = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("one", "other"), OTHER)
+@cases("one, other", OTHER)
 def test_other_quantities_are_not(one: str, other: str) -> None:
     assert not any(are_same(a, b) for a in read(one) for b in read(other))
     claim = Readable(f"The ferry of the northern harbour is bound to {one} in every winter.")
@@ -71,8 +71,8 @@ def test_other_quantities_are_not(one: str, other: str) -> None:
     assert not supports(text, claim)
 
 
-@pytest.mark.parametrize(
-    ("text", "language"),
+@cases(
+    "text, language",
     [
         ("a 5G network", "en"), ("3M makes tape", "en"), ("the 1960s", "en"), ("in the 60s", "en"), ("the '60s", "en"),
         ("3 an hour", "en"), ("drei an der Zahl", "de"), ("en 2019 l'entreprise", "fr"), ("nel 2019 l’azienda", "it"),
@@ -163,7 +163,7 @@ def test_every_unit_has_a_measure() -> None:
     assert {"minutes", "square metres", "dollars", "km h", "degrees celsius"} <= units().keys()
 
 
-@pytest.mark.parametrize(("reference", "text", "expected"), [
+@cases("reference, text, expected", [
     ("Yes", "Dogs may be brought along.", None), ("No.", "No dogs are allowed here.", None),
     ("Ja", "Ja, so ist es.", None),
     ("No, dogs must stay outside the great hall.", "All dogs must stay outside the great hall.", 1.0),
@@ -180,10 +180,9 @@ def test_yes_and_no_are_not_looked_for_in_documents(
     assert ("yes or no" in score.reason) == (expected is None)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     ["one hundred " * 3000, "5 million " * 900, "9" * 5000 + " dollars", "one million " * 60 + "and a half hours"],
-    ids=["hundreds", "millions", "digits", "a half"],
 )  # fmt: skip
 def test_numbers_that_nobody_counts_end_somewhere(text: str) -> None:
     counted(plain_form(text), "en")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from chunkwise.evaluation.lint import located
 from chunkwise.metrics.cuts.boundary_issues import KINDS, Issue, count_issues, find_issues
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of
+from tables import cases
 
 
 def cut(marked: str, format: str = "markdown") -> tuple[Analyzed, list[Span]]:
@@ -39,8 +39,8 @@ TABLE = "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n"
 CODE = "```\nx = 1\ny = 2\n```\n"
 
 
-@pytest.mark.parametrize(
-    ("marked", "expected"),
+@cases(
+    "marked, expected",
     [
         ("The lamp was lit. ¦The boat left.", []),
         ("The lamp was lit.¦ The boat left.", []),
@@ -108,7 +108,7 @@ def test_each_kind(marked: str, expected: list[tuple[str, int]]) -> None:
     assert sorted(found(marked)) == sorted(expected)
 
 
-@pytest.mark.parametrize(
+@cases(
     "marked",
     [
         "Die Kosten werden erstattet. ¦Sie müssen den Antrag vorher stellen.",
@@ -311,8 +311,8 @@ def test_equal_to_a_naive_count(text: str, data: st.DataObject) -> None:
     assert place(document, offset) == (len(before) + 1, offset - start + 1, None)
 
 
-@pytest.mark.parametrize(
-    ("document", "expected"),
+@cases(
+    "document, expected",
     [
         (Document("d.md", "a\nbc", source="in/d.md", format="markdown"), (2, 2, None)),
         (Document("in/d.py", "a\nbc", source="/home/in/d.py", format="code"), (2, 2, None)),

@@ -13,6 +13,7 @@ from chunkwise.metrics.judges.judge import Judge
 from chunkwise.metrics.judges.relevance_judges import LabelJudge, SimilarityJudge, SpanJudge
 from chunkwise.models.embed.embedder import Kind
 from hash_embedder import PlainHashEmbedder
+from tables import cases
 
 A, B = Document("a", "x" * 100), Document("b", "y" * 100)
 
@@ -82,7 +83,7 @@ def test_spans_agree_with_a_plain_count_of_characters() -> None:
             assert score.value == (float(relevant) if query.references else None)
 
 
-@pytest.mark.parametrize("threshold", [0, -1, 1.1, float("nan")])
+@cases("threshold", [0, -1, 1.1, float("nan")])
 def test_a_share_is_over_0_and_at_most_1(threshold: float) -> None:
     with pytest.raises(InvalidParameter, match="relevance_threshold is"):
         SpanJudge(threshold)
@@ -162,8 +163,8 @@ def test_similarity_is_the_cosine_of_question_and_text() -> None:
     assert found[3].reason == "no words to compare"
 
 
-@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("failing", ["query", "passage"])
+@cases("wrong", [np.nan, np.inf, -np.inf])
+@cases("failing", ["query", "passage"])
 def test_a_model_that_gives_no_vector_gives_no_verdict(wrong: float, failing: str) -> None:
     class Failing(PlainHashEmbedder):
         identity = f"failing {wrong} {failing}"

@@ -95,7 +95,7 @@ def references(draw: st.DrawFn) -> Reference:
 
 
 @st.composite
-def cases(draw: st.DrawFn, *, summarised: bool = True) -> Case:
+def queries_and_hits(draw: st.DrawFn, *, summarised: bool = True) -> Case:
     """Hits overlap, repeat or are missing; most are chunks, chunks overlap and nest, and some are summaries."""
     chunks = [
         Place(*p, p.end - p.start) for p in draw(st.lists(passages(), max_size=12, unique=True))

@@ -14,13 +14,14 @@ from chunkwise.metrics.spans.ranking import JudgedRanking
 from chunkwise.metrics.spans.retrieval_metrics import context_precision, hit
 from how_many import examples
 from metrics.spans.judgements import Judged, ours, theirs
+from tables import cases
 
 KEPT = json.loads(Path(__file__).with_name("ir_measures_values.json").read_text(encoding="utf-8"))
 rankings = st.builds(Judged, st.lists(st.booleans(), min_size=1, max_size=12), st.integers(0, 6))
 questions = st.lists(rankings, min_size=1, max_size=4)
 
 
-@pytest.mark.parametrize("label", KEPT["values"])
+@cases("label", KEPT["values"])
 def test_equal_to_kept_values_of_ir_measures(label: str) -> None:
     name, _, k = label.partition("@")
     got = ours([Judged(*each) for each in KEPT["questions"]], int(k))[name]

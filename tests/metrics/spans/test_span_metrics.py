@@ -23,7 +23,16 @@ from chunkwise.metrics.token_budget import TokenCut, in_tokens
 from how_many import examples
 from metrics.spans import naive_spans
 from metrics.spans.naive_spans import Place
-from metrics.spans.span_cases import DOCUMENTS, LENGTH, NUMBERS, Case, cases, chunking_of, found_of
+from metrics.spans.span_cases import (
+    DOCUMENTS,
+    LENGTH,
+    NUMBERS,
+    Case,
+    chunking_of,
+    found_of,
+    queries_and_hits,
+)
+from tables import cases
 
 TEXTS = [Document(name, "x" * LENGTH) for name in DOCUMENTS]
 CUT = TokenCut(TEXTS, "characters")
@@ -56,7 +65,7 @@ def one(queries: Reference | Sequence[Reference], *hits: Place, name: str) -> fl
 
 
 @settings(deadline=None)
-@given(cases(), st.integers(1, 7), st.integers(1, 60))
+@given(queries_and_hits(), st.integers(1, 7), st.integers(1, 60))
 def test_every_measure_equals_the_naive_one(case: Case, k: int, budget: int) -> None:
     names = {*(f"{name}@{k}" for name in ALL_AT), "chroma.precision_omega", f"recall@{budget}t"}
     got = scores(case, *names)
@@ -76,7 +85,7 @@ def test_every_measure_equals_the_naive_one(case: Case, k: int, budget: int) -> 
 
 
 @settings(max_examples=examples(20), deadline=None)
-@given(cases(), st.sampled_from([0.1, 0.5, 0.55, 1.0]))
+@given(queries_and_hits(), st.sampled_from([0.1, 0.5, 0.55, 1.0]))
 def test_relevance_and_split_references_equal_the_naive_ones(case: Case, threshold: float) -> None:
     flat = [(query, hit) for query, own in zip(case.queries, case.hits, strict=True) for hit in own]
     expected = [naive_spans.relevant(query, hit, threshold) for query, hit in flat]
@@ -94,7 +103,7 @@ def test_relevance_and_split_references_equal_the_naive_ones(case: Case, thresho
 
 
 @settings(max_examples=examples(20), deadline=None)
-@given(cases(), st.integers(1, 7))
+@given(queries_and_hits(), st.integers(1, 7))
 def test_bounds(case: Case, k: int) -> None:
     got = span_scores(
         [parse(f"{name}@{k}") for name in ALL_AT], case.gold, case.found, case.chunking, CUT
@@ -107,7 +116,7 @@ def test_bounds(case: Case, k: int) -> None:
 
 
 @settings(max_examples=examples(30), deadline=None)
-@given(cases())
+@given(queries_and_hits())
 def test_hits_of_other_questions_never_matter(case: Case) -> None:
     names = [*(f"{name}@3" for name in ALL_AT), "recall@9t"]
     together = scores(case, *names)
@@ -119,7 +128,7 @@ def test_hits_of_other_questions_never_matter(case: Case) -> None:
 
 
 @settings(max_examples=examples(30), deadline=None)
-@given(cases())
+@given(queries_and_hits())
 def test_a_unit_of_one_character_tokens_changes_nothing(case: Case) -> None:
     names = [*(f"{name}@3" for name in ALL_AT), "recall@9t", "chroma.precision_omega"]
     told = in_tokens(case.gold, case.found, case.chunking, TEXTS, "characters")
@@ -131,8 +140,8 @@ def test_a_unit_of_one_character_tokens_changes_nothing(case: Case) -> None:
 TEN = Reference("a", 10, 20)
 
 
-@pytest.mark.parametrize(
-    ("name", "hits", "expected"),
+@cases(
+    "name, hits, expected",
     [
         ("recall@5", [Place("a", 8, 15), Place("a", 14, 22)], 1.0),  # overlapping: not 1.1
         ("recall@5", [Place("a", 10, 20), Place("a", 10, 20)], 1.0),
@@ -161,7 +170,7 @@ def test_told_by_hand(name: str, hits: list[Place], expected: float) -> None:
     assert one(TEN, *hits, name=name) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("where", ["a", "b"])
+@cases("where", ["a", "b"])
 def test_a_repeated_passage_is_found_wherever_it_stands(where: str) -> None:
     repeated = Reference("a", 10, 20, alternatives=(Passage("b", 0, 10),))
     hit = Place("a", 10, 20) if where == "a" else Place("b", 0, 10)
@@ -352,7 +361,7 @@ def test_places_of_summaries_are_measured_in_tokens_too() -> None:
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(cases(), st.integers(1, 7))
+@given(queries_and_hits(), st.integers(1, 7))
 def test_summaries_in_the_index_change_no_figure_of_the_same_hits(case: Case, k: int) -> None:
     names = [*(f"{name}@{k}" for name in ALL_AT), "recall@9t", "chroma.precision_omega"]
     chunks = [chunk for chunk in case.chunks if not chunk.further]

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.models.embed.embedder import PreferredEnds, text_windows, window_ends
+from tables import cases
 
 
 @given(
@@ -40,7 +41,7 @@ def test_sentences_come_before_words_and_words_before_nothing() -> None:
     assert text_windows("", letters[:0], 6) == []
 
 
-@pytest.mark.parametrize("limit", [0, -1])
+@cases("limit", [0, -1])
 def test_windows_without_room_are_refused(limit: int) -> None:
     with pytest.raises(InvalidParameter, match=f"limit is {limit}"):
         window_ends(5, limit, PreferredEnds(np.arange(6), 1))

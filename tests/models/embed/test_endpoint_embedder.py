@@ -19,6 +19,7 @@ from chunkwise.models.embed.endpoint import EndpointEmbedder, unit_rows
 from chunkwise.models.http_client import EndpointError, key_variable_for
 from how_many import examples
 from models.endpoint_server import Answer, Seen, in_turn, serving, vector
+from tables import cases
 from untimed import HANG
 
 KEY = "sk-not-a-real-key-0123456789"
@@ -57,7 +58,7 @@ def answering(data: Any) -> Any:
     return in_turn(Answer(data))
 
 
-@pytest.mark.parametrize("encoding", ["float", "base64"])
+@cases("encoding", ["float", "base64"])
 def test_vectors_of_length_one_in_the_order_of_the_texts(encoding: str) -> None:
     with serving(good) as server:
         model = embedder(f"{server.url}/v1", encoding=encoding)
@@ -278,8 +279,8 @@ ONE = {"embedding": [1.0, 0.0], "index": 0}
 TWO = {"embedding": [0.0, 1.0], "index": 1}
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
+@cases(
+    "answer, said",
     [
         ({"data": [ONE]}, "gave 1 vector for 2 texts"),
         ({"data": [ONE, TWO, TWO]}, "gave 3 vectors for 2 texts"),
@@ -317,7 +318,7 @@ def test_answers_that_are_none_are_said_clearly(answer: Any, said: str) -> None:
     assert len(str(caught.value)) < 600
 
 
-@pytest.mark.parametrize("number", ["NaN", "1e999", "-Infinity"])
+@cases("number", ["NaN", "1e999", "-Infinity"])
 def test_numbers_that_are_not_finite_are_refused(number: str) -> None:
     body = b'{"data": [{"index": 0, "embedding": [1.0, %s]}]}' % number.encode()
     with (
@@ -395,7 +396,7 @@ def test_a_used_embedder_can_be_pickled_and_used() -> None:
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).embed(TEXTS), first)
 
 
-@pytest.mark.parametrize(
+@cases(
     "wrong",
     [{"batch": 0}, {"concurrency": 0}, {"batch_characters": 0}, {"dimensions": -1}, {"dimensions": 0},
      {"encoding": "hex"}, {"attempts": 0}, {"timeout": -1.0}],

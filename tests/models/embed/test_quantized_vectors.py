@@ -27,6 +27,7 @@ from chunkwise.models.embed.quantized_vectors import (
 from chunkwise.text.analyzed import Analyzed
 from how_many import examples
 from retrieval.tiny_embedder import TinyTokens
+from tables import cases
 
 
 def unit_rows(seed: int, count: int, dimensions: int) -> np.ndarray:
@@ -72,7 +73,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@cases("text", HOSTILE)
 def test_every_token_is_in_one_atom(text: str) -> None:
     analyzed, encoder = Analyzed(Document("d", text)), TinyTokens()
     starts = analyzed.atoms()
@@ -156,8 +157,8 @@ def test_a_turn_changes_no_product(vectors: np.ndarray) -> None:
     np.testing.assert_allclose(rows @ rows.T, exact @ exact.T, rtol=1e-9, atol=largest * 1e-9)
 
 
-@pytest.mark.parametrize("dimensions", [95, 384])
-@pytest.mark.parametrize("outliers", [0, 1, 3])
+@cases("dimensions", [95, 384])
+@cases("outliers", [0, 1, 3])
 def test_dimensions_that_dwarf_the_others_hide_nothing(dimensions: int, outliers: int) -> None:
     """As token vectors of some models have them; rounded as they are, all others would be 0."""
     vectors = np.random.default_rng(7).normal(size=(200, dimensions)).astype(np.float32)

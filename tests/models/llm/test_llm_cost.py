@@ -26,6 +26,7 @@ from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from models.chat_server import chat_server, completion
 from models.endpoint_server import Answer
+from tables import cases
 
 DEAR = Price(1e4, 1e5)
 """A cent a token read, ten a token written."""
@@ -268,7 +269,7 @@ def test_a_table_that_cannot_be_read_is_told(
         price_of("x")
 
 
-@pytest.mark.parametrize("wrong", ["", "1", "1/2/3", "a/b", "-1/2", "nan/1", "1/inf", "0.15"])
+@cases("wrong", ["", "1", "1/2/3", "a/b", "-1/2", "nan/1", "1/inf", "0.15"])
 def test_a_price_is_in_and_out(wrong: str) -> None:
     assert parse_price("0.15/0.60") == Price(0.15, 0.60)
     with pytest.raises(InvalidParameter, match=r"0\.15/0\.60"):
@@ -291,8 +292,8 @@ def test_the_worst_case_is_no_less_than_any_tokenizer_counts(tmp_path: Path) -> 
     assert any(each.is_answered for each in replies)
 
 
-@pytest.mark.parametrize(
-    ("money", "exact", "rough"),
+@cases(
+    "money, exact, rough",
     [
         (0.0, "$0.00", "$0.00"),
         (1e-7, "$0.0000001", "under $0.01"),

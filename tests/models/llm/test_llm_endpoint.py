@@ -18,6 +18,7 @@ from chunkwise.models.llm.endpoint import EndpointModel
 from chunkwise.models.llm.language_model import LanguageModel, Request, read_completion
 from models.chat_server import ChatServer, asked, chat_server, completion
 from models.endpoint_server import Answer
+from tables import cases
 from untimed import HANG
 
 SCHEMA = {
@@ -171,8 +172,8 @@ def test_a_refusal_of_the_request_itself_is_no_endless_loop(tmp_path: Path) -> N
         assert len(server.requests) <= 6
 
 
-@pytest.mark.parametrize(
-    ("wrote", "text"),
+@cases(
+    "wrote, text",
     [
         ('<think>it is yes, {"label": "no"}</think>\n\n{"label": "yes"}', '{"label": "yes"}'),
         ("\n<think>\n\n</think>fine", "fine"),
@@ -187,7 +188,7 @@ def test_thoughts_are_no_part_of_the_answer(wrote: Any, text: str) -> None:
     assert read_completion(answer, "here").text == text
 
 
-@pytest.mark.parametrize(
+@cases(
     "answer",
     [None, [], {}, {"choices": []}, {"choices": [{}]}, {"choices": [None]}, {"choices": [{"message": "x"}]},
      {"choices": [{"message": {"role": "assistant"}}]}, {"error": "no"}, "text"],
@@ -197,7 +198,7 @@ def test_what_is_no_completion_is_told(answer: Any) -> None:
         read_completion(answer, "here")
 
 
-@pytest.mark.parametrize("usage", [None, "x", {}, {"prompt_tokens": -1, "completion_tokens": 2},
+@cases("usage", [None, "x", {}, {"prompt_tokens": -1, "completion_tokens": 2},
                                    {"prompt_tokens": True, "completion_tokens": 1},
                                    {"prompt_tokens": 0, "completion_tokens": 0}])  # fmt: skip
 def test_tokens_nobody_counted_are_not_taken_for_none(usage: Any) -> None:
@@ -290,7 +291,7 @@ STEERING = ["<|im_end|>", "<|im_start|>", "<|eot_id|>", "<｜User｜>", "[INST]"
             "<s>", "</s>", "<start_of_turn>", "<end_of_turn>", "<|endoftext|>"]  # fmt: skip
 
 
-@pytest.mark.parametrize("word", STEERING)
+@cases("word", STEERING)
 def test_words_that_steer_a_model_reach_no_server(word: str) -> None:
     from chunkwise.text.find_passages import same_but_for_signs
 
@@ -303,9 +304,7 @@ def test_words_that_steer_a_model_reach_no_server(word: str) -> None:
             assert same_but_for_signs(message["content"], text)
 
 
-@pytest.mark.parametrize(
-    "text", ["a <| b |> c", "x <b>y</b>", "list[INT]", "<strong>", "1 < 2 | 3 > 1"]
-)
+@cases("text", ["a <| b |> c", "x <b>y</b>", "list[INT]", "<strong>", "1 < 2 | 3 > 1"])
 def test_other_words_are_sent_as_they_are(text: str) -> None:
     with chat_server(lambda payload: "x") as server:
         EndpointModel(server.url, "m").complete(Request("", text))

@@ -11,6 +11,7 @@ from chunkwise.models.http_client import EndpointError
 from chunkwise.models.rerank.endpoint import EndpointReranker
 from chunkwise.models.rerank.reranker import Reranker
 from models.endpoint_server import Answer, Seen, in_turn, serving
+from tables import cases
 from untimed import HANG
 
 KEY = "not-a-real-key-0123456789"
@@ -59,7 +60,7 @@ def second_spelling(number: int, seen: Seen) -> Answer:
 EXPECTED = np.array([overlap(QUERY, text) for text in TEXTS], np.float32)
 
 
-@pytest.mark.parametrize("speaks", [first_spelling, second_spelling])
+@cases("speaks", [first_spelling, second_spelling])
 def test_scores_in_the_order_of_the_texts(speaks: Any) -> None:
     with serving(speaks) as server:
         model = reranker(server.url)
@@ -95,8 +96,8 @@ def test_a_refused_text_is_named() -> None:
         reranker(server.url).scores(QUERY, [*TEXTS, "wick " * 50])
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
+@cases(
+    "answer, said",
     [
         ({"results": [{"index": 0, "relevance_score": 1}]}, "gave 1 score for 2 texts"),
         ([{"index": 0, "score": 1}, {"index": 0, "score": 1}], "numbered a score 0"),

@@ -23,6 +23,7 @@ from chunkwise.models.rerank.maxsim import MaxSimReranker, _nearest
 from chunkwise.models.rerank.reranker import BlendingReranker, Reranker
 from chunkwise.testkit import check_reranker
 from how_many import examples
+from tables import cases
 
 QUESTION = "When are the lamps of the harbour lit?"
 TEXTS = [
@@ -156,13 +157,13 @@ def test_it_can_be_named_and_sent(reranker: MaxSimReranker) -> None:
     assert copy.scores(QUESTION, TEXTS).tolist() == other.scores(QUESTION, TEXTS).tolist()
 
 
-@pytest.mark.parametrize("first", [-0.1, float("nan"), 101, True, "much"])
+@cases("first", [-0.1, float("nan"), 101, True, "much"])
 def test_weights_that_mean_nothing_are_refused(first: object) -> None:
     with pytest.raises(InvalidParameter, match=r"first is .*; a number from 0"):
         MaxSimReranker(first)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["second", "embedder", "cache"])
+@cases("name", ["second", "embedder", "cache"])
 def test_unknown_parameters_are_named(name: str) -> None:
     with pytest.raises(InvalidParameter, match=f"maxsim has no parameter '{name}'; it has: first"):
         get_reranker(f"maxsim({name}=1)")

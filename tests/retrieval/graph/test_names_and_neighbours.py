@@ -17,6 +17,7 @@ from chunkwise.retrieval.graph.names_and_neighbours import LINKED, NameLookup
 from chunkwise.retrieval.graph.walk_along_names import Walk
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.retrievers import get_retriever
+from tables import cases
 
 DOCUMENTS = [
     Document("kitchen", "# Salt Kitchen\n\nThe Salt Kitchen feeds Port Ansel. Anna Orme runs it.\n", format="markdown"),
@@ -34,7 +35,7 @@ def text_of(doc_id: str) -> str:
     return next(each.text for each in DOCUMENTS if each.id == doc_id)
 
 
-@pytest.mark.parametrize("name", ["Salt Kitchen", "salt kitchen", "the Salt Kitchen's"])
+@cases("name", ["Salt Kitchen", "salt kitchen", "the Salt Kitchen's"])
 def test_a_name_has_its_mentions_neighbours_and_passages(name: str) -> None:
     found = lookup(DOCUMENTS).details(name)
     assert found.counts.name == "Salt Kitchen"

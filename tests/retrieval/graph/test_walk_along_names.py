@@ -24,6 +24,7 @@ from chunkwise.retrieval.indexing.row_builder import BuiltChunked, RowBuilder
 from chunkwise.retrieval.search.chains import chains_of_hits
 from chunkwise.text.names_by_rules import names_in_question
 from chunkwise.text.terms import query_terms
+from tables import cases
 
 FILM = Document(
     "film", "Silent Harbour is a film. It was directed by Anna Orme.", title="Silent Harbour"
@@ -222,9 +223,7 @@ PAINTER = "## Opening\n\nAnna Orme lies in Ghent since 1931, where boats are.\n"
 LIFE = Document("life.md", PAINTER, format="markdown", pages=_pages(PAINTER))
 
 
-@pytest.mark.parametrize(
-    "only", [Filter(sections=("open",)), Filter(pages=(1, 1))], ids=["section", "page"]
-)
+@cases("only", [Filter(sections=("open",)), Filter(pages=(1, 1))])
 def test_what_is_barred_leads_nowhere_within_a_passage_either(only: Filter) -> None:
     """The open section and the secret one are of one passage: the name stands in the secret one alone."""
     index = make([PARTS, *OTHERS, LIFE])

@@ -24,6 +24,7 @@ from chunkwise.text.tokens.tokenizers import get_tokenizer
 from retrieval.postgres_server import new_url
 from retrieval.tiny_embedder import Tiny
 from rule_summariser import FirstSentences
+from tables import cases
 
 QUESTIONS = [
     "who approves leave",
@@ -78,7 +79,7 @@ def shown(hits: list[list[Hit]]) -> list[list[tuple[object, ...]]]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("vectors", ["late", "own", "none"])
+@cases("vectors", ["late", "own", "none"])
 def test_hits_are_the_strategys_own_chunks(vectors: Vectors) -> None:
     """What comes out is what went in: text, places, level, and sizes counted once more."""
     chunks = {chunk.id: chunk for each in DOCUMENTS for chunk in raptor().chunks(each)}
@@ -250,7 +251,7 @@ def test_several_sizes_have_no_levels() -> None:
     assert any(hit.level for hit in kept.search("desk 0 desk 3 desk 6", budget=400))
 
 
-@pytest.mark.parametrize("budget", [1, 20, 45, 90, 300])
+@cases("budget", [1, 20, 45, 90, 300])
 def test_a_budget_holds_and_no_summary_is_cut(budget: int) -> None:
     texts = {chunk.text for each in DOCUMENTS for chunk in raptor().chunks(each) if chunk.level}
     for own in made().search(QUESTIONS, budget=budget, retriever="hybrid"):

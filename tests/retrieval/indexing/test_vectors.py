@@ -21,6 +21,7 @@ from chunkwise.retrieval.indexing.build import own_vectors
 from chunkwise.retrieval.settings import Vectors
 from models.endpoint_server import Answer, Seen, serving, vector
 from retrieval.tiny_embedder import Tiny, TinyTokens
+from tables import cases
 from untimed import HANG
 
 
@@ -51,8 +52,8 @@ def cut(*counts: int) -> list[list[Chunk]]:
     return documents
 
 
-@pytest.mark.parametrize("counts", [(), (0,), (3,), (0, 2, 0), (1,) * 300, (500, 1, 0, 70, 200)])
-@pytest.mark.parametrize("slice_size", [1, 100])
+@cases("counts", [(), (0,), (3,), (0, 2, 0), (1,) * 300, (500, 1, 0, 70, 200)])
+@cases("slice_size", [1, 100])
 def test_each_document_gets_the_vectors_of_its_chunks(
     counts: tuple[int, ...], slice_size: int
 ) -> None:
@@ -68,8 +69,8 @@ def test_each_document_gets_the_vectors_of_its_chunks(
     assert sum(told) == sum(chunks[-1].end for chunks in documents if chunks)
 
 
-@pytest.mark.parametrize("vectors", ["own", "late"])
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@cases("vectors", ["own", "late"])
+@cases("bad", [np.nan, np.inf])
 def test_what_is_no_vector_is_no_index(bad: float, vectors: Vectors) -> None:
     class Broken(Tiny):
         def embed(self, texts: Sequence[str], kind: Kind = "passage") -> np.ndarray:

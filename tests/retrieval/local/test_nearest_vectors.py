@@ -22,6 +22,7 @@ from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.local.manifest import MANIFEST_NAME
 from chunkwise.retrieval.local.nearest_vectors import VectorCodes, nearest
 from retrieval.tiny_embedder import Tiny
+from tables import cases
 
 NUMBERS = st.floats(-1e6, 1e6, width=32) | st.sampled_from([0, 1, -1, 1e-30, -1e-42, 3e-39])
 MATRICES = st.tuples(st.integers(0, 40), st.integers(1, 9)).flatmap(
@@ -67,8 +68,8 @@ def _assert_same(
     assert [each.scores.tolist() for each in found] == [each.scores.tolist() for each in wanted]
 
 
-@pytest.mark.parametrize("depth", [1, 7, 400, 9_000])
-@pytest.mark.parametrize("share", [1.0, 0.3])
+@cases("depth", [1, 7, 400, 9_000])
+@cases("share", [1.0, 0.3])
 def test_several_blocks_and_vectors_that_are_nearly_equal(depth: int, share: float) -> None:
     rng = np.random.default_rng(depth)
     centres = rng.standard_normal((20, 32))

@@ -19,6 +19,7 @@ from chunkwise.retrieval.searchable import AtomTable, TokenTable
 from how_many import examples
 from retrieval.multiscale.naive_multiscale import Atom
 from retrieval.multiscale.test_multiscale import query, table
+from tables import cases
 
 DIMENSIONS = 8
 
@@ -161,7 +162,7 @@ def test_tokens_without_a_direction_have_no_vote() -> None:
         assert found == []
 
 
-@pytest.mark.parametrize("weight", [-1, float("inf"), True, "1"])
+@cases("weight", [-1, float("inf"), True, "1"])
 def test_a_weight_that_is_none_is_refused(weight: object) -> None:
     with pytest.raises(InvalidParameter, match="maxsim is"):
         Multiscale(maxsim=weight)  # type: ignore[arg-type]

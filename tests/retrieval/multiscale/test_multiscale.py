@@ -35,6 +35,7 @@ from chunkwise.text.terms import TermCounts
 from how_many import examples
 from retrieval.multiscale import naive_multiscale as naive
 from retrieval.multiscale.naive_multiscale import Atom
+from tables import cases
 
 DIMENSIONS = 4
 
@@ -518,8 +519,8 @@ def test_windows_from_elsewhere_give_the_same_spans() -> None:
     assert assemble(part, points[kept], 17) == whole
 
 
-@pytest.mark.parametrize(
-    ("given_", "said"),
+@cases(
+    "given_, said",
     [
         ({"sizes": (40, 40)}, "different whole numbers"),
         ({"sizes": (0,)}, "different whole numbers"),

@@ -12,6 +12,7 @@ import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.core import Document
 from chunkwise.retrieval.filters import Filter
+from tables import cases
 
 SENTENCE = "The lamp number {0} of the harbour is lit by keeper {0} every evening."
 TEXTS = {
@@ -41,7 +42,7 @@ class Liking:
         return np.array([text.count(self.word) for text in texts], np.float32)
 
 
-@pytest.mark.parametrize("budget", [30, 100, 400])
+@cases("budget", [30, 100, 400])
 def test_what_it_likes_comes_first_within_the_budget(budget: int) -> None:
     reranker = Liking("keeper 136 ")
     hits = INDEX.search(QUESTION, budget=budget, reranker=reranker)
@@ -102,7 +103,7 @@ class Broken(Liking):
         return np.array((list(self.given) * len(texts))[: len(texts)], np.float32)
 
 
-@pytest.mark.parametrize("given", [[np.nan], [np.inf, 1.0], [-np.inf, np.nan, 2.0], [7.0]])
+@cases("given", [[np.nan], [np.inf, 1.0], [-np.inf, np.nan, 2.0], [7.0]])
 def test_scores_that_are_no_numbers_leave_the_other_voices(given: list[float]) -> None:
     hits = INDEX.search(QUESTION, budget=60, reranker=Broken(given))
     assert 0 < sum(hit.token_count for hit in hits) <= 60
@@ -118,7 +119,7 @@ def test_too_few_scores_are_an_error_that_names_the_reranker() -> None:
         INDEX.search(QUESTION, budget=60, reranker=Short(""))
 
 
-@pytest.mark.parametrize("weight", [-1, float("nan"), True])
+@cases("weight", [-1, float("nan"), True])
 def test_its_weight_is_checked(weight: float) -> None:
     from chunkwise.retrieval.retrievers import MultiscaleRetriever
 

@@ -21,6 +21,7 @@ from chunkwise.retrieval.postgres.connection import (
 )
 from chunkwise.retrieval.postgres.index import open_postgres
 from retrieval.postgres_server import new_url, put, server_url
+from tables import cases
 
 SECRET = "s3cr:t/@p%40ss"
 
@@ -32,7 +33,7 @@ def test_a_name_is_taken_out_of_the_address() -> None:
     assert parse_address("postgresql:///wiki").name == "chunkwise"
 
 
-@pytest.mark.parametrize("name", ["", "pg_mine", "information_schema", "x" * 64, "a%00b", "a%25b"])
+@cases("name", ["", "pg_mine", "information_schema", "x" * 64, "a%00b", "a%25b"])
 def test_names_the_server_would_not_keep_are_refused(name: str) -> None:
     with pytest.raises(InvalidParameter, match="kb is"):
         parse_address(f"postgresql:///db?kb={name}")
@@ -47,7 +48,7 @@ def test_folders_are_no_servers() -> None:
         parse_address("mysql://ada:secret@host/db")
 
 
-@pytest.mark.parametrize(
+@cases(
     "url",
     [
         f"postgresql://ada:{SECRET}@host/db",
@@ -70,7 +71,7 @@ def test_passwords_are_never_shown(url: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@cases(
     "place",
     [
         "opensearch://host/kb?api_key=s3cret", "qdrant://host/kb?apikey=s3cret", "elasticsearch://h/kb?token=s3cret",

@@ -11,13 +11,14 @@ from chunkwise.metrics.cuts.coherence import index_coherence
 from chunkwise.retrieval.export import chunked_documents
 from retrieval.postgres_server import STRATEGY, new_url
 from retrieval.tiny_embedder import Tiny
+from tables import cases
 
 FIRST = [Document(f"{n}.txt", f"Boat {n} is out. Its net is wide. " * (4 + n)) for n in range(4)]
 # Replaced documents leave gaps in the numbers of a server's documents.
 SECOND = [FIRST[0], Document("1.txt", "A lamp is lit. It is seen. " * 9), FIRST[3]]
 
 
-@pytest.mark.parametrize("vectors", ["late", "own"])
+@cases("vectors", ["late", "own"])
 def test_a_server_gives_the_same_figures(vectors: str) -> None:
     url = new_url()
     options = {"embedder": Tiny(), "vectors": vectors}

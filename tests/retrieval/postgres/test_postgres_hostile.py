@@ -27,6 +27,7 @@ from chunkwise.retrieval.search.search import search
 from how_many import examples
 from retrieval.postgres_server import embedded, new_url, put, server_url
 from retrieval.tiny_embedder import Tiny
+from tables import cases
 
 IDS = [
     "plain.txt",
@@ -98,7 +99,7 @@ def test_hostile_questions_get_the_answers_of_the_memory_engine() -> None:
     assert all(hit.text == hit.document.text[hit.start : hit.end] for some in hits for hit in some)
 
 
-@pytest.mark.parametrize("id", IDS)
+@cases("id", IDS)
 def test_every_id_names_itself_and_no_other(id: str) -> None:
     only = Filter(documents=(id,))
     documents = _documents()
@@ -140,9 +141,7 @@ def _connection() -> Any:
     return connection
 
 
-@pytest.mark.parametrize(
-    "name", ['we"ird; drop schema public--', "Üñí cödé 知", "a.b", "{chunks}", "SELECT"]
-)
+@cases("name", ['we"ird; drop schema public--', "Üñí cödé 知", "a.b", "{chunks}", "SELECT"])
 def test_names_of_knowledge_bases_are_quoted(name: str) -> None:
     index, _ = put([Document("a", "One plum.")], f"{server_url()}&kb={quote(name)}")
     assert parse_address(f"{server_url()}&kb={quote(name)}").name == name

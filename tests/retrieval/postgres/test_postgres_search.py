@@ -31,6 +31,7 @@ from chunkwise.retrieval.search.search import search
 from chunkwise.text.terms import query_terms
 from retrieval.postgres_server import embedded, new_url, put
 from retrieval.tiny_embedder import Tiny
+from tables import cases
 
 _SUBJECTS = "leave pay travel laptop parking training visitors badge kitchen printer".split()
 _ACTIONS = "is approved by|must be asked for at|is paid out after|is counted by".split("|")
@@ -94,8 +95,8 @@ def _same(pg: PostgresIndex, there: Sequence[Ranking], here: Sequence[Ranking]) 
         np.testing.assert_allclose(one.scores, other.scores, atol=1e-5)
 
 
-@pytest.mark.parametrize("only", [EVERYTHING, *FILTERS])
-@pytest.mark.parametrize("depth", [3, 500])
+@cases("only", [EVERYTHING, *FILTERS])
+@cases("depth", [3, 500])
 def test_bm25_scores_and_order_are_those_of_the_memory_engine(only: Filter, depth: int) -> None:
     pg, memory = both()
     _same(pg, pg.words(QUESTIONS, depth, only), memory.words(QUESTIONS, depth, only))
@@ -120,7 +121,7 @@ def test_bm25_takes_its_parameters_on_the_server() -> None:
         assert one.numbers.tolist() == expected.numbers.tolist()
 
 
-@pytest.mark.parametrize("only", [EVERYTHING, *FILTERS])
+@cases("only", [EVERYTHING, *FILTERS])
 def test_exact_neighbours_are_those_of_the_memory_engine(only: Filter) -> None:
     pg, memory = both()
     there = pg.nearest(_vectors(), 20, only, exact=True)
@@ -135,7 +136,7 @@ def test_filters_take_something_and_not_everything() -> None:
     assert sizes[-1] == 0
 
 
-@pytest.mark.parametrize("only", FILTERS)
+@cases("only", FILTERS)
 def test_filters_also_hold_for_the_index_of_vectors(only: Filter) -> None:
     pg, _ = both()
     found = pg.nearest(_vectors()[:2], 10, only, exact=False)
@@ -145,9 +146,9 @@ def test_filters_also_hold_for_the_index_of_vectors(only: Filter) -> None:
         assert set(one.numbers.tolist()) == set(other.numbers.tolist())
 
 
-@pytest.mark.parametrize("fusion", ["weighted", "rrf"])
-@pytest.mark.parametrize("only", [EVERYTHING, FILTERS[1], FILTERS[-1]])
-@pytest.mark.parametrize(("depth", "side_depth"), [(5, 30), (40, 7), (10, 1000)])
+@cases("fusion", ["weighted", "rrf"])
+@cases("only", [EVERYTHING, FILTERS[1], FILTERS[-1]])
+@cases("depth, side_depth", [(5, 30), (40, 7), (10, 1000)])
 def test_hybrid_in_one_statement_is_the_fusion_of_both_sides(
     fusion: Any, only: Filter, depth: int, side_depth: int
 ) -> None:
@@ -165,8 +166,8 @@ def test_hybrid_in_one_statement_is_the_fusion_of_both_sides(
         assert one.numbers.tolist() == wanted.numbers.tolist()
 
 
-@pytest.mark.parametrize("retriever", ["bm25", "dense", "hybrid", "multiscale"])
-@pytest.mark.parametrize("only", [EVERYTHING, FILTERS[3], FILTERS[4]])
+@cases("retriever", ["bm25", "dense", "hybrid", "multiscale"])
+@cases("only", [EVERYTHING, FILTERS[3], FILTERS[4]])
 def test_hits_are_the_same_wherever_the_index_lives(retriever: str, only: Filter) -> None:
     pg, memory = both()
     wanted: dict[str, Any] = {"budget": 200} if retriever == "multiscale" else {"k": 5}
@@ -183,7 +184,7 @@ def test_hits_are_the_same_wherever_the_index_lives(retriever: str, only: Filter
     assert any(there)
 
 
-@pytest.mark.parametrize("only", FILTERS)
+@cases("only", FILTERS)
 def test_atoms_are_filtered_alike(only: Filter) -> None:
     pg, memory = both()
     np.testing.assert_array_equal(pg.allowed("atom", only), memory.allowed("atom", only))
@@ -248,7 +249,7 @@ def test_stats_count_what_the_memory_engine_counts() -> None:
         assert getattr(there, name) == getattr(here, name)
 
 
-@pytest.mark.parametrize("dimensions", [2001, 4001])
+@cases("dimensions", [2001, 4001])
 def test_long_vectors_are_found_too(dimensions: int) -> None:
     pg, _ = put(DOCUMENTS[:2], new_url(), dimensions=dimensions)
     query = Tiny(dimensions).embed(["leave is approved by the manager"], "query")
@@ -319,7 +320,7 @@ def test_words_that_every_chunk_has_are_summed_by_sorting() -> None:
     assert "HashAggregate" not in plan
 
 
-@pytest.mark.parametrize("documents", [None, range(0, 600, 10)])
+@cases("documents", [None, range(0, 600, 10)])
 def test_what_a_filter_takes_is_found_out_once_and_not_for_each_posting(
     documents: Sequence[int] | None,
 ) -> None:

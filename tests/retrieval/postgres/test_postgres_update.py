@@ -27,6 +27,7 @@ from chunkwise.retrieval.postgres.update import server_settings, writing
 from chunkwise.retrieval.settings import Settings
 from retrieval.postgres_server import embedded, new_url, put
 from retrieval.tiny_embedder import Tiny
+from tables import cases
 
 WORDS = "apple pear plum cherry grape lemon melon fig peach olive".split()
 
@@ -306,9 +307,7 @@ def test_a_lost_connection_is_opened_again() -> None:
     assert index.words(["plum"], 9, EVERYTHING)[0].numbers.size == 3
 
 
-@pytest.mark.parametrize(
-    ("format", "step"), [(99, "newer.*update chunkwise"), (0, "older.*chunkwise index --rebuild")]
-)
+@cases("format, step", [(99, "newer.*update chunkwise"), (0, "older.*chunkwise index --rebuild")])
 def test_tables_of_another_version_are_not_read(format: int, step: str) -> None:
     url = new_url()
     put(DOCUMENTS[:2], url)

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from chunkwise.retrieval.postgres.schema import IndexState, _about
+from tables import cases
 
 ROW = {
     **dict.fromkeys(IndexState._fields, 0),
@@ -14,7 +15,7 @@ ROW = {
 }
 
 
-@pytest.mark.parametrize("languages", ['"en"', "[3]", '{"en": 1}', '["en", null]', "3"])
+@cases("languages", ['"en"', "[3]", '{"en": 1}', '["en", null]', "3"])
 def test_languages_of_another_kind_are_refused(languages: str) -> None:
     assert _about(ROW, "kb").languages == ("en",)
     with pytest.raises((ValueError, TypeError)):

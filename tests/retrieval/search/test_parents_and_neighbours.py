@@ -1,6 +1,5 @@
 """More than the chunk that was found: its parent, and the chunks around it."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from chunkwise.retrieval.search.parents_and_neighbours import (
 from chunkwise.retrieval.search.search import search
 from chunkwise.retrieval.searchable import CandidateSpan, chunk_spans
 from retrieval.tiny_index import TinyIndex, documents
+from tables import cases
 
 
 def place(start: int, end: int, score: float, document: int = 0) -> CandidateSpan:
@@ -164,7 +164,7 @@ LEAVE = "# Leave\n\nLeave is asked for in writing.\n\n## Pay\n\nIt is paid.\n\n#
 PAGES = Document("p", "One lamp. Two ropes. Three gulls. Four nets.", pages=(0, 10, 21, 34))
 
 
-@pytest.mark.parametrize("place", ["memory", "tiny"])
+@cases("place", ["memory", "tiny"])
 def test_a_filter_holds_for_neighbours_too(place: str) -> None:
     document = Document("m", LEAVE, format="markdown")
     if place == "tiny":

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -13,9 +12,10 @@ from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.search.index_reader import IndexReader
 from chunkwise.retrieval.search.rerank import diversified, reranked
 from retrieval.tiny_index import TinyIndex, documents
+from tables import cases
 
 
-def cases(count: int, seed: int) -> tuple[Ranking, np.ndarray]:
+def ranking_of(count: int, seed: int) -> tuple[Ranking, np.ndarray]:
     random = np.random.default_rng(seed)
     vectors = random.normal(size=(count, 5)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -40,7 +40,7 @@ def naive(ranking: Ranking, vectors: np.ndarray, balance: float) -> list[int]:
 
 @given(st.integers(1, 15), st.integers(0, 10_000), st.sampled_from([0.0, 0.3, 0.7, 1.0]))
 def test_it_is_the_formula(count: int, seed: int, balance: float) -> None:
-    ranking, vectors = cases(count, seed)
+    ranking, vectors = ranking_of(count, seed)
     found = diversified(ranking, vectors, balance)
     assert found.numbers.tolist() == naive(ranking, vectors, balance)
     score = dict(zip(ranking.numbers.tolist(), ranking.scores.tolist(), strict=True))
@@ -48,7 +48,7 @@ def test_it_is_the_formula(count: int, seed: int, balance: float) -> None:
 
 
 def test_relevance_alone_changes_nothing() -> None:
-    ranking, vectors = cases(12, 3)
+    ranking, vectors = ranking_of(12, 3)
     assert diversified(ranking, vectors, 1.0).numbers.tolist() == ranking.numbers.tolist()
 
 
@@ -58,7 +58,7 @@ def test_a_copy_of_the_best_comes_last() -> None:
     assert diversified(ranking, vectors, 0.5).numbers.tolist() == [4, 6, 5]
 
 
-@pytest.mark.parametrize("balance", [0.0, 1.0])
+@cases("balance", [0.0, 1.0])
 def test_nothing(balance: float) -> None:
     empty = Ranking(np.empty(0, np.int64), np.empty(0, np.float32))
     assert len(diversified(empty, np.empty((0, 4), np.float32), balance).numbers) == 0

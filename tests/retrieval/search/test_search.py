@@ -22,6 +22,7 @@ from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
 from how_many import examples
 from retrieval.tiny_embedder import Tiny
 from retrieval.tiny_index import HashedWords, TinyIndex, documents
+from tables import cases
 
 HARBOUR = (
     "The lamp of the harbour is lit at dusk. Gulls sleep on the roof. The keeper has a ladder. "
@@ -48,7 +49,7 @@ def ask(question: str, **options: object) -> list[Hit]:
     return hits
 
 
-@pytest.mark.parametrize("retriever", ["bm25", "dense", "hybrid", "hybrid(fusion=rrf)"])
+@cases("retriever", ["bm25", "dense", "hybrid", "hybrid(fusion=rrf)"])
 def test_every_retriever_finds_the_document(retriever: str) -> None:
     for question, doc_id in (("who lights the lamp", "d0"), ("salt the fish", "d1")):
         hits = ask(question, retriever=retriever, k=3)
@@ -234,8 +235,8 @@ def test_a_retriever_of_spans_is_held_to_the_budget() -> None:
         ask("lamp", retriever=Sentences(), neighbours=1)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
+@cases(
+    "options, message",
     [
         ({"k": 0}, "k is 0; a whole number of hits is needed, 1 or more"),
         ({"k": True}, "k is True"),
@@ -269,7 +270,7 @@ def test_vectors_that_are_not_there_or_of_another_model() -> None:
         search(INDEX, ["lamp", 3])  # type: ignore[list-item]
 
 
-@pytest.mark.parametrize("weight", [0.5, 2.0])
+@cases("weight", [0.5, 2.0])
 def test_hybrid_is_the_weighted_sum_of_both_sides(weight: float) -> None:
     question = "keeper lamp ladder"
     everything = len(INDEX.found)
@@ -327,9 +328,9 @@ def test_an_index_that_fuses_both_sides_itself_is_asked_to() -> None:
     assert made(hits) == made(same)
 
 
-@pytest.mark.parametrize("tokenizer", ["cl100k_base", "words", "characters", len])
-@pytest.mark.parametrize("retriever", ["multiscale", "bm25"])
-@pytest.mark.parametrize("budget", [30, 300])
+@cases("tokenizer", ["cl100k_base", "words", "characters", len])
+@cases("retriever", ["multiscale", "bm25"])
+@cases("budget", [30, 300])
 def test_a_budget_is_counted_by_the_tokenizer_that_is_named(
     tokenizer: TokenizerLike, retriever: str, budget: int
 ) -> None:

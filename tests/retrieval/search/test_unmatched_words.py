@@ -1,12 +1,11 @@
 """Why words of a question find nothing."""
 
-import pytest
-
 from chunkwise.retrieval.search.unmatched_words import why_unfindable
+from tables import cases
 
 
-@pytest.mark.parametrize(
-    ("question", "languages", "word"),
+@cases(
+    "question, languages, word",
     [
         ("to be or not to be", ["en"], "stop words"),
         ("was ist das?", ["de", "en"], "stop words"),

@@ -1,6 +1,5 @@
 """Quotes become places: exact offsets, only in what was shown, with the places that say the same."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -8,6 +7,7 @@ from chunkwise import Document
 from chunkwise.testsets.generate.candidate import references_of
 from chunkwise.testsets.generate.source_passages import find_source_passages
 from how_many import examples
+from tables import cases
 from testsets.generate.rule_model import DOCUMENTS, LEAVE, ground, passage_with
 
 GROUND = ground()
@@ -25,7 +25,7 @@ def test_exactly() -> None:
     assert located(quote) == [quote]
 
 
-@pytest.mark.parametrize(
+@cases(
     "quote",
     [
         "Days that are carried over   lapse on\n31 March",
@@ -52,7 +52,7 @@ def test_parts_with_something_left_out_between_them() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     "quote",
     [
         "You may carry up to nine unused days into the next leave year",

@@ -1,7 +1,5 @@
 """Every reason a question is dropped for: what it catches and what it lets pass."""
 
-import pytest
-
 from chunkwise.core import Query, Reference
 from chunkwise.testsets.generate.candidate import Candidate, ProposedQuestion, references_of
 from chunkwise.testsets.generate.filters import (
@@ -13,6 +11,7 @@ from chunkwise.testsets.generate.filters import (
     named_facts,
     needs_passage,
 )
+from tables import cases
 from testsets.generate.rule_model import KNOWN, NOTE, ground, passage_with
 
 GROUND = ground()
@@ -28,14 +27,14 @@ def candidate(words: str, **changed: object) -> Candidate:
     return Candidate(draft, references, texts)
 
 
-@pytest.mark.parametrize("words", KNOWN)
+@cases("words", KNOWN)
 def test_a_good_question_passes_all(words: str) -> None:
     passage = passage_with(words, GROUND)
     draft = ProposedQuestion.of("single-concept", (passage,), KNOWN[words])
     assert isinstance(FilterChain(GROUND, None).passed(draft, lambda name: False), Query)
 
 
-@pytest.mark.parametrize(
+@cases(
     "question",
     [
         "Days?",
@@ -57,7 +56,7 @@ def test_no_answer_is_no_question() -> None:
     assert is_malformed("How many days can be carried over?", "x" * 2000)
 
 
-@pytest.mark.parametrize(
+@cases(
     "question",
     [
         "How many days can be carried over?",
@@ -74,7 +73,7 @@ def test_a_question(question: str) -> None:
     assert not is_malformed(question, "Six days.")
 
 
-@pytest.mark.parametrize(
+@cases(
     "question",
     [
         "How many days can be kept according to the passage?",
@@ -101,7 +100,7 @@ def test_makes_sense_only_beside_the_passage(question: str) -> None:
     assert needs_passage(question, "en", lambda terms: False)
 
 
-@pytest.mark.parametrize(
+@cases(
     "question",
     [
         "How many days can harbour staff carry over?",
@@ -128,8 +127,8 @@ def test_one_rare_word_says_what_is_meant() -> None:
     assert needs_passage("What is bittern?", "en", lambda terms: False)
 
 
-@pytest.mark.parametrize(
-    ("question", "answer"),
+@cases(
+    "question, answer",
     [
         ("Can up to six unused days be carried over?", "Up to six unused days."),
         ("May you carry up to six unused days into the next leave year?", "Yes, you may."),
@@ -148,7 +147,7 @@ def test_not_given_away() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     "answer",
     [
         "Up to seven unused days.",
@@ -163,7 +162,7 @@ def test_not_supported(answer: str) -> None:
     assert is_unsupported(candidate("carry up to six", answer=answer))
 
 
-@pytest.mark.parametrize(
+@cases(
     "answer",
     [
         "Up to six unused days.",

@@ -17,6 +17,7 @@ from chunkwise.testsets.generate.rule_based_questions import (
 from chunkwise.testsets.generate.source_passages import find_source_passages
 from chunkwise.testsets.testset import TestSet
 from chunkwise.text.analyzed import Analyzed
+from tables import cases
 
 CORPUS = Path(chunkwise.__file__).with_name("corpus")
 DOCUMENTS = list(chunkwise.read(CORPUS))
@@ -26,8 +27,8 @@ def markdown(text: str) -> Analyzed:
     return Analyzed(Document("d.md", text, format="markdown"))
 
 
-@pytest.mark.parametrize(
-    ("text", "question", "evidence"),
+@cases(
+    "text, question, evidence",
     [
         (
             "Thick fog means visibility below 200 metres.",
@@ -71,7 +72,7 @@ def test_definitions(text: str, question: str, evidence: str) -> None:
     assert found.answer
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "This means that nobody may leave the pier.",
@@ -96,7 +97,7 @@ def test_amounts() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "It holds 12 people.",
@@ -134,9 +135,7 @@ def test_headings() -> None:
     assert text[found[1].span.start : found[1].span.end] == decides
 
 
-@pytest.mark.parametrize(
-    ("title", "asked"), [("Staff Handbook", ["Staff Handbook: who is covered?"]), ("", [])]
-)
+@cases("title, asked", [("Staff Handbook", ["Staff Handbook: who is covered?"]), ("", [])])
 def test_a_heading_under_a_general_one_is_asked_for_with_its_document(
     title: str, asked: list[str]
 ) -> None:
@@ -181,7 +180,7 @@ def test_easy_is_what_words_find_with_every_strategy(made: GeneratedQuestions) -
         assert all(found) == ("easy" in query.types), query
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     ["", "\x00\ud800".encode("utf-8", "replace").decode(), "# \n\n" * 50, "a" * 5000, "?" * 300],
 )

@@ -12,6 +12,7 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.testsets.generate import plan as module
 from chunkwise.testsets.generate.plan import shared_names
 from chunkwise.testsets.generate.source_passages import find_source_passages
+from tables import cases
 from testsets.generate.rule_model import RuleModel
 
 FILM = Document(
@@ -43,7 +44,7 @@ def test_a_name_leads_from_a_passage_to_one_that_is_about_it() -> None:
     assert links == [("film.md", "orme.md", "Anna Orme")]
 
 
-@pytest.mark.parametrize("namesakes", [0, 1])
+@cases("namesakes", [0, 1])
 def test_a_title_without_its_brackets_leads_to_its_document_where_it_is_the_only_one(
     namesakes: int,
 ) -> None:

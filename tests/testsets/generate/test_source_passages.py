@@ -26,6 +26,7 @@ from chunkwise.testsets.generate.source_passages import (
 )
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
+from tables import cases
 
 CORPUS = Path(chunkwise.__file__).with_name("corpus")
 DOCUMENTS = list(chunkwise.read(CORPUS))
@@ -145,7 +146,7 @@ def test_types_by_name_and_share() -> None:
     assert list(islice(turns({"list": 3, "numeric": 1}), 8)).count("list") == 6
 
 
-@pytest.mark.parametrize("wrong", ["", "numbers", "list=x", "list=-1", "list=0", "list,list"])
+@cases("wrong", ["", "numbers", "list=x", "list=-1", "list=0", "list,list"])
 def test_types_that_are_none(wrong: str) -> None:
     with pytest.raises(chunkwise.ChunkwiseError, match=r"type|share"):
         parse_types(wrong)

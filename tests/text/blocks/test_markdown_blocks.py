@@ -1,6 +1,5 @@
 """Markdown blocks: golden cases for every kind, and markdown-it-py as the independent reader."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -10,6 +9,7 @@ from chunkwise.text.blocks.lines import Lines
 from chunkwise.text.blocks.markdown import markdown_blocks
 from chunkwise.text.characters import CharacterArrays
 from how_many import examples
+from tables import cases
 
 JUDGE = MarkdownIt("commonmark").enable("table")
 
@@ -93,7 +93,7 @@ GOLDEN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", GOLDEN)
+@cases("name", GOLDEN)
 def test_blocks_of(name: str) -> None:
     text, expected = GOLDEN[name]
     assert shown(text) == expected
@@ -134,7 +134,7 @@ def test_quote_marks_and_fences_in_numbers() -> None:
     assert len(shown(">> ```\n> ```\n" * 5_000)) == 5_000
 
 
-@pytest.mark.parametrize(
+@cases(
     "text", ["", "\n", "\n\n\n", " ", "\x00", "\ud800", "#", "-", "`", "```", "|", "---", "<!--"]
 )
 def test_the_smallest_texts(text: str) -> None:

@@ -12,6 +12,7 @@ from chunkwise.testkit.hostile import hostile_documents
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.markup import MARKUPS
 from how_many import examples
+from tables import cases
 from untimed import is_linear, lines_run
 
 
@@ -36,7 +37,7 @@ def test_levels_of_rst_are_those_of_its_adornments_in_the_order_they_are_met() -
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "a\nb\n=\n",
@@ -143,7 +144,7 @@ c
     ]
 
 
-@pytest.mark.parametrize("format", MARKUPS)
+@cases("format", MARKUPS)
 def test_sections_have_the_words_of_their_headings(format) -> None:
     text = {
         "rst": "One\n===\na\n\nTwo\n---\nb\n",
@@ -236,19 +237,19 @@ PARTS = {
 }
 
 
-@pytest.mark.parametrize("format", MARKUPS)
+@cases("format", MARKUPS)
 def test_time_is_linear_in_the_text(format) -> None:
     for part in PARTS[format]:
         is_linear(lambda n, part=part: MARKUPS[format].blocks(part * n), 300)
 
 
-@pytest.mark.parametrize("part", ["\\section{\n", "\\begin{frame}{\n", "\\section{b{\n\n"])
+@cases("part", ["\\section{\n", "\\begin{frame}{\n", "\\section{b{\n\n"])
 def test_a_title_that_is_never_closed_takes_little_work(part) -> None:
     assert lines_run(lambda: MARKUPS["tex"].blocks(part * 500)) < 500 * 100
 
 
-@pytest.mark.parametrize(
-    ("text", "title"),
+@cases(
+    "text, title",
     [
         ("\\section{The $\\partial$ of {a} set}\n", "The $\\partial$ of {a} set"),
         ("\\section{Two \\{lines\\} \\\\}\n", "Two \\{lines\\} \\\\"),
@@ -266,8 +267,8 @@ def test_where_a_title_ends_in_latex(text, title) -> None:
     assert found == ([f"\\section{{{title}}}"] if title else [])
 
 
-@pytest.mark.parametrize(
-    ("format", "part", "end"),
+@cases(
+    "format, part, end",
     [
         ("rst", ":a", ""),
         ("rst", ":a:", ""),
@@ -283,8 +284,8 @@ def test_titles_without_end_are_read_before_anybody_gives_up(format, part, end) 
     assert MARKUPS[format].title("x" + part * (300_000 if len(part) < 10 else 1) + end)
 
 
-@pytest.mark.parametrize(
-    ("heading", "title"),
+@cases(
+    "heading, title",
     [
         ("* How we use TODO lists", "How we use TODO lists"),
         ("* UNDONE work", "UNDONE work"),
@@ -298,8 +299,8 @@ def test_only_the_beginning_of_a_heading_of_org_is_a_state(heading, title) -> No
     assert MARKUPS["org"].title(heading) == title
 
 
-@pytest.mark.parametrize(
-    ("heading", "title"),
+@cases(
+    "heading, title",
     [
         ("The :func:`open <io.open>` call", "The open call"),
         (":py:class:`A`", "A"),

@@ -1,6 +1,5 @@
 """Plain text: numbered and named headings, enumerations, logs, and what only looks like them."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from chunkwise.text.blocks.markdown import markdown_blocks
 from chunkwise.text.blocks.plain_text import is_one_paragraph, plain_blocks
 from chunkwise.text.characters import CharacterArrays
 from how_many import examples
+from tables import cases
 
 
 def blocks(text: str, *, dense: bool = False) -> list[Block]:
@@ -124,8 +124,8 @@ def test_books_nest_chapters_and_a_chapters_title_belongs_to_it() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("line", "level"),
+@cases(
+    "line, level",
     [
         ("Teil 1", 1), ("Kapitel 3: Der Anfang", 2), ("Abschnitt IV", 3), ("§ 12 Haftung", 3),
         ("Artikel 5", 3), ("Anhang A", 3), ("第一部", 1), ("第三章 开始", 2), ("第12节 方法", 3),
@@ -182,7 +182,7 @@ def test_numbered_headings_right_above_their_text() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "1. Apples\n2. Pears\n3. Plums\n",
@@ -207,7 +207,7 @@ def test_numbers_without_a_mark_that_fall_out_of_the_order_are_amounts() -> None
     assert headings(text) == [(3, "4 Methods"), (3, "5 Results"), (3, "9 END")]
 
 
-@pytest.mark.parametrize("numbers", [(1, 2, 10), (1, 3, 5), (3, 12), (1, 2, 4, 7)])
+@cases("numbers", [(1, 2, 10), (1, 3, 5), (3, 12), (1, 2, 4, 7)])
 def test_numbers_without_a_mark_may_leave_some_out(numbers: tuple[int, ...]) -> None:
     text = "".join(f"{number} Part\n\nText of it.\n\n" for number in numbers)
     assert headings(text) == [(3, f"{number} Part") for number in numbers]
@@ -218,14 +218,14 @@ def test_a_title_below_an_articles_number_is_that_articles() -> None:
     assert headings(text) == [(3, "ARTICLE III"), (4, "THE PARTIES"), (3, "ARTICLE IV")]
 
 
-@pytest.mark.parametrize("gap", ["\n", "\n\n", "\n\n\n"])
+@cases("gap", ["\n", "\n\n", "\n\n\n"])
 def test_numbered_lines_that_follow_each_other_are_a_list(gap: str) -> None:
     text = "Bring:\n\n" + gap.join(["1. Apples", "2. Pears", "3. Plums"]) + "\n\nThat is all.\n"
     assert headings(text) == []
     assert shown(text, "item") == ["1. Apples", "2. Pears", "3. Plums"]
 
 
-@pytest.mark.parametrize("bullet", "-*+•‣◦▪–—●")
+@cases("bullet", "-*+•‣◦▪–—●")
 def test_bullets(bullet: str) -> None:
     text = f"Bring:\n{bullet} apples\n{bullet} pears\nand plums\n\nThanks.\n"
     assert shown(text, "item") == [f"{bullet} apples", f"{bullet} pears\nand plums"]
@@ -257,10 +257,8 @@ def test_prose_that_starts_a_line_with_a_year_is_no_log() -> None:
     assert len(shown("It rained in\n1984 and again in\nspring and in\n1985 too.", "paragraph")) == 1
 
 
-@pytest.mark.parametrize(
-    "text", ["", "\n", "\n\n", " ", "x", "\x00", "\ud800", "(", "1.", "§", "\x0c", "\u2028"]
-)
-@pytest.mark.parametrize("dense", [False, True])
+@cases("text", ["", "\n", "\n\n", " ", "x", "\x00", "\ud800", "(", "1.", "§", "\x0c", "\u2028"])
+@cases("dense", [False, True])
 def test_the_smallest_texts(text: str, dense: bool) -> None:
     found = blocks(text, dense=dense)
     assert [text[block.start : block.end] for block in found] == ([text] if text.strip() else [])
@@ -317,8 +315,8 @@ def test_an_article_may_have_its_title_on_the_next_line_and_sections_below_it() 
     assert headings(TWO_LINES.replace("\n", "\r\n"))[1] == (3, "ARTICLE I\r\nDEFINITIONS")
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
+@cases(
+    "text, found",
     [
         ("ACT I\nSCENE II\n\nEnter two.\n", ["ACT I", "SCENE II"]),
         ("Chapter 3\nIt was a dark night. Rain fell.\n", ["Chapter 3"]),
@@ -348,7 +346,7 @@ def test_articles_of_a_code_of_law_are_not_above_its_sections() -> None:
     assert {level for level, _ in headings(text)} == {3}
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "Bring:\n\n(1) Apples\n\n(2) Pears\n\nThat is all.\n",
@@ -388,7 +386,7 @@ def check(text: str) -> None:
         assert (block.kind, block.start, text[block.end :].strip()) == ("paragraph", 0, ""), text
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "The lamps are lit at dusk.",
@@ -402,7 +400,7 @@ def test_short_prose_is_taken_at_once(text: str) -> None:
     assert is_one_paragraph(text)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "Chapter 4",
@@ -458,7 +456,7 @@ def test_underlined_titles_are_headings_by_the_order_of_their_signs() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "A sentence that goes on\nand is followed by a rule\n-----\n\nMore.",

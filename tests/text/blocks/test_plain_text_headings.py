@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from chunkwise.text.blocks.plain_text import _heading, _may_be_headings, plain_b
 from chunkwise.text.blocks.plain_text_headings import in_capitals, is_date, is_day
 from chunkwise.text.characters import CharacterArrays
 from how_many import examples
+from tables import cases
 from text.blocks.test_plain_text import headings, shown
 from untimed import lines_run
 
@@ -64,7 +64,7 @@ def test_rows_of_figures_are_not_read_one_by_one() -> None:
     assert lines_run(lambda: plain_blocks(Lines(CharacterArrays(text)))) < 2000
 
 
-@pytest.mark.parametrize(
+@cases(
     "line",
     [
         "10. Mai 2020", "10. Mai", "5 January 2020", "5 January, 2020", "31 Dec. 2020", "5 MAI 1945", "3. MÄRZ ’45",
@@ -76,7 +76,7 @@ def test_a_day_of_a_month_is_no_heading(line: str) -> None:
     assert headings(f"Text before it.\n\n{line}\n\nText after it.\n") == []
 
 
-@pytest.mark.parametrize(
+@cases(
     "line",
     [
         "1 Introduction", "2 Methods", "3 Conclusion", "10. Termination", "12 Angry Men", "5 May Day",
@@ -107,8 +107,8 @@ def levels(*titles: str) -> list[int]:
     return [level for level, _ in found]
 
 
-@pytest.mark.parametrize(
-    ("titles", "expected"),
+@cases(
+    "titles, expected",
     [
         (["AGREEMENT", "TABLE OF\u00a0CONTENTS", "BACKGROUND", "1. Terms", "2. Fees", "SCHEDULE"], [2, 3, 3, 3, 3, 2]),
         (["ABSTRACT", "1 Introduction", "1.1 Scope", "2 Methods"], [3, 3, 4, 3]),
@@ -122,8 +122,8 @@ def test_no_numbered_part_is_below_what_stands_in_front_of_it(
     assert levels(*titles) == expected
 
 
-@pytest.mark.parametrize(
-    ("titles", "expected"),
+@cases(
+    "titles, expected",
     [
         (["INTRODUCTION", "BACKGROUND", "METHODS"], [2, 2, 2]),
         (["METHODS", "1. Sample", "2. Tests", "SUMMARY", "1. Findings", "ANNEX"], [2, 3, 3, 2, 3, 2]),
@@ -143,8 +143,8 @@ ACRONYMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("line", ACRONYMS)
-@pytest.mark.parametrize("dense", [False, True])
+@cases("line", ACRONYMS)
+@cases("dense", [False, True])
 def test_letters_without_case_are_no_capitals(line: str, dense: bool) -> None:
     assert headings(f"{line}\n", dense=dense) == []
     assert headings(f"Text before it.\n\n{line}\n\nText after it.\n", dense=dense) == []
@@ -155,7 +155,7 @@ def test_a_sentence_with_an_acronym_is_no_title_below_a_chapters_number() -> Non
     assert headings("第三章\nAI来了\n\n他走了\n") == [(2, "第三章\nAI来了")]
 
 
-@pytest.mark.parametrize(
+@cases(
     "line",
     [
         "THE SOFTWARE IS PROVIDED AS IS. NO WARRANTY IS GIVEN.",
@@ -170,7 +170,7 @@ def test_several_sentences_in_capitals_are_a_paragraph(line: str) -> None:
     assert headings(f"Text before it.\n\n{line}\n\nText after it.\n") == []
 
 
-@pytest.mark.parametrize(
+@cases(
     "line",
     [
         "CHAPTER 1. LOOMINGS.", "ST. IVES", "U.S. POLICY", "I. INTRODUCTION.", "ARTICLE II. COMPENSATION", "ODE?",
@@ -186,8 +186,8 @@ def test_a_heading_in_capitals_may_hold_full_stops(line: str) -> None:
     assert [title for _, title in found] == [line]
 
 
-@pytest.mark.parametrize(
-    ("text", "loud"),
+@cases(
+    "text, loud",
     [("", False), ("1", False), ("A", True), ("Ä 1", True), ("Aa", False), ("ÀI", True), ("AI机", False),
      ("IBM PC 机", True), ("机", False), ("Ⅳ", False), ("ﬁ", False)],
 )  # fmt: skip
@@ -217,8 +217,8 @@ def test_a_pdf_has_headings_no_blank_line_sets_off() -> None:
 FULL = "The works stand by the sea and were built long ago by people nobody knows.\n" * 3
 
 
-@pytest.mark.parametrize(
-    ("line", "level"),
+@cases(
+    "line, level",
     [
         ("1.1 Sub of 1", 4), ("Chapter 1: The beginning", 2), ("PART II", 1), ("§ 12 Haftung", 3),
         ("第三章 开始", 2), ("ARTICLE IV.", 3), ("ANNUAL REPORT", 2), ("OUTLOOK", 2),
@@ -230,7 +230,7 @@ def test_a_line_between_paragraphs_of_a_pdf(line: str, level: int) -> None:
     assert headings(f"{FULL}{line}\n{FULL}", dense=True) == ([(level, line)] if level else [])
 
 
-@pytest.mark.parametrize("line", ["4.2 Fees", "CHAPTER II", "OUTLOOK"])
+@cases("line", ["4.2 Fees", "CHAPTER II", "OUTLOOK"])
 def test_a_line_inside_a_paragraph_of_a_pdf_is_no_heading(line: str) -> None:
     assert headings(f"{FULL[:-2]}\n{line}\n{FULL}", dense=True) == []
     assert headings(f"{FULL}{line}\nof the works. {FULL}", dense=True) == []

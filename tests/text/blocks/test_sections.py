@@ -1,7 +1,6 @@
 """The section tree: which headings enclose a place, and what a span's sections share."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.blocks import Blocks
 from chunkwise.text.blocks.sections import SectionTree, heading_title
 from how_many import examples
+from tables import cases
 
 GUIDE = """\
 Preface without a heading.
@@ -48,8 +48,8 @@ def path_at(text: str, words: str, form: str = "markdown") -> tuple[str, ...]:
     return analyzed(text, form).section(start, start + len(words))
 
 
-@pytest.mark.parametrize(
-    ("words", "path"),
+@cases(
+    "words, path",
     [
         ("Preface", ()),
         ("Welcome.", ("Guide",)),
@@ -90,7 +90,7 @@ def test_level_jumps() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("empty", ["##", "## ", "## ##", "<h2></h2>"])
+@cases("empty", ["##", "## ", "## ##", "<h2></h2>"])
 def test_a_heading_without_words_adds_none_to_a_path(empty: str) -> None:
     text = f"# A\n\n## B\n\nb\n\n{empty}\n\nc\n\n### D\n\nd\n\n# \n\ne\n"
     assert path_at(text, "\nc\n") == ("A",)
@@ -121,8 +121,8 @@ def test_a_bare_heading_does_not_join_a_sibling() -> None:
     assert len(analyzed("# A\n\n# B\n\ntext").sections.regions) == 2
 
 
-@pytest.mark.parametrize(
-    ("text", "title"),
+@cases(
+    "text, title",
     [
         ("# One", "One"),
         ("## Two ##", "Two"),

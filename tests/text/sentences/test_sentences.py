@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.sentences.boundaries import sentence_starts
 from how_many import examples
+from tables import cases
 from text.nasty_text import NASTY
 from text.sentences.sentence_cases import CASES
 
@@ -23,17 +24,15 @@ def cut(text: str) -> list[str]:
     return [text[start:end] for start, end in pairwise(bounds)]
 
 
-@pytest.mark.parametrize(
-    ("language", "case"), [(language, case) for language, cases in CASES.items() for case in cases]
-)
+@cases("language, case", [(language, case) for language, texts in CASES.items() for case in texts])
 def test_the_sentences_of(language: str, case: str) -> None:
     assert cut(case.replace("|", "")) == case.split("|")
 
 
 def test_every_language_has_its_cases() -> None:
     assert len(CASES) >= 10
-    for language, cases in CASES.items():
-        assert len(cases) >= (12 if language in ("English", "German") else 5), language
+    for language, texts in CASES.items():
+        assert len(texts) >= (12 if language in ("English", "German") else 5), language
 
 
 WHO = [
@@ -126,7 +125,7 @@ def test_all_sentences_of_a_span_are_found_within_it(text: str, data: st.DataObj
     assert wanted <= set(found) <= set(sentence_starts(CharacterArrays(text)).tolist())
 
 
-@pytest.mark.parametrize(
+@cases(
     "stop",
     [
         "Mr.",
@@ -166,9 +165,7 @@ def test_a_word_among_many_is_read_as_among_few(stop: str) -> None:
     assert sentence_starts(CharacterArrays(many)).tolist()[: len(starts)] == starts
 
 
-@pytest.mark.parametrize(
-    "text", ["", " ", "\n", "\n\n\n", ".", "x", "\x00", "\ud83d", "...", "?!", "。"]
-)
+@cases("text", ["", " ", "\n", "\n\n\n", ".", "x", "\x00", "\ud83d", "...", "?!", "。"])
 def test_the_smallest_texts_are_one_sentence(text: str) -> None:
     assert len(sentence_starts(CharacterArrays(text))) == 0
 
@@ -195,7 +192,7 @@ def calls(text: str) -> int:
     return count
 
 
-@pytest.mark.parametrize(
+@cases(
     "unit",
     [
         "Yes. No. ", ".", ". ", "Dr. A. B. came at 5 p.m. to see Fig. 2. ", "好。", "«Да?» — да. ",
@@ -220,7 +217,7 @@ def test_sentences_found_in_parts_are_those_of_the_whole(at_once: int, text: str
         assert sentence_starts(CharacterArrays(text)).tolist() == whole
 
 
-@pytest.mark.parametrize("at_once", [1, 3])
+@cases("at_once", [1, 3])
 def test_notes_and_quotes_are_read_alike_in_parts(at_once: int) -> None:
     text = (
         'So.[1] It was.[2][3] 好。"a" 好!"是。" Dr. [a] B.)[4][5][6][7][8] C.[9 D. “E.” F.[x]' * 9

@@ -16,6 +16,7 @@ from chunkwise.text.tokens.measure import TokenMeasure, measure_of
 from chunkwise.text.tokens.openai import OpenAITokenizer
 from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
 from how_many import examples
+from tables import cases
 from text.nasty_text import NASTY, PIECES
 
 NAMED = ["o200k_base", "cl100k_base", "words", "characters"]
@@ -87,8 +88,8 @@ SPANS = [
 ]
 
 
-@pytest.mark.parametrize("tokenizer", NAMED)
-@pytest.mark.parametrize("text", SPANS, ids=["pieces", "marks"])
+@cases("tokenizer", NAMED)
+@cases("text", SPANS)
 def test_the_count_of_every_span_of_a_nasty_text(tokenizer: str, text: str) -> None:
     sizes = measure(text, tokenizer)
     wrong = [
@@ -106,8 +107,8 @@ SEAMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("tokenizer", ["o200k_base", "cl100k_base"])
-@pytest.mark.parametrize("letters", SEAMS)
+@cases("tokenizer", ["o200k_base", "cl100k_base"])
+@cases("letters", SEAMS)
 def test_spans_between_tokens_inside_words_and_runs_of_signs(tokenizer: str, letters: str) -> None:
     rng = random.Random(letters)
     for _ in range(40):
@@ -156,7 +157,7 @@ def test_counts_of_many_spans(tokenizer: str, text: str, size: int) -> None:
     assert sizes.counts(starts, ends).tolist() == expected
 
 
-@pytest.mark.parametrize("tokenizer", NAMED)
+@cases("tokenizer", NAMED)
 def test_long_spans_of_long_texts(tokenizer: str) -> None:
     """Far ends, spaces beyond the look-back, stretches without any place to restart."""
     rng = random.Random(9)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from chunkwise.text.tokens import openai as openai_module
 from chunkwise.text.tokens.openai import OpenAITokenizer, TokenCache
 from how_many import examples
+from tables import cases
 from text.nasty_text import NASTY, PIECES
 
 NAMES = ["cl100k_base", "o200k_base"]
@@ -42,10 +43,8 @@ def test_any_text_gets_the_encoder_s_tokens(name: str, text: str) -> None:
     check(name, text)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    "space", "\t\v\f\r\n\x1c\x1f \x85\xa0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000"
-)
+@cases("name", NAMES)
+@cases("space", "\t\v\f\r\n\x1c\x1f \x85\xa0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000")
 def test_white_space_of_all_kinds_before_a_space(name: str, space: str) -> None:
     """Where white space runs on, the tokenizer does not restart."""
     for end in ("x", "/", "'s", "…", "é", "語", ""):

@@ -13,6 +13,7 @@ from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.text.tokens.openai import _token_bytes
 from chunkwise.text.tokens.tokenizers import Tokenizer, get_tokenizer, tokenizer_names
 from how_many import examples
+from tables import cases
 from text.nasty_text import NASTY, PIECES
 from text.tokens.naive_bpe import encode, offsets, ranks
 
@@ -28,7 +29,7 @@ PROSE = [
 ]
 
 
-@pytest.mark.parametrize("name", OPENAI)
+@cases("name", OPENAI)
 def test_the_length_of_every_token(name: str) -> None:
     known = {number: len(token) for token, number in ranks(name).items()}
     assert dict(enumerate(_token_bytes(name).tolist())) == known
@@ -59,7 +60,7 @@ def test_counts_everyone_knows() -> None:
     assert get_tokenizer("cl100k_base").count("antidisestablishmentarianism") == 6
 
 
-@pytest.mark.parametrize("name", OPENAI)
+@cases("name", OPENAI)
 def test_a_special_token_in_a_text_is_text(name: str) -> None:
     assert get_tokenizer(name).count("<|endoftext|>") > 3
     assert b"".join(encode(name, "<|endoftext|>")) == b"<|endoftext|>"
@@ -159,8 +160,8 @@ def test_words_and_characters() -> None:
     assert get_tokenizer("characters").offsets("e\u0301👍").tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize(
-    ("function", "size"),
+@cases(
+    "function, size",
     [(len, 9), (str.split, 2), (lambda text: np.int64(7), 7), (lambda text: text.encode(), 9)],
 )
 def test_a_function_counts_or_encodes(function: object, size: int) -> None:
@@ -171,7 +172,7 @@ def test_a_function_counts_or_encodes(function: object, size: int) -> None:
     assert starts[0] == 0
 
 
-@pytest.mark.parametrize("answer", [-1, 2.0, None])
+@cases("answer", [-1, 2.0, None])
 def test_a_function_that_counts_nothing_real_is_told_so(answer: Any) -> None:
     with pytest.raises(InvalidParameter, match=rf"answers {answer} to 'x'; it has to return"):
         get_tokenizer(lambda text: answer).count("x")
@@ -207,8 +208,8 @@ def test_long_text_without_a_space_is_counted() -> None:
         assert get_tokenizer(name).offsets(text).tolist() == offsets(name, text)
 
 
-@pytest.mark.parametrize(
-    ("model", "tokenizer"),
+@cases(
+    "model, tokenizer",
     [
         ("text-embedding-3-large", "cl100k_base"),
         ("openai:text-embedding-3-small", "cl100k_base"),

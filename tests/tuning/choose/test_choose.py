@@ -24,6 +24,7 @@ from made_outcomes import (
     sweep,
     tuned,
 )
+from tables import cases
 from untimed import is_linear
 
 
@@ -156,8 +157,8 @@ def test_within_a_budget_context_puts_nothing_on_the_front() -> None:
         assert [standing.pareto for standing in found.standings] == [True, both]
 
 
-@pytest.mark.parametrize(
-    ("objective", "tokens", "said"),
+@cases(
+    "objective, tokens, said",
     [
         ("recall@1000t", 1240, "1,000 tokens are 81 % of these documents: nearly everything is found, whatever is "
          "chosen; try --objective recall@100t."),
@@ -377,7 +378,7 @@ def test_a_fold_chooses_no_variation_that_other_questions_had_tried() -> None:
     assert [label for label, _ in all_of_them.chosen] == ["b · bm25(k1=2.5)"]
 
 
-@pytest.mark.parametrize("more", [{"reranker": "local"}, {"maxsim": "colbert-small"}])
+@cases("more", [{"reranker": "local"}, {"maxsim": "colbert-small"}])
 def test_another_model_must_be_worth_a_point(more: dict[str, str]) -> None:
     table = noisy(26, 200, [0.0, 0.002, 0.1], spread=0.01)
     outcomes = [outcome(f"s{at}", table[:, at]) for at in range(3)]
@@ -418,7 +419,7 @@ def test_unscored_questions_neither_choose_nor_judge() -> None:
     assert found.nested.figure.mean == pytest.approx(table[kept, 1].mean())
 
 
-@pytest.mark.parametrize("value", [0.0, 1.0])
+@cases("value", [0.0, 1.0])
 def test_where_all_score_the_same_the_cheapest_is_chosen_and_judged(value: float) -> None:
     outcomes = [outcome("dear", [value] * 20, storage=2.0), outcome("cheap", [value] * 20)]
     found = tuned(outcomes, questions(20), of=sweep(test_share=0.0, prior=True))
@@ -465,7 +466,7 @@ def test_few_questions_say_what_they_can_show() -> None:
     assert least in found.caveats[0]
 
 
-@pytest.mark.parametrize("queries", [[], [Query("q", "what?")] * 1])
+@cases("queries", [[], [Query("q", "what?")] * 1])
 def test_without_scores_nothing_is_chosen(queries: list[Query]) -> None:
     outcomes = [
         replace(outcome("clean", [None] * len(queries)), boundary_issues={"chunks_with_issues": 1}),

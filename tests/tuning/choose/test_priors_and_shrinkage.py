@@ -16,6 +16,7 @@ from chunkwise.tuning.choose.priors_and_shrinkage import (
 from chunkwise.tuning.plan.grid import default_sweep
 from chunkwise.tuning.plan.plan import plan_sweep
 from how_many import examples
+from tables import cases
 
 SIZES, KINDS = ("100", "200", "400"), ("bm25", "dense")
 GRID = [{"size": size, "retriever": kind} for size in SIZES for kind in KINDS]
@@ -116,7 +117,7 @@ def test_noise_is_shrunk() -> None:
     assert shrunk < means / 2
 
 
-@pytest.mark.parametrize(
+@cases(
     "scores",
     [
         np.full((1, 6), 0.5),  # one question

@@ -11,6 +11,7 @@ from chunkwise.tuning.plan.grid import default_sweep, not_tried_by_default
 from chunkwise.tuning.plan.plan import plan_sweep
 from chunkwise.tuning.plan.sweep_file import read_sweep
 from chunkwise.tuning.sweep import Grid, Sweep
+from tables import cases
 from tuning.plan.example_sweeps import ISSUE, sweeps
 
 BASELINES = {
@@ -161,8 +162,8 @@ def test_the_same_overlap_written_twice_is_tried_once():
     )
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
+@cases(
+    "first, second",
     [
         ("sentences", "sentences(overlap=50)"),
         ("recursive", "recursive(overlap=0)"),
@@ -314,8 +315,8 @@ def test_a_slip_that_makes_millions_is_an_error():
         plan_sweep(_sweep([grid]))
 
 
-@pytest.mark.parametrize(
-    ("grid", "lacks"),
+@cases(
+    "grid, lacks",
     [(Grid(()), "a name"), (_grid("sentences", context=[]), "a value for context")],
 )
 def test_a_grid_that_says_nothing_is_an_error(grid, lacks):
@@ -356,8 +357,8 @@ def test_levers_are_words_for_tables():
     assert (baseline["size"], baseline["overlap"]) == ("1000 characters", "200 characters")
 
 
-@pytest.mark.parametrize("model", ["minilm", ""])
-@pytest.mark.parametrize("has_headings", [True, False])
+@cases("model", ["minilm", ""])
+@cases("has_headings", [True, False])
 def test_usual_sweep_is_small_and_leaves_out_nothing_it_asks_for(has_headings, model):
     sweep = default_sweep(
         ["documents"], "queries.json", has_headings=has_headings, model=model, k=7

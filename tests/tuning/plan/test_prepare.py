@@ -16,6 +16,7 @@ from chunkwise.tuning.plan import prepare as module
 from chunkwise.tuning.plan.grid import default_retrieval, default_sweep
 from chunkwise.tuning.plan.prepare import SweepInputs, prepare_sweep, shortest_path
 from hash_embedder import HashEmbedder, PlainHashEmbedder
+from tables import cases
 
 PLAIN = Document("a", "One lamp is lit. Two are not. " * 200)
 TITLED = Document("b", "# Lamps\n\nOne is lit.\n", format="markdown")
@@ -66,8 +67,8 @@ class FirstToken(HashEmbedder):
     suits_late = False
 
 
-@pytest.mark.parametrize(
-    ("model", "embedder", "why"),
+@cases(
+    "model, embedder, why",
     [
         (
             "hash",

@@ -10,6 +10,7 @@ from chunkwise.tuning.plan.grid import default_sweep
 from chunkwise.tuning.plan.plan import Plan, plan_sweep
 from chunkwise.tuning.plan.sweep_budget import estimate_sweep, expected_chunks
 from chunkwise.tuning.sweep import Grid, Sweep
+from tables import cases
 from tuning.plan.example_sweeps import sweeps
 
 USUAL = default_sweep(["documents"], "queries.json", has_headings=True)
@@ -170,7 +171,7 @@ def test_the_usual_sweep_of_a_small_corpus_takes_minutes():
     assert estimate_sweep(plan_sweep(USUAL), **small).total < 300
 
 
-@pytest.mark.parametrize(
+@cases(
     "label",
     [
         "sentences(max_tokens=100, overlap=25)",
@@ -203,8 +204,8 @@ def test_headings_are_embedded_too():
     assert expected_chunks(strategy, "none", 0) == (0, 0)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "words"),
+@cases(
+    "seconds, words",
     [(0.2, "a moment"), (1.4, "1 s"), (59.4, "59 s"), (59.6, "1 min"),
      (150, "2 min"), (3599, "1 h"), (4800, "1 h 20 min"), (40_000, "11 h")],
 )  # fmt: skip
@@ -212,8 +213,6 @@ def test_times(seconds, words):
     assert time_words(seconds) == words
 
 
-@pytest.mark.parametrize(
-    ("amount", "words"), [(0, "0.00 EUR"), (0.0012, "0.0012 EUR"), (1234.5, "1,234.50 EUR")]
-)
+@cases("amount, words", [(0, "0.00 EUR"), (0.0012, "0.0012 EUR"), (1234.5, "1,234.50 EUR")])
 def test_money(amount, words):
     assert money_words(amount, "EUR") == words

@@ -10,6 +10,7 @@ from chunkwise.tuning.plan.grid import default_chunkers, default_retrieval
 from chunkwise.tuning.plan.sweep_budget import SweepBudget, budget_text, parse_budget
 from chunkwise.tuning.plan.sweep_file import read_sweep, sweep_text
 from chunkwise.tuning.sweep import Grid, Sweep
+from tables import cases
 from tuning.plan.example_sweeps import ISSUE
 
 HEAD = '[sweep]\nsource = "handbook"\n'
@@ -234,8 +235,8 @@ def test_a_file_that_is_not_there(tmp_path):
         read_sweep(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("text", "budget"),
+@cases(
+    "text, budget",
     [
         ("90 s", SweepBudget(90.0)),
         ("90s", SweepBudget(90.0)),
@@ -253,7 +254,7 @@ def test_budgets(text, budget):
     assert parse_budget(budget_text(budget)) == budget
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "",

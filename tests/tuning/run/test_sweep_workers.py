@@ -36,6 +36,7 @@ from chunkwise.tuning.sweep import Configuration, VectorKind
 from chunkwise.tuning.sweep_result import Outcome
 from hash_embedder import HashEmbedder, PlainHashEmbedder
 from rule_summariser import FirstSentences
+from tables import cases
 from tuning.run.small_sweep import WORDS, inputs, plan_of, sweep
 
 DOCUMENTS, QUERIES = inputs()
@@ -410,7 +411,7 @@ def test_it_is_the_same_index() -> None:
         assert made.arrays[name].tolist() == array.tolist(), name
 
 
-@pytest.mark.parametrize("neighbours", [0, 1])
+@cases("neighbours", [0, 1])
 def test_it_has_the_scores_of_an_evaluation(neighbours: int) -> None:
     corpus = SharedCorpus(DOCUMENTS, QUERIES, None)
     configuration = Configuration(SPEC, "bm25", "none", neighbours, "none")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from chunkwise.documents.formats.html.loader import html_text
+from tables import cases
 
 PARAGRAPH = "<p>The lamp of the tower was lit at dusk, and the boats of the island came home before the storm.</p>"
 COMMENT = (
@@ -28,8 +27,8 @@ def _linked_data(type_: str | list[str]) -> str:
     return f'<script type="application/ld+json">{said}</script>'
 
 
-@pytest.mark.parametrize(
-    ("head", "body"),
+@cases(
+    "head, body",
     [
         ('<meta property="og:type" content="article">', ENTRY),
         (_linked_data("NewsArticle"), ENTRY),
@@ -47,7 +46,7 @@ def test_comments_that_are_more_than_the_article_are_left_out(head: str, body: s
     assert "nobody there has seen" not in found
 
 
-@pytest.mark.parametrize("head", ["", _linked_data("WebPage"), _linked_data("TechArticles")])
+@cases("head", ["", _linked_data("WebPage"), _linked_data("TechArticles")])
 def test_a_page_that_does_not_say_it_is_an_article_keeps_what_follows(head: str) -> None:
     assert _text(f"<div>{ENTRY}{COMMENTS}</div>", head).count("nobody there has seen") == 12
 
@@ -125,8 +124,8 @@ def test_a_table_of_contents_below_a_date_stays_where_headings_have_permanent_li
     assert "Chapter 8 of the manual" in found
 
 
-@pytest.mark.parametrize("around", ["{}", "<main>{}</main>", "<main><article>{}</article></main>"])
-@pytest.mark.parametrize("listed", ["ul", "ol"])
+@cases("around", ["{}", "<main>{}</main>", "<main><article>{}</article></main>"])
+@cases("listed", ["ul", "ol"])
 def test_a_dated_page_keeps_the_list_that_its_second_section_is(around: str, listed: str) -> None:
     items = "".join(
         f"<li>Number {n}: bring the form that the office of the harbour has signed for your boat.</li>"

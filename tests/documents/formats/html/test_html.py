@@ -15,6 +15,7 @@ from lxml import etree
 from chunkwise.documents import read
 from chunkwise.documents.formats.html.loader import flattened, html_read, html_text
 from chunkwise.documents.formats.html.parser import HtmlText
+from tables import cases
 from untimed import is_linear, lines_run
 
 
@@ -115,8 +116,8 @@ def test_scripts_are_dropped_and_the_title_is_kept_apart() -> None:
     assert page.layout.text == "x chart"
 
 
-@pytest.mark.parametrize(
-    ("markup", "expected"),
+@cases(
+    "markup, expected",
     [
         ("<div hidden>no<br><img alt=no><p>no</div><p>yes", "yes"),
         ("<p>a <span style='color:red; DISPLAY : none'>no <b>no</b></span>b", "a b"),
@@ -130,8 +131,8 @@ def test_what_is_hidden_is_left_out_with_its_content(markup: str, expected: str)
     assert text_of(markup) == expected
 
 
-@pytest.mark.parametrize(
-    ("markup", "expected"),
+@cases(
+    "markup, expected",
     [
         ("a<svg><text>B</text><text>C</text></svg>d", "a B C d"),
         ("a<noscript>b</noscript>c", "a b c"),
@@ -190,9 +191,7 @@ def test_hostile_nesting_takes_linear_time(
     assert looks < 3 * 10**8 + 150 * len(many)
 
 
-@pytest.mark.parametrize(
-    ("markup", "most"), [("<ol>", 46), ("<ol><li>a", 155), ("<li>a", 105), ("<p>a", 82)]
-)
+@cases("markup, most", [("<ol>", 46), ("<ol><li>a", 155), ("<li>a", 105), ("<p>a", 82)])
 def test_an_element_takes_little_work(markup: str, most: int) -> None:
     """A page of a megabyte may have 300,000 of them."""
     html_text(markup)
@@ -305,7 +304,7 @@ def test_cells_stand_where_a_grid_has_them(rows: list[list[tuple[int, int]]]) ->
     assert text_of(markup + "</table>") == "\n".join(expected)
 
 
-@pytest.mark.parametrize("span", ["1000000000", "99999999", "-1", "2.5", "", "x"])
+@cases("span", ["1000000000", "99999999", "-1", "2.5", "", "x"])
 def test_a_hostile_span_adds_few_cells(span: str) -> None:
     rows = f"<tr><td colspan={span} rowspan={span}>a<td>b</tr>" + "<tr><td>c</tr>" * 100
     assert len(text_of(f"<table>{rows}</table>")) < 50_000

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.core import Link
 from chunkwise.documents import read
 from chunkwise.documents.formats.html.loader import html_text
+from tables import cases
 from untimed import is_linear
 
 
@@ -21,8 +21,8 @@ def links(markup: str, *, keep_furniture: bool = True) -> list[tuple[str, str]]:
     return [(page.layout.text[each.start : each.end], each.target) for each in page.links]
 
 
-@pytest.mark.parametrize(
-    ("markup", "expected"),
+@cases(
+    "markup, expected",
     [
         ('<p>See <a href="leave.html">how to ask</a>.</p>', [("how to ask", "leave.html")]),
         ('<p>See<a href="a.html"> the\n  <b>rules</b> </a>of it</p>', [("the rules", "a.html")]),
@@ -102,7 +102,7 @@ def test_links_leave_the_text_as_it_is(pieces: list[str]) -> None:
         assert said == said.strip() != ""
 
 
-@pytest.mark.parametrize("before", range(9))
+@cases("before", range(9))
 def test_what_is_dropped_is_dropped_with_its_links(before: int) -> None:
     """Markup that <noscript> has as text: behind a block inside of it, too, however much stood before."""
     link = '1<a href="a.html">2<b>3</b>4<i>5</i>6<b>7&lt;b></b>8</a>'
@@ -129,8 +129,8 @@ def test_every_linked_word_is_in_a_link_and_no_other(pieces: list[str]) -> None:
     assert all(re.fullmatch(r"w\d+w", said) for said, _ in found)
 
 
-@pytest.mark.parametrize(
-    ("before", "part"),
+@cases(
+    "before, part",
     [
         ("<p>", '<a href="a.html">x '),
         ("<p>", '<a href="a.html">x</a> y '),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise.documents.formats.html import main_text, styled_headings
 from chunkwise.documents.formats.html.loader import html_text
+from tables import cases
 from untimed import is_linear
 
 PROSE = "The ferry leaves at seven, and whoever comes later waits for the next one, which goes at nine in winter. "
@@ -48,7 +49,7 @@ def test_no_chunk_of_a_page_is_furniture_and_spans_are_exact(tmp_path: Path) -> 
         assert not re.search("Wages|harbour|rights|¶", chunk.text)
 
 
-@pytest.mark.parametrize(
+@cases(
     "furniture",
     [
         "<nav><a href=/>Home</a> <a href=/x>Next</a></nav>",
@@ -79,7 +80,7 @@ def test_furniture_of_each_kind_is_left_out(furniture: str) -> None:
     assert text_of(f"<body>{body}{furniture}</body>") == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     "content",
     [
         "<article><header><h1>Leave</h1><p>By the council</p></header><p>{}</p></article>",
@@ -98,7 +99,7 @@ def test_what_belongs_to_the_text_stays(content: str) -> None:
     assert text_of(markup) == html_text(markup, keep_furniture=True).layout.text
 
 
-@pytest.mark.parametrize(
+@cases(
     "markup",
     [
         "<nav><p>Only a menu</p></nav>",
@@ -119,7 +120,7 @@ def test_an_empty_main_is_not_believed() -> None:
     assert PROSE.strip() in text_of(f"<main><p>Loading</p></main><div>{'<p>' + PROSE * 3}</div>")
 
 
-@pytest.mark.parametrize(
+@cases(
     "heading",
     [
         "<h2>Hours<a class=headerlink href='#h' title='Permalink to this heading'>¶</a></h2>",
@@ -270,7 +271,7 @@ NEWS = f"""<h1>Ferry sinks</h1><div class="story">{STORY}{STORY}{MORE}{STORY}</d
 <div><p>The writer of this piece has sailed for twenty years, and writes here since the year 2012.</p></div>"""
 
 
-@pytest.mark.parametrize(
+@cases(
     "says",
     [
         '<meta property="og:type" content="article">',
@@ -321,7 +322,7 @@ def _said_article(inside: str, behind: str = "") -> str:
     return text_of(f"<html>{head}<body><div><div>{inside}</div>{behind}</div></body></html>")
 
 
-@pytest.mark.parametrize("to", ["#winter", "/ferries/winter"])
+@cases("to", ["#winter", "/ferries/winter"])
 def test_linked_headings_of_an_article_itself_stay(to: str) -> None:
     found = _said_article(
         f"{STORY}<h2><a href='{to}'>In the winter of the year</a></h2>{STORY}{STORY}"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 import chunkwise
 from chunkwise.documents.formats.html.loader import html_text
+from tables import cases
 
 PROSE = "The ferry leaves at seven, and whoever comes later waits for the next one."
 
@@ -17,7 +16,7 @@ def headings(markup: str) -> list[tuple[str, int]]:
     return [(layout.text[b.start : b.end], b.level) for b in layout.blocks if b.kind == "heading"]
 
 
-@pytest.mark.parametrize(
+@cases(
     "line",
     [
         "<p><b>Leave</b></p>",
@@ -57,7 +56,7 @@ def test_roles_say_levels_beside_heading_elements() -> None:
     assert headings(page) == [("Handbook", 1), ("Leave", 3)]
 
 
-@pytest.mark.parametrize(
+@cases(
     "markup",
     [
         f"<h1>Handbook</h1><p><b>Leave</b></p><p>{PROSE}</p>",
@@ -70,7 +69,6 @@ def test_roles_say_levels_beside_heading_elements() -> None:
         f"<p><b>***</b></p><p>{PROSE}</p>",
         f"<ul><li><b>Leave</b></li></ul><p>{PROSE}</p>",
     ],
-    ids=["has headings", "colon", "sentence", "part of a line", "long", "last", "many", "no letter", "item"],
 )  # fmt: skip
 def test_what_is_no_heading_stays_text(markup: str) -> None:
     assert [text for text, _ in headings(markup) if text != "Handbook"] == []

@@ -10,6 +10,7 @@ from chunkwise.core import Block, Document
 from chunkwise.documents.formats.pdf.headings import Bookmark, with_bookmarks
 from chunkwise.documents.formats.pdf.lines import without_hyphens
 from documents.conftest import Set
+from tables import cases
 from untimed import is_linear
 
 ENCRYPTED = (
@@ -329,8 +330,8 @@ def test_pages_of_very_many_lines_take_linear_time() -> None:
     is_linear(work, 500)
 
 
-@pytest.mark.parametrize(
-    ("page", "expected"),
+@cases(
+    "page, expected",
     [
         ("hyphen\x02ated, hyphenated", "hyphenated, hyphenated"),
         ("well\x02known, well-known", "well-known, well-known"),
