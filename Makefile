@@ -10,29 +10,24 @@ LLM_STAMP := $(VENV)/.language-model
 export PYTHONDONTWRITEBYTECODE :=
 INSTALL := -m pip install --quiet --no-compile
 
-# Three workers keep two cores busy while one waits for a server or a page; threads of small products would only wait
-# for each other.
-TOGETHER := -n 3 --dist worksteal
-pages speed suite thorough torture: export OPENBLAS_NUM_THREADS := 1
+# Small products gain nothing from threads, which would only wait for each other.
+TOGETHER := -n 2 --dist worksteal
+pages speed suite suite-thorough torture: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: browser coverage help demo test checks types style compiled pages figures wheel suite suite-after-checks thorough speed torture docs exporters golden test-adapters test-adapters-oldest test-scale test-names bench clean
+.PHONY: browser coverage help demo test checks types style pages figures wheel suite thorough environments suite-thorough speed torture release docs exporters golden test-adapters test-adapters-oldest test-scale test-names bench clean
 
 ##@ For a fresh clone
 
 demo: $(STAMP) ## the product at work on a sample corpus: under a minute, and a page
 	@$(BIN)/python scripts/demo.py
 
-test: ## every check and every test: some sixteen minutes on two cores
-	@$(MAKE) --no-print-directory --jobs 3 test-adapters suite-after-checks
+test: ## lint, types, imports and tests: five minutes on two cores
+	@$(MAKE) --no-print-directory --jobs 2 suite checks
 
 ##@ While you work
 
-# Three at a time on two cores: one of them mostly waits for what it installs.
-CHECKS := types style compiled pages figures wheel
-
-checks: ## types, style, imports, docs, stale benchmarks, the bare wheel
-	@$(MAKE) --no-print-directory --jobs 3 $(CHECKS)
+checks: types style figures ## types, lint, import direction, stale benchmark pages
 
 types: $(STAMP)
 	$(BIN)/mypy
@@ -41,10 +36,6 @@ style: $(STAMP)
 	$(BIN)/ruff check src tests benchmarks scripts
 	$(BIN)/ruff format --check src tests benchmarks scripts
 	$(BIN)/lint-imports --no-cache
-
-# Once, for all workers; what is wrong with a test the suite will tell.
-compiled: $(STAMP)
-	-$(BIN)/python -m pytest --collect-only -qq > /dev/null
 
 pages: $(LLM_STAMP)
 	$(BIN)/python scripts/generate_docs.py --check
@@ -56,21 +47,34 @@ figures: $(STAMP)
 wheel: $(STAMP)
 	$(BIN)/python scripts/check_bare_wheel.py
 
-suite: $(LLM_STAMP) browser ## the tests
-	$(BIN)/python -m pytest $(TOGETHER)
-
-suite-after-checks: $(CHECKS)
-	@$(MAKE) --no-print-directory suite
+suite: $(LLM_STAMP) browser ## the tests of make test
+	$(BIN)/python -m pytest $(TOGETHER) -m 'not thorough'
 
 # Half as long again. Each worker hands its coverage over before it says that it is done: ten seconds later it is killed.
 coverage: $(LLM_STAMP) browser ## the tests, and whether they run 95 % of the lines
 	$(BIN)/python -m pytest $(TOGETHER) --cov --cov-report=term --cov-fail-under=95
 
-thorough: speed $(LLM_STAMP) browser ## the tests with forty times as many examples of every property
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest $(TOGETHER) -o faulthandler_timeout=0
+# Speed is measured alone. The other environments mostly wait, for Ray, databases and pip.
+thorough: ## all that make test leaves out: run it before a release
+	@$(MAKE) --no-print-directory speed
+	@$(MAKE) --no-print-directory --jobs 2 suite-thorough environments
+
+environments:
+	@$(MAKE) --no-print-directory wheel pages test-adapters test-adapters-oldest test-scale
+
+# Resources (tests/resources.py), and more examples of every property.
+suite-thorough: $(LLM_STAMP) browser
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest $(TOGETHER) -o faulthandler_timeout=0 -m 'thorough or hypothesis'
 
 speed: $(STAMP) ## fail if an operation became slower or larger; RENEW=1 accepts it
 	$(BIN)/python -m benchmarks.regressions $(if $(RENEW),--renew)
+
+release: thorough test ## build wheel and sdist into dist/, and check both
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python scripts/check_bare_wheel.py dist/*.whl
+	$(BIN)/python scripts/check_bare_wheel.py dist/*.tar.gz
 
 torture: $(STAMP) ## hostile texts, kills and signals, until Ctrl-C or TORTURE="--minutes 1"
 	PYTHONPATH=tests $(BIN)/python -m torture $(TORTURE)

@@ -1,4 +1,4 @@
-"""Build the wheel, install it without extras in a clean environment, and use it there."""
+"""Install a wheel or an sdist (default: a wheel built now) without extras in a clean environment, and use it there."""
 
 from __future__ import annotations
 
@@ -68,12 +68,13 @@ def run(*command: str | Path) -> None:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        run(sys.executable, "-m", "build", "--wheel", "--outdir", place, ROOT)
-        (wheel,) = place.glob("*.whl")
+        if len(sys.argv) == 1:
+            run(sys.executable, "-m", "build", "--wheel", "--outdir", place, ROOT)
+        (package,) = map(Path, sys.argv[1:]) if sys.argv[1:] else place.glob("*.whl")
         venv.create(place / "venv")  # its own pip would take longer than all it has to install
         python = place / "venv" / "bin" / "python"
         pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
-        run(*pip, "--constraint", ROOT / "constraints.txt", wheel)
+        run(*pip, "--constraint", ROOT / "constraints.txt", package)
         run(python, "-c", USE)
         run(place / "venv" / "bin" / "chunkwise", "--version")
 

@@ -15,6 +15,15 @@ from chunkwise.models import home_folder
 from chunkwise.models.llm import local as local_model_module
 from chunkwise.models.llm.local import LocalModel, packaged
 from how_many import THOROUGH
+from resources import (
+    browser,
+    database,
+    large_inputs,
+    postgres,
+    processes,
+    pytest_collection_modifyitems,
+    resources_are_asked_for,
+)
 from watching import (
     pytest_collection,
     pytest_runtest_call,
@@ -29,9 +38,10 @@ settings.register_profile("chunkwise", max_examples=30, **_UNTIMED)
 settings.register_profile(THOROUGH, max_examples=1200, **_UNTIMED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "chunkwise"))
 
-__all__ = [  # hooks
-    "pytest_collection", "pytest_collection_finish", "pytest_runtest_call", "pytest_runtest_setup",
-    "pytest_runtest_teardown", "pytest_runtestloop", "pytest_sessionfinish",
+__all__ = [  # hooks and fixtures
+    "browser", "database", "large_inputs", "postgres", "processes", "pytest_collection", "pytest_collection_finish",
+    "pytest_collection_modifyitems", "pytest_runtest_call", "pytest_runtest_setup", "pytest_runtest_teardown",
+    "pytest_runtestloop", "pytest_sessionfinish", "resources_are_asked_for",
 ]  # fmt: skip
 
 

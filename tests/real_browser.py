@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
+from resources import note_start
 from untimed import HANG
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ _running: list[_Chromium] = []
 
 
 def _chromium() -> _Chromium:
+    note_start("Chromium")
     with _starting:
         if not _running:
             _running.append(_Chromium())

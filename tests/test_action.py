@@ -19,6 +19,8 @@ import yaml
 import chunkwise
 from cli.small_corpus import write_corpus, write_questions
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 ROOT = Path(__file__).parents[1]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
 STEPS = ACTION["runs"]["steps"]

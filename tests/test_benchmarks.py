@@ -29,6 +29,7 @@ for path in sorted(pathlib.Path("benchmarks").glob("*.py")):
 """
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.unwatched
 def test_every_module_can_be_imported_without_the_peers() -> None:
     found = subprocess.run(
@@ -88,6 +89,7 @@ def test_what_others_wrote_under_a_title_of_their_own_is_kept() -> None:
     assert page.rstrip().endswith("## Notes\n\nby hand")
 
 
+@pytest.mark.usefixtures("processes")
 def test_measuring_one_part_leaves_the_others_on_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

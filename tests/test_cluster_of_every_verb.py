@@ -114,6 +114,7 @@ def test_chunks_lint_and_profile_are_the_same(docs: Path) -> None:
     assert cluster.stages == ["read, cut and profile"]
 
 
+@pytest.mark.usefixtures("processes")
 def test_profiles_of_processes_are_the_same(docs: Path) -> None:
     assert chunkwise.profile(docs, jobs=2) == chunkwise.profile(docs)
 
@@ -132,6 +133,7 @@ def test_an_evaluation_is_the_same(docs: Path) -> None:
     assert found[0] == found[1]
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_sweep_is_the_same(docs: Path) -> None:
     questions = _questions(docs)
     cluster = ClusterHere()

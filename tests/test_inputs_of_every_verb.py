@@ -190,7 +190,7 @@ def test_every_verb_reads_the_same_documents_and_misses_the_same(
     assert read
 
 
-@pytest.mark.parametrize("verb", [_generate, _tune, _profile])
+@cases("verb", [_generate, _tune, _profile])
 def test_verbs_that_show_no_documents_miss_the_same(
     corpus: Path, verb: Callable[[Any, Told], None]
 ) -> None:
@@ -203,6 +203,7 @@ def test_verbs_that_show_no_documents_miss_the_same(
     assert len(missed) > 10
 
 
+@pytest.mark.usefixtures("processes")
 def test_several_processes_read_the_same(corpus: Path) -> None:
     source = [corpus, Document("a.md", "There already."), "nowhere"]
     runs = []
@@ -226,7 +227,7 @@ def test_standard_input_is_read_by_every_verb(
     assert missed == []
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@cases("verb", VERBS)
 def test_an_index_that_is_named_alone(corpus: Path, verb: Callable[[Any, Told], Texts]) -> None:
     takes_one = verb in (_evaluate, _evaluate_hits, _testset, _lint)
     missed: list[str] = []
@@ -269,7 +270,7 @@ def test_a_text_that_is_no_path_is_told_at_once(tmp_path: Path, verb: Callable[.
     assert len(told) == 1
 
 
-@pytest.mark.parametrize("verb", PYTHON)
+@cases("verb", PYTHON)
 def test_the_default_is_a_warning_and_the_rest_goes_on(
     tmp_path: Path, verb: Callable[..., Any]
 ) -> None:
@@ -312,8 +313,8 @@ def test_what_can_be_no_input_is_told_what_is_one(verb: Callable[..., Any], give
         verb(given)
 
 
-@pytest.mark.parametrize(
-    ("verb", "old", "new"),
+@cases(
+    "verb, old, new",
     [
         (chunkwise.chunk, "inputs", "source"),
         (chunkwise.chunk, "on_skip", "on_unreadable"),

@@ -82,7 +82,7 @@ def parents_in(file: Path) -> list[Span | None]:
     ]
 
 
-@pytest.mark.parametrize("name", ["c.jsonl", "c.parquet", "c.csv"])
+@cases("name", ["c.jsonl", "c.parquet", "c.csv"])
 def test_every_file_has_the_parents_where_there_are_any(tmp_path: Path, name: str) -> None:
     document = Document("d", "A lamp is lit at dusk. It burns till dawn. " * 20)
     for strategy in ("parent_child(max_tokens=20, parent_size=60)", "sentences(max_tokens=20)"):

@@ -137,6 +137,7 @@ def test_what_is_missing_is_told(pytester: pytest.Pytester) -> None:
     found.stdout.fnmatch_lines(["*assert_not_worse: no baseline; name a file of results*"])
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.unwatched
 def test_the_example_of_the_page_works_as_it_stands(pytester: pytest.Pytester) -> None:
     package = Path(chunkwise.__file__).parent
@@ -152,6 +153,7 @@ def test_the_example_of_the_page_works_as_it_stands(pytester: pytest.Pytester) -
     pytester.runpytest_subprocess(*PLUGIN, "--chunkwise").assert_outcomes(passed=1)
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_project_that_does_not_use_it_pays_nothing() -> None:
     program = (
         "import sys, chunkwise.pytest_plugin; "

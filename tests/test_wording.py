@@ -316,6 +316,7 @@ SOURCES = {
 }
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_numbers_and_plurals_are_worded_in_one_place() -> None:
     """`chunkwise.base.wording` has a function for whatever is found here, or is to get one."""
     found = {

@@ -201,6 +201,7 @@ def test_ask_indexes_documents_in_memory() -> None:
         chunkwise.ask(made, "how many cars?", model, form="prose")  # type: ignore[arg-type]
 
 
+@pytest.mark.usefixtures("local_model")
 def test_the_real_local_model_answers_in_a_form_that_can_be_checked(
     local_model: LocalModel,
 ) -> None:

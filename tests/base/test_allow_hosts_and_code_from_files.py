@@ -54,8 +54,8 @@ def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "ran"
 
 
-@pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("name", ["mine.py:Mine", " ./mine.py:Mine", "mine.py:Mine(size=1)"])
+@cases("make", MAKERS)
+@cases("name", ["mine.py:Mine", " ./mine.py:Mine", "mine.py:Mine(size=1)"])
 def test_code_that_a_file_names_is_run_by_no_kind_of_part(make, name, code: Path) -> None:
     with pytest.raises(NotAllowed, match=r"the index kb names code .*--allow"):
         make(Recorded(name, "the index kb"))
@@ -75,7 +75,7 @@ def test_a_server_or_a_file_that_a_file_names_is_no_model(make, name: str) -> No
         make(Recorded(name, "the index kb"))
 
 
-@pytest.mark.parametrize(
+@cases(
     "label",
     ["semantic(embedder='https://evil.example/v1#m')", r"semantic(embedder='\x68ttps://evil.example/v1#m')",
      "semantic(embedder='mine.py:Mine')", r"semantic(embedder='mine\x2epy:Mine')", "raptor(llm='http://127.0.0.1/v1#m')"],
@@ -192,8 +192,8 @@ LOSING: list[Callable[[str], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("lose", LOSING)
-@pytest.mark.parametrize("name", ["mine.py:Mine", "https://lost.example/v1#m"])
+@cases("lose", LOSING)
+@cases("name", ["mine.py:Mine", "https://lost.example/v1#m"])
 def test_a_command_follows_no_name_of_a_file_whose_mark_got_lost(
     lose: Callable[[str], str], name: str, code: Path
 ) -> None:

@@ -14,6 +14,7 @@ import pytest
 from chunkwise.base.atomic_files import check_writable, clear_abandoned, replacing, scratch_folder
 from chunkwise.base.errors import ChunkwiseError
 from interrupting import interrupt_at, lines_since
+from tables import cases
 from untimed import HANG
 
 needs_devices = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
@@ -236,7 +237,7 @@ def test_one_that_is_cleared_before_it_is_owned_is_made_again(
     assert (tmp_path / "a.txt").read_text() == "new"
 
 
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o755])
+@cases("mode", [0o600, 0o640, 0o444, 0o755])
 def test_rights_of_the_file_that_was_there_stay(tmp_path: Path, mode: int) -> None:
     path = tmp_path / "kept.txt"
     path.write_text("old")

@@ -66,6 +66,7 @@ def test_outcomes_come_in_order_from_one_process_that_is_kept() -> None:
     assert first == second != os.getpid()
 
 
+@pytest.mark.usefixtures("processes")
 @cases(
     "work, limits, told",
     [
@@ -81,20 +82,24 @@ def test_what_takes_more_than_it_may_is_ended(work: str, limits: Limits, told: s
     assert done("numbers", 2) == [0, 1]  # by another process
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_kernel_holds_it_to_its_time_should_nobody_look(monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     monkeypatch.setattr(limited._Process, "_look", lambda _: None)
     with pytest.raises(LimitExceeded, match="more than 1 s of processor time"):
         done("spin", limits=_NARROW)
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_busy_machine_or_a_slow_disk_costs_nobody_a_file() -> None:
     assert done("wait", 1.5, limits=_NARROW) == ["waited"]
 
 
+@pytest.mark.usefixtures("processes")
 def test_time_is_that_of_one_outcome() -> None:
     assert done("slowly", limits=_NARROW) == list(range(8))
 
 
+@pytest.mark.usefixtures("processes")
 @cases(
     "how, told", [(0, "status 7"), (int(signal.SIGSEGV), "SIGSEGV"), (int(signal.SIGKILL), "SIGKILL")]
 )  # fmt: skip
@@ -104,6 +109,7 @@ def test_a_process_that_dies_is_told_and_replaced(how: int, told: str) -> None:
     assert done("numbers", 1) == [0]
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("is_seen", [True, False])
 def test_one_that_was_ended_while_it_waited_costs_no_file(
     is_seen: bool, monkeypatch: pytest.MonkeyPatch
@@ -117,18 +123,21 @@ def test_one_that_was_ended_while_it_waited_costs_no_file(
     assert len(limited._all) == 1
 
 
+@pytest.mark.usefixtures("processes")
 def test_what_a_process_leaves_behind_when_it_dies_ends_with_it(tmp_path: Path) -> None:
     with pytest.raises(ProcessDied, match="status 7"):
         done("die_and_leave_one_behind", str(tmp_path / "pid"))
     wait_until_gone(int((tmp_path / "pid").read_text()))
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="it is read there")
 def test_time_of_the_processes_it_waits_for_is_counted() -> None:
     with pytest.raises(LimitExceeded, match="more than 1 s of processor time"):
         done("have_others_work", limits=_NARROW)
 
 
+@pytest.mark.usefixtures("processes")
 def test_what_is_closed_twice_closes_nobody_else_s_file(monkeypatch: pytest.MonkeyPatch) -> None:
     assert done("pid")
     (process,) = limited._all
@@ -150,6 +159,7 @@ def test_what_is_closed_twice_closes_nobody_else_s_file(monkeypatch: pytest.Monk
     process._is_closed, process._pipe = False, pipe
 
 
+@pytest.mark.usefixtures("processes")
 def test_what_cannot_be_sent_is_done_here() -> None:
     for work, args, before in (("numbers", (lambda: 1,), 0), ("unfit", (), 64), ("crash", (), 0)):
         with pytest.raises(CannotBeSent) as caught:
@@ -157,6 +167,7 @@ def test_what_cannot_be_sent_is_done_here() -> None:
         assert caught.value.done == before
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("executable", ["/nowhere/python", "/bin/false"])
 def test_where_no_process_can_be_started_it_is_tried_again_later(
     executable: str, monkeypatch: pytest.MonkeyPatch
@@ -172,6 +183,7 @@ def test_where_no_process_can_be_started_it_is_tried_again_later(
     assert done("pid")
 
 
+@pytest.mark.usefixtures("processes")
 def test_functions_of_this_process_can_be_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,6 +202,7 @@ def test_functions_of_this_process_can_be_asked(
     assert folder == os.getcwd()
 
 
+@pytest.mark.usefixtures("processes")
 def test_two_at_once_and_one_given_up() -> None:
     one = outcomes("base.limited_work:spin", (), _GENEROUS, {})
     busy = next(one)
@@ -199,12 +212,14 @@ def test_two_at_once_and_one_given_up() -> None:
     assert len(limited._all) == 1
 
 
+@pytest.mark.usefixtures("processes")
 def test_what_it_prints_is_no_output(capfd: pytest.CaptureFixture[str]) -> None:
     assert done("printing") == [1]
     out, err = capfd.readouterr()
     assert (out, err.strip()) == ("", "a parser's chatter")
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_copy_of_this_process_has_processes_of_its_own() -> None:
     (ours,) = done("pid")
     there, here = os.pipe()
@@ -220,6 +235,7 @@ def test_a_copy_of_this_process_has_processes_of_its_own() -> None:
     assert done("pid") == [ours]
 
 
+@pytest.mark.usefixtures("processes")
 @cases("ended", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_nothing_is_left_behind_however_the_caller_ends(ended: signal.Signals) -> None:
     script = (
@@ -288,6 +304,7 @@ def test_no_limits_and_limits_twice_are_told(given: str) -> None:
         limits_of(given)
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_process_whose_caller_was_killed_while_it_began_says_nothing() -> None:
     here, there = multiprocessing.Pipe()
     closes, closed = os.pipe()

@@ -57,6 +57,7 @@ def work_with(_: object, given: object) -> object:
     return work(given)
 
 
+@pytest.mark.usefixtures("processes")
 def test_results_errors_and_interrupts() -> None:
     workers = Workers(2, work)
     try:
@@ -80,6 +81,7 @@ def test_results_errors_and_interrupts() -> None:
     assert active_children() == []
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_process_that_dies_is_told_and_replaced() -> None:
     workers = Workers(1, work)
     try:
@@ -93,6 +95,7 @@ def test_a_process_that_dies_is_told_and_replaced() -> None:
     assert active_children() == []
 
 
+@pytest.mark.usefixtures("processes")
 def test_what_cannot_be_sent_costs_no_process() -> None:
     workers = Workers(1, work)
     try:
@@ -104,6 +107,7 @@ def test_what_cannot_be_sent_costs_no_process() -> None:
         workers.stop()
 
 
+@pytest.mark.usefixtures("processes")
 def test_many_that_ask_at_once_while_processes_die_get_no_more_than_asked_for() -> None:
     workers = Workers(2, work)
     given = ["pid", "die"] * 6
@@ -118,6 +122,7 @@ def test_many_that_ask_at_once_while_processes_die_get_no_more_than_asked_for() 
     assert active_children() == []
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_environment_is_as_it_was_here_and_there() -> None:
     before = dict(os.environ)
     workers = Workers(1, work)
@@ -135,6 +140,7 @@ class DiesWhenUnpacked:
         return os._exit, (1,)
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_process_that_cannot_start_is_told_with_what_to_do() -> None:
     workers = Workers(1, partial(work_with, DiesWhenUnpacked()))
     try:
@@ -144,6 +150,7 @@ def test_a_process_that_cannot_start_is_told_with_what_to_do() -> None:
         workers.stop()
 
 
+@pytest.mark.usefixtures("processes")
 @cases("given", ["sleep", "large"])
 def test_what_is_given_up_keeps_nobody_waiting(given: str) -> None:
     workers = Workers(2, work)
@@ -178,6 +185,7 @@ def test_an_interrupt_that_is_held_comes_afterwards() -> None:
     assert told == ["done", "interrupt", "after", "interrupt"]
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_thread_may_hold_interrupts_too() -> None:
     with ThreadPoolExecutor(1) as threads:
         workers = Workers(1, work)
@@ -185,6 +193,7 @@ def test_a_thread_may_hold_interrupts_too() -> None:
         workers.stop()
 
 
+@pytest.mark.usefixtures("processes")
 def test_what_a_file_of_the_user_defines_can_be_sent(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text("class Doubled:\n    def __call__(self, given):\n        return 2 * given\n")
@@ -205,6 +214,7 @@ def _file(tmp_path: Path, text: str, name: str = "mine.py") -> Path:
     return file
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_file_that_changed_meanwhile_is_run_as_it_was(tmp_path: Path) -> None:
     """Results of one run come from one version of a file, whatever its writer saves while it runs."""
     file = _file(tmp_path, DOUBLED)
@@ -222,6 +232,7 @@ def test_a_file_that_changed_meanwhile_is_run_as_it_was(tmp_path: Path) -> None:
         workers.stop()
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_worker_that_looks_a_file_up_finds_the_version_of_its_parent(tmp_path: Path) -> None:
     text = (
         "from pathlib import Path\nfrom chunkwise.base.user_code import run_file\n"
@@ -238,6 +249,7 @@ def test_a_worker_that_looks_a_file_up_finds_the_version_of_its_parent(tmp_path:
         workers.stop()
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_worker_runs_no_file_that_its_work_does_not_name(tmp_path: Path) -> None:
     mark = tmp_path / "run"
     other = _file(
@@ -252,6 +264,7 @@ def test_a_worker_runs_no_file_that_its_work_does_not_name(tmp_path: Path) -> No
     assert mark.read_text() == "x"  # by this process alone
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_file_that_does_not_run_in_a_worker_is_told(tmp_path: Path) -> None:
     only_here = (
         f"import os\nif os.getpid() != {os.getpid()}:\n    raise RuntimeError('only there')\n"

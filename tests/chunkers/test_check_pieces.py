@@ -6,6 +6,7 @@ import pytest
 
 from chunkwise import chunk_text
 from chunkwise.base.errors import ChunkwiseError
+from tables import cases
 
 BODIES = {
     "missing": ("return {}['lamp']", r"KeyError: 'lamp' \(mine\.py, line 4\)"),
@@ -26,7 +27,7 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("body", BODIES)
+@cases("body", BODIES)
 def test_a_fault_is_told_in_the_author_s_terms(body: str, tmp_path: Path) -> None:
     code, message = BODIES[body]
     (tmp_path / "mine.py").write_text(

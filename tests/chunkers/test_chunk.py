@@ -17,6 +17,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.core import Document, Span
 from chunkwise.documents.formats.json import JsonLinesLoader
 from chunkwise.text.analyzed import Analyzed
+from tables import cases
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def test_a_wrong_parameter_is_an_error_before_any_file_is_read() -> None:
         chunkwise.chunk("nowhere", strategy="tokens(max_tokens=0)")
 
 
-@pytest.mark.parametrize("given", [5, b"a.txt", None])
+@cases("given", [5, b"a.txt", None])
 def test_what_is_no_path_is_told_what_is_one(folder: Path, given: object) -> None:
     kind = type(given).__name__
     with pytest.raises(InvalidParameter, match=rf"source is {kind}; needed: the path of a file"):
@@ -71,6 +72,7 @@ def test_what_is_no_document_is_told_who_takes_it() -> None:
         chunkwise.chunk_document("Text.")  # type: ignore[arg-type]
 
 
+@pytest.mark.usefixtures("processes")
 def test_chunks_travel_between_processes_with_their_section(folder: Path) -> None:
     one = list(chunkwise.chunk(folder))
     two = list(chunkwise.chunk(folder, jobs=2))
@@ -82,6 +84,7 @@ def test_chunks_travel_between_processes_with_their_section(folder: Path) -> Non
     assert again[1].section == ("B", "C")
 
 
+@pytest.mark.usefixtures("processes")
 def test_records_of_two_files_with_one_id_are_both_kept(tmp_path: Path) -> None:
     for name in ("one.jsonl", "two.jsonl"):
         (tmp_path / name).write_text(json.dumps({"id": "same", "text": f"Text of {name}."}) + "\n")
@@ -91,6 +94,7 @@ def test_records_of_two_files_with_one_id_are_both_kept(tmp_path: Path) -> None:
         assert chunks[1].text == "Text of two.jsonl."
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ids_do_not_depend_on_how_a_path_is_spelled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int
@@ -217,6 +221,7 @@ class Dying:
         return [Span(0, len(document.text))]
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_worker_that_dies_costs_one_file_and_the_rest_goes_on(tmp_path: Path) -> None:
     for number in range(12):
         text = "To die." if number in (3, 7) else "To live."

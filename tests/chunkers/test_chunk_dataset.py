@@ -107,6 +107,7 @@ def test_its_rows_are_those_of_one_file_in_the_same_order(docs: Path, tmp_path: 
     assert not (tmp_path / "out/_staged").exists()
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_processes_make_the_same_files(docs: Path, tmp_path: Path, jobs: int) -> None:
     _write(docs, tmp_path / "one")
@@ -119,6 +120,7 @@ def test_processes_make_the_same_files(docs: Path, tmp_path: Path, jobs: int) ->
     assert _files(tmp_path / "one") == _files(tmp_path / "two")
 
 
+@pytest.mark.usefixtures("processes")
 def test_what_is_there_is_not_made_again(docs: Path, tmp_path: Path) -> None:
     _write(docs, tmp_path / "out")
     before = _files(tmp_path / "out")
@@ -175,6 +177,7 @@ def test_a_run_that_was_stopped_goes_on_and_shows_nothing_before_its_end(
     assert _rows(tmp_path / "out") == _expected(docs)
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_commit_that_was_interrupted_is_made_by_the_next_run(
     docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -262,6 +262,7 @@ def test_lines_of_a_segment_count_from_the_beginning_of_the_text(docs: Path) -> 
     assert [line["id"] for line in lines][-1] == f"b.md::{len(lines) - 1}"
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.usefixtures("_small_segments")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_text_with_a_blank_beginning_is_one_document(docs: Path, jobs: int) -> None:
@@ -290,6 +291,7 @@ def test_a_text_lost_halfway_ends_the_run(docs: Path, monkeypatch: pytest.Monkey
         _streamed_rows(chunk_segments(docs / "b.md", "words(max_words=40)", options=LoadOptions()))
 
 
+@pytest.mark.usefixtures("processes")
 def test_processes_lay_long_texts_down_and_write_the_same_file(docs: Path, tmp_path: Path) -> None:
     """With the sizes in use, by the command: both segments of the long text are there, and nothing else is left."""
     (docs / "b.md").write_text(_text(17 << 20))

@@ -131,6 +131,7 @@ ContextWriter(LlmClient(model, cache=cache, concurrency=1), cache=cache).write([
 """
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     kill: list[subprocess.Popen[bytes]] = []
 

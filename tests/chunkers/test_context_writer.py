@@ -240,8 +240,8 @@ def test_whatever_the_model_writes_is_one_short_line(answer: str) -> None:
         assert not re.search("[\x00-\x1f\x7f-\x9f\u202e\ud800-\udfff]", found)
 
 
-@pytest.mark.parametrize(
-    ("answer", "context"),
+@cases(
+    "answer, context",
     [
         ('Here is the context:\n\n"It is on leave. It is paid."', "It is on leave. It is paid."),
         ("Sure! Here are 2 sentences that place it: One. Two.", "One. Two."),
@@ -348,8 +348,8 @@ def test_a_file_is_the_same_however_its_path_is_spelt(
     assert len(scribe.asked) == len(cut(other).chunks)
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("window", [1500, None])
+@cases("way", WAYS)
+@cases("window", [1500, None])
 def test_a_place_of_many_tokens_is_cut(
     way: WrittenContext, window: int | None, tmp_path: Path
 ) -> None:

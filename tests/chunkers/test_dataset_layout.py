@@ -26,6 +26,8 @@ from chunkwise.chunkers.dataset_layout import DatasetFolder
 from chunkwise.documents.source import Source
 from chunkwise.records.lance import LanceFolder
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:

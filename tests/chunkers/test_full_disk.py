@@ -17,6 +17,8 @@ pytest.importorskip("fsspec")
 
 import chunkwise
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 Resize = Callable[[str], None]
 
 

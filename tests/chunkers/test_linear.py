@@ -99,8 +99,8 @@ def work(name: str, text: str, overlap: int, language: str = "") -> tuple[int, i
     return sum(each.callcount for each in watch.getstats()), tokenizer.characters - before
 
 
-@pytest.mark.parametrize("kind", INPUTS)
 @pytest.mark.parametrize("name", strategies.names())
+@cases("kind", INPUTS)
 def test_four_times_the_text_is_at_most_four_times_the_work(name: str, kind: str) -> None:
     small, large = INPUTS[kind](600), INPUTS[kind](2_400)
     # What is imported late and tables of characters met for the first time come here.

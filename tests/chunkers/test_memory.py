@@ -12,6 +12,8 @@ from chunkwise.chunkers.write_chunks import chunk_lines
 from chunkwise.documents.source import Source
 from chunkwise.text.analyzed import Analyzed
 
+pytestmark = pytest.mark.usefixtures("large_inputs")
+
 PARAGRAPH = (
     "The keeper of the lamp writes down the hour, the wind and the height of the water. He does so every night,\n"
     "as his father did before him; nobody has ever read it. Ships pass far out: none of them stops here.\n\n"

@@ -46,7 +46,7 @@ class Deadly(StructureChunker):
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+def ray_cluster() -> Iterator[Any]:
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     made.add_node(num_cpus=1)
     ray.init(address=made.address, log_to_driver=False, logging_level="error")
@@ -111,7 +111,7 @@ def _strategy(tmp_path: Path) -> str:
 
 
 def test_a_cluster_makes_the_files_that_processes_make(
-    cluster: Any, docs: Path, tmp_path: Path
+    ray_cluster: Any, docs: Path, tmp_path: Path
 ) -> None:
     made, problems = _by_ray(docs, tmp_path / "ray")
     _by_processes(docs, tmp_path / "local")
@@ -122,7 +122,7 @@ def test_a_cluster_makes_the_files_that_processes_make(
 
 
 def test_a_deadly_document_is_set_aside_and_the_rest_goes_on(
-    cluster: Any, docs: Path, tmp_path: Path
+    ray_cluster: Any, docs: Path, tmp_path: Path
 ) -> None:
     (docs / "100.md").write_text("This is poison.")
     made, problems = _by_ray(docs, tmp_path / "out", _strategy(tmp_path))
@@ -133,14 +133,16 @@ def test_a_deadly_document_is_set_aside_and_the_rest_goes_on(
     assert _ids(tmp_path / "out") == [f"{number:03}.md" for number in range(320) if number != 100]
 
 
-def test_a_node_that_is_killed_costs_no_document(cluster: Any, docs: Path, tmp_path: Path) -> None:
-    node = cluster.add_node(num_cpus=1)
+def test_a_node_that_is_killed_costs_no_document(
+    ray_cluster: Any, docs: Path, tmp_path: Path
+) -> None:
+    node = ray_cluster.add_node(num_cpus=1)
     killed = threading.Event()
 
     def kill(amount: int, note: str) -> None:
         if not killed.is_set():  # with the first part that is done: others are under way
             killed.set()
-            cluster.remove_node(node, allow_graceful=False)
+            ray_cluster.remove_node(node, allow_graceful=False)
 
     strategy = _strategy(tmp_path)
     made, problems = _by_ray(docs, tmp_path / "out", strategy, kill)
@@ -152,7 +154,7 @@ def test_a_node_that_is_killed_costs_no_document(cluster: Any, docs: Path, tmp_p
 
 
 def test_a_driver_that_is_killed_leaves_parts_that_the_next_run_takes(
-    cluster: Any, docs: Path, tmp_path: Path
+    ray_cluster: Any, docs: Path, tmp_path: Path
 ) -> None:
     script = tmp_path / "run.py"
     script.write_text(
@@ -170,7 +172,7 @@ def test_a_driver_that_is_killed_leaves_parts_that_the_next_run_takes(
         "chunk_dataset.write_dataset(sys.argv[1], recipe, workers, 2, print, advance)\n"
     )
     strategy = _strategy(tmp_path)
-    words = [str(docs), str(tmp_path / "out"), strategy, cluster.address]
+    words = [str(docs), str(tmp_path / "out"), strategy, ray_cluster.address]
     done = subprocess.run(
         [sys.executable, str(script), *words], env=os.environ, capture_output=True, text=True
     )
@@ -187,7 +189,7 @@ def _index_files(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_cluster_makes_the_index_that_one_process_makes(
-    cluster: Any, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ray_cluster: Any, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A cache of its own each: nothing is taken from the other.
     for name, jobs in (("local", 1), ("ray", RayCluster())):
@@ -197,7 +199,7 @@ def test_a_cluster_makes_the_index_that_one_process_makes(
 
 
 def test_a_cluster_writes_the_rows_of_postgresql_that_one_process_writes(
-    cluster: Any, docs: Path
+    ray_cluster: Any, docs: Path
 ) -> None:
     pytest.importorskip("psycopg", reason="psycopg is not installed: make test-scale")
     pytest.importorskip(
@@ -216,7 +218,7 @@ def test_a_cluster_writes_the_rows_of_postgresql_that_one_process_writes(
     assert rows[1] == rows[0]
 
 
-def test_a_long_document_is_cut_in_segments_by_a_cluster(cluster: Any, tmp_path: Path) -> None:
+def test_a_long_document_is_cut_in_segments_by_a_cluster(ray_cluster: Any, tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()
     part = "# Part\n\nThe keeper of the lamp writes down the hour, the wind and the height of the water.\n\n"
@@ -228,7 +230,7 @@ def test_a_long_document_is_cut_in_segments_by_a_cluster(cluster: Any, tmp_path:
 
 
 def test_an_index_loses_a_deadly_document_and_no_other(
-    cluster: Any, docs: Path, tmp_path: Path
+    ray_cluster: Any, docs: Path, tmp_path: Path
 ) -> None:
     (docs / "100.md").write_text("This is poison.")
     problems: list[str] = []
@@ -243,15 +245,15 @@ def test_an_index_loses_a_deadly_document_and_no_other(
 
 
 def test_a_node_that_is_killed_while_an_index_is_made(
-    cluster: Any, docs: Path, tmp_path: Path
+    ray_cluster: Any, docs: Path, tmp_path: Path
 ) -> None:
-    node = cluster.add_node(num_cpus=1)
+    node = ray_cluster.add_node(num_cpus=1)
     killed = threading.Event()
 
     def kill(amount: int, note: str) -> None:
         if not killed.is_set():
             killed.set()
-            cluster.remove_node(node, allow_graceful=False)
+            ray_cluster.remove_node(node, allow_graceful=False)
 
     strategy = _strategy(tmp_path)
     for name, jobs, advance in (("ray", RayCluster(), kill), ("local", 1, None)):
@@ -263,7 +265,7 @@ def test_a_node_that_is_killed_while_an_index_is_made(
 
 
 def test_stages_have_names_in_the_cluster(
-    cluster: Any, docs: Path, monkeypatch: pytest.MonkeyPatch
+    ray_cluster: Any, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names: list[str] = []
     real = ray.remote
@@ -290,7 +292,7 @@ def test_a_cluster_that_is_not_there_is_told(docs: Path, tmp_path: Path) -> None
     assert "Traceback" not in done.stderr
 
 
-def test_without_an_address_a_cluster_is_begun_though_another_runs_here(cluster: Any) -> None:
+def test_without_an_address_a_cluster_is_begun_though_another_runs_here(ray_cluster: Any) -> None:
     script = (
         "import ray\n"
         "from chunkwise.base.ray_workers import RayCluster\n"
@@ -302,5 +304,5 @@ def test_without_an_address_a_cluster_is_begun_though_another_runs_here(cluster:
         [sys.executable, "-c", script], capture_output=True, text=True, env=env, check=True
     )
     address, nodes = done.stdout.split()[-2:]
-    assert address != cluster.address
+    assert address != ray_cluster.address
     assert nodes == "1"

@@ -31,7 +31,7 @@ from chunkwise.documents import LoadOptions  # noqa: E402
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+def ray_cluster() -> Iterator[Any]:
     """A head that does no work, and nodes that can be spared."""
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
     ray.init(address=made.address, log_to_driver=False, logging_level="error")
@@ -132,30 +132,30 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _kill_worker(cluster: Any) -> bool:
-    raylets = [each.all_processes["raylet"][0].process.pid for each in cluster.list_all_nodes()]
+def _kill_worker(ray_cluster: Any) -> bool:
+    raylets = [each.all_processes["raylet"][0].process.pid for each in ray_cluster.list_all_nodes()]
     for worker in _workers_of(raylets):
         os.kill(worker, signal.SIGKILL)
         return True
     return False
 
 
-def _kill_node(cluster: Any) -> bool:
+def _kill_node(ray_cluster: Any) -> bool:
     """One that works, as long as another is there."""
     nodes = {
         each.all_processes["raylet"][0].process.pid: each
-        for each in cluster.list_all_nodes()
+        for each in ray_cluster.list_all_nodes()
         if not each.head
     }
     for raylet in _workers_of(list(nodes)).values():
-        cluster.remove_node(nodes[raylet], allow_graceful=False)
+        ray_cluster.remove_node(nodes[raylet], allow_graceful=False)
         return True
     return False
 
 
 @pytest.mark.parametrize("kill", [_kill_worker, _kill_node])
 def test_an_index_is_the_one_that_one_process_makes_whatever_is_killed(
-    cluster: Any,
+    ray_cluster: Any,
     docs: Path,
     tmp_path: Path,
     scratch: Path,
@@ -163,8 +163,8 @@ def test_an_index_is_the_one_that_one_process_makes_whatever_is_killed(
     kill: Callable[[Any], bool],
 ) -> None:
     if kill is _kill_node:
-        cluster.add_node(num_cpus=1)
-    with _killing(scratch, lambda: kill(cluster), 1) as killed:
+        ray_cluster.add_node(num_cpus=1)
+    with _killing(scratch, lambda: kill(ray_cluster), 1) as killed:
         made = _index(docs, tmp_path / "kb", RayCluster())
     assert len(killed) == 1
     assert made == index_here
@@ -172,9 +172,9 @@ def test_an_index_is_the_one_that_one_process_makes_whatever_is_killed(
 
 
 def test_chunks_are_those_of_one_process_whoever_is_killed(
-    cluster: Any, docs: Path, scratch: Path, lines_here: list[str]
+    ray_cluster: Any, docs: Path, scratch: Path, lines_here: list[str]
 ) -> None:
-    with _killing(scratch, lambda: _kill_worker(cluster), 1) as killed:
+    with _killing(scratch, lambda: _kill_worker(ray_cluster), 1) as killed:
         made = _lines(docs, RayCluster())
     assert len(killed) == 1
     assert made == lines_here
@@ -182,10 +182,10 @@ def test_chunks_are_those_of_one_process_whoever_is_killed(
 
 
 def test_a_text_at_which_every_process_ends_is_told_by_its_name(
-    cluster: Any, docs: Path, scratch: Path, lines_here: list[str]
+    ray_cluster: Any, docs: Path, scratch: Path, lines_here: list[str]
 ) -> None:
     one_long = [docs / f"{name}.md" for name in "abc"]
-    with _killing(scratch, lambda: _kill_worker(cluster), 4) as killed:
+    with _killing(scratch, lambda: _kill_worker(ray_cluster), 4) as killed:
         made = _lines(one_long, RayCluster())
     assert len(killed) == 4
     reason = "a worker process died 4 times while it was cut, perhaps for lack of memory"
@@ -193,7 +193,9 @@ def test_a_text_at_which_every_process_ends_is_told_by_its_name(
     assert made == [first, f"{docs}/b.md: {reason}", last]
 
 
-def test_who_takes_no_more_leaves_nothing_behind(cluster: Any, docs: Path, scratch: Path) -> None:
+def test_who_takes_no_more_leaves_nothing_behind(
+    ray_cluster: Any, docs: Path, scratch: Path
+) -> None:
     found = chunk_segments(docs, "words", options=LoadOptions(), jobs=RayCluster())
     next(found)
     found.close()
@@ -201,7 +203,7 @@ def test_who_takes_no_more_leaves_nothing_behind(cluster: Any, docs: Path, scrat
 
 
 def test_no_room_on_the_machine_that_was_started_is_not_laid_at_the_door_of_ray(
-    cluster: Any, docs: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
+    ray_cluster: Any, docs: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chunkwise.base.spill_and_full_disk.own_disk", lambda: "the little disk")
     monkeypatch.setattr(Path, "open", _full(Path.open))

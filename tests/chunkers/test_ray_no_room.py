@@ -23,7 +23,7 @@ from chunkwise.base.spill_and_full_disk import NoRoomHere, has_others  # noqa: E
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+def ray_cluster() -> Iterator[Any]:
     """Its second node alone has an accelerator."""
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     made.add_node(num_cpus=1, num_gpus=1)
@@ -56,7 +56,7 @@ def _work() -> Callable[[int], str]:
 
 
 def test_the_one_node_with_an_accelerator_does_its_work_without_room(
-    cluster: Any, told: list[warnings.WarningMessage]
+    ray_cluster: Any, told: list[warnings.WarningMessage]
 ) -> None:
     workers = RayCluster().workers(_work(), "embed", accelerated=True)
     try:
@@ -68,7 +68,7 @@ def test_the_one_node_with_an_accelerator_does_its_work_without_room(
 
 
 def test_where_all_are_full_each_machine_is_told_of_once(
-    cluster: Any, told: list[warnings.WarningMessage]
+    ray_cluster: Any, told: list[warnings.WarningMessage]
 ) -> None:
     workers = RayCluster().workers(_work(), "cut")
     try:
@@ -80,7 +80,7 @@ def test_where_all_are_full_each_machine_is_told_of_once(
 
 
 def test_a_full_machine_that_nobody_can_name_ends_the_task(
-    cluster: Any, told: list[warnings.WarningMessage]
+    ray_cluster: Any, told: list[warnings.WarningMessage]
 ) -> None:
     def work(given: int) -> None:
         raise ray.exceptions.OutOfDiskError("full")
@@ -96,10 +96,10 @@ def test_a_full_machine_that_nobody_can_name_ends_the_task(
 
 
 def test_what_waits_for_a_machine_that_leaves_is_done_where_there_is_no_room(
-    cluster: Any, told: list[warnings.WarningMessage]
+    ray_cluster: Any, told: list[warnings.WarningMessage]
 ) -> None:
     (full,) = (each["NodeID"] for each in ray.nodes() if each["Resources"].get("GPU"))
-    leaves = cluster.add_node(num_cpus=1, num_gpus=1)
+    leaves = ray_cluster.add_node(num_cpus=1, num_gpus=1)
 
     def work(seconds: float) -> str:
         here = ray.get_runtime_context().get_node_id()
@@ -113,7 +113,7 @@ def test_what_waits_for_a_machine_that_leaves_is_done_where_there_is_no_room(
         first: list[Future[str]] = [workers.submit(0.5) for _ in range(4)]
         assert {each.result(60) for each in first} == {leaves.node_id}
         waiting = [workers.submit(5.0) for _ in range(2)]
-        cluster.remove_node(leaves)
+        ray_cluster.remove_node(leaves)
         assert {each.result(90) for each in waiting} <= {full, leaves.node_id}
         assert workers.submit(0).result(60) == full
     finally:

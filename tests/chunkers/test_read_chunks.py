@@ -14,6 +14,7 @@ from chunkwise.chunkers.read_chunks import ExistingChunks, read_chunks
 from chunkwise.chunkers.write_chunks import chunk_file
 from chunkwise.core import Chunk, Document
 from chunkwise.testkit.hostile import hostile_documents
+from tables import cases
 
 FIXTURES = Path(__file__).parent / "fixtures"
 LEAVE = Document("kb/leave.md", (FIXTURES / "leave.md").read_text(), format="markdown")
@@ -70,7 +71,7 @@ def test_chonkie_names_no_document_and_its_chunks_are_found_by_their_text() -> N
     assert summary(given.position).score.value == 1.0
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+@cases("suffix", ["jsonl", "csv", "parquet"])
 def test_our_own_files_are_exact_in_every_format(suffix: str, tmp_path: Path) -> None:
     strategy = chunkwise.get_strategy("sentences(max_tokens=20, overlap=8)")
     documents = [
@@ -128,7 +129,7 @@ def test_a_bad_row_is_one_line_and_the_others_go_on(tmp_path: Path) -> None:
     assert [c.where for c in given.chunks if c.place] == [f"{path}, line 1", f"{path}, line 10"]
 
 
-@pytest.mark.parametrize("content", ["", "\n\n", "[]", "{}\n"])
+@cases("content", ["", "\n\n", "[]", "{}\n"])
 def test_a_file_without_a_chunk_is_an_error(content: str, tmp_path: Path) -> None:
     path = tmp_path / "empty.jsonl"
     path.write_text(content)

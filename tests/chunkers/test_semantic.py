@@ -280,6 +280,7 @@ def test_a_missing_library_is_answered_with_the_command(monkeypatch: pytest.Monk
             chunk_text("One. Two.", strategy=name)
 
 
+@pytest.mark.usefixtures("processes")
 def test_strategies_are_listed_without_loading_a_runtime() -> None:
     code = (
         "import json, sys; from chunkwise.chunkers import describe_all, get_strategy; describe_all(); "

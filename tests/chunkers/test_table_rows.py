@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-import pytest
-
 import chunkwise
 from chunkwise.core import Document
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.blocks import cell_starts
+from tables import cases
 from untimed import is_linear
 
 CUTTERS = ["structure", "sentences", "recursive", "sections", "paragraphs"]
@@ -24,8 +23,8 @@ def chunks_of(folder: Path, content: str, strategy: str) -> list[chunkwise.Chunk
     return list(chunkwise.chunk(file, strategy))
 
 
-@pytest.mark.parametrize("cutter", CUTTERS)
-@pytest.mark.parametrize("limit", [45, 60, 90])
+@cases("cutter", CUTTERS)
+@cases("limit", [45, 60, 90])
 def test_a_quoted_cell_with_line_breaks_is_one_row(cutter: str, limit: int, tmp_path: Path) -> None:
     content = HEADER + "".join(ROWS)
     chunks = chunks_of(tmp_path, content, f"{cutter}(max_tokens={limit}, overlap=0)")
@@ -34,8 +33,8 @@ def test_a_quoted_cell_with_line_breaks_is_one_row(cutter: str, limit: int, tmp_
     assert {chunk.start for chunk in chunks} <= starts
 
 
-@pytest.mark.parametrize("cutter", CUTTERS)
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@cases("cutter", CUTTERS)
+@cases("delimiter", [",", ";", "\t"])
 def test_a_row_longer_than_the_limit_is_cut_between_cells(
     cutter: str, delimiter: str, tmp_path: Path
 ) -> None:
@@ -75,9 +74,9 @@ def sentences(count: int) -> str:
     )
 
 
-@pytest.mark.parametrize("cutter", CUTTERS)
-@pytest.mark.parametrize("overlap", [0, 10])
-@pytest.mark.parametrize(
+@cases("cutter", CUTTERS)
+@cases("overlap", [0, 10])
+@cases(
     "cells",
     [
         ["1", "Hale", sentences(400), sentences(40), "Ulm", "7"],

@@ -14,6 +14,7 @@ from chunkwise.answering.cited_answer import NOT_FOUND, UNSHOWN
 from cli.in_process import Run, here
 from cli.small_corpus import passage, write_corpus, write_questions
 from models.chat_server import ChatServer, asked, chat_server
+from tables import cases
 
 __all__ = ["here"]  # a fixture
 
@@ -234,8 +235,8 @@ def test_the_help_says_how_far_supported_goes(here: Run) -> None:
     assert "who did what to whom is not checked" in said
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
+@cases(
+    "words, said",
     [
         (("ask", "docs"), "nothing to ask"),
         (("ask", "docs", " "), "the question is empty"),

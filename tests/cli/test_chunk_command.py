@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cli.in_process import Run, here, with_streams
+from tables import cases
 from untimed import HANG
 
 __all__ = ["here"]  # a fixture
@@ -42,7 +43,7 @@ def test_json_owns_stdout(here: Run, handbook: Path) -> None:
     assert "3 documents" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["out.jsonl", "out.parquet", "out.csv"])
+@cases("name", ["out.jsonl", "out.parquet", "out.csv"])
 def test_every_output_has_the_same_rows(
     here: Run, handbook: Path, tmp_path: Path, name: str
 ) -> None:
@@ -74,6 +75,7 @@ def test_the_view_is_one_page_without_network(here: Run, handbook: Path, tmp_pat
     assert "https://" not in page
 
 
+@pytest.mark.usefixtures("processes")
 def test_several_processes_give_the_same_output_as_one(here: Run, tmp_path: Path) -> None:
     records = [{"id": f"d{n}", "text": f"Lamp {n} is lit. " * (n % 20 + 1)} for n in range(100)]
     (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -142,8 +144,8 @@ def test_hostile_file_names_and_text(here: Run, handbook: Path, tmp_path: Path) 
     assert "\x1b" not in shown.stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
+@cases(
+    "words, message",
     [
         (
             ["chunk", "handbook", "-s", "sentence"],
@@ -223,6 +225,7 @@ def test_when_nothing_is_read_nothing_is_summed_up(here: Run) -> None:
     assert told == "chunkwise: no document was read; there is nothing to show"
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_reader_that_has_seen_enough_is_no_error(handbook: Path) -> None:
     command = f"{sys.executable} -m chunkwise chunk - -s 'tokens(max_tokens=1)' --json -q"
     done = subprocess.run(
@@ -237,6 +240,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(handbook: Path) -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_terminated_run_clears_away_what_it_began(handbook: Path, tmp_path: Path) -> None:
     (handbook / "big.txt").write_text("Lamps are lit at dusk. " * 400_000)
     out = tmp_path / "out"
@@ -329,8 +333,8 @@ def test_an_index_hands_its_chunks_out(here: Run, handbook: Path, tmp_path: Path
     assert "<html" in (tmp_path / "kb.html").read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
+@cases(
+    "words, message",
     [
         (["kb", "-s", "words"], "has its chunks already: leave out --strategy"),
         (["kb", "handbook"], "name the index alone"),
@@ -381,6 +385,7 @@ def test_quiet_shows_chunks_without_a_summary(here: Run, handbook: Path) -> None
     assert quiet.stderr == ""
 
 
+@pytest.mark.usefixtures("processes")
 def test_every_command_reads_an_address_as_it_reads_the_folder(here: Run) -> None:
     fsspec = pytest.importorskip("fsspec")
     files = fsspec.filesystem("memory")

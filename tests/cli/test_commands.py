@@ -107,7 +107,7 @@ def test_every_command_that_reads_documents_names_them_source() -> None:
         assert not {"INPUTS", "DOCUMENTS", "INDEX"} & set(names), words
 
 
-@pytest.mark.parametrize("words", COMMANDS)
+@cases("words", COMMANDS)
 def test_every_command_has_help_and_examples(here: Run, words: str) -> None:
     shown = here(*words.split(), "--help")
     assert shown.returncode == 0
@@ -121,7 +121,7 @@ def test_every_command_has_help_and_examples(here: Run, words: str) -> None:
             assert said.rstrip(".").count(" ") > 1, said
 
 
-@pytest.mark.parametrize("words", ["", *COMMANDS])
+@cases("words", ["", *COMMANDS])
 def test_help_is_whole_and_names_every_command_below(here: Run, words: str) -> None:
     shown = here(*words.split(), "--help").stdout
     assert not re.search(r"^ .*[a-z]\.\.\.$", shown, re.M)  # what click cuts to fit a line
@@ -147,7 +147,7 @@ def test_every_command_is_in_the_docs(words: str) -> None:
     assert f"<!-- output: chunkwise {words} --help -->" in (DOCS / "commands.md").read_text()
 
 
-@pytest.mark.parametrize(("words", "old", "new"), RENAMED)
+@cases("words, old, new", RENAMED)
 def test_an_old_flag_is_not_shown(here: Run, words: str, old: str, new: str) -> None:
     shown = here(*words.split(), "--help").stdout.split()
     assert new in shown
@@ -271,6 +271,7 @@ def same_page(data: Path, html: Path, kind: type[View]) -> dict[str, Any]:
     return values
 
 
+@pytest.mark.usefixtures("processes")
 def test_what_a_page_shows_can_be_had_as_data(here: Run, docs: Path, tmp_path: Path) -> None:
     """The view of every page, from which the same page can be made again."""
     (docs / "last.md").write_text("Nobody cuts this one well, for it is the longest. " * 60)

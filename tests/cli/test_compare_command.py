@@ -9,6 +9,7 @@ from chunkwise.cli import main
 from chunkwise.evaluation.results import write_results
 from cli.in_process import Run, here
 from made_results import of_questions, question, results
+from tables import cases
 
 __all__ = ["here"]  # a fixture
 
@@ -116,8 +117,8 @@ def test_a_run_that_is_worse_fails_where_it_is_told_to(here: Run, folder: Path) 
     assert not (folder / "none.json").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "status", "told"),
+@cases(
+    "words, status, told",
     [
         ([], 2, "no file: name two or more files of results"),
         (["a.json"], 2, "one file, a.json: name two or more"),

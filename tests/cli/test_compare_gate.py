@@ -10,6 +10,7 @@ import pytest
 from chunkwise.evaluation.results import write_results
 from cli.in_process import Run, here, run_without_reader
 from made_results import of_questions, question, results
+from tables import cases
 
 __all__ = ["here"]  # a fixture
 
@@ -38,8 +39,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    ("words", "status", "told"),
+@cases(
+    "words, status, told",
     [
         ("high.json low.json --fail-if-worse recall@5 --min-effect 0.02", 4, "is shown to be worse"),
         ("high.json low.json --fail-if-worse recall@5 --min-effect 0.5", 0, "is as good as a, within 0.5"),
@@ -69,6 +70,7 @@ def test_a_gate_ends_with_its_own_status(here: Run, words: str, status: int, tol
     assert [line for line in lines if line.lstrip().startswith("::")] == []
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("form", [(), ("--json",), ("--annotations",)])
 def test_a_reader_who_leaves_opens_no_gate(folder: Path, form: tuple[str, ...]) -> None:
     words = ("high.json", "low.json", "--fail-if-worse", "recall@5", "--junit", "gate.xml", *form)

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = Path(chunkwise.__file__).parent
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.unwatched
 def test_every_step_of_make_demo_runs(
     here: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -241,6 +241,7 @@ def server() -> Iterator[str]:
         started.cleanup()
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.usefixtures("untried")
 def test_a_server_that_answers_with_and_without_pgvector(server: str) -> None:
     status, found = told("--postgres", server)
@@ -261,6 +262,7 @@ def test_help_has_examples() -> None:
     assert "chunkwise doctor --json" in shown
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.unwatched
 def test_a_cache_that_is_switched_off_is_told(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHUNKWISE_CACHE", "off")

@@ -17,6 +17,7 @@ import chunkwise
 from chunkwise.evaluation.evaluate import evaluate
 from chunkwise.evaluation.results import read_results
 from cli.in_process import Run, here
+from tables import cases
 from untimed import HANG
 
 __all__ = ["here"]  # a fixture
@@ -148,8 +149,8 @@ def test_metrics_by_name_and_names_that_are_none(here: Run, texts: Path) -> None
     assert "behind @ stands a number" in here(*words, "--metrics", "recall@x").stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
+@cases(
+    "words, told",
     [
         (["--k5"], "No such option"),
         (["-k", "0"], "Invalid value for '-k'"),

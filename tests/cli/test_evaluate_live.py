@@ -7,6 +7,7 @@ import pytest
 
 from cli.in_process import Run, here
 from cli.small_corpus import write_corpus, write_questions
+from tables import cases
 
 __all__ = ["here"]
 
@@ -80,8 +81,8 @@ def test_documents_beside_the_questions_are_taken(here: Run) -> None:
     assert "no documents are named: those in ./ beside the questions are taken" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "status", "told"),
+@cases(
+    "words, status, told",
     [
         ("--retriever ./none.py:search", 2, "no file './none.py'"),
         ("--retriever ./mine.py:nobody", 2, "has no 'nobody'"),

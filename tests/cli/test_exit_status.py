@@ -8,6 +8,7 @@ import pytest
 from chunkwise.cli.exit_status import EXIT_STATUSES, settled
 from cli.in_process import Run, here
 from cli.small_corpus import write_corpus, write_questions
+from tables import cases
 
 __all__ = ["here"]
 
@@ -70,7 +71,7 @@ def with_(words: tuple[str, ...], **named: str) -> list[str]:
     return [named.get(word, word) for word in words]
 
 
-@pytest.mark.parametrize("command", READING)
+@cases("command", READING)
 def test_no_document_at_all_is_an_error(here: Run, command: str) -> None:
     for folder in ("empty", "broken", "nowhere"):
         done = here(*with_(READING[command], DOCS=folder))
@@ -78,7 +79,7 @@ def test_no_document_at_all_is_an_error(here: Run, command: str) -> None:
         assert "no document" in done.stderr
 
 
-@pytest.mark.parametrize("command", MODELS)
+@cases("command", MODELS)
 def test_a_model_that_is_none_is_a_wrong_value(here: Run, command: str) -> None:
     names = ["nobody"]
     if command != "models get":
@@ -89,7 +90,7 @@ def test_a_model_that_is_none_is_a_wrong_value(here: Run, command: str) -> None:
         assert name in done.stderr
 
 
-@pytest.mark.parametrize("command", ASKING)
+@cases("command", ASKING)
 def test_no_question_at_all_is_an_error(here: Run, command: str) -> None:
     for file in ("none.json", "gone.json"):
         done = here(*with_(ASKING[command], FILE=file))
@@ -103,7 +104,7 @@ PARTLY = [
 ]
 
 
-@pytest.mark.parametrize("command", PARTLY)
+@cases("command", PARTLY)
 def test_what_is_done_in_part_is_told_apart(here: Run, tmp_path: Path, command: str) -> None:
     (tmp_path / "docs" / "broken.docx").write_bytes(b"PK\x03\x04 broken")
     done = here(

@@ -19,6 +19,7 @@ from cli.in_process import Run, here, with_streams
 from cli.small_corpus import PLAN, write_corpus, write_questions
 from made_results import results
 from retrieval.postgres_server import new_url
+from tables import cases
 from tracking.made_runs import kept_run
 from untimed import HANG
 
@@ -183,6 +184,7 @@ def test_a_reader_that_leaves_early_loses_no_run(tmp_path: Path, history: Histor
     assert len(history) == 5
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_killed_command_has_its_results_in_a_file_and_the_next_one_is_kept(
     here: Run, tmp_path: Path
 ) -> None:
@@ -229,6 +231,7 @@ def test_a_place_can_be_named_and_names_mean_keeping(
     assert not History(tmp_path / "ours.db").baselines()
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_history_on_a_server_is_used_as_a_file_is(here: Run, tmp_path: Path) -> None:
     url = new_url()
     done = here(*EVALUATE, "-q", "--keep", "--history", url)
@@ -383,7 +386,7 @@ def test_ages() -> None:
     assert [seconds(text) for text in ("90s", "30 min", "1d")] == [90, 1800, 86_400]
 
 
-@pytest.mark.parametrize(
+@cases(
     "age", ["1500y", "101y", "99999w", "999999999h", "1decade", "6mo", "1days ago", "d", "-1d", "1.5y"]
 )  # fmt: skip
 def test_an_age_that_is_none_forgets_nothing(here: Run, history: History, age: str) -> None:

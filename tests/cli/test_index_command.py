@@ -9,6 +9,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from cli.in_process import Run, here
+from tables import cases
 
 __all__ = ["here"]  # a fixture
 
@@ -102,8 +103,8 @@ def test_quiet_is_quiet_and_a_pipe_is_read(here: Run, handbook: Path, tmp_path: 
     assert sorted(os.listdir(tmp_path)) == ["handbook", "kb", "piped"]
 
 
-@pytest.mark.parametrize(
-    ("words", "message", "status"),
+@cases(
+    "words, message, status",
     [
         (["handbook"], "where to? name a folder for the index: --into kb", 2),
         (["handbook", "--into", "handbook"], "handbook is no index and is not empty", 1),
@@ -184,8 +185,8 @@ def test_an_index_is_verified(here: Run, handbook: Path, tmp_path: Path) -> None
     assert "should have" in here("index", "--verify", "--into", "kb").stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "message", "status"),
+@cases(
+    "words, message, status",
     [
         (["handbook", "--into", "kb"], "only reads the index", 2),
         (["--into", "kb", "--add"], "only reads the index", 2),

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from cli.in_process import Run, here
+from tables import cases
 from untimed import HANG
 
 __all__ = ["here"]
@@ -211,8 +212,8 @@ def test_an_index_on_a_server_is_watched_weekly(here: Run, tmp_path: Path) -> No
     assert yaml.safe_load((tmp_path / ".gitlab/chunkwise-watch.yml").read_text())
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
+@cases(
+    "words, said",
     [
         (("nowhere",), "there is no nowhere here"),
         (("handbook", "--test-queries", "no.json"), "there is no no.json here"),

@@ -14,6 +14,8 @@ import pytest
 from interrupting import Command, begun, check_cache, check_sweep, index_size, left_behind
 from untimed import HANG
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 
 class SilentServer:
     """Takes requests and never answers."""

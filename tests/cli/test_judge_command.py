@@ -11,6 +11,7 @@ from chunkwise.models.home_folder import HOME_VARIABLE
 from cli.in_process import Run, here
 from cli.small_corpus import passage, write_corpus, write_questions
 from models.chat_server import ChatServer, asked, chat_server
+from tables import cases
 
 __all__ = ["here"]
 
@@ -187,8 +188,8 @@ def test_without_a_name_the_local_model_is_meant(here: Run) -> None:
     assert "calls" in ran.stdout + ran.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
+@cases(
+    "words, said",
     [
         (("--judge", "oracle"), "no judge is named 'oracle'; known: labels, spans, similarity, llm"),
         (("--judge", "similarity(threshold=0.5)"), "one of our own: write --judge similarity"),

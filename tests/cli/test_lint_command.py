@@ -31,6 +31,7 @@ def test_the_shortest_command_shows_issues_by_file(here: Run, handbook: Path) ->
     assert done.stderr == ""
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_a_reader_who_leaves_opens_no_gate(
     handbook: Path, tmp_path: Path, form: tuple[str, ...]
@@ -113,6 +114,7 @@ def test_what_cannot_be_read_is_a_line(here: Run, handbook: Path) -> None:
     assert none.stdout == ""
 
 
+@pytest.mark.usefixtures("processes")
 def test_several_processes_find_the_same(here: Run, handbook: Path) -> None:
     words = ("lint", "handbook", "-s", "tokens(max_tokens=7)", "--json", "-q")
     alone = here(*words).stdout

@@ -11,6 +11,7 @@ from chunkwise.cli.llm import kept_when_stopped
 from chunkwise.models.home_folder import HOME_VARIABLE
 from cli.in_process import Run, here
 from models.chat_server import asked, chat_server
+from tables import cases
 
 __all__ = ["here"]
 
@@ -43,7 +44,7 @@ def rows_of(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-@pytest.mark.parametrize("value", [(), ("neighbours",), ("document",)])
+@cases("value", [(), ("neighbours",), ("document",)])
 def test_a_server_writes_beside_every_chunk(here: Run, handbook: Path, value: tuple[str]) -> None:
     plain = rows_of(here("chunk", handbook, "-s", SPEC, "--json", "-q").stdout)
     with chat_server(lambda payload: "It is a rule of the yard.") as server:
@@ -72,7 +73,7 @@ def test_the_same_command_again_asks_nobody_and_writes_the_same(here: Run, handb
     assert "language model: 0 calls; 4 answered from earlier runs" in second.stderr
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+@cases("ending", ["jsonl", "csv", "parquet"])
 def test_every_format_counts_both(here: Run, handbook: Path, ending: str) -> None:
     out = f"chunks.{ending}"
     assert here("chunk", handbook, "-s", SPEC, "--contextual", "-o", out).returncode == 0
@@ -151,8 +152,8 @@ def test_chunks_without_an_answer_are_counted_at_the_end(here: Run, handbook: Pa
     assert sorted(contexts) == ["A rule.", "A rule.", "A rule.", "Hours > Nights"]
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
+@cases(
+    "words, told",
     [
         (("--dry-run",), "add --contextual"),
         (("--llm", "local"), "add --contextual"),
@@ -162,7 +163,7 @@ def test_chunks_without_an_answer_are_counted_at_the_end(here: Run, handbook: Pa
         (("--contextual", "--llm", "http://127.0.0.1:1/v1#x", "--max-cost", "1"), "not known"),
     ],
 )
-@pytest.mark.parametrize("command", [("chunk",), ("index", "--into", "kb", "--vectors", "none")])
+@cases("command", [("chunk",), ("index", "--into", "kb", "--vectors", "none")])
 def test_what_makes_no_sense_is_refused(
     here: Run, handbook: Path, words: tuple[str, ...], told: str, command: tuple[str, ...]
 ) -> None:

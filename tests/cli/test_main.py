@@ -13,6 +13,7 @@ from chunkwise.cli import main as main_module
 from chunkwise.documents.source import Source
 from cli.in_process import Run, here
 from interrupting import listening
+from tables import cases
 from untimed import HANG
 
 __all__ = ["here"]  # a fixture
@@ -36,6 +37,7 @@ def test_help_and_import_load_nothing_heavy() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_shell_learns_that_something_does_not_work(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,6 +63,7 @@ def _answering_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores them
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.skipif(os.name == "nt", reason="process groups are POSIX")
 @pytest.mark.parametrize(("seconds", "written"), [(0.0, 0), (0.1, 0), (0.0, 1)])
 def test_ctrl_c_is_one_line(many: Path, tmp_path: Path, seconds: float, written: int) -> None:
@@ -90,14 +93,14 @@ def test_ctrl_c_is_one_line(many: Path, tmp_path: Path, seconds: float, written:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
+@cases(
     "address",
     ["postgress://me:geheim@h/db", "postgresql:/me:geheim@127.0.0.1:1/db", "postgres:me:geheim@h/db",
      "https://me:geheim@h/x", "postgres://me:ge/geheim@127.0.0.1:1/db", "ftp://h/x?password=geheim&a=b",
      "postgresql://me:geheim@127.0.0.1:1/db", "postgres//me:geheim@h/db", "me:geheim@h/db", "me:geheim@h",
      "postgresql://me:ge@geheim@127.0.0.1:1/db", "host=h password=geheim dbname=x", "password='ge geheim' host=h"],
 )  # fmt: skip
-@pytest.mark.parametrize(
+@cases(
     "words",
     ["index a.md --vectors none --into {}", "search {} heron", "chunk {}", "chunk a.md -o {}", "chunk a.md -s {}",
      "evaluate a.md --test-queries {}", "compare {} other.json", "index a.md --into kb --embedder {}", "{}",
@@ -147,6 +150,7 @@ def test_a_file_that_does_not_fit_into_memory_is_told(
     assert "dusk" in done.stdout
 
 
+@pytest.mark.usefixtures("processes")
 def test_an_interrupt_amid_a_destructor_is_not_forgotten() -> None:
     code = (
         "import sys, time, chunkwise.cli.main as m\n"
@@ -164,6 +168,7 @@ def test_an_interrupt_amid_a_destructor_is_not_forgotten() -> None:
     assert (done.returncode, done.stderr) == (130, "chunkwise: stopped\n")
 
 
+@pytest.mark.usefixtures("processes")
 def test_an_interrupt_amid_c_code_that_looks_for_no_errors_is_one() -> None:
     code = (
         "import chunkwise.cli.main as m\n"

@@ -9,6 +9,7 @@ import pytest
 
 from cli.in_process import Run, here
 from cli.small_corpus import PLAN, write_corpus, write_questions
+from tables import cases
 from untimed import HANG
 
 __all__ = ["here"]  # a fixture
@@ -76,8 +77,8 @@ def test_what_is_said_on_the_command_line_wins(here: Run, docs: Path, tmp_path: 
     assert told["context"] == "headings"
 
 
-@pytest.mark.parametrize(
-    ("text", "status", "said"),
+@cases(
+    "text, status, said",
     [
         ("strategy =", 1, "r.toml is no TOML"),
         ('strategy = "nobody"', 2, "no strategy is named 'nobody'"),
@@ -276,7 +277,7 @@ def test_one_file_cannot_be_results_and_page(here: Run, texts: Path) -> None:
     assert "written twice" in done.stderr
 
 
-@pytest.mark.parametrize(
+@cases(
     "words",
     [
         ["evaluate", "texts", *EVALUATE, "-o", "file/results.json"],
@@ -378,8 +379,8 @@ def test_results_and_questions_of_before_change_nothing(
     assert before["summary"] == after["summary"]
 
 
-@pytest.mark.parametrize(
-    ("more", "told"),
+@cases(
+    "more, told",
     [
         (["--seed", "-1"], "Invalid value for '--seed'"),
         (["--relevance-threshold", "1.5"], "Invalid value for '--relevance-threshold'"),
@@ -459,7 +460,7 @@ def test_a_server_that_a_recommendation_names_is_sent_nothing(here: Run, tmp_pat
     assert "--allow http://127.0.0.1:9" in done.stderr
 
 
-@pytest.mark.parametrize(
+@cases(
     "words", ["lint docs --at-most nan", "evaluate docs --max-cost nan", "evaluate docs --relevance-threshold inf"]
 )  # fmt: skip
 def test_what_is_no_number_turns_no_limit_off(here: Run, docs: Path, words: str) -> None:

@@ -3,9 +3,8 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from cli.in_process import Run, here
+from tables import cases
 
 __all__ = ["here"]  # a fixture
 
@@ -32,7 +31,7 @@ def test_profile_skips_like_chunk(here: Run, handbook: Path) -> None:
     assert "empty.txt: empty" in strict.stderr
 
 
-@pytest.mark.parametrize("words", [[], ["--json"], ["--page", "p.html"]])
+@cases("words", [[], ["--json"], ["--page", "p.html"]])
 def test_a_profile_of_nothing_is_none(here: Run, tmp_path: Path, words: list[str]) -> None:
     done = here("profile", "nowhere.md", *words)
     assert done.returncode == 1

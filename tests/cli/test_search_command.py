@@ -22,6 +22,7 @@ from chunkwise.retrieval.search import search as searching
 from chunkwise.retrieval.searchable import Searchable
 from chunkwise.text.tokens.tokenizers import get_tokenizer
 from cli.in_process import Run, here, in_a_terminal, running_in
+from tables import cases
 
 __all__ = ["here"]  # a fixture
 
@@ -91,7 +92,7 @@ def test_a_budget_is_filled_with_sentences_and_never_passed(here: Run, kb: Path)
             assert one[0] != other[0] or one[2] <= other[1]
 
 
-@pytest.mark.parametrize("retriever", ["bm25", "dense", "hybrid", "multiscale"])
+@cases("retriever", ["bm25", "dense", "hybrid", "multiscale"])
 def test_every_retriever_and_the_filters(here: Run, kb: Path, retriever: str) -> None:
     words = ["--retriever", retriever, "--json", "-k", "3"]
     found = rows(here("search", kb, "chart datum: the zero below mean sea level", *words))
@@ -105,8 +106,8 @@ def test_every_retriever_and_the_filters(here: Run, kb: Path, retriever: str) ->
     assert rows(here("search", kb, "tide", *words, "--pages", "1-3")) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
+@cases(
+    "name, text",
     [
         ("q.jsonl", '{"query_id": "a", "question": "datum"}\n\n{"_id": 7, "text": "causeway"}\n'),
         ("q.json", '[{"id": "a", "query": "datum"}, {"id": 7, "Question": "causeway"}]'),
@@ -208,7 +209,7 @@ def test_a_bar_on_the_terminal_takes_no_line_away(
         assert b"glossary" not in done.stderr
 
 
-@pytest.mark.parametrize(
+@cases(
     "question",
     ["'; DROP TABLE x; --", "\x1b[31mred\x07", "%s %d {}", "מתי הגאות? \u202e", "🐟", "?", "x" * 100_000],
 )  # fmt: skip
@@ -231,8 +232,8 @@ def test_hostile_documents_cannot_draw_on_the_terminal(here: Run, tmp_path: Path
         assert sign not in shown.stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "message", "status"),
+@cases(
+    "words, message, status",
     [
         (["KB"], "nothing to ask", 2),
         (["KB", " "], "the question is empty", 2),
@@ -276,8 +277,8 @@ def test_a_document_nobody_has_and_a_question_nobody_asked(
     assert "bm25 has no parameter 'k3'; it has: k1, b" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("question", "why"),
+@cases(
+    "question, why",
     [
         ("to be or not to be", "the question has only stop words, which are not indexed"),
         ("what is it?", "the question has only stop words, which are not indexed"),
@@ -361,6 +362,7 @@ def test_the_local_reranker_orders_hits_anew_and_tells_how_far_it_is(
     assert model.read == len(plain)
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_reranker_that_cannot_be_fetched_is_one_line(
     here: Run, kb: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 import chunkwise
 from cli.in_process import Run, here
+from tables import cases
 
 __all__ = ["here"]  # a fixture
 
@@ -36,8 +37,8 @@ def kb(request: pytest.FixtureRequest, tmp_path: Path, here: Run) -> Path:
     return tmp_path / "kb"
 
 
-@pytest.mark.parametrize(
-    ("words", "ids"),
+@cases(
+    "words, ids",
     [
         (("--where", "year=2024"), "ac"),
         (("--where", "lang in de,en"), "ab"),

@@ -44,6 +44,7 @@ def test_users_are_kept_as_hashes_listed_and_removed(here: Run) -> None:
     assert here("users", "list", "users.json").stdout == ""
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.unwatched
 def test_it_prints_its_address_and_a_key_answers_and_ends_at_ctrl_c(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("A lamp at the end of the mole.", "utf-8")
@@ -74,6 +75,7 @@ def test_it_prints_its_address_and_a_key_answers_and_ends_at_ctrl_c(tmp_path: Pa
         assert errors == ""
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_password_comes_from_stdin(tmp_path: Path) -> None:
     command = [
         sys.executable,

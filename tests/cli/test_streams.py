@@ -15,6 +15,7 @@ from chunkwise.cli import progress
 from chunkwise.report.sanitize import harmless_json
 from chunkwise.retrieval.local.folder import verify_folder
 from cli.in_process import Run, here, with_streams
+from tables import cases
 from untimed import HANG
 
 __all__ = ["here"]  # a fixture
@@ -59,7 +60,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
+@pytest.mark.usefixtures("processes")
+@cases(
     "words",
     [
         "--help",
@@ -83,6 +85,7 @@ def test_messages_nobody_reads_do_not_stop_the_work(place: Path, unread: int, sa
     assert os.fstat(said).st_size > 0
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.skipif(not FULL.exists(), reason="needs a disk that is full")
 @pytest.mark.parametrize(
     ("words", "unbuffered"),
@@ -125,7 +128,7 @@ def test_progress_never_says_the_same_line_twice(
 CONTROLS = "\x7f\x85\x9b31m\u061c\u200e\u200f\u202a\u202e\u2066\u2069\ufeff"
 
 
-@pytest.mark.parametrize(
+@cases(
     "words",
     [
         "chunk a.md --json",
@@ -154,6 +157,7 @@ def test_what_is_spelled_out_is_the_same_value(text: str) -> None:
         assert json.loads(harmless_json(written)) == value
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("closed", [(1,), (2,), (0, 1, 2)], ids=["stdout", "stderr", "all"])
 @pytest.mark.parametrize("words", ["chunk lamps.txt", "index lamps.txt --into new --vectors none"])
 def test_a_closed_stream_is_one_that_leads_nowhere(

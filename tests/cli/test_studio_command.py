@@ -54,6 +54,7 @@ def test_without_the_libraries_the_command_that_installs_them_is_told(
     assert "pip install 'chunkwise[studio]'" in ended.stderr
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.unwatched
 def test_it_prints_its_address_answers_and_ends_at_ctrl_c(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("A lamp at the end of the mole.", "utf-8")

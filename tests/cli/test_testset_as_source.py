@@ -10,6 +10,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.tuning.plan.prepare import sweep_from_source
 from cli.in_process import Run, here
 from documents.test_testset_files import BEIR, CORPUS, QUERIES, written
+from tables import cases
 
 __all__ = ["here"]  # a fixture
 
@@ -37,7 +38,7 @@ def figures(text: str) -> tuple[int, int, float]:
     return data["documents"]["count"], data["questions"]["count"], mrr
 
 
-@pytest.mark.parametrize(
+@cases(
     "words", [("bc/beir", "--test-queries", "bc/beir"), ("bc/beir",), ("--test-queries", "bc/beir")]
 )
 def test_a_beir_folder_is_evaluated_on_its_corpus(

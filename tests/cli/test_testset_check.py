@@ -7,6 +7,7 @@ import pytest
 
 from chunkwise.cli import main
 from cli.in_process import Run, here
+from tables import cases
 
 __all__ = ["here"]  # a fixture
 
@@ -123,8 +124,8 @@ def test_the_questions_may_lie_among_the_documents(here: Run, handbook: Path) ->
     assert again.returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("words", "status", "said"),
+@cases(
+    "words, status, said",
     [
         (["q.json"], 2, "no documents: name the files"),
         (["q.json", "handbook", "-o", "q.json"], 2, "q.json is read and would be overwritten"),
@@ -245,14 +246,14 @@ def test_help_names_both_commands_without_importing_them(here: Run) -> None:
     assert "Exit status: 0 no problems, 3 problems" in here("testset", "check", "--help").stdout
 
 
-@pytest.mark.parametrize(
+@cases(
     "testset",
     [[{"query": "where?", "relevant_text": "heron of gold", "document": "{}"}],
      [{"query": "where?", "references": [{"document": "{}", "start": 0, "end": 9}]}],
      {"tests": [{"query": "where?", "snippets": [{"file_path": "{}", "span": [0, 9], "answer": "The heron"}]}]},
      {"documents": "{}", "corpus": "{}", "queries": [{"query": "where?", "relevant_text": "heron of gold"}]}],
 )  # fmt: skip
-@pytest.mark.parametrize("way", ["../outside.md", "absolute"])
+@cases("way", ["../outside.md", "absolute"])
 def test_a_test_set_reads_no_document_that_it_names_outside(
     testset: object, way: str, here: Run, tmp_path: Path
 ) -> None:

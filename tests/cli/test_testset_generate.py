@@ -8,6 +8,7 @@ import pytest
 from chunkwise.cli import main
 from cli.in_process import Run, here
 from models.chat_server import asked, chat_server
+from tables import cases
 from testsets.generate.rule_model import LEAVE, SALT, by_words
 
 __all__ = ["here"]  # a fixture
@@ -113,8 +114,8 @@ def test_the_usual_file_is_written_unless_it_is_somebody_elses(
         assert (tmp_path / "queries.json").read_text() == own
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
+@cases(
+    "words, said",
     [
         (("-o", "harbour/leave.md", "harbour/leave.md"), "is read and would be overwritten"),
         (("-o", "own.json"), "was not generated"),

@@ -20,6 +20,7 @@ from chunkwise.cli.testset.review import _documents as review_documents
 from chunkwise.core import Document
 from chunkwise.testsets.review import Review
 from cli.in_process import Run, here
+from tables import cases
 from untimed import HANG
 
 __all__ = ["here"]  # a fixture
@@ -170,7 +171,7 @@ def test_without_a_terminal_it_says_so(here: Run, file: Path) -> None:
     assert rows(file) == ROWS
 
 
-@pytest.mark.parametrize("text", ["", "[1, 2]", '"a"', "{broken", '[{"query": "a"}, 3]'])
+@cases("text", ["", "[1, 2]", '"a"', "{broken", '[{"query": "a"}, 3]'])
 def test_files_that_are_none(text: str, file: Path) -> None:
     file.write_text(text)
     if text == "":
@@ -180,7 +181,7 @@ def test_files_that_are_none(text: str, file: Path) -> None:
         Review(file)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         '{"version": "1.1", "data": [{"title": "a", "paragraphs": []}]}',
@@ -225,6 +226,7 @@ def test_questions_without_ids_are_known_by_what_they_say(file: Path) -> None:
     assert rows(file.with_name("q.dropped.json")) == [{"query": "When?"}]
 
 
+@pytest.mark.usefixtures("processes")
 def test_in_a_real_terminal(file: Path) -> None:
     """With a pseudo-terminal: keys are read one by one, without Enter; the prompt takes a line."""
     lead, follow = pty.openpty()

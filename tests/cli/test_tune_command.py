@@ -509,6 +509,7 @@ def _kinds(folder: Path) -> dict[str, int]:
     return found
 
 
+@pytest.mark.usefixtures("processes")
 def test_ctrl_c_keeps_what_is_done(here: Run, docs: Path, tmp_path: Path) -> None:
     write_corpus(docs, passages=120)
     write_questions(tmp_path / "queries.json", passages=120)
@@ -630,6 +631,7 @@ def test_leaders_that_may_be_chosen_come_first_by_what_is_shown() -> None:
 TUNE = ("tune", "sweep.toml", "-q", "-j", "1", "-o")
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.unwatched
 def test_a_sweep_killed_at_several_moments_has_the_same_results(here: Run, tmp_path: Path) -> None:
     write_corpus(tmp_path / "docs", passages=5)

@@ -7,6 +7,7 @@ import pytest
 
 from cli.in_process import Run, here
 from cli.small_corpus import write_corpus, write_questions
+from tables import cases
 
 __all__ = ["here"]
 
@@ -83,8 +84,8 @@ def test_a_log_of_what_people_saw_needs_nothing_else(here: Run, tmp_path: Path) 
     assert "(2026-01-06)" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "said", "status"),
+@cases(
+    "words, said, status",
     [
         (("watch", "ab", "docs", "--a", "now.toml", "--queries", "live.jsonl"), "two configurations", 2),
         (("watch", "ab", "docs", "--queries", "live.jsonl"), "name SOURCE, --a CONFIG and --b CONFIG", 2),

@@ -371,6 +371,7 @@ def test_a_machine_that_slept_runs_what_is_due_once() -> None:
     assert clock.repeat(WEEK, clock.wall, 2) == [tracking_watch._LOOK, tracking_watch._LOOK + WEEK]
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_watch_that_stays_ends_cleanly(tmp_path: Path, place: Path) -> None:
     """The first one runs and waits for the next week; the second finds that nothing is due yet."""
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -523,6 +524,7 @@ def test_runs_that_have_nothing_in_common_are_no_success(here: Run) -> None:
     assert "nothing can be compared" in done.stdout
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("what", ["watch", "evaluate"])
 def test_a_reader_who_leaves_changes_no_status(here: Run, tmp_path: Path, what: str) -> None:
     here(*WATCH, "-q")
@@ -531,6 +533,7 @@ def test_a_reader_who_leaves_changes_no_status(here: Run, tmp_path: Path, what: 
     assert done.returncode == 4, done.stderr
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full, a disk that is full")
 @pytest.mark.parametrize("what", ["watch", "evaluate"])
 def test_a_full_disk_behind_the_output_loses_neither_run_nor_alert(

@@ -40,8 +40,8 @@ def test_one_line_tells_what_was_passed_over_and_the_status_is_good(here: Run, d
     assert "--ocr 'tesseract {} -'" in named.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "ids"),
+@cases(
+    "words, ids",
     [
         (["--exclude", "drafts"], {"a.md"}),
         (["--include", "*.md", "--exclude", "a.*"], {"drafts/b.md"}),
@@ -60,6 +60,7 @@ def test_patterns_that_leave_nothing_are_told(here: Run, docs) -> None:
     assert "include '*.rst' leaves out all 3 files" in done.stderr
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_pictures_are_read_by_a_command(here: Run, docs, jobs) -> None:
     ocr = shlex.join([sys.executable, "-c", "print('words of the plan')", "{}"])

@@ -44,8 +44,8 @@ def chunks_of(name: str, given: Input, **more: object) -> list[Chunk]:
     return list(get_strategy(strategy_for(name, given, **more)).chunks(document))
 
 
-@pytest.mark.parametrize("given", INPUTS, ids=lambda given: given.name)
 @pytest.mark.parametrize("name", STRATEGIES)
+@cases("given", INPUTS)
 def test_contract_and_our_own_checker_agrees(name: str, given: Input) -> None:
     # Where meaning cuts, any vectors will do: the contract holds whatever the model says.
     model = {"model": HashEmbedder()} if name in ("semantic", "cluster") else {}
@@ -238,7 +238,7 @@ def test_metadata_longer_than_a_chunk_takes_no_room(name: str) -> None:
     assert all(chunk.document.metadata == MUCH for chunk in chunks)
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
+@cases("name", STRATEGIES)
 def test_words_of_a_page_keep_their_order(name: str, page: Document) -> None:
     chunks = made(name, "Devanagari").chunks(page)
     joined = "".join("".join(chunk.text.split()) for chunk in chunks)

@@ -13,6 +13,7 @@ import zipfile
 import pytest
 
 from chunkwise.documents import archive
+from tables import cases
 
 
 def tar_bytes(members: list[tarfile.TarInfo | tuple[str, bytes]], mode: str = "w") -> bytes:
@@ -41,14 +42,14 @@ def test_zip_members_are_documents(reader, write, make_zip, make_pdf) -> None:
     assert second.source == f"{path}/in/b.md"
 
 
-@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
+@cases("mode", ["w", "w:gz", "w:bz2", "w:xz"])
 def test_tars_by_content_whatever_the_name(reader, write, mode) -> None:
     path = write("docs.bin", tar_bytes([("a.md", b"A"), ("./d/b.txt", b"B")], mode))
     assert ids(reader(path)) == ["docs.bin/a.md", "docs.bin/d/b.txt"]
     assert reader.skipped == []
 
 
-@pytest.mark.parametrize("module", [gzip, bz2, lzma])
+@cases("module", [gzip, bz2, lzma])
 def test_one_compressed_file(reader, write, module) -> None:
     document = reader.one(write("c.jsonl.gz", module.compress(b'{"id":"x","text":"a"}\n')))
     assert (document.id, document.text) == ("x", "a")
@@ -59,9 +60,7 @@ def test_an_archive_in_a_folder_is_read_with_it(reader, write, make_zip, tmp_pat
     assert ids(reader(tmp_path)) == ["sub/z.zip/a.md"]
 
 
-@pytest.mark.parametrize(
-    "name", ["../out.md", "/etc/abs.md", "a/../../x.md", "..\\w.md", "C:\\w.md"]
-)
+@cases("name", ["../out.md", "/etc/abs.md", "a/../../x.md", "..\\w.md", "C:\\w.md"])
 def test_paths_out_of_the_archive(reader, write, make_zip, name) -> None:
     for path in (
         write("a.zip", make_zip({name: "bad", "ok.md": "fine"})),
@@ -170,7 +169,7 @@ def test_files_too_large_are_named_up_to_twenty(reader, write, make_zip, monkeyp
     assert reader.reasons[20:] == ["... and 5 more files that are too large"]
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@cases("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_a_damaged_member_is_skipped_and_the_next_is_read(reader, write, method) -> None:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", method) as made:
@@ -190,7 +189,7 @@ def test_a_member_that_lies_about_its_size(reader, write, make_zip) -> None:
     assert "damaged" in reader.reasons[0]
 
 
-@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
+@cases("mode", ["w", "w:gz", "w:bz2", "w:xz"])
 def test_truncated_tars_give_what_came_before(reader, write, mode) -> None:
     members = [("a.md", b"first"), ("b.md", bytes(range(256)) * 400)]
     data = tar_bytes(members, mode)
@@ -263,7 +262,7 @@ def test_a_member_that_claims_more_than_there_can_be_ends_the_archive_at_once(
     assert len(asked) < 20  # or one for every ten thousand bytes that are not there
 
 
-@pytest.mark.parametrize("kind", [tarfile.DIRTYPE, tarfile.CHRTYPE, tarfile.SYMTYPE])
+@cases("kind", [tarfile.DIRTYPE, tarfile.CHRTYPE, tarfile.SYMTYPE])
 def test_what_has_no_content_may_claim_what_it_likes(reader, write, kind) -> None:
     info = tarfile.TarInfo("a")
     info.size, info.type = 1 << 40, kind
@@ -271,8 +270,8 @@ def test_what_has_no_content_may_claim_what_it_likes(reader, write, kind) -> Non
     assert ids(found) == ["a.tar/b.txt"]
 
 
-@pytest.mark.parametrize("size", [1 << 50, (1 << 64) - 1])
-@pytest.mark.parametrize("offset", [0, 1 << 62])
+@cases("size", [1 << 50, (1 << 64) - 1])
+@cases("offset", [0, 1 << 62])
 def test_a_zip_whose_directory_claims_more_than_there_can_be(
     reader, write, make_zip, size, offset
 ) -> None:

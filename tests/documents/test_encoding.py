@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
-import pytest
+from tables import cases
 
 WORDS = "Déjà vu – naïve"
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.py", "a.html", "a.csv", "a.jsonl", "a.json"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@cases("name", ["a.txt", "a.md", "a.py", "a.html", "a.csv", "a.jsonl", "a.json"])
+@cases("mark", ["", "\ufeff"])
 def test_utf8_stays_utf8(reader, write, name, mark) -> None:
     form = {"a.csv": f"text\n{WORDS}", "a.jsonl": json.dumps({"text": WORDS}, ensure_ascii=False)}
     form["a.json"] = f"[{form['a.jsonl']}]"
@@ -18,7 +18,7 @@ def test_utf8_stays_utf8(reader, write, name, mark) -> None:
     assert reader.one(path, encoding="cp1252").text.lstrip("\ufeff") == WORDS
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le"])
+@cases("encoding", ["utf-16-le", "utf-16-be", "utf-32-le"])
 def test_a_byte_order_mark_comes_before_the_users_encoding(reader, write, encoding) -> None:
     path = write("a.txt", f"\ufeff{WORDS}".encode(encoding))
     assert reader.one(path, encoding="cp1252").text == f"\ufeff{WORDS}"
@@ -26,8 +26,8 @@ def test_a_byte_order_mark_comes_before_the_users_encoding(reader, write, encodi
     assert reader.one(path, encoding="cp1252").text == WORDS
 
 
-@pytest.mark.parametrize(
-    ("encoding", "text"),
+@cases(
+    "encoding, text",
     [
         ("cp1252", WORDS),
         ("shift_jis", "日本語です"),

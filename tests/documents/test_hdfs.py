@@ -167,6 +167,7 @@ def test_a_folder_is_read(docs: str) -> None:
     assert rows[0]["source"] == f"{docs}a.md"
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_process_that_is_forked_does_not_wait_for_its_threads(docs: str) -> None:
     assert len(list(chunkwise.chunk(docs))) == 2
     forked = subprocess.Popen(["true"], preexec_fn=lambda: None)
@@ -214,6 +215,7 @@ def test_a_file_that_is_not_renamed_is_not_written(docs: str, folder: str, serve
     assert all(each in str(raised.value) for each in kept)
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_data_set_is_made_and_made_again(docs: str, folder: str) -> None:
     recipe = PartRecipe("structure", LoadOptions(), "none", Path(f"{folder}/chunks"))
 

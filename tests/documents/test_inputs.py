@@ -36,8 +36,8 @@ def test_a_folder_is_read_sorted_without_what_nobody_means(reader, write, tmp_pa
     assert reader.skipped == []
 
 
-@pytest.mark.parametrize(
-    ("pattern", "expected"),
+@cases(
+    "pattern, expected",
     [
         ("docs/*.md", ["a.md"]),
         ("docs/**/*.md", ["a.md", "x/b.md", "x/y/c.md"]),
@@ -298,6 +298,7 @@ def test_what_the_callers_callback_raises_is_not_swallowed(write) -> None:
         list(read([path], on_unreadable=stop))
 
 
+@pytest.mark.usefixtures("processes")
 def test_heavy_libraries_are_imported_only_when_needed() -> None:
     heavy = "{'lxml', 'docx', 'pypdfium2'}"
     program = (

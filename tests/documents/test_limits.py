@@ -54,11 +54,13 @@ def a_corpus(write: Write) -> Path:
     return write("corpus/f.pdf", plain_pdf(b"The last.")).parent
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_file_that_takes_all_memory_is_one_line_and_the_rest_goes_on(write: Write) -> None:
     assert len(recursive_pdf()) < 800
     assert told(a_corpus(write)) == ["a.pdf", _TOLD, "c.html", _TOLD, "e.md", "f.pdf"]
 
 
+@pytest.mark.usefixtures("processes")
 def test_with_several_jobs_too(write: Write) -> None:
     corpus = a_corpus(write)
     one, two = (
@@ -69,6 +71,7 @@ def test_with_several_jobs_too(write: Write) -> None:
     assert f"{corpus}/b.pdf: {_TOLD}" in two
 
 
+@pytest.mark.usefixtures("processes")
 def test_members_of_an_archive_too(tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "all.tar", "w") as archive:
         for name, data in (("a.pdf", recursive_pdf()), ("b.pdf", plain_pdf())):
@@ -78,6 +81,7 @@ def test_members_of_an_archive_too(tmp_path: Path) -> None:
     assert told(tmp_path / "all.tar") == [_TOLD, "all.tar/b.pdf"]
 
 
+@pytest.mark.usefixtures("processes")
 def test_time_is_limited_too(write: Write) -> None:
     write("slow.py", _LOADER.format("while True: pass"))
     path = write("a.txt", "Text.")
@@ -87,6 +91,7 @@ def test_time_is_limited_too(write: Write) -> None:
     ]
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_parser_that_crashes_costs_one_file(write: Write) -> None:
     write("crash.py", _LOADER.format("if 'Text' in source.read().decode(): os.abort()"))
     loader = f"{write('b.md', 'More.').parent}/crash.py:Mine"
@@ -97,6 +102,7 @@ def test_a_parser_that_crashes_costs_one_file(write: Write) -> None:
     ]
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_process_ended_from_outside_is_no_fault_of_the_file(write: Write) -> None:
     write("kill.py", _LOADER.format("os.kill(os.getpid(), 9)"))
     path = write("a.md", "Text.")
@@ -105,6 +111,7 @@ def test_a_process_ended_from_outside_is_no_fault_of_the_file(write: Write) -> N
     assert "harm" not in problem
 
 
+@pytest.mark.usefixtures("processes")
 def test_where_no_process_can_be_started_it_is_told_once_and_tried_again(
     write: Write, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
 ) -> None:
@@ -119,6 +126,7 @@ def test_where_no_process_can_be_started_it_is_told_once_and_tried_again(
     assert limited._all
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_loader_of_ours_is_never_kept_here(
     write: Write, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
 ) -> None:
@@ -168,6 +176,7 @@ def test_a_loader_that_cannot_travel_is_called_here(write: Write) -> None:
     assert len(seen) == 1
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_loader_of_the_script_itself_and_a_script_that_is_not_fit_to_be_imported(
     write: Write, tmp_path: Path
 ) -> None:
@@ -184,6 +193,7 @@ def test_a_loader_of_the_script_itself_and_a_script_that_is_not_fit_to_be_import
     assert (done.stdout, done.stderr) == ("Harbour.\n__main__\n<p>Harbour.</p>\n", "")
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_function_that_reads_pictures_is_called_here(write: Write) -> None:
     seen = []
 
@@ -197,6 +207,7 @@ def test_a_function_that_reads_pictures_is_called_here(write: Write) -> None:
     assert seen == [b"\x89PNG"]
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_function_that_fails_is_told_as_before(write: Write) -> None:
     def ocr(_: bytes) -> str:
         raise RuntimeError("no model")
@@ -212,6 +223,7 @@ def test_the_usual_files_of_a_short_command_need_no_process(write: Write) -> Non
     assert not limited._all
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_large_file_of_theirs_does(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "SMALL", 1000)
     nested = write("a.json", "[" + "[]," * 30_000_000 + "[]]")
@@ -224,6 +236,7 @@ def test_no_limits_no_process(write: Write) -> None:
     assert not limited._all
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_command_takes_limits(write: Write, here: Run) -> None:
     a_corpus(write)
     done = here("chunk", "corpus", "--limits", "memory=300MB", "-o", "out.jsonl")
@@ -238,6 +251,7 @@ def test_the_command_takes_limits(write: Write, here: Run) -> None:
         LoadOptions(limits="memory=lots")
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_python_files_that_lie_beside_the_documents_are_not_imported(
     jobs: str, write: Write, tmp_path: Path

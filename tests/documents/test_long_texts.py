@@ -11,6 +11,7 @@ from chunkwise.documents import LoadOptions, long_texts, reading
 from chunkwise.documents.long_texts import long_text
 from chunkwise.documents.reading import loaded
 from chunkwise.documents.source import Source
+from tables import cases
 
 TEXT = "# Überschrift\n\nEin Satz über Möwen, naïve 灯台 📚.\r\nNoch einer.\n\n" * 400
 
@@ -38,8 +39,8 @@ def _whole(source: Source, options: LoadOptions) -> Document:
     return document
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "encoding"),
+@cases(
+    "name, data, encoding",
     [
         ("a.md", TEXT.encode(), None),
         ("a.txt", TEXT.encode(), None),
@@ -64,8 +65,8 @@ def test_a_stream_is_what_the_loader_reads(
         assert getattr(document, each) == getattr(whole, each)
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "encoding"),
+@cases(
+    "name, data, encoding",
     [
         ("small.md", b"# Short\n", None),
         ("page.html", b"<p>" + TEXT.encode(), None),

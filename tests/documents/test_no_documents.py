@@ -11,6 +11,7 @@ from chunkwise.documents.walk import is_written_by_us
 from chunkwise.report.page import write_page
 from chunkwise.report.views.chunks import chunks_view
 from chunkwise.text.analyzed import Analyzed
+from tables import cases
 
 ASKED = [
     {"query": "How many days of leave?", "relevant_text": "Every employee has thirty days."},
@@ -72,7 +73,7 @@ def test_questions_are_read_where_their_text_is_named(tmp_path: Path, name: str)
     assert skipped == []
 
 
-@pytest.mark.parametrize("corpus", CORPORA)
+@cases("corpus", CORPORA)
 def test_what_may_be_a_corpus_stays_one(tmp_path: Path, corpus: object) -> None:
     (tmp_path / "corpus.json").write_text(json.dumps(corpus))
     documents, skipped = taken(tmp_path)

@@ -49,8 +49,8 @@ def test_without_it_the_line_says_how(reader, write) -> None:
     assert reader.reasons == ["a picture; read the text in it with --ocr 'tesseract {} -'"]
 
 
-@pytest.mark.parametrize(
-    ("ocr", "reason"),
+@cases(
+    "ocr, reason",
     [
         (
             command("import sys; sys.exit('no such font')"),

@@ -119,8 +119,8 @@ def test_members_of_archives_are_chosen_alike(told, write) -> None:
     assert told.problems == ["exclude '*.md' exclude 'docs/**' leaves out all 4 files"]
 
 
-@pytest.mark.parametrize(
-    ("pattern", "fits"),
+@cases(
+    "pattern, fits",
     [
         ("*.md", ["a.md", "x/b.md", "x/y/c.md"]),
         ("x", ["x/b.md", "x/n.txt", "x/y/c.md"]),

@@ -104,7 +104,7 @@ SORTS: Files = {
 }
 
 
-@pytest.mark.parametrize("below", ["", "/", "/*.md", "/**/*.md", "/a.md", "/more.zip", "/nowhere"])
+@cases("below", ["", "/", "/*.md", "/**/*.md", "/a.md", "/more.zip", "/nowhere"])
 def test_an_address_holds_the_documents_that_the_same_folder_holds(
     store: Store, tmp_path: Path, below: str
 ) -> None:

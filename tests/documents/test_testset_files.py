@@ -12,6 +12,7 @@ import pytest
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.documents import LoadOptions, read
 from chunkwise.documents.walk import holds_judgements, holds_topics, may_be_of_testset
+from tables import cases
 
 WORDS = ("anchor", "barrel", "causeway")
 CORPUS = "".join(
@@ -66,7 +67,7 @@ def test_queries_beside_nothing_of_a_test_set_are_a_corpus(tmp_path: Path) -> No
     assert ids(tmp_path / "a.zip") == ["q0", "q1", "q2"]
 
 
-@pytest.mark.parametrize("name", ["queries.jsonl", "qrels/test.tsv", "qrels"])
+@cases("name", ["queries.jsonl", "qrels/test.tsv", "qrels"])
 def test_questions_that_are_named_themselves_are_refused(tmp_path: Path, name: str) -> None:
     written(tmp_path, BEIR)
     with pytest.raises(UnreadableDocument, match="which are no documents; name the field"):

@@ -50,7 +50,7 @@ def attribution(folder: Path, citation: object, **given: object) -> tuple[float 
 HELD = next(each for each in chunks_of() if each.start <= FEE < each.end)
 
 
-@pytest.mark.parametrize("citation", [
+@cases("citation", [
     {"doc_id": "rules.txt", "chunk_id": HELD.id, "start_index": HELD.start},
     {"doc_id": "rules.txt", "start_index": HELD.start},
     {"doc_id": "rules.txt", "start": FEE},
@@ -69,7 +69,7 @@ def test_a_right_citation_is_right_however_it_is_named(tmp_path: Path, citation:
     assert attribution(tmp_path, citation) == (1.0, [])
 
 
-@pytest.mark.parametrize("citation", [
+@cases("citation", [
     {"doc_id": "rules.txt", "start_index": 0},
     {"doc_id": "other.txt", "start": 3},
     {"chunk_id": "rules.txt::0"},
@@ -80,7 +80,7 @@ def test_a_wrong_one_is_wrong(tmp_path: Path, citation: object) -> None:
     assert attribution(tmp_path, citation) == (0.0, [])
 
 
-@pytest.mark.parametrize(("citation", "why"), [
+@cases("citation, why", [
     ({"chunk_id": "f3-9a"}, "no chunk is known by the id 'f3-9a'"),
     ({"doc_id": "rules.txt", "chunk_id": "f3-9a"}, "no chunk is known by the id 'f3-9a'"),
     ({"chunk_id": "rules.txt::99"}, "'rules.txt' has no chunk 99"),
@@ -101,7 +101,7 @@ def test_what_cannot_be_told_is_unscored_with_a_line(
     assert lines[0].endswith("it is not scored")
 
 
-@pytest.mark.parametrize(("citation", "why"), [
+@cases("citation, why", [
     ({"doc_id": "gone.txt", "start": 0, "end": 5}, "no document is 'gone.txt'"),
     ("gone.txt", "no document is 'gone.txt'"),
     ({"url": "https://example.org/gone.txt"}, "no document is 'https://example.org/gone.txt'"),
@@ -145,7 +145,7 @@ def test_without_chunks_a_start_is_the_sentence_at_it(tmp_path: Path) -> None:
     assert attribution(tmp_path, before, hits=hits) == (0.0, [])
 
 
-@pytest.mark.parametrize("hit", [
+@cases("hit", [
     {"chunk_id": "n1"}, {"doc_id": "rules.txt", "chunk_id": "n1"}, {"doc_id": "rules.txt", "start": FEE},
     {"chunk_id": HELD.id}, {"id": HELD.id}, {"doc_id": HELD.id},
 ])  # fmt: skip

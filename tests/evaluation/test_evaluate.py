@@ -369,7 +369,7 @@ def test_a_knowledge_base_on_a_server(words: Index) -> None:
     assert found.data == expected.data
 
 
-@pytest.mark.parametrize("setting", ["strategy", "embedder", "vectors", "context", "language"])
+@cases("setting", ["strategy", "embedder", "vectors", "context", "language"])
 def test_settings_of_an_index_that_is_there_are_not_given_again(words: Index, setting: str) -> None:
     with pytest.raises(InvalidParameter, match=f"{setting} is 'x', and the index was made with"):
         run(words, **{setting: "x"})
@@ -565,6 +565,7 @@ def without_timing(text: str) -> dict[str, object]:
     return found
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_file_is_the_same_to_the_byte_whatever_the_process_and_the_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from chunkwise.core import Document, Hit, Query, Reference
 from chunkwise.evaluation.run_file import locate_records, read_hits
 from chunkwise.metrics.evidence import is_nowhere
 from chunkwise.text.analyzed import Analyzed
+from tables import cases
 
 LAMP = Document(
     "kb/lamp.md", "The lamp is lit. Write to us. The lamp is out. Write to us. Good night."
@@ -260,8 +261,8 @@ def test_a_text_in_several_documents_is_in_none_unless_its_offset_tells(tmp_path
         assert "stands in 2 documents, as in 'kb/fish.md' and 'kb/twin.md'" in line
 
 
-@pytest.mark.parametrize(
-    ("start", "told"),
+@cases(
+    "start, told",
     [
         ("NaN", "its start is NaN; a whole number is needed"),
         ("5.5", "its start is 5.5; a whole number is needed"),
@@ -297,7 +298,7 @@ def test_a_number_of_thousands_of_digits_is_wrong_in_its_own_row(tmp_path: Path)
     ]
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "utf-8-sig"])
+@cases("encoding", ["utf-16", "utf-16-be", "utf-32", "utf-8-sig"])
 def test_a_byte_order_mark_is_followed(tmp_path: Path, encoding: str) -> None:
     mark = "\ufeff" if encoding == "utf-16-be" else ""
     row = json.dumps({"query_id": "q2", "text": "“Wash” the salt off."}, ensure_ascii=False)
@@ -321,9 +322,9 @@ def _loaded(folder: Path, name: str, text: str) -> list[Document]:
     return list(chunkwise.read(str(folder / name)))
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-@pytest.mark.parametrize(
-    ("name", "head", "body"),
+@cases("newline", ["\n", "\r\n"])
+@cases(
+    "name, head, body",
     [
         ("harbour.md", FRONT, BODY),
         ("harbour.md", FRONT, "The gate opens at six, the whole year. " * 20),

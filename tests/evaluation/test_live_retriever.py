@@ -341,7 +341,7 @@ def mine(tmp_path: Path) -> Callable[[str], str]:
     return lambda name: f"{file}:{name}"
 
 
-@pytest.mark.parametrize(
+@cases(
     "name", ["search", "Search", "Search(top=2)", "build", "build(top=1)", "build_later", "ready"]
 )
 def test_a_file_names_a_function_an_object_or_what_makes_one(
@@ -362,8 +362,8 @@ def test_one_that_ranks_an_index_is_no_live_one(mine: Callable[[str], str], name
     assert found.summary["ndcg@5"].mean is not None
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
+@cases(
+    "name, told",
     [
         ("two", "needs other beside the question"),
         ("value", "is int, which cannot be asked"),
@@ -451,8 +451,8 @@ def test_a_server_of_another_shape_is_described(serve: Any) -> None:
         evaluated(f"{url}(body='x')")
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "told"),
+@cases(
+    "status, body, told",
     [
         (404, b"no such page", "answered 404"),
         (200, b"<html>", "did not answer with JSON"),
@@ -485,8 +485,8 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.parametrize(
-    ("fish", "told"),
+@cases(
+    "fish, told",
     [
         ("pass", ""),
         ("sys.exit(3)", "it ended with status 3 and no line for this question"),

@@ -32,6 +32,7 @@ from chunkwise.evaluation.results import (
 from chunkwise.metrics.metric import CutCounts, CutIssue
 from chunkwise.records.json import WrongType, json_text, read_as
 from how_many import examples
+from tables import cases
 
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)
 # A half of a character alone, as broken decoders leave them.
@@ -128,7 +129,7 @@ def test_texts_stay_legible_and_halves_of_characters_are_spelled_out(tmp_path: P
     assert read_results(path).questions == (question,)
 
 
-@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+@cases("number", [math.nan, math.inf, -math.inf])
 def test_no_number_that_is_none_is_written(tmp_path: Path, number: float) -> None:
     path = tmp_path / "results.json"
     path.write_text("before")
@@ -147,8 +148,8 @@ def write(path: Path, text: str | bytes) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("content", "told"),
+@cases(
+    "content, told",
     [
         (b"", r"is empty \(0 bytes\)"),
         (b" \n", r"is empty \(2 bytes\)"),
@@ -189,8 +190,8 @@ def test_a_folder_and_nothing(tmp_path: Path) -> None:
         read_results(tmp_path / "none.json")
 
 
-@pytest.mark.parametrize(
-    ("find", "put", "told"),
+@cases(
+    "find, put, told",
     [
         ('"rank": 1', '"rank": "1"', r"questions\[0\].hits\[0\].rank is '1', a whole number"),
         ('"rank": 2', '"rank": true', r"questions\[0\].hits\[1\].rank is True, a whole number"),

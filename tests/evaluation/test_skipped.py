@@ -81,8 +81,8 @@ def test_what_cannot_be_found_takes_a_rank(tmp_path: Path) -> None:
     assert alone.questions[0].scores["recall@1"] == 1.0
 
 
-@pytest.mark.parametrize("unit", ["characters", "tokens"])
-@pytest.mark.parametrize("budget", [None, 6])
+@cases("unit", ["characters", "tokens"])
+@cases("budget", [None, 6])
 def test_every_metric_takes_such_hits(tmp_path: Path, unit: Unit, budget: int | None) -> None:
     nothing = {"query_id": "when", "doc_id": "gone.md"}
     rows = (LOST, nothing, RIGHT)

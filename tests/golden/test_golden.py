@@ -46,6 +46,7 @@ def run(*words: object) -> str:
     return subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=HANG).stdout.decode()
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_command_chunks_as_python_does() -> None:
     printed = run("chunk", FOLDERS["files"], "-s", STRATEGY, "--json").splitlines()
     fields = ("doc_id", "start", "end", "token_count", "context", "section")

@@ -10,6 +10,7 @@ import pytest
 
 import chunkwise
 from chunkwise.tuning.recommendation_file_and_code import Recommendation, snippets
+from tables import cases
 
 PAGES = sorted((Path(__file__).parents[2] / "docs" / "integrations").glob("*.md"))
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
@@ -36,7 +37,7 @@ def is_installed(module: str) -> bool:
         return False
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@cases("page", PAGES)
 def test_the_code_of_a_page_runs(page: Path, work: Path) -> None:
     blocks = BLOCK.findall(page.read_text("utf-8"))
     assert len(blocks) >= 3
@@ -57,7 +58,7 @@ CHOICES = [
 ]
 
 
-@pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: choice.retriever)
+@cases("choice", CHOICES)
 def test_the_code_of_a_report_finds_what_the_index_finds(
     choice: Recommendation, work: Path
 ) -> None:

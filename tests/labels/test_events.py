@@ -17,6 +17,7 @@ from chunkwise.labels.question_labels import question_labels
 from chunkwise.labels.store import LabelProblem, LabelStore, standing
 from chunkwise.tracking.history import History
 from labels.made_labels import event, pool
+from tables import cases
 from untimed import HANG
 
 
@@ -37,7 +38,7 @@ def test_a_label_that_is_sent_twice_is_kept_once(tmp_path: Path) -> None:
     assert store.events() == [one]
 
 
-@pytest.mark.parametrize(
+@cases(
     "wrong",
     [
         {"grade": 4}, {"grade": None}, {"who": " "}, {"who": "a\nb"}, {"who": "x" * 81}, {"start": 5, "end": 5},
@@ -99,6 +100,7 @@ for number in range(10_000):
 """
 
 
+@pytest.mark.usefixtures("processes")
 def test_kill_9_loses_no_label_that_was_kept(tmp_path: Path) -> None:
     path = tmp_path / "labels.db"
     writer = subprocess.Popen(

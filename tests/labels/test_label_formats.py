@@ -19,6 +19,7 @@ from chunkwise.labels.store import LabelProblem, LabelStore
 from chunkwise.labels.to_testset import questions_from_labels, write_questions
 from chunkwise.testsets.reading import read_testset
 from labels.made_labels import document, event, pool
+from tables import cases
 
 NAMES = {"jsonl": "l.jsonl", "beir": "folder", "argilla": "a.json", "label-studio": "s.json"}
 
@@ -70,8 +71,8 @@ def test_what_is_exported_comes_back_once(
         assert dict(judged.grades) == {"ada": 3, "grace": 2}
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
+@cases(
+    "name, content",
     [
         ("l.jsonl", '{"key": "a"}'), ("l.jsonl", "no json"), ("a.json", '[{"fields": {}}]'), ("a.json", '{"a": 1}'),
         ("s.json", '[{"data": {}, "annotations": [{"completed_by": 1, "result": [{"value": {"choices": ["9"]}}]}]}]'),

@@ -12,6 +12,7 @@ from chunkwise.retrieval import index
 from chunkwise.retrieval.postgres.connection import ServerProblem
 from mcp_server.made_workspace import asking, values, write_project
 from retrieval.postgres_server import new_url
+from tables import cases
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +25,8 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[WorkspaceSources, Wo
     return folder, replace(folder, index=url)
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
+@cases(
+    "tool, arguments",
     [
         ("search", {"query": "who decides about leave?", "budget": 60}),
         ("search", {"query": "lamps of the pier", "k": 10, "where": ["year>=2023", "lang in en"]}),

@@ -21,6 +21,7 @@ from chunkwise.mcp_server.workspace import ToolCall, Workspace, WorkspaceSources
 from chunkwise.retrieval import open_index
 from chunkwise.tracking.history import History
 from mcp_server.made_workspace import LEAVE, asking, call, refusal, text_of, values, write_project
+from tables import cases
 from untimed import HANG
 
 
@@ -77,8 +78,8 @@ def test_search_takes_k_and_every_filter(project: WorkspaceSources) -> None:
     assert "nothing was found" in text_of(nothing)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
+@cases(
+    "wrong, said",
     [
         ({}, "query has 0 characters"),
         ({"query": "lamp", "budget": 0}, "budget is 0; the least allowed is 1"),

@@ -26,6 +26,7 @@ from chunkwise.mcp_server.server import CallsAtWork, http_app, serve_http
 from chunkwise.mcp_server.workspace import Workspace, WorkspaceSources
 from chunkwise.studio.accounts import Account, Accounts, hashed_key
 from chunkwise.studio.server import bound_socket
+from tables import cases
 from untimed import HANG
 
 KEY = "cw_the-key-of-the-tests"
@@ -50,6 +51,7 @@ def _say(process: subprocess.Popen[str], method: str, params: Any, id: int | Non
 _HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}  # fmt: skip
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.unwatched
 def test_over_stdio_by_a_client_of_today(project: WorkspaceSources) -> None:
     words = ["-m", "chunkwise", "mcp", project.index, "--project", str(project.project), "--quiet"]
@@ -80,6 +82,7 @@ def test_over_stdio_by_a_client_of_today(project: WorkspaceSources) -> None:
     anyio.run(run)
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.unwatched
 def test_to_a_client_of_before_nothing_but_the_protocol_is_said_and_closed_stdin_ends_it(
     project: WorkspaceSources,
@@ -104,6 +107,7 @@ def test_to_a_client_of_before_nothing_but_the_protocol_is_said_and_closed_stdin
         assert process.returncode == 0
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.unwatched
 def test_a_signal_ends_it_although_the_client_says_nothing(project: WorkspaceSources) -> None:
     ended = {signal.SIGINT: 0, signal.SIGTERM: 128 + signal.SIGTERM}
@@ -120,6 +124,7 @@ def test_a_signal_ends_it_although_the_client_says_nothing(project: WorkspaceSou
             assert process.returncode == ended[number]
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.unwatched
 def test_a_client_that_reads_no_more_is_no_fault(project: WorkspaceSources) -> None:
     with _started(project) as process:
@@ -180,8 +185,8 @@ def test_over_http_with_a_key(project: WorkspaceSources, mode: Any) -> None:
         anyio.run(run, address)
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
+@cases(
+    "headers, status",
     [
         ({}, 401),
         ({"origin": "http://127.0.0.1"}, 403),
@@ -206,7 +211,7 @@ def test_over_http_nobody_else_is_answered(
         assert "result" not in answer.json()
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.0.7", "example.org"])
+@cases("host", ["0.0.0.0", "192.168.0.7", "example.org"])
 def test_a_host_that_others_reach_is_refused_over_http(
     project: WorkspaceSources, host: str
 ) -> None:
@@ -214,6 +219,7 @@ def test_a_host_that_others_reach_is_refused_over_http(
         serve_http(Workspace(project), CallsAtWork(), host=host, on_ready=lambda address, key: None)
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.unwatched
 def test_over_http_it_prints_address_and_key_and_ends_at_ctrl_c(project: WorkspaceSources) -> None:
     with _started(project, "--http", "--quiet") as process:

@@ -12,6 +12,7 @@ from chunkwise.core import Document, Hit, HitPlace, Span
 from chunkwise.mcp_server.resources_and_prompts import _standing
 from chunkwise.mcp_server.workspace import Stopped, ToolCall, Workspace, WorkspaceSources
 from chunkwise.retrieval import index
+from tables import cases
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def test_a_path_is_inside_and_no_link_or_refused(tree: Path, name: str) -> None:
     assert found.is_file() or found.is_dir()
 
 
-@pytest.mark.parametrize("name", ["file-link.txt", "inside.txt", "a/up/secret.txt", "folder-link"])
+@cases("name", ["file-link.txt", "inside.txt", "a/up/secret.txt", "folder-link"])
 def test_links_are_refused_with_the_reason(tree: Path, name: str) -> None:
     with pytest.raises(NotAllowed, match="links are not followed"):
         Workspace(WorkspaceSources(project=tree)).path(name)

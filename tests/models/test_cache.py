@@ -228,6 +228,7 @@ def test_the_number_of_dimensions_is_asked_once(path: Path) -> None:
     assert Asked.questions == 1
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_killed_run_goes_on_where_it_was(path: Path) -> None:
     process = worker(path, "0-2000", 0.002)
     assert process.stdout
@@ -248,6 +249,7 @@ def test_a_killed_run_goes_on_where_it_was(path: Path) -> None:
     assert vectors[:, 0].tolist() == list(range(60))
 
 
+@pytest.mark.usefixtures("processes")
 def test_two_processes_at_once(path: Path) -> None:
     both = [worker(path, numbers, 0.0) for numbers in ("0-300", "200-500")]
     for process in both:
@@ -353,12 +355,14 @@ def test_many_keys_at_once(path: Path) -> None:
     assert cache.get(list(values)) == values
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_connection_does_not_cross_a_fork(path: Path) -> None:
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORK, str(path)], timeout=HANG)
     assert done.returncode == 0
 
 
+@pytest.mark.usefixtures("processes")
 def test_closing_waits_for_what_other_threads_do(path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", CLOSED, str(path)], timeout=HANG)
     assert done.returncode == 0

@@ -379,6 +379,7 @@ def test_a_redirect_may_have_a_query_of_any_kind() -> None:
     assert server.seen[1].path == "/new?token=1"
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_copied_process_has_connections_of_its_own() -> None:

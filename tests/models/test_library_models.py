@@ -249,8 +249,8 @@ def test_only_the_end_of_an_identity_names_a_device() -> None:
     assert not same_model(made_on("a", "cuda"), made_on("b", "cuda"))
 
 
-@pytest.mark.parametrize(
-    ("told", "query", "passage"),
+@cases(
+    "told, query, passage",
     [
         ({"both": True}, ("query", None), ("doc", None)),
         ({"prompts": {"query": "q: ", "passage": "p: "}}, ("plain", "query"), ("plain", "passage")),
@@ -277,7 +277,7 @@ def test_a_model_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
         FastembedEmbedder("no/such").embed(["text"])
 
 
-@pytest.mark.parametrize("classes", [1, 2, 3])
+@cases("classes", [1, 2, 3])
 def test_rerankers_give_a_score_or_two_classes(classes: int, tmp_path: Path) -> None:
     model = SentenceTransformersReranker(folder(tmp_path, classes=classes))
     if classes == 3:

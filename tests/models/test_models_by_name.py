@@ -186,6 +186,7 @@ def test_an_index_is_brought_up_to_date_with_any_patience(asked: str | None) -> 
         resolve_settings(RequestedSettings(model="http://h/v1#n"), made)
 
 
+@pytest.mark.usefixtures("processes")
 def test_language_models_on_this_machine_go_by_their_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,6 +66,7 @@ def documents_that_say(index: chunkwise.Index, name: str) -> set[str]:
     return {each.doc_id for each in NameLookup(index.source).details(name).mentions}
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_names_that_no_rule_finds_lead_on(jobs: int, tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match="no document names"):
@@ -148,6 +149,7 @@ def test_what_is_no_place_is_an_error_that_says_so(place: object) -> None:
         testkit.check_name_finder(Wrong())
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_finder_that_fails_is_a_line_with_the_document(
     jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -19,6 +19,7 @@ from chunkwise.records.read import (
     read_text,
     rows,
 )
+from tables import cases
 
 GOOD = {"a": 1}
 ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-32"]
@@ -40,8 +41,8 @@ def read(path: Path, data: bytes | str) -> list[Row]:
     return list(rows(write(path, data), Shape(("rows",))))
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("encoding", ENCODINGS)
+@cases("form", FORMS)
+@cases("encoding", ENCODINGS)
 def test_every_form_in_every_encoding(tmp_path: Path, form: str, encoding: str) -> None:
     text = FORMS[form] % ('{"a": "é😀"}', '{"a": 2}')
     found = read(tmp_path / "f.json", text.encode(encoding))
@@ -51,9 +52,9 @@ def test_every_form_in_every_encoding(tmp_path: Path, form: str, encoding: str) 
     assert not any(row.problem for row in found)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
-    ("row", "value"),
+@cases("form", FORMS)
+@cases(
+    "row, value",
     [
         ('{"n": %s}' % ("9" * 5000), {"n": 10**4000}),
         ('{"n": -%s}' % ("9" * 5000), {"n": -(10**4000)}),
@@ -69,7 +70,7 @@ def test_what_json_may_hold_is_read(tmp_path: Path, form: str, row: str, value: 
     assert [each.value for each in found] == [value, GOOD]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@cases("form", FORMS)
 def test_bytes_of_another_encoding_spoil_their_own_row(tmp_path: Path, form: str) -> None:
     for text in (
         FORMS[form] % ('{"a": "f\udcfcr"}', '{"a": 1}'),
@@ -92,7 +93,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@cases("name", BROKEN)
 def test_a_broken_line_is_told_and_the_others_are_read(tmp_path: Path, name: str) -> None:
     text = f'{{"a": 1}}\n\n{BROKEN[name]}\n{{"a": 1}}\n'
     for found in (
@@ -104,7 +105,7 @@ def test_a_broken_line_is_told_and_the_others_are_read(tmp_path: Path, name: str
         assert found[1].problem.startswith("not valid JSON: ")
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@cases("name", BROKEN)
 def test_a_broken_list_hands_out_what_was_read_and_says_where_it_breaks(
     tmp_path: Path, name: str
 ) -> None:
@@ -159,8 +160,8 @@ def test_whole_values(tmp_path: Path) -> None:
         read_text(write(path, b"\xff\xfe\x00"))
 
 
-@pytest.mark.parametrize("name", ["gone.json", "gone.csv", "gone.jsonl", "gone.parquet", "a\0b"])
-@pytest.mark.parametrize("reading", [rows, read_text, read_json, read_json_lines])
+@cases("name", ["gone.json", "gone.csv", "gone.jsonl", "gone.parquet", "a\0b"])
+@cases("reading", [rows, read_text, read_json, read_json_lines])
 def test_a_file_that_is_not_there(tmp_path: Path, reading: object, name: str) -> None:
     assert callable(reading)
     for place in (str(tmp_path / name), str(tmp_path)):

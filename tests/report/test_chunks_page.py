@@ -172,6 +172,7 @@ def sized(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {unit: drawn(html, folder, "#1:2") for unit, html in pages.items()}
 
 
+@pytest.mark.usefixtures("processes")
 @needs_browser
 @pytest.mark.parametrize("unit", UNITS)
 def test_sizes_are_told_in_the_unit_of_the_strategy(unit: str, sized: dict[str, str]) -> None:
@@ -191,6 +192,7 @@ def test_sizes_are_told_in_the_unit_of_the_strategy(unit: str, sized: dict[str, 
     assert ("<dt>words</dt>" in head) == (unit != "words")
 
 
+@pytest.mark.usefixtures("browser")
 @needs_browser
 def test_a_browser_draws_the_text_exactly_and_runs_nothing_of_it(tmp_path: Path) -> None:
     document, chunks = chunked(HOSTILE * 3)

@@ -84,7 +84,7 @@ def test_a_line_a_metric(two: Comparison) -> None:
     assert "  chunks                         8      8" in shown
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
+@cases("width", [40, 60, 80, 100, 200])
 def test_no_line_is_wider_than_the_screen_and_the_words_are_always_there(
     two: Comparison, width: int
 ) -> None:

@@ -463,6 +463,7 @@ return found;
 """
 
 
+@pytest.mark.usefixtures("processes")
 @needs_browser
 def test_questions_are_paged_sorted_and_filtered(tmp_path: Path) -> None:
     results = evaluated(300)
@@ -494,6 +495,7 @@ def test_a_telephone_needs_no_scrolling_sideways_and_hostile_text_does_nothing(
     assert title == Page(html).title
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 def test_a_thousand_questions_make_a_page_of_little_weight(results: Results) -> None:
     many = tuple(

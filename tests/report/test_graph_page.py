@@ -118,6 +118,7 @@ def test_every_name_of_the_picture_leads_to_what_is_said_of_it(lookup: NameLooku
         assert {str(each).removeprefix("#") for each in leads} <= ids
 
 
+@pytest.mark.usefixtures("browser")
 @needs_browser
 def test_in_a_browser(lookup: NameLookup, tmp_path: Path) -> None:
     with opened_browser() as browser:

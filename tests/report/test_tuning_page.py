@@ -772,6 +772,7 @@ def test_leaders_are_sorted_and_filtered_and_questions_found(
     ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("processes")
 @needs_browser
 def test_a_telephone_needs_no_scrolling_sideways_and_hostile_text_does_nothing(
     evil: tuple[SweepResult, str], tmp_path: Path
@@ -796,6 +797,7 @@ def test_a_telephone_needs_no_scrolling_sideways_and_hostile_text_does_nothing(
     assert title == Page(html).title
 
 
+@pytest.mark.usefixtures("browser")
 @needs_browser
 def test_a_fragment_styles_itself_and_nothing_else(tuning: SweepResult, tmp_path: Path) -> None:
     assert (

@@ -305,6 +305,7 @@ def test_an_error_names_the_line_of_the_template() -> None:
     assert not re.search(r">\s*\n\s*<", text)
 
 
+@pytest.mark.usefixtures("processes")
 def test_templates_are_loaded_only_where_a_page_is_made() -> None:
     code = (
         "import sys, chunkwise, chunkwise.cli.main, chunkwise.report.page\n"

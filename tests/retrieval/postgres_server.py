@@ -17,6 +17,7 @@ from chunkwise.retrieval.indexing.update import Changes, Reading
 from chunkwise.retrieval.postgres.index import PostgresIndex
 from chunkwise.retrieval.postgres.update import into_postgres
 from chunkwise.retrieval.settings import Vectors
+from resources import note_start
 from retrieval.tiny_embedder import Tiny
 from untimed import started_postgres
 
@@ -28,6 +29,7 @@ STRATEGY = "sentences(max_tokens=40, overlap=0)"
 def server_url() -> str:
     """Without the packages nothing can be tested; a server that does not work is an error, never a skip."""
     pytest.importorskip("psycopg")
+    note_start("PostgreSQL")
     url, error = _started()
     if error:
         raise RuntimeError(error)

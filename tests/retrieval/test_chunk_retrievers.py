@@ -14,6 +14,7 @@ from chunkwise.retrieval.retrievers import ChunkRetriever, get_retriever
 from chunkwise.retrieval.searchable import QueryBatch
 from chunkwise.text.terms import query_terms
 from chunkwise.tuning.run.shared_corpus import SharedCorpus
+from tables import cases
 
 DOCUMENTS = [
     Document("short", "The lamp is lit."),
@@ -30,8 +31,8 @@ def index() -> LocalIndex:
     return source
 
 
-@pytest.mark.parametrize(
-    ("name", "k1", "b"),
+@cases(
+    "name, k1, b",
     [
         ("bm25", 1.5, 0.75),
         ("bm25(k1=1.2, b=0.75)", 1.2, 0.75),

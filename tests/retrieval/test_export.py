@@ -18,6 +18,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Span
 from retrieval.postgres_server import new_url
 from retrieval.tiny_embedder import Tiny
+from tables import cases
 
 DOCUMENTS = [
     Document(f"{n}.md", f"# Boat {n}\n\n" + f"Boat {n} is out. Its net is wide. " * (4 + n), format="markdown")
@@ -27,7 +28,7 @@ STRATEGY = "sentences(max_tokens=30, overlap=0)"
 PLACES: dict[str, Callable[[Path], str | Path | None]] = {
     "memory": lambda folder: None,
     "folder": lambda folder: folder / "kb",
-    "server": lambda folder: new_url(),
+    "postgres": lambda folder: new_url(),
 }
 
 
@@ -40,7 +41,7 @@ def same(one: Chunk, other: Chunk) -> bool:
     return one.to_dict() == other.to_dict()
 
 
-@pytest.mark.parametrize("place", PLACES)
+@cases("place", PLACES)
 def test_chunks_are_those_that_were_indexed(place: str, tmp_path: Path) -> None:
     found = list(made(place, tmp_path).chunks())
     cut = list(chunkwise.chunk(DOCUMENTS, STRATEGY))
@@ -48,7 +49,7 @@ def test_chunks_are_those_that_were_indexed(place: str, tmp_path: Path) -> None:
     assert all(map(same, found, cut))
 
 
-@pytest.mark.parametrize("place", PLACES)
+@cases("place", PLACES)
 def test_every_chunk_has_its_vector(place: str, tmp_path: Path) -> None:
     index = made(place, tmp_path, vectors="own")
     ids, vectors = index.vectors()
@@ -71,7 +72,7 @@ def test_late_vectors_are_those_that_are_searched(tmp_path: Path) -> None:
     assert index.search("a wide net", k=1, retriever="dense")[0].chunk_id == best
 
 
-@pytest.mark.parametrize("place", ["folder", "server"])
+@pytest.mark.parametrize("place", ["folder", "postgres"])
 def test_a_file_of_parquet_holds_both(place: str, tmp_path: Path) -> None:
     index = made(place, tmp_path)
     file = tmp_path / "chunks.parquet"
@@ -113,7 +114,7 @@ def test_a_file_that_was_exported_makes_the_same_index(tmp_path: Path) -> None:
     assert again.vectors().vectors == pytest.approx(first.vectors().vectors, abs=1e-6)
 
 
-@pytest.mark.parametrize("place", PLACES)
+@cases("place", PLACES)
 def test_an_index_without_vectors_says_so(place: str, tmp_path: Path) -> None:
     index = made(place, tmp_path, vectors="none", embedder=None)
     with pytest.raises(InvalidParameter, match="made without vectors"):

@@ -77,7 +77,7 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize("asked", ASKED, ids=str)
+@cases("asked", ASKED)
 def test_memory_and_folder_answer_alike(index: Index, opened: Index, asked: dict) -> None:  # type: ignore[type-arg]
     answers = index.search(QUESTIONS, **asked)
     assert answers == opened.search(QUESTIONS, **asked)
@@ -282,6 +282,7 @@ def test_figures(index: Index) -> None:
     )
 
 
+@pytest.mark.usefixtures("processes")
 def test_files_are_read_by_several_processes(tmp_path: Path) -> None:
     for document in DOCUMENTS:
         path = tmp_path / "in" / document.id

@@ -106,7 +106,7 @@ CASES: list[tuple[object, str]] = [
 def made(engine: str) -> Index:
     if engine == "memory":
         return index(DOCUMENTS, STRATEGY, embedder=Tiny(), vectors="late")
-    place = new_url() if engine == "server" else str(_folder())
+    place = new_url() if engine == "postgres" else str(_folder())
     index(DOCUMENTS, STRATEGY, embedder=Tiny(), vectors="late", into=place)
     return open_index(place, embedder=Tiny())
 
@@ -118,7 +118,7 @@ def _folder() -> Path:
     return Path(tempfile.mkdtemp()) / "kb"
 
 
-ENGINES = pytest.mark.parametrize("engine", ["memory", "folder", "server"])
+ENGINES = pytest.mark.parametrize("engine", ["memory", "folder", "postgres"])
 
 
 @ENGINES
@@ -181,15 +181,15 @@ def test_a_record_that_was_written_without_metadata_has_none() -> None:
     assert metadata_of(record_of(DOCUMENTS[0])) == METADATA["a"]
 
 
-@pytest.mark.parametrize("engine", ["folder", "server"])
+@pytest.mark.parametrize("engine", ["folder", "postgres"])
 def test_what_changes_in_the_metadata_alone_is_seen(engine: str, tmp_path: Path) -> None:
-    place = new_url() if engine == "server" else str(tmp_path / "kb")
+    place = new_url() if engine == "postgres" else str(tmp_path / "kb")
     kb = index([Document("a", "Leave is paid.", metadata={"year": 1})], vectors="none", into=place)
     assert len(kb.search("leave", where={"year": 1})) == 1
     changed = Document("a", "Leave is paid.", metadata={"year": 2})
     other = index([changed], vectors="none", into=place)
     assert len(other.search("leave", where={"year": 2})) == 1
-    if engine == "server":  # an index that was open before sees it with the next question
+    if engine == "postgres":  # an index that was open before sees it with the next question
         assert len(kb.search("leave", where={"year": 2})) == 1
 
 

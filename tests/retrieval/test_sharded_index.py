@@ -36,6 +36,7 @@ from chunkwise.studio.rate_limits import USUAL_LIMITS
 from chunkwise.studio.server import bound_socket
 from hash_embedder import HashEmbedder
 from models.endpoint_server import Answer, serving
+from tables import cases
 
 WORDS = "heron otter badger falcon river forest meadow night winter stone bridge boat".split()
 QUESTIONS = ["otter by the river", "a falcon in winter", "bridge", "nothing of the kind", "?"]
@@ -126,8 +127,8 @@ FILTERS = [
 ]
 
 
-@pytest.mark.parametrize("retriever", ["bm25", "dense", "hybrid"])
-@pytest.mark.parametrize("only", FILTERS, ids=["all", "documents", "sections", "where"])
+@cases("retriever", ["bm25", "dense", "hybrid"])
+@cases("only", FILTERS)
 def test_hits_and_scores_are_those_of_one_index(
     shards: list[ShardHere], whole: Index, retriever: str, only: Filter
 ) -> None:
@@ -207,8 +208,8 @@ def test_no_shard_at_all_and_others_settings_are_errors(shards: list[ShardHere])
         ShardedIndex([other])
 
 
-@pytest.mark.parametrize(
-    ("call", "given"),
+@cases(
+    "call, given",
     [
         ("nothing", "{}"), ("about", "[]"), ("about", "{"), ("words", "{}"), ("chunks", '{"numbers": [-1]}'),
         ("chunks", '{"numbers": ["a"]}'), ("chunks", '{"numbers": [99999]}'), ("document", '{"number": 4}'),
@@ -247,7 +248,7 @@ def test_one_that_is_down_is_not_asked_at_every_question(shards: list[ShardHere]
         shards[2].is_down = False
 
 
-@pytest.mark.parametrize("stops_at", ["chunks", "document", "vectors"])
+@cases("stops_at", ["chunks", "document", "vectors"])
 def test_one_that_stops_between_ranking_and_reading_is_left_out(
     shards: list[ShardHere], stops_at: str
 ) -> None:

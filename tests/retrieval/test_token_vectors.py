@@ -18,6 +18,7 @@ from chunkwise.retrieval.local.manifest import MANIFEST_NAME
 from chunkwise.retrieval.settings import Settings, read_settings
 from interrupting import interrupt_at, lines_since
 from retrieval.tiny_embedder import Tiny, TinyTokens
+from tables import cases
 
 WORDS = ["heron", "otter", "badger", "falcon"]
 DOCUMENTS = [
@@ -130,7 +131,7 @@ def test_a_server_is_told_that_it_keeps_none() -> None:
         chunkwise.index(DOCUMENTS, into="postgresql://nobody@nowhere/x", maxsim="colbert-small")
 
 
-@pytest.mark.parametrize("text", ["", "\n", "🦦🦦", "x" * 1_000_000, "…"])
+@cases("text", ["", "\n", "🦦🦦", "x" * 1_000_000, "…"])
 def test_hostile_documents(tmp_path: Path, text: str) -> None:
     documents = [Document("odd.txt", text), DOCUMENTS[1]]
     make(documents, tmp_path / "kb")

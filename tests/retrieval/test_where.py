@@ -129,12 +129,12 @@ def made(engine: str) -> Index:
     ]
     if engine == "memory":
         return index(documents, vectors="none")
-    place = new_url() if engine == "server" else str(Path(tempfile.mkdtemp()) / "kb")
+    place = new_url() if engine == "postgres" else str(Path(tempfile.mkdtemp()) / "kb")
     index(documents, vectors="none", into=place)
     return open_index(place)
 
 
-@pytest.mark.parametrize("engine", ["memory", "folder", "server"])
+@pytest.mark.parametrize("engine", ["memory", "folder", "postgres"])
 @given(clauses)
 def test_every_engine_takes_what_a_naive_filter_takes(engine: str, where: Any) -> None:
     wanted = {f"d{number}" for number, row in enumerate(ROWS) if naive(row, where)}

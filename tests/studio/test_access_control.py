@@ -13,6 +13,7 @@ from chunkwise.studio.app import PAGES
 from chunkwise.studio.project import Project
 from chunkwise.studio.rate_limits import RequestLimits
 from studio.made_studio import ADDRESS, PORT, TOKEN, client, client_of, project
+from tables import cases
 
 __all__ = ["client", "project"]  # fixtures
 
@@ -22,7 +23,7 @@ EVERYWHERE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("path", EVERYWHERE)
+@cases("path", EVERYWHERE)
 def test_nothing_is_answered_without_the_token(project: Project, path: str) -> None:
     answer = client_of(project, accept="*/*").get(path)
     assert answer.status_code == 403
@@ -33,7 +34,7 @@ def test_nothing_is_answered_without_the_token(project: Project, path: str) -> N
         assert answer.headers["content-type"].startswith("text/html")
 
 
-@pytest.mark.parametrize("token", ["", "wrong", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "%ff", "é"])
+@cases("token", ["", "wrong", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "%ff", "é"])
 def test_a_wrong_token_is_none(project: Project, token: str) -> None:
     stranger = client_of(project, accept="*/*")
     assert stranger.get("/documents", params={"token": token}).status_code == 403
@@ -66,7 +67,7 @@ def test_the_way_in_leads_to_no_other_server(project: Project) -> None:
         assert not answer.headers["location"].startswith(("//", "/\\"))
 
 
-@pytest.mark.parametrize(
+@cases(
     "host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1", "127.0.0.1:1", f"127.0.0.1.evil.example:{PORT}", ""]
 )  # fmt: skip
 def test_another_host_is_refused_although_it_leads_here(client: TestClient, host: str) -> None:
@@ -75,12 +76,12 @@ def test_another_host_is_refused_although_it_leads_here(client: TestClient, host
     assert "names another host" in answer.text
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"])
+@cases("host", ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"])
 def test_its_own_names_are_taken(client: TestClient, host: str) -> None:
     assert client.get("/documents", headers={"host": f"{host}:{PORT}"}).status_code == 200
 
 
-@pytest.mark.parametrize(
+@cases(
     "origin", ["http://evil.example", "null", f"http://127.0.0.1:{PORT + 1}", f"https://127.0.0.1:{PORT}"]
 )  # fmt: skip
 def test_a_page_of_another_site_asks_in_vain(client: TestClient, origin: str) -> None:
@@ -125,9 +126,7 @@ def test_a_body_is_bounded_with_its_length_and_without(client: TestClient) -> No
     assert client.post("/api/documents", content=endless()).status_code in (405, 413)
 
 
-@pytest.mark.parametrize(
-    "path", ["/documents", "/documents/0", "/runs/0", "/nothing", "/api/documents", "/api/no"]
-)
+@cases("path", ["/documents", "/documents/0", "/runs/0", "/nothing", "/api/documents", "/api/no"])
 def test_every_answer_forbids_what_a_page_does_not_need(client: TestClient, path: str) -> None:
     headers = client.get(path).headers
     rules = dict(

@@ -86,7 +86,7 @@ def test_keys_of_the_environment_have_names_and_roles() -> None:
         assert "sixteen" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
+@cases(
     "content", ["", "[]", "{", '{"format": "else", "version": 1}', '{"format": "chunkwise users", "version": 2}',
                 '{"format": "chunkwise users", "version": 1, "users": [{"name": "a", "role": "king"}]}']
 )  # fmt: skip

@@ -89,6 +89,7 @@ LABELS = 500
 """As many as a person gives in a day."""
 
 
+@pytest.mark.usefixtures("browser")
 def test_hundreds_of_labels_by_the_keyboard_alone(tmp_path: Path) -> None:
     sources = write_sources(tmp_path, 80)
     with browsed(sources) as studio, opened_browser() as browser:
@@ -122,6 +123,7 @@ def process(sources: ProjectSources, port: int) -> Iterator[tuple[subprocess.Pop
         started.stdout.close()
 
 
+@pytest.mark.usefixtures("browser")
 def test_kill_9_between_two_labels_loses_neither(tmp_path: Path) -> None:
     sources, port = write_sources(tmp_path, 4), free_port()
     labels = tmp_path / "labels.db"
@@ -146,6 +148,7 @@ def test_kill_9_between_two_labels_loses_neither(tmp_path: Path) -> None:
             assert said(labels, "ada") == [3, 1, 2]
 
 
+@pytest.mark.usefixtures("browser")
 def test_who_signs_in_before_the_documents_are_indexed_need_not_ask_again(tmp_path: Path) -> None:
     with browsed(write_sources(tmp_path, 2)) as studio, opened_browser() as browser:
         not_ready = {"error": "the documents are being indexed; search again in a moment"}
@@ -160,6 +163,7 @@ def test_who_signs_in_before_the_documents_are_indexed_need_not_ask_again(tmp_pa
         assert not browser.faults[2:]
 
 
+@pytest.mark.usefixtures("browser")
 def test_a_full_disk_keeps_labels_in_the_browser_until_there_is_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +185,7 @@ def test_a_full_disk_keeps_labels_in_the_browser_until_there_is_room(
         assert said(tmp_path / "labels.db", "ada") == [3]
 
 
+@pytest.mark.usefixtures("browser")
 def test_two_annotators_in_two_browsers_share_some_questions_and_are_adjudicated(
     tmp_path: Path,
 ) -> None:
@@ -237,6 +242,7 @@ def test_two_annotators_in_two_browsers_share_some_questions_and_are_adjudicated
         assert studio.api("/api/labels")["progress"]["agreement"]["disputed"] == 0
 
 
+@pytest.mark.usefixtures("browser")
 def test_gold_is_selected_by_dragging_and_kept_by_a_touch(tmp_path: Path) -> None:
     sources = write_sources(tmp_path, 2)
     with browsed(sources) as studio, opened_browser(touch=True) as browser:

@@ -157,6 +157,7 @@ def test_a_model_that_does_not_answer_is_told(project: Project) -> None:
     assert view["note"] != ""
 
 
+@pytest.mark.usefixtures("browser")
 @needs_browser
 @pytest.mark.unwatched
 def test_drafts_are_reviewed_by_the_keyboard_with_the_passage_beside_them(

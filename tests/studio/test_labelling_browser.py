@@ -42,6 +42,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowsedStudio]:
         made.stop()
 
 
+@pytest.mark.usefixtures("browser")
 def test_pages_are_whole_narrow_and_wide_light_and_dark(studio: BrowsedStudio) -> None:
     browser = studio.browser
     browser.faults.clear()
@@ -73,6 +74,7 @@ def test_pages_are_whole_narrow_and_wide_light_and_dark(studio: BrowsedStudio) -
     assert foreign == []
 
 
+@pytest.mark.usefixtures("browser")
 def test_labels_by_the_keyboard_alone_while_another_person_labels(studio: BrowsedStudio) -> None:
     browser, store = studio.browser, studio.project.labels()
     browser.size(1280)
@@ -122,6 +124,7 @@ def test_labels_by_the_keyboard_alone_while_another_person_labels(studio: Browse
     assert browser.faults == []
 
 
+@pytest.mark.usefixtures("browser")
 def test_every_key_does_what_the_help_says(studio: BrowsedStudio) -> None:
     browser, store = studio.browser, studio.project.labels()
     studio.as_person("eve", "/labelling?id=q01")
@@ -159,6 +162,7 @@ def test_every_key_does_what_the_help_says(studio: BrowsedStudio) -> None:
     assert browser.faults == []
 
 
+@pytest.mark.usefixtures("browser")
 def test_who_listens_is_told_the_passage_and_the_next_question(studio: BrowsedStudio) -> None:
     browser = studio.browser
     studio.as_person("helen", "/labelling?id=q04")
@@ -183,6 +187,7 @@ def test_who_listens_is_told_the_passage_and_the_next_question(studio: BrowsedSt
     )
 
 
+@pytest.mark.usefixtures("browser")
 def test_a_studio_that_goes_between_two_labels_loses_none(studio: BrowsedStudio) -> None:
     browser, store = studio.browser, studio.project.labels()
     studio.as_person("joan", "/labelling?id=q02")
@@ -201,6 +206,7 @@ def test_a_studio_that_goes_between_two_labels_loses_none(studio: BrowsedStudio)
     browser.faults.clear()  # the browser tells of every request that nobody answered
 
 
+@pytest.mark.usefixtures("browser")
 def test_hostile_text_is_shown_to_the_letter_and_obeyed_in_nothing(studio: BrowsedStudio) -> None:
     browser = studio.browser
     studio.as_person("<b>ada</b>", "/labelling?id=q03")
@@ -221,6 +227,7 @@ def test_hostile_text_is_shown_to_the_letter_and_obeyed_in_nothing(studio: Brows
     assert browser.faults == []
 
 
+@pytest.mark.usefixtures("browser")
 def test_two_tabs_on_one_question_lose_nothing_that_was_typed(studio: BrowsedStudio) -> None:
     browser = studio.browser
     studio.open("/edit?id=q05", "document.querySelector('textarea').value")
@@ -255,6 +262,7 @@ def test_two_tabs_on_one_question_lose_nothing_that_was_typed(studio: BrowsedStu
     browser.faults.clear()  # a refusal is an answer that the browser tells of
 
 
+@pytest.mark.usefixtures("browser")
 def test_disagreements_are_decided_by_the_keyboard(studio: BrowsedStudio, tmp_path: Path) -> None:
     browser = studio.browser
     browser.faults.clear()

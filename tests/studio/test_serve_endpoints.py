@@ -25,6 +25,7 @@ from chunkwise.studio.project import Project
 from chunkwise.studio.rate_limits import USUAL_LIMITS, RequestLimits
 from chunkwise.studio.server import ServerSettings
 from studio.made_studio import ADDRESS, LEAVE, PORT, project
+from tables import cases
 
 __all__ = ["project"]  # a fixture
 
@@ -46,10 +47,8 @@ def served(
     )
 
 
-@pytest.mark.parametrize(
-    "path", ["/api/state", "/api/openapi.json", "/metrics", "/nothing", "/", "/api/events"]
-)
-@pytest.mark.parametrize("key", ["", "wrong", KEY[:-1], KEY.upper()])
+@cases("path", ["/api/state", "/api/openapi.json", "/metrics", "/nothing", "/", "/api/events"])
+@cases("key", ["", "wrong", KEY[:-1], KEY.upper()])
 def test_nothing_is_answered_without_a_key(project: Project, path: str, key: str) -> None:
     answer = served(project, key=key).get(path)
     assert answer.status_code == 401
@@ -61,7 +60,7 @@ def test_a_key_may_stand_in_a_header_of_its_own(project: Project) -> None:
     assert served(project, key="", **{"x-api-key": KEY}).get("/api/state").status_code == 200
 
 
-@pytest.mark.parametrize(
+@cases(
     "path",
     ["/documents", "/", "/login", "/assets/studio.js", "/runs", "/api/runs", "/api/questions"],
 )
@@ -82,8 +81,8 @@ def test_a_text_is_cut_as_the_library_cuts_it(project: Project) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("body", "said"),
+@cases(
+    "body, said",
     [
         ("{", "no JSON"),
         ("[]", "no object"), ('{"txt": "a"}', "text"), ("{}", "text is missing"), ('{"text": 3}', "text is 3"),
@@ -279,8 +278,8 @@ def test_the_proxy_says_who_asks_and_nobody_else_does(project: Project, users: P
     assert "Only the proxy" in elsewhere.text
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
+@cases(
+    "given, said",
     [
         ({"users": True}, "in the clear"),
         ({}, "without --users FILE"), ({"users": True, "proxy": "example.org"}, "proxy is"),

@@ -25,6 +25,7 @@ from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.language import language_of
 from hash_embedder import HashEmbedder
 from studio.made_studio import HOSTILE, LEAVE, client, number_of, project
+from tables import cases
 
 __all__ = ["client", "project"]  # fixtures
 
@@ -67,7 +68,7 @@ def refused(client: TestClient, path: str, status: int = 400, **values: Any) -> 
     return said
 
 
-@pytest.mark.parametrize("endpoint", DESCRIBED, ids=lambda each: each.path)
+@cases("endpoint", DESCRIBED)
 def test_every_answer_fits_its_description(client: TestClient, endpoint: Any) -> None:
     description = answer(client, "/api/openapi.json")
     operation = description["paths"][endpoint.path][endpoint.method.lower()]
@@ -99,8 +100,8 @@ def test_the_description_names_every_parameter_with_its_bounds(client: TestClien
     assert all(each["description"] for own in operations for each in own["parameters"])
 
 
-@pytest.mark.parametrize(
-    ("path", "query", "said"),
+@cases(
+    "path, query, said",
     [
         ("/api/documents", "cuont=3", "no parameter 'cuont'; did you mean count?"),
         ("/api/documents", "count=many", "count is 'many'; a whole number is needed"),
@@ -126,7 +127,7 @@ def test_a_wrong_value_is_a_sentence(client: TestClient, path: str, query: str, 
     assert said in found.json()["error"]
 
 
-@pytest.mark.parametrize(
+@cases(
     "path", ["/api/documents/99", "/api/documents/99/cuts", "/api/runs/9", "/api/question?id=no",
              "/api/nothing", "/api/documents/0/nothing", "/api/questions?metric=colour"]
 )  # fmt: skip
@@ -136,7 +137,7 @@ def test_what_is_not_there_is_a_sentence(client: TestClient, path: str) -> None:
     assert len(found.json()["error"]) > 20
 
 
-@pytest.mark.parametrize(
+@cases(
     "strategy",
     ["./mine.py:Mine", "/etc/passwd", "tokens(tokenizer='/etc/passwd')", "tokens(tokenizer='../tokenizer.json')",
      "semantic(model='https://evil.example/v1#x')", "semantic(model='../model.onnx')",
@@ -174,10 +175,8 @@ def test_bands_tile_any_text(piece: str, times: int) -> None:
     assert len(edges) <= 2 + len(text) // BAND
 
 
-@pytest.mark.parametrize("name", ["leave.md", "hostile.md", "line.txt"])
-@pytest.mark.parametrize(
-    "strategy", ["sentences(max_tokens=20, overlap=5)", "tokens(max_tokens=7)", "parent_child"]
-)
+@cases("name", ["leave.md", "hostile.md", "line.txt"])
+@cases("strategy", ["sentences(max_tokens=20, overlap=5)", "tokens(max_tokens=7)", "parent_child"])
 def test_cuts_are_those_of_the_strategy_with_all_their_issues(
     client: TestClient, project: Project, name: str, strategy: str
 ) -> None:

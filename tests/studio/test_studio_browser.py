@@ -21,6 +21,7 @@ from chunkwise.studio.project import Project
 from chunkwise.studio.server import bound_socket
 from real_browser import Browser, needs_browser, opened_browser
 from studio.made_studio import TOKEN, number_of, read_project, write_project
+from tables import cases
 
 pytestmark = [needs_browser, pytest.mark.unwatched]
 
@@ -94,7 +95,8 @@ def serving(app: Any, listening: socket.socket, **settings: Any) -> Iterator[Non
         thread.join()
 
 
-@pytest.mark.parametrize("path", READY)
+@pytest.mark.usefixtures("browser")
+@cases("path", READY)
 def test_a_page_is_whole_narrow_and_wide_light_and_dark(served: Served, path: str) -> None:
     browser = served.browser
     browser.faults.clear()
@@ -118,6 +120,7 @@ def test_a_page_is_whole_narrow_and_wide_light_and_dark(served: Served, path: st
     assert foreign == []
 
 
+@pytest.mark.usefixtures("browser")
 def test_a_slider_cuts_anew_and_the_address_remembers(served: Served) -> None:
     browser = served.browser
     browser.size(1280)
@@ -142,6 +145,7 @@ def test_a_slider_cuts_anew_and_the_address_remembers(served: Served) -> None:
     )
 
 
+@pytest.mark.usefixtures("browser")
 def test_who_stops_comparing_is_told_of_what_is_left(served: Served) -> None:
     browser = served.browser
     browser.size(1280)
@@ -155,6 +159,7 @@ def test_who_stops_comparing_is_told_of_what_is_left(served: Served) -> None:
     assert browser.run(said).startswith(f"{only}, ")
 
 
+@pytest.mark.usefixtures("browser")
 def test_issues_are_reached_by_the_keyboard(served: Served) -> None:
     browser = served.browser
     browser.size(1280)
@@ -175,6 +180,7 @@ def test_issues_are_reached_by_the_keyboard(served: Served) -> None:
     assert "chunk" in browser.run("document.querySelector('#about').textContent").lower()
 
 
+@pytest.mark.usefixtures("browser")
 def test_two_strategies_scroll_together(served: Served) -> None:
     browser = served.browser
     browser.size(1400)
@@ -197,6 +203,7 @@ def test_two_strategies_scroll_together(served: Served) -> None:
     assert same
 
 
+@pytest.mark.usefixtures("browser")
 def test_a_long_document_is_in_the_page_only_where_one_looks(served: Served) -> None:
     browser = served.browser
     browser.size(1280)
@@ -215,6 +222,7 @@ def test_a_long_document_is_in_the_page_only_where_one_looks(served: Served) -> 
     assert browser.run("document.querySelector('#pages').textContent.length") < 200_000
 
 
+@pytest.mark.usefixtures("browser")
 def test_hostile_text_is_shown_to_the_letter_and_obeyed_in_nothing(served: Served) -> None:
     browser = served.browser
     browser.size(1280)
@@ -230,6 +238,7 @@ def test_hostile_text_is_shown_to_the_letter_and_obeyed_in_nothing(served: Serve
     assert "owned" not in browser.run("document.title").split(" – ")[-1]
 
 
+@pytest.mark.usefixtures("browser")
 def test_a_search_follows_the_budget_and_links_to_the_place(served: Served) -> None:
     browser = served.browser
     browser.size(1280)
@@ -253,6 +262,7 @@ def test_a_search_follows_the_budget_and_links_to_the_place(served: Served) -> N
     )
 
 
+@pytest.mark.usefixtures("browser")
 def test_the_list_is_filtered_and_sorted_by_the_keyboard(served: Served) -> None:
     browser = served.browser
     browser.size(1280)
@@ -267,6 +277,7 @@ def test_the_list_is_filtered_and_sorted_by_the_keyboard(served: Served) -> None
     ).parent == Path("/documents")
 
 
+@pytest.mark.usefixtures("browser")
 def test_people_log_in_and_out_in_a_browser(tmp_path: Path) -> None:
     """A form of our own page must not count as one of another site."""
     project = read_project(write_project(tmp_path))

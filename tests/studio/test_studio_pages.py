@@ -15,6 +15,7 @@ from chunkwise.tracking.history import History
 from made_results import question, results
 from report.reading_pages import EVIL, Page
 from studio.made_studio import ADDRESS, client, client_of, number_of, project, read_project
+from tables import cases
 from tracking.made_runs import kept_run
 
 __all__ = ["client", "project"]  # fixtures
@@ -54,7 +55,7 @@ class Elements(HTMLParser):
         self._inside = ""
 
 
-@pytest.mark.parametrize("path", [*SERVED, "/nothing", "/documents/99", "/runs/x"])
+@cases("path", [*SERVED, "/nothing", "/documents/99", "/runs/x"])
 def test_a_page_holds_nothing_inline_and_leads_nowhere_else(client: TestClient, path: str) -> None:
     found = client.get(path)
     assert found.status_code == (200 if path in SERVED else found.status_code)
@@ -65,7 +66,7 @@ def test_a_page_holds_nothing_inline_and_leads_nowhere_else(client: TestClient, 
     assert [each for each in elements.addresses if each.startswith("//")] == []
 
 
-@pytest.mark.parametrize("path", SERVED)
+@cases("path", SERVED)
 def test_every_asset_of_a_page_is_there_and_is_kept(client: TestClient, path: str) -> None:
     for address in Elements(client.get(path).text).addresses:
         if not address.startswith("/assets/"):
@@ -78,7 +79,7 @@ def test_every_asset_of_a_page_is_there_and_is_kept(client: TestClient, path: st
         )
 
 
-@pytest.mark.parametrize(
+@cases(
     "name", ["..%2fapp.py", "../app.py", "%2e%2e/%2e%2e/pyproject.toml", "....//app.py", "app.py", "%00", "/etc/passwd",
              "studio.js%00.css", "C:\\boot.ini", "base.html.j2"]
 )  # fmt: skip
@@ -88,9 +89,7 @@ def test_no_other_file_is_served(client: TestClient, name: str) -> None:
     assert "import" not in found.text
 
 
-@pytest.mark.parametrize(
-    "path", ["/documents/../../etc/passwd", "/documents/%2e%2e%2fetc%2fpasswd", "/runs/..%2f0"]
-)
+@cases("path", ["/documents/../../etc/passwd", "/documents/%2e%2e%2fetc%2fpasswd", "/runs/..%2f0"])
 def test_a_document_is_a_number_and_no_path(client: TestClient, path: str) -> None:
     assert client.get(ADDRESS + path).status_code in (400, 404)
 

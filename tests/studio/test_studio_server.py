@@ -124,6 +124,7 @@ def test_stopping_ends_what_is_being_made(tmp_path: Path) -> None:
     assert len(project.corpus) == 0
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_first_page_of_a_folder_needs_nothing_heavy(tmp_path: Path) -> None:
     """What reads and cuts documents is loaded behind it: a studio is there in a moment."""
     (tmp_path / "leave.md").write_text("# Leave", "utf-8")
@@ -147,6 +148,7 @@ def test_the_first_page_of_a_folder_needs_nothing_heavy(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_rate_that_was_asked_for_is_that_of_a_studio_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("A lamp at the end of the mole.", "utf-8")
     command = [sys.executable, "-m", "chunkwise", "studio", str(tmp_path / "a.txt"), "--rate", "1"]

@@ -159,6 +159,7 @@ def write_sweep(folder: Path) -> None:
     (folder / "recommendation.toml").write_text("", "utf-8")
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_sweep_of_the_command_line_is_shown_with_its_report_and_applied(
     client: TestClient, commands: Commands, project: Project, tmp_path: Path
 ) -> None:

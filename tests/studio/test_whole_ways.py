@@ -60,6 +60,7 @@ def looked_at(project: Project, folder: Path, path: str) -> Iterator[tuple[Brows
         project.stop()
 
 
+@pytest.mark.usefixtures("browser")
 def test_a_chunk_of_a_pdf_is_on_its_page_and_the_token_under_the_pointer_is_told(
     folder: Path,
 ) -> None:
@@ -110,6 +111,7 @@ def careful(payload: dict[str, Any]) -> str:
     return json.dumps({"found": bool(claims), "claims": claims[:1]})
 
 
+@pytest.mark.usefixtures("browser")
 def test_a_claim_of_a_model_is_opened_in_its_document(folder: Path) -> None:
     (folder / "docs" / "leave.md").write_text(LEAVE, "utf-8")
     project = read_project(ProjectSources(documents=("docs",)))
@@ -129,6 +131,7 @@ def test_a_claim_of_a_model_is_opened_in_its_document(folder: Path) -> None:
             assert browser.faults == []
 
 
+@pytest.mark.usefixtures("browser")
 def test_a_search_is_copied_as_code(folder: Path) -> None:
     (folder / "docs" / "leave.md").write_text(LEAVE, "utf-8")
     project = read_project(ProjectSources(documents=("docs",)))
@@ -150,6 +153,7 @@ def test_a_search_is_copied_as_code(folder: Path) -> None:
         assert browser.faults == []
 
 
+@pytest.mark.usefixtures("browser")
 def test_a_sweep_from_the_form_is_estimated_stopped_gone_on_with_and_applied(folder: Path) -> None:
     write_harbours(folder / "docs")
     for number in range(8):
@@ -187,6 +191,7 @@ def test_a_sweep_from_the_form_is_estimated_stopped_gone_on_with_and_applied(fol
         assert browser.faults == []
 
 
+@pytest.mark.usefixtures("browser")
 def test_a_hostile_line_of_10_mb_is_shown_where_one_looks_and_obeyed_in_nothing(
     folder: Path,
 ) -> None:

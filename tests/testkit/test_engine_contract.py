@@ -33,6 +33,7 @@ def test_a_folder_keeps_it(new_folder: Callable[[], str]) -> None:
     check_engine(new_folder)
 
 
+@pytest.mark.usefixtures("postgres")
 def test_postgresql_keeps_it() -> None:
     check_engine(new_url)
 

@@ -15,6 +15,7 @@ from chunkwise.documents.source import Source
 from chunkwise.testkit import check_loader
 from documents.conftest import pdf_bytes
 from documents.office_files import odt_bytes, pptx_bytes, shape, sheet, slide, xlsx_bytes
+from tables import cases
 
 TEXTS = {
     "html": "<html><title>T</title><h1>Head</h1><p>Text.<table><tr><td>1<td>2</table></html>",
@@ -88,7 +89,7 @@ def sample(folder: Path, name: str) -> Path:
     return file
 
 
-@pytest.mark.parametrize("name", [name for name in loaders.builtin if name != "picture"])
+@cases("name", [name for name in loaders.builtin if name != "picture"])
 def test_what_we_have_keeps_the_contract(name: str, tmp_path: Path) -> None:
     check_loader(name, [sample(tmp_path, name)])
 
@@ -179,8 +180,8 @@ def test_one_of_somebody_else_keeps_it(tmp_path: Path) -> None:
         check_loader(Shout(), [])
 
 
-@pytest.mark.parametrize(
-    ("methods", "said"),
+@cases(
+    "methods, said",
     [
         ({"accepts": lambda self, name, head: head[0] > 3}, r"accepts\(.*raised IndexError"),
         ({"accepts": lambda self, name, head: len(head)}, "neither True nor False"),

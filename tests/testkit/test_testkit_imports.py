@@ -21,11 +21,13 @@ def loaded_by(statement: str) -> set[str]:
     return {parts[1] for parts in named if parts[0] == "chunkwise" and len(parts) > 1}
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("name", chunkwise.testkit.__all__)
 def test_no_check_loads_what_stands_above_it(name: str) -> None:
     assert loaded_by(f"from chunkwise.testkit import {name}").isdisjoint(REST)
 
 
+@pytest.mark.usefixtures("processes")
 def test_who_writes_a_strategy_or_a_model_needs_no_index_and_no_metric() -> None:
     assert loaded_by("import chunkwise.testkit") == {"testkit"}
     for name in ("check_chunker", "check_embedder", "check_reranker"):

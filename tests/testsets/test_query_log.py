@@ -46,8 +46,8 @@ def test_one_question_in_four_spellings_is_one(tmp_path: Path) -> None:
     assert (query.text, query.asked) == ("Who approves leave?", 5)
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
+@cases(
+    "name, text",
     [
         ("log.jsonl", '{"question": "a b"}\n{"q": "c d", "count": 3}\n'),
         ("log.json", '[{"user_input": "a b"}, {"prompt": "c d", "times": "3"}]'),

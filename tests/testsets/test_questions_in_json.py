@@ -195,7 +195,7 @@ def test_huge_numbers_and_halves_of_characters() -> None:
 ROWS = [{"query": "a?"}, {"query": "b?", "id": "x"}]
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         json.dumps(ROWS),
@@ -229,7 +229,7 @@ def test_one_question_is_a_file_too(tmp_path: Path) -> None:
         assert only.query.text == "a?"
 
 
-@pytest.mark.parametrize("text", ["", " \n\n", "[]", "[ ]\n", "\ufeff"])
+@cases("text", ["", " \n\n", "[]", "[ ]\n", "\ufeff"])
 def test_an_empty_file_has_no_questions(tmp_path: Path, text: str) -> None:
     assert read(tmp_path / "q.json", text) == []
 
@@ -260,9 +260,7 @@ def test_the_first_line_may_be_the_broken_one(tmp_path: Path) -> None:
         assert [type(each) for each in found] == [Unreadable, Draft, Unreadable, Draft]
 
 
-@pytest.mark.parametrize(
-    "end", ["", ",", ', {"query": ', ", nothing]", "] x", ", " + "[" * 100_000]
-)
+@cases("end", ["", ",", ', {"query": ', ", nothing]", "] x", ", " + "[" * 100_000])
 def test_a_list_that_breaks_off_keeps_what_was_read(tmp_path: Path, end: str) -> None:
     found = read(tmp_path / "q.json", '[{"query": "a?"},\n{"query": "b?"}' + end)
     assert [type(each) for each in found] == [Draft, Draft, Unreadable]
@@ -273,8 +271,8 @@ def test_a_list_that_breaks_off_keeps_what_was_read(tmp_path: Path, end: str) ->
     assert "nested too deeply" in found[2].reason or "line 2 column" in found[2].reason
 
 
-@pytest.mark.parametrize(
-    ("data", "said"),
+@cases(
+    "data, said",
     [
         (b'["\xe4", "\0"]', "cannot be read: a binary file"),
         (b"%PDF-1.4", "neither a JSON list nor JSON lines"),
@@ -300,8 +298,8 @@ def test_no_file_at_all(tmp_path: Path) -> None:
 LATIN = ['{"query": "a?"}', '{"query": "f\xfcr?"}', '{"query": "b?"}']
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
+@cases(
+    "text, place",
     [
         ("[" + ",".join(LATIN) + "]", "line 1"),
         ("[\n" + ",\n".join(LATIN) + "]", "line 3"),
@@ -329,8 +327,8 @@ def test_wide_characters_without_a_mark_are_told(tmp_path: Path, encoding: str) 
             read(tmp_path / "q.json", text.encode(encoding))
 
 
-@pytest.mark.parametrize(
-    ("row", "said"),
+@cases(
+    "row, said",
     [
         ('{"query": "a?", "id": %s}', "its id is a number of more than 40 digits; write it as a text"),
         ('{"query": "a?", "answer": -%s}', "its answer is a number of more than 40 digits"),

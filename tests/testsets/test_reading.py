@@ -11,6 +11,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Label, Passage, Query, Reference
 from chunkwise.testsets import Problem, TestSet, read_questions, read_testset
 from chunkwise.testsets.formats.chunkwise import ChunkwiseFormat
+from tables import cases
 
 LEAVE = Document(
     "leave.md",
@@ -61,8 +62,8 @@ def test_places_are_verified(path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("reference", "kind", "said"),
+@cases(
+    "reference, kind, said",
     [
         ({"doc_id": "leave.md", "start": 0, "end": 900}, "outside", "which has 82 characters"),
         ({"doc_id": "leave.md", "start": -3, "end": 9}, "outside", "-3–9 of 'leave.md'"),
@@ -102,8 +103,8 @@ def test_a_question_without_its_place_is_left_out_and_told(
         assert problem.nearest == Passage("leave.md", 34, 53)
 
 
-@pytest.mark.parametrize(
-    ("reference", "kind"),
+@cases(
+    "reference, kind",
     [
         ({"doc_id": "leave.md", "start": 0, "end": 19, "text": "It is paid in full."}, "different_text"),
         ({"doc_id": "leave.md", "start": 500, "end": 519, "text": "It is paid in full."}, "outside"),
@@ -307,8 +308,8 @@ def test_a_repeated_passage_is_kept_however_often_it_stands_there(path: Path) ->
     assert remarks(path, pages[:20], {"query": "When?", "relevant_text": notice})[1] == []
 
 
-@pytest.mark.parametrize(
-    ("quote", "count"),
+@cases(
+    "quote, count",
     [
         ({"text": "leave"}, 2),
         ({"text": "leave", "doc_id": "a"}, 2),

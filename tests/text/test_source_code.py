@@ -307,6 +307,7 @@ def test_many_small_texts_that_are_no_code_share_a_budget() -> None:
     assert sum(tried) < 8
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_budget_is_the_same_with_several_jobs() -> None:
     documents = [*junk(100), Document("a.java", JAVA % (1, 1), format="code", language="java")]
     with pytest.warns(UserWarning, match="cut as text"):

@@ -354,6 +354,7 @@ def test_every_language_has_its_stemmer_and_folded_stop_words() -> None:
     assert not stop_words("none")
 
 
+@pytest.mark.usefixtures("processes")
 def test_without_the_stemmer_only_stemmed_languages_fail(tmp_path: Path) -> None:
     (tmp_path / "Stemmer.py").write_text("raise ImportError('not here')")
     program = (

@@ -16,6 +16,8 @@ from torture.interrupts import KILLS, SIGNALS
 from torture.run import Part, Record, run, run_cases
 from untimed import HANG
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 SEED = 3
 
 

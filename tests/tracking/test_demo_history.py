@@ -26,6 +26,7 @@ def test_a_change_is_in_force_until_the_next() -> None:
     assert [change_of(week).week for week in (1, 13, 14, 27, 28, 40)] == [1, 1, 14, 14, 28, 28]
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.usefixtures("quick")
 def test_one_change_hurts_and_one_does_not(here: Run, tmp_path: Path) -> None:
     done = here("history", "demo", "--weeks", "3", "-o", "made")

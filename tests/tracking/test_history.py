@@ -146,6 +146,7 @@ def test_the_same_file_is_one_run_and_a_run_that_is_kept_again_is_another(histor
     assert len(history) == 2
 
 
+@pytest.mark.usefixtures("processes")
 def test_two_writers_at_once_lose_nothing(history: History) -> None:
     place = history._path
     both = [writer(place, 8, 20, label) for label in ("one", "other")]
@@ -207,6 +208,7 @@ def test_one_writer_at_a_time(history: History) -> None:
     assert other.add(kept_run()).number == 2
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_killed_process_loses_no_finished_run_and_leaves_no_half_one(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     finished: list[int] = []

@@ -162,8 +162,8 @@ def test_a_receiver_that_fails_is_asked_again(
     assert len(web.bodies) == sent
 
 
-@pytest.mark.parametrize(
-    ("answers", "sent", "words"), [((500,), 3, r"500 \(tried 3 times"), ((404,), 1, "404"), ((302,), 1, "302")]
+@cases(
+    "answers, sent, words", [((500,), 3, r"500 \(tried 3 times"), ((404,), 1, "404"), ((302,), 1, "302")]
 )  # fmt: skip
 def test_a_receiver_that_goes_on_failing_is_told_without_its_path(
     message: AlertMessage, answers: tuple[int, ...], sent: int, words: str
@@ -238,8 +238,8 @@ def test_a_team_has_forms_of_its_own(message: AlertMessage, tmp_path: Path) -> N
     assert got.get_content_type() == "text/plain"
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
+@cases(
+    "text, told",
     [
         ('{"a": {{ nobody }}}', "nobody"),
         ("{{ text }}", "no JSON"),

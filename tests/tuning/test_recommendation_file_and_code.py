@@ -93,8 +93,8 @@ def test_the_embedder_has_an_old_name(tmp_path: Path) -> None:
         read_recommendation(path)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
+@cases(
+    "text, said",
     [
         ('strategy = "a"\nmodel = 3', "model is 3; a text in quotes is needed"),
         ("strategy = ", "is no TOML"),
@@ -189,7 +189,7 @@ def test_the_code_runs_and_does_the_same(
         assert max(map(len, each.splitlines())) <= 120
 
 
-@pytest.mark.parametrize("choice", CHOICES.values(), ids=CHOICES)
+@cases("choice", CHOICES.values())
 def test_a_choice_is_what_index_and_search_take(choice: Recommendation, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(
         "# Ferry\n\nThe ferry sails at dawn. The mate sleeps.\n", "utf-8"

@@ -13,6 +13,7 @@ from chunkwise.tuning.plan.plan import MOST, USUAL, plan_pipeline
 from chunkwise.tuning.sweep import Sweep
 from cli.in_process import Run, here
 from cli.small_corpus import write_corpus, write_questions
+from tables import cases
 
 __all__ = ["here"]
 
@@ -144,8 +145,8 @@ def test_what_cannot_be_built_is_an_outcome_and_the_others_go_on(here: Run, proj
     assert sum(bool(each["error"]) for each in told["outcomes"]) == 3
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
+@cases(
+    "words, told",
     [
         ("--embedder none", "--embedder is not for a pipeline of your own"),
         ("--resume", "the same command goes on by itself"),
@@ -165,8 +166,8 @@ def test_a_dry_run_builds_nothing(here: Run, project: Path) -> None:
     assert lines(project / "built.log") == []
 
 
-@pytest.mark.parametrize(
-    ("declared", "told"),
+@cases(
+    "declared, told",
     [
         ("None", "declares nothing to try"),
         ("{'size': {'when': 'later', 'values': [1]}}", "counts when 'later'; allowed: index"),

@@ -26,6 +26,7 @@ from chunkwise.vector_databases.database import (
 )
 from cli.in_process import Run, here
 from retrieval.tiny_embedder import Tiny
+from tables import cases
 from vector_databases.pushed_corpus import DOCUMENTS, STRATEGY, check_database
 from vector_databases.rest_databases import Pinecone, Weaviate, serving
 
@@ -112,7 +113,7 @@ def test_rows_that_are_none_are_told_and_the_rest_goes_on(here: Run, tmp_path: P
         assert told in done.stderr
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".jsonl", ".csv"])
+@cases("suffix", [".parquet", ".jsonl", ".csv"])
 def test_a_file_that_we_wrote_is_pushed_as_the_index_is(tmp_path: Path, suffix: str) -> None:
     index = chunkwise.index(DOCUMENTS, STRATEGY, embedder=Tiny())
     index.export(tmp_path / f"chunks{suffix}")
@@ -150,6 +151,7 @@ def test_a_folder_of_parts_is_pushed_whole(tmp_path: Path) -> None:
         chunkwise.push(empty, "weaviate://127.0.0.1:1/Kb1")
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_data_set_that_we_wrote_is_pushed(here: Run, tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.md").write_text(f"# {name}\n\nThe lamp of {name} is lit at dusk.")
@@ -177,8 +179,8 @@ def test_chunks_without_vectors_need_a_model(here: Run, tmp_path: Path) -> None:
     assert row["text"].endswith("The lamp is lit at dusk.")
 
 
-@pytest.mark.parametrize(
-    ("address", "told"),
+@cases(
+    "address, told",
     [
         ("kb", "is no address"),
         ("chrom:///x", "did you mean chroma?"),

@@ -13,6 +13,8 @@ from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls, qn
 
+from tables import cases
+
 
 def saved(document: docx.document.Document) -> bytes:
     out = io.BytesIO()
@@ -53,8 +55,8 @@ def test_blocks_come_in_document_order(reader, write, report) -> None:
     assert (document.title, document.format) == ("Report", "docx")
 
 
-@pytest.mark.parametrize(
-    ("own", "expected"),
+@cases(
+    "own, expected",
     [
         ("Annual \n Report 2024", "Annual Report 2024"),
         ("Documentation of the plan", "Documentation of the plan"),
@@ -105,10 +107,9 @@ def test_numbered_lists_are_numbered_and_restart(reader, write) -> None:
     assert groups[-1] not in groups[:8]
 
 
-@pytest.mark.parametrize(
-    ("numbering", "expected"),
+@cases(
+    "numbering, expected",
     [("5", "1. a\n2. b"), ("1", "- a\n- b"), ("77", "- a\n- b")],
-    ids=["decimal", "bullet", "unknown"],
 )
 def test_the_numbering_tells_the_marker(reader, write, numbering, expected) -> None:
     made = listed(("a", "Normal"), ("b", "Normal"))
@@ -131,7 +132,7 @@ def test_a_numbering_that_starts_elsewhere(reader, write) -> None:
     assert reader.one(write("a.docx", saved(made))).text == "7. a\n8. b"
 
 
-@pytest.mark.parametrize("depth", ["\u00b2", "\u0663", "9" * 5000, "-1", "x"])
+@cases("depth", ["\u00b2", "\u0663", "9" * 5000, "-1", "x"])
 def test_a_depth_that_is_no_number_is_the_styles(reader, write, depth) -> None:
     made = listed(("a", "List Bullet"), ("b", "List Bullet 2"))
     level = made.paragraphs[1]._p.get_or_add_pPr().get_or_add_numPr().get_or_add_ilvl()
@@ -140,8 +141,8 @@ def test_a_depth_that_is_no_number_is_the_styles(reader, write, depth) -> None:
     assert document.text == "- a\n  - b"
 
 
-@pytest.mark.parametrize(
-    ("outline", "kind", "level"),
+@cases(
+    "outline, kind, level",
     [("1", "heading", 2), ("9", "paragraph", 0), ("\u00b2", "paragraph", 0)],
 )
 def test_a_style_is_a_heading_by_the_outline_of_what_it_is_based_on(
@@ -159,8 +160,8 @@ def test_a_style_is_a_heading_by_the_outline_of_what_it_is_based_on(
     assert (block.kind, block.level) == (kind, level)
 
 
-@pytest.mark.parametrize("name", ["heading 2", "List Bullet"])
-@pytest.mark.parametrize("which", ["", "w:type='character' w:styleId='X'"])
+@cases("name", ["heading 2", "List Bullet"])
+@cases("which", ["", "w:type='character' w:styleId='X'"])
 def test_a_style_that_is_no_paragraphs_own_makes_nothing_of_them(
     reader, write, name, which
 ) -> None:
@@ -284,7 +285,7 @@ def test_notes_of_headings_items_and_cells(reader, write) -> None:
     )
 
 
-@pytest.mark.parametrize("data", [b"", b"<no", b"\xff\xfe", b"<x/>"])
+@cases("data", [b"", b"<no", b"\xff\xfe", b"<x/>"])
 def test_damaged_notes_do_not_lose_the_text(reader, write, data) -> None:
     made = docx.Document()
     content = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
@@ -294,7 +295,7 @@ def test_damaged_notes_do_not_lose_the_text(reader, write, data) -> None:
     assert reader.one(write("a.docx", saved(made))).text == "text"
 
 
-@pytest.mark.parametrize(
+@cases(
     "run",
     [
         "<w:t>one <!-- a comment -->two</w:t>",

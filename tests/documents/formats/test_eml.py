@@ -67,7 +67,7 @@ def test_a_forwarded_mail_is_a_section_below(reader, write) -> None:
     assert document.text.endswith("Inner words.")
 
 
-@pytest.mark.parametrize(
+@cases(
     "data",
     [
         b"words without a header", b"\0\1\2\xff" * 50, b"\n\nbody", b"X-Nothing: 1\n\nbody",
@@ -78,7 +78,7 @@ def test_what_is_no_mail_is_one_line(reader, write, data) -> None:
     assert len(reader.reasons) == 1
 
 
-@pytest.mark.parametrize(
+@cases(
     "data",
     [
         b"Subject: =?x-unknown?q?a?=\nContent-Type: text/plain; charset=x-nothing\n\ntext \xff",
@@ -126,8 +126,8 @@ def test_time_is_linear() -> None:
     is_linear(work, 200)
 
 
-@pytest.mark.parametrize("charset", ["punycode", "idna", "unicode_escape", "undefined", "hex"])
-@pytest.mark.parametrize("where", ["text", "header"])
+@cases("charset", ["punycode", "idna", "unicode_escape", "undefined", "hex"])
+@cases("where", ["text", "header"])
 def test_only_encodings_of_texts_are_encodings_of_mails(reader, write, charset, where) -> None:
     """Python has some that read a text in quadratic time."""
     subject = f"=?{charset}?q?boat-x5C-u00e4?=" if where == "header" else "Boat"

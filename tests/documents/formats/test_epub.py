@@ -10,6 +10,7 @@ from chunkwise import get_strategy
 from chunkwise.core import Document
 from chunkwise.documents.formats.html import loader as html_module
 from chunkwise.documents.formats.html.loader import flattened
+from tables import cases
 from untimed import is_linear
 
 CONTAINER = '<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>'
@@ -179,7 +180,7 @@ def test_a_chapter_stands_below_its_part(paths: Paths) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@cases(
     "section",
     [
         '<h1 id="s2">Deep</h1><p>deep</p>',
@@ -208,7 +209,7 @@ def test_a_heading_of_other_words_keeps_them_and_takes_the_place(paths: Paths) -
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("part", ["", "9.xhtml", "0.xhtml", "1.xhtml"])
+@cases("part", ["", "9.xhtml", "0.xhtml", "1.xhtml"])
 def test_a_part_without_text_of_its_own_stands_over_its_first_chapter(paths, part: str) -> None:
     chapters: Toc = [("Chapter 1", "1.xhtml#x", []), ("Chapter 2", "2.xhtml", [])]
     toc: Toc = [("Part I", part, chapters), ("End", "3.xhtml", [])]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import chunkwise
 from chunkwise.documents.formats.markdown import front_matter
 from chunkwise.documents.loader import with_blank_head
+from tables import cases
 from untimed import lines_run
 
 YAML = """---
@@ -81,7 +82,7 @@ def test_toml_reaches_the_metadata(tmp_path: Path) -> None:
     assert document.metadata == {"title": "Leave and hours", **expected}
 
 
-@pytest.mark.parametrize("matter", [YAML, TOML, YAML.replace("\n", "\r\n"), "\ufeff" + YAML])
+@cases("matter", [YAML, TOML, YAML.replace("\n", "\r\n"), "\ufeff" + YAML])
 def test_positions_are_those_in_the_file(tmp_path: Path, matter: str) -> None:
     text = matter + BODY
     document = document_of(tmp_path, text)
@@ -91,8 +92,8 @@ def test_positions_are_those_in_the_file(tmp_path: Path, matter: str) -> None:
     assert document.text.count("\n") == text.count("\n")
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("matter", [YAML, TOML, "\ufeff" + YAML], ids=["yaml", "toml", "mark"])
+@cases("strategy", STRATEGIES)
+@cases("matter", [YAML, TOML, "\ufeff" + YAML])
 def test_chunks_are_those_of_the_text_behind_it(tmp_path: Path, strategy: str, matter: str) -> None:
     """Of every strategy: the same chunks and sections as without front matter, and exact spans."""
     document = document_of(tmp_path, matter + BODY)
@@ -106,7 +107,7 @@ def test_chunks_are_those_of_the_text_behind_it(tmp_path: Path, strategy: str, m
     assert all(document.text[c.start : c.end] == c.text for c in found)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "---\ntitle: [unclosed\n---\n# Text\n",
@@ -133,7 +134,6 @@ def test_chunks_are_those_of_the_text_behind_it(tmp_path: Path, strategy: str, m
         "+++\n",
         "---\n---",
     ],
-    ids=range(21),
 )  # fmt: skip
 def test_malformed_front_matter_stays_text(tmp_path: Path, text: str) -> None:
     if text == "---\n---":  # empty and well-formed: but nothing else is there
@@ -193,11 +193,10 @@ def test_hostile_front_matter_takes_bounded_work(line: str) -> None:
     assert many <= few + 100
 
 
-@pytest.mark.parametrize(
+@cases(
     "field",
     ["a: !!bool maybe", "a: !!timestamp x", 'a: !!int ""', 'a: !!float ""', 'a: !!int "-"', "a: !!null x",
      f"? 0x{'f' * 5000}\n: a", "a: {b: {? 0x" + "f" * 5000 + " : a}}", f"a: {'9' * 5000}"],
-    ids=range(9),
 )  # fmt: skip
 def test_values_that_are_not_what_their_tag_says_stay_text(tmp_path: Path, field: str) -> None:
     text = f"---\n{field}\n---\n# Text\n"

@@ -10,6 +10,7 @@ from chunkwise.documents.formats.notebook import NotebookLoader
 from chunkwise.documents.loader import LoadOptions
 from chunkwise.documents.source import Source
 from chunkwise.text.analyzed import Analyzed
+from tables import cases
 from untimed import is_linear
 
 PICTURE = "iVBORw0KGgo" * 500
@@ -78,7 +79,7 @@ def test_the_older_form(reader, write) -> None:
     assert reader.one(write("a.ipynb", text)).text == "## Old\n\n```\nx = 1\n```\n\n```\n1\n```"
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "{", "[]", "3", '"x"', "{}", '{"cells": 3}', '{"cells": {"a": 1}}', '{"worksheets": [1]}', "[" * 100_000,
@@ -91,7 +92,7 @@ def test_what_is_no_notebook_is_one_line(reader, write, text) -> None:
     assert "notebook" in reader.reasons[0]
 
 
-@pytest.mark.parametrize(
+@cases(
     "cell",
     [None, 3, {}, {"cell_type": "code"}, {"cell_type": "markdown", "source": [1, None, {}]},
      {"cell_type": "code", "source": "x", "outputs": [1, {"data": 3}, {"output_type": "stream", "text": 5}]},

@@ -9,6 +9,8 @@ import pytest
 import chunkwise
 from chunkwise import LoadOptions, UnreadableDocument
 
+pytestmark = pytest.mark.usefixtures("database")
+
 lancedb = pytest.importorskip("lancedb", reason="LanceDB is not installed: pip install lancedb")
 
 ROWS = [

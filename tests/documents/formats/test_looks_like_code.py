@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -152,8 +151,8 @@ def test_any_text_is_judged_and_only_its_beginning_counts(text: str) -> None:
     assert looks_like_code(head) == looks_like_code(head + "A sentence that stands behind it.\n")
 
 
-@pytest.mark.parametrize(
-    ("record", "expected"),
+@cases(
+    "record, expected",
     [
         ({"text": CODE["rust"]}, ("code", "")),
         ({"text": CODE["rust"], "title": "main.rs"}, ("code", "rust")),

@@ -129,8 +129,8 @@ def test_half_a_character_reaches_no_text(reader, write) -> None:
     assert document.text == "NAME\n\n\ufffda 😀"
 
 
-@pytest.mark.parametrize("macro", ["SH", "SS", "Sh", "Ss"])
-@pytest.mark.parametrize("opened", ["nf", "EX", "Bd"])
+@cases("macro", ["SH", "SS", "Sh", "Ss"])
+@cases("opened", ["nf", "EX", "Bd"])
 def test_a_section_ends_an_example_that_was_never_closed(reader, write, macro, opened) -> None:
     text = f".TH A 1\n.SH NAME\n.{opened}\n$ a\n.{macro} NEXT\nwords of\nit\n"
     assert [(kind, words) for kind, _, words in shown(reader.one(write("a.1", text)))] == [
@@ -261,7 +261,7 @@ Behind.
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     "page",
     [
         "".join(f".ds {new} " + f"\\*{old}" * 50 + "\n" for old, new in ("ab", "bc", "cd", "de", "ef", "fg"))

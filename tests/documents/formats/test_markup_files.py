@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from chunkwise.documents.formats.tex import without_comments
 from chunkwise.text.analyzed import Analyzed
 from tables import cases
@@ -16,7 +14,7 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("name", FILES)
+@cases("name", FILES)
 def test_the_text_is_the_files_own(reader, write, name) -> None:
     format, text = FILES[name]
     document = reader.one(write(name, text.encode()))
@@ -90,7 +88,7 @@ def test_comments_are_found_in_linear_time(part) -> None:
     is_linear(lambda n: without_comments(part * n), 1000)
 
 
-@pytest.mark.parametrize("name", ["a.rst", "a.adoc", "a.org", "a.tex"])
+@cases("name", ["a.rst", "a.adoc", "a.org", "a.tex"])
 def test_junk_is_read_or_refused(reader, write, name) -> None:
     assert reader(write(name, b"")) == []
     assert reader(write(name, b"\xfb\xfc\xfd\0\1\2" * 40)) == []

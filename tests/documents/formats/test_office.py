@@ -118,8 +118,8 @@ def test_a_sheet_is_a_section_and_its_cells_are_tables(reader, write) -> None:
     assert groups == [1, 1, 2, 3]
 
 
-@pytest.mark.parametrize(
-    ("cell", "expected"),
+@cases(
+    "cell, expected",
     [
         ('<c s="1"><v>45352</v></c>', "2024-03-01"),
         ('<c s="2"><v>45352.5625</v></c>', "2024-03-01 13:30"),
@@ -205,8 +205,8 @@ def test_an_encrypted_file_is_said_to_be_one(reader, write) -> None:
     assert reader.reasons == ["encrypted; save it without its password"]
 
 
-@pytest.mark.parametrize(
-    ("name", "parts"),
+@cases(
+    "name, parts",
     [
         ("a.pptx", {"ppt/presentation.xml": "no xml"}),
         ("a.pptx", {"x": ""}),
@@ -293,8 +293,8 @@ def test_what_is_no_zip_is_refused(loader) -> None:
             list(loader.load(Source("a", "a", data=data), LoadOptions(), pytest.fail))
 
 
-@pytest.mark.parametrize("number", ["2958465", "2958465.9999999"])
-@pytest.mark.parametrize("about", ['<workbookPr date1904="1"/>', ""])
+@cases("number", ["2958465", "2958465.9999999"])
+@cases("about", ['<workbookPr date1904="1"/>', ""])
 def test_a_day_behind_the_last_is_a_number(reader, write, number, about) -> None:
     rows = f'<row><c s="1"><v>{number}</v></c><c><v>7</v></c></row>'
     data = xlsx_bytes({"S": sheet(rows)}, styles=STYLES, about=about)

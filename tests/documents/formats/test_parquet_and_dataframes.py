@@ -179,8 +179,8 @@ def test_a_data_set_of_hugging_face_on_disk_is_a_folder_of_documents(tmp_path: P
     assert [each.id for each in _read(tmp_path)] == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("kind", ["stream", "file"])
-@pytest.mark.parametrize("forged", [(0, 6, 4000), (0, -4000, 12), (-64, 6, 12)])
+@cases("kind", ["stream", "file"])
+@cases("forged", [(0, 6, 4000), (0, -4000, 12), (-64, 6, 12)])
 def test_a_file_with_forged_offsets_reads_nothing_beyond_its_own_bytes(
     tmp_path: Path, kind: str, forged: tuple[int, ...]
 ) -> None:

@@ -18,6 +18,7 @@ from chunkwise.documents import LoadOptions
 from chunkwise.documents.formats.csv import looks_like_csv
 from chunkwise.documents.reading import read
 from chunkwise.records.read import csv_records as read_records
+from tables import cases
 from untimed import is_linear, lines_run
 
 
@@ -77,8 +78,8 @@ def test_utf16_jsonl(reader, write) -> None:
     assert reader.one(path).text == "é"
 
 
-@pytest.mark.parametrize(
-    ("record", "expected"),
+@cases(
+    "record, expected",
     [
         ({"source": "docs/a.md"}, ("markdown", "")),
         ({"path": "src/a.py"}, ("code", "python")),
@@ -98,8 +99,8 @@ def test_half_a_surrogate_pair_becomes_a_replacement_character(reader, write) ->
     assert document.text == "a\ufffd b 😀"
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
+@cases(
+    "value, expected",
     [
         ([{"id": "a", "text": "x"}, {"id": "b", "body": "y"}], {"a": "x", "b": "y"}),
         ({"meta": 1, "docs": [{"_id": "a", "contents": "x"}]}, {"a": "x"}),
@@ -114,7 +115,7 @@ def test_shapes_of_json_corpora(reader, write, value, expected) -> None:
     assert {document.id: document.text for document in documents} == expected
 
 
-@pytest.mark.parametrize("text", ['{"a": {"b": [1]}}', "[[]]", '{"name":"x","version":"1"}', "3"])
+@cases("text", ['{"a": {"b": [1]}}', "[[]]", '{"name":"x","version":"1"}', "3"])
 def test_json_that_is_no_corpus_is_plain_text(reader, write, text) -> None:
     document = reader.one(write("c.json", text))
     assert (document.text, document.format, document.id) == (text, "text", "c.json")
@@ -190,7 +191,7 @@ def test_tsv_and_a_missing_column(reader, write) -> None:
     assert reader.reasons == ["no column 'c'; its columns are 'a', 'b'"]
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@cases("delimiter", [",", ";", "\t"])
 def test_a_row_with_too_many_fields_is_told(reader, write, delimiter) -> None:
     text = "id,text\n1,Hello, world, of commas\n2,Fine\n3,Trailing,, \n".replace(",", delimiter)
     path = write("c.csv", text)
@@ -199,9 +200,9 @@ def test_a_row_with_too_many_fields_is_told(reader, write, delimiter) -> None:
     assert reader.reasons[0].startswith("4 fields where the header has 2; ")
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize(
-    ("text", "ids", "line"),
+@cases("end", ["\n", "\r\n", "\r"])
+@cases(
+    "text, ids, line",
     [
         ('id,text\n1,One\n2,"never closed, and more\n3,Row three\n4,Row four\n', ["1"], 3),
         ('id,text\n1,"a ""quoted"" word, never closed', [], 2),
@@ -217,7 +218,7 @@ def test_a_quote_that_is_never_closed_is_told(reader, write, text, ids, line, en
     assert reader.reasons[0].startswith("a quote opens here and is never closed")
 
 
-@pytest.mark.parametrize("tail", ['"closed at the end"', '"closed"\n\n', '5" pipe', 'a "b"', '""'])
+@cases("tail", ['"closed at the end"', '"closed"\n\n', '5" pipe', 'a "b"', '""'])
 def test_quotes_that_are_closed_or_are_none(reader, write, tail) -> None:
     path = write("c.csv", f'id,title,text\n1,"over\ntwo lines",x\n2,y,z{tail}\n3,y,{tail}')
     assert len(reader(path)) == (2 if tail == '""' else 3)
@@ -239,8 +240,8 @@ def test_a_header_without_rows_is_told(reader, write) -> None:
     assert reader.reasons == ["no records"]
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
+@cases(
+    "name, text",
     [
         *(("c.json", text) for text in ("[]", "{}", " [ ]\n", "\ufeffnull", '""')),
         ("c", "[]"),
@@ -266,8 +267,8 @@ def test_megabytes_of_rows_take_linear_time(reader, write) -> None:
     is_linear(work, 2_000)
 
 
-@pytest.mark.parametrize("name", ["corpus", "corpus.txt", "corpus.csv"])
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@cases("name", ["corpus", "corpus.txt", "corpus.csv"])
+@cases("delimiter", [",", ";", "\t"])
 def test_csv_by_its_content(reader, write, name, delimiter) -> None:
     rows = [["id", "Text", "year"], ["a", "one, two; three\tfour\nfive", "1"], ["b", 'a "b"', ""]]
     out = io.StringIO(newline="")
@@ -284,7 +285,7 @@ def test_long_csv_by_its_content(reader, write) -> None:
     assert len(reader(write("corpus", text))) == 1000
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "Text, content\n",
@@ -346,8 +347,8 @@ def test_metadata_too_deep_to_write_again_is_left_out(reader, write) -> None:
     assert reader.one(path).metadata == {}
 
 
-@pytest.mark.parametrize("option", ["text_field", "id_field", "title_field"])
-@pytest.mark.parametrize("name", ["c.jsonl", "c.json", "c.csv"])
+@cases("option", ["text_field", "id_field", "title_field"])
+@cases("name", ["c.jsonl", "c.json", "c.csv"])
 def test_a_field_the_file_does_not_have_is_one_line(reader, write, name, option) -> None:
     records = [{"key": n, "body": "x"} for n in range(50)]
     made = {
@@ -392,8 +393,8 @@ def test_lines_that_are_no_records_are_named_up_to_twenty(reader, write) -> None
     assert reader.reasons[20] == "... and 10 more records that cannot be read"
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "told"),
+@cases(
+    "name, content, told",
     [
         (
             "c.jsonl",
@@ -421,7 +422,7 @@ def test_a_file_of_bad_records_alone_is_one_line(reader, write, name, content, t
     assert reader.skipped[0].source == str(path)
 
 
-@pytest.mark.parametrize("line", ["x", "{", '{"a', "1", '{"a":}'])
+@cases("line", ["x", "{", '{"a', "1", '{"a":}'])
 def test_a_bad_line_is_told_with_little_work(tmp_path, line) -> None:
     path = tmp_path / "c.jsonl"
     path.write_text(f"{line}\n" * 2000)
@@ -436,7 +437,7 @@ def test_a_bad_line_is_told_with_little_work(tmp_path, line) -> None:
     assert "none of its 2,000 records can be used" in found[0].reason
 
 
-@pytest.mark.parametrize("name", ["c.jsonl", "c.json", "c.csv"])
+@cases("name", ["c.jsonl", "c.json", "c.csv"])
 def test_records_with_an_empty_text_are_named(reader, write, name) -> None:
     records = [{"key": "a", "text": "fine"}, *({"key": f"k{n}", "text": " "} for n in range(30))]
     made = {
@@ -449,8 +450,8 @@ def test_records_with_an_empty_text_are_named(reader, write, name) -> None:
     assert reader.reasons[20:] == ["... and 10 more records without a text"]
 
 
-@pytest.mark.parametrize(
-    ("value", "kind"),
+@cases(
+    "value, kind",
     [
         (None, "null"),
         (["a"], "a list"),
@@ -460,7 +461,7 @@ def test_records_with_an_empty_text_are_named(reader, write, name) -> None:
         ({"a": 1}, "an object"),
     ],
 )
-@pytest.mark.parametrize("chosen", [None, "text"])
+@cases("chosen", [None, "text"])
 def test_what_a_text_is_instead(reader, write, value, kind, chosen) -> None:
     path = write("c.jsonl", lines({"text": value}, {"text": "fine"}))
     assert [document.text for document in reader(path, text_field=chosen)] == ["fine"]
@@ -480,7 +481,7 @@ def chunk_rows() -> list[dict[str, object]]:
     return [dict(row_of(chunk)) for chunk in chunks]
 
 
-@pytest.mark.parametrize("name", ["c.jsonl", "c.json", "c.csv"])
+@cases("name", ["c.jsonl", "c.json", "c.csv"])
 def test_our_own_chunk_files_are_no_corpus(reader, write, name) -> None:
     rows = chunk_rows()
     table = io.StringIO()

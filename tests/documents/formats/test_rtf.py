@@ -49,7 +49,7 @@ def test_binary_parts_are_jumped_over(reader, write) -> None:
     assert reader.one(write("a.rtf", text)).text == "before\n\nafter"
 
 
-@pytest.mark.parametrize(
+@cases(
     "data",
     [
         rb"{\rtf1 text", rb"{\rtf1 text}}}}}}", b"{\\rtf1 text" + b"{" * 100_000, rb"{\rtf1 text\u99999999999 x",
@@ -62,7 +62,7 @@ def test_broken_files_are_read_as_far_as_they_go(reader, write, data) -> None:
     assert "text" in reader.one(write("a.rtf", data)).text
 
 
-@pytest.mark.parametrize("data", [b"words", b"\0\1\2", b"{\\r"])
+@cases("data", [b"words", b"\0\1\2", b"{\\r"])
 def test_what_is_no_rich_text_is_one_line(reader, write, data) -> None:
     assert reader(write("a.rtf", data)) == []
     assert reader.reasons == ["no rich text: it does not begin with {\\rtf"]
@@ -117,8 +117,8 @@ def test_text_in_shapes_is_read(reader, write) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@cases(
+    "text, expected",
     [
         (r"{\header{\shp{\*\shpinst{\shptxt Box\par}}}}text", "text"),
         (r"{\*\unknown{\shp{\*\shpinst{\shptxt Box\par}}}}text", "text"),

@@ -7,6 +7,7 @@ import pytest
 from chunkwise.documents.formats.subtitles import SubtitleLoader
 from chunkwise.documents.loader import LoadOptions
 from chunkwise.documents.source import Source
+from tables import cases
 from untimed import is_linear
 
 SRT = (
@@ -72,9 +73,7 @@ def test_a_long_speech_is_parted_at_sentences(reader, write) -> None:
     assert all(paragraph.endswith(".") for paragraph in paragraphs)
 
 
-@pytest.mark.parametrize(
-    "text", ["words", "WEBVTT", "1\n2\n3\n", "-->", "00:00 --> 00:01\nx", "\n" * 500 + "x"]
-)
+@cases("text", ["words", "WEBVTT", "1\n2\n3\n", "-->", "00:00 --> 00:01\nx", "\n" * 500 + "x"])
 def test_what_has_no_times_is_one_line(reader, write, text) -> None:
     assert reader(write("a.srt", text)) == []
     assert reader.reasons[0].startswith("no subtitles")

@@ -85,8 +85,8 @@ def test_encodings_are_those_of_the_declaration(reader, write) -> None:
     assert reader.one(write("a.xml", text.encode("latin-1"))).text == "größer"
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
+@cases(
+    "text, reason",
     [
         ("words", "not valid XML"),
         ("<a><b></a>", "not valid XML"),
@@ -129,8 +129,8 @@ def test_time_is_linear(part) -> None:
     is_linear(work, 300)
 
 
-@pytest.mark.parametrize(
-    ("inside", "text"),
+@cases(
+    "inside, text",
     [
         ("&x;", "&x;"),
         ("<p>&x;</p>", "&x;"),

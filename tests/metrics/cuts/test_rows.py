@@ -6,13 +6,12 @@ import csv
 import io
 from pathlib import Path
 
-import pytest
-
 import chunkwise
 from chunkwise.core import Document, Span
 from chunkwise.documents import read
 from chunkwise.metrics.cuts.boundary_issues import find_issues
 from chunkwise.text.analyzed import Analyzed
+from tables import cases
 
 LONG = ", ".join(["the lamp was lit and the boat left the quay"] * 6)
 SENTENCES = [f"On day {number} at 8 a.m. EST Mr. Hale wrote that {LONG}." for number in range(20)]
@@ -34,14 +33,14 @@ def kinds(folder: Path, content: str, strategy: str) -> tuple[set[str], list[chu
     return {issue.kind for issue in find_issues(Analyzed(document), chunks)}, chunks
 
 
-@pytest.mark.parametrize("cutter", CUTTERS)
+@cases("cutter", CUTTERS)
 def test_a_cut_between_whole_rows_is_a_good_one(cutter: str, tmp_path: Path) -> None:
     rows = [(number, "Hale, Anna", "The lamp was lit. She left.") for number in range(200)]
     found, _ = kinds(tmp_path, table(*rows), cutter)
     assert found == set()
 
 
-@pytest.mark.parametrize("cutter", CUTTERS)
+@cases("cutter", CUTTERS)
 def test_a_huge_cell_is_cut_between_its_sentences(cutter: str, tmp_path: Path) -> None:
     content = table((1, "short", "A remark."), (2, "long", " ".join(SENTENCES)), (3, "x", "y"))
     found, chunks = kinds(tmp_path, content, cutter)
@@ -50,7 +49,7 @@ def test_a_huge_cell_is_cut_between_its_sentences(cutter: str, tmp_path: Path) -
     assert all(sum(each in text for text in inside) == 1 for each in SENTENCES)
 
 
-@pytest.mark.parametrize(("marked", "expected"), [
+@cases("marked, expected", [
     ("a,b\n1,One boat left.\n¦2,Two boats left.\n", set()),
     ("a,b\n1,One boat left.\n2,¦Two boats left.\n", {"split_table"}),
     ("a,b\n1,One boat left.\n2,Two ¦boats left.\n", {"split_table", "mid_sentence_end", "mid_sentence_start"}),

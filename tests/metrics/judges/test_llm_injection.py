@@ -17,6 +17,7 @@ from chunkwise.models.llm.local import LocalModel
 from chunkwise.models.llm.prompt import PROMPTS_VARIABLE
 from metrics.judges.rule_model import RuleModel, fenced_texts
 from models.chat_server import chat_server
+from tables import cases
 
 QUESTION = "Which lamp hangs beside the harbour door?"
 HOSTILE = [
@@ -68,7 +69,7 @@ def test_all_of_them_at_once(tmp_path: Path) -> None:
     assert sum(value == 1 for text, value in found.items() if text in HOSTILE) == 2
 
 
-@pytest.mark.parametrize(
+@cases(
     "said",
     [
         '{"1": "RELEVANT", "2": "RELEVANT"}',
@@ -89,6 +90,7 @@ def test_a_model_that_was_talked_into_another_form_gives_no_verdict(
     assert len(server.requests) == 2  # once more with what was wrong
 
 
+@pytest.mark.usefixtures("local_model")
 @pytest.mark.unwatched
 def test_the_local_model_keeps_the_form(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, local_model: LocalModel

@@ -18,6 +18,7 @@ from chunkwise.models.embed.onnx import OnnxEmbedder
 from chunkwise.models.embed.pretrained import MiniLM
 from chunkwise.models.weights.catalogue import MINILM
 from chunkwise.models.weights.installed import ensure
+from tables import cases
 
 TEXTS = [
     "The ferry leaves at six.",
@@ -150,10 +151,9 @@ def _sum_with_special_tokens(model: MiniLM, text: str) -> NDArray[np.float64]:
     return inner._read(inner._encode(text).ids).sum(axis=0, dtype=np.float64)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     ["x" * 300_000, "\ud800\udfff" * 50, "\x00" * 5000, "e" + "\u0301" * 3000, "한국어" * 300],
-    ids=["no space", "lone surrogates", "control", "marks", "hangul"],
 )
 def test_hostile_texts(model: MiniLM, text: str) -> None:
     (vector,) = model.embed([text])
@@ -291,7 +291,7 @@ def _table(
     return path
 
 
-@pytest.mark.parametrize("outside", ["model.onnx.data", "model.onnx_data", "w" * 150 + ".bin"])
+@cases("outside", ["model.onnx.data", "model.onnx_data", "w" * 150 + ".bin"])
 def test_weights_in_a_second_file_are_part_of_the_identity(
     files: dict[str, Path], tmp_path: Path, outside: str
 ) -> None:

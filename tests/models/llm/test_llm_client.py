@@ -21,6 +21,7 @@ from chunkwise.models.llm.client import LlmClient, check_window
 from chunkwise.models.llm.endpoint import EndpointModel
 from chunkwise.models.llm.language_model import Completion, Request
 from models.chat_server import asked, chat_server
+from tables import cases
 from untimed import HANG
 
 SCHEMA = {
@@ -83,7 +84,7 @@ def test_keeping_what_was_read_makes_no_other_question(tmp_path: Path) -> None:
     assert asking.ask(Request("s", "a", shares_prefix=True)).is_kept
 
 
-@pytest.mark.parametrize(
+@cases(
     "wrote",
     [
         GOOD,
@@ -203,7 +204,7 @@ def test_what_comes_early_is_handed_out_early(tmp_path: Path) -> None:
         assert next(replies)[0] == 0
 
 
-@pytest.mark.parametrize("status", [401, 402, 403, 404])
+@cases("status", [401, 402, 403, 404])
 def test_what_every_request_would_meet_is_raised_at_once(status: int, tmp_path: Path) -> None:
     with chat_server(lambda payload: (status, "no")) as server:
         asking = client(EndpointModel(server.url, "m"), tmp_path, concurrency=1)
@@ -281,6 +282,7 @@ for number, reply in client.ask_each([Request("", f"{n}") for n in range(6)]):
 """
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_killed_run_loses_what_was_under_way_and_no_more(tmp_path: Path) -> None:
     hold, arrived = threading.Event(), threading.Event()
 
@@ -319,9 +321,7 @@ def test_a_request_the_model_cannot_hold_is_told_beforehand() -> None:
         check_window(ByRule(str), Request("", "long " * 100, max_tokens=10))
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"concurrency": 0}, {"max_cost": -1.0}, {"max_cost": float("nan")}]
-)
+@cases("wrong", [{"concurrency": 0}, {"max_cost": -1.0}, {"max_cost": float("nan")}])
 def test_wrong_settings_are_told(wrong: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match=str(next(iter(wrong)))):
         client(ByRule(str), tmp_path, **wrong)

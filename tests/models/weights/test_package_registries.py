@@ -55,6 +55,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
+@pytest.mark.usefixtures("processes")
 @needs_npm
 def test_npm_downloads_and_runs_nothing(
     tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch

@@ -27,6 +27,8 @@ from chunkwise.retrieval.filters import Filter
 from chunkwise.testkit import check_engine
 from chunkwise.testkit.sample_run import HashedWords
 
+pytestmark = pytest.mark.usefixtures("database")
+
 lancedb = pytest.importorskip("lancedb")
 
 STRATEGY = "sentences(max_tokens=20, overlap=0)"

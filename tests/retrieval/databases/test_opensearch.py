@@ -23,6 +23,8 @@ pytest.importorskip("opensearchpy")
 from retrieval.databases.opensearch_endpoint import Server, opensearch_endpoint
 from tables import cases
 
+pytestmark = pytest.mark.usefixtures("database")
+
 
 @pytest.fixture
 def served() -> Iterator[tuple[str, Server]]:

@@ -27,6 +27,8 @@ from qdrant_client import models  # noqa: E402
 
 from tables import cases  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("database")
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> str:

@@ -42,6 +42,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_the_engine_of_the_page_keeps_the_contract(installed: Path) -> None:
     numbers = itertools.count()
     check_engine(lambda: f"sqlite://{installed}/{next(numbers)}.db")

@@ -59,6 +59,7 @@ def test_a_title_alone_is_a_mention_without_length() -> None:
     assert alone.counts.name == "Anna Orme"
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_links_of_many_names_take_little_memory() -> None:
     """Those of the first are counted, some passages at a time, and rightly."""
     said = [f"Vale{at}" for at in range(1200)]
@@ -121,6 +122,7 @@ def test_documents_without_a_name_have_an_empty_overview() -> None:
         assert (found.names, found.most_linked, found.links) == (0, (), ())
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_only_documents_that_are_shown_are_read(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

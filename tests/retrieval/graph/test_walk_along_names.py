@@ -337,6 +337,7 @@ def test_the_work_of_a_walk_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert visited.hops[0] > 64 * 5
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_question_takes_little_memory_whatever_the_parameters_are() -> None:
     index = make([Document(str(at), f"{', '.join(_SHORT_NAMES[:60])}.") for at in range(400)])
     graph = name_graph(index.source.atom_table())  # type: ignore[union-attr]
@@ -392,6 +393,7 @@ def _site(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_link_in_a_page_leads_to_the_page(tmp_path: Path, jobs: int) -> None:
     """By the file alone: neither page says a word of the other; in memory, in a folder and read in other processes."""

@@ -313,13 +313,14 @@ def test_what_a_machine_of_a_cluster_loses_halfway_is_told(
     assert list(made.source.ids()) == ["a.md", "c.md"]
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("place", ["memory", "folder", "server"])
+@pytest.mark.parametrize("place", ["memory", "folder", "postgres"])
 def test_every_place_takes_a_long_text(
     folder: Path, tmp_path: Path, seen: list[int], place: str, jobs: int
 ) -> None:
-    into = {"memory": None, "folder": tmp_path / "kb", "server": None}[place]
-    target: Any = new_url() if place == "server" else into
+    into = {"memory": None, "folder": tmp_path / "kb", "postgres": None}[place]
+    target: Any = new_url() if place == "postgres" else into
     made = chunkwise.index(folder, into=target, vectors="none", jobs=jobs)
     assert len(seen) > 4
     numbers = made.source.document_numbers()
@@ -414,6 +415,7 @@ def test_a_long_text_without_a_word_is_empty(tmp_path: Path, seen: list[int]) ->
         chunkwise.index(path, vectors="none")
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("options", [{"graph": True}, {"strategy": "semantic"}])
 def test_what_is_of_the_whole_is_made_of_the_whole(
     folder: Path, seen: list[int], options: dict[str, Any]

@@ -20,11 +20,12 @@ from chunkwise.retrieval.local.manifest import MANIFEST_NAME
 from how_many import examples
 from retrieval.postgres_server import new_url
 from retrieval.tiny_embedder import Tiny, WholeTexts
+from tables import cases
 
 Put = Callable[..., chunkwise.Index]
 
 
-@pytest.fixture(params=["folder", "server"])
+@pytest.fixture(params=["folder", "postgres"])
 def put(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Put:
     """Brings one index, of words alone, up to date with these inputs; what is skipped is on its `skipped`."""
     monkeypatch.chdir(tmp_path)
@@ -77,7 +78,7 @@ def test_a_record_that_is_broken_once_keeps_its_document(put: Put, tmp_path: Pat
     assert str(put(["corpus.jsonl"]).changes) == "3 removed, 1 unchanged"
 
 
-@pytest.mark.parametrize("bad", [{"id": "b", "text": None}, record("a"), {"id": "x", "n": "1"}])
+@cases("bad", [{"id": "b", "text": None}, record("a"), {"id": "x", "n": "1"}])
 def test_a_record_that_was_read_and_is_no_document_keeps_nothing(
     put: Put, tmp_path: Path, bad: dict[str, str]
 ) -> None:

@@ -31,6 +31,7 @@ from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local import manifest as manifest_module
 from chunkwise.retrieval.local.manifest import MANIFEST_NAME
 from retrieval.tiny_embedder import Tiny, WholeTexts
+from tables import cases
 
 DOCUMENTS = [
     Document(
@@ -239,8 +240,8 @@ def test_every_flipped_bit_is_found_on_demand(folder: Path) -> None:
         path.write_bytes(whole)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
+@cases(
+    "change, message",
     [
         ({"format": 99}, "index format 99"),
         ({"format": 0}, "index format 0"),
@@ -269,7 +270,7 @@ def test_a_foreign_manifest_is_told(folder: Path, change: dict[str, object], mes
     assert ask(folder) == ["notes/1.md"]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "\x00\x01", '{"kind": "chunkwise index"}'])
+@cases("text", ["", "{", "[]", "null", "\x00\x01", '{"kind": "chunkwise index"}'])
 def test_a_broken_manifest_is_told(folder: Path, text: str) -> None:
     (folder / MANIFEST_NAME).write_text(text)
     with pytest.raises(ChunkwiseError):
@@ -390,6 +391,7 @@ def elsewhere() -> Iterator[Elsewhere]:
         yield Elsewhere(process)
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.unwatched
 def test_a_writer_killed_at_any_point_leaves_a_whole_index(
     folder: Path, elsewhere: Elsewhere
@@ -730,9 +732,7 @@ def test_sets_are_the_same_in_every_process(tmp_path: Path, elsewhere: Elsewhere
     assert (tmp_path / "kb" / MANIFEST_NAME).stat().st_mtime_ns == written
 
 
-@pytest.mark.parametrize(
-    "value", [{(1, 2): "x"}, object(), [object()]], ids=["key", "object", "inside"]
-)
+@cases("value", [{(1, 2): "x"}, object(), [object()]])
 def test_metadata_that_cannot_be_kept_is_told(tmp_path: Path, value: object) -> None:
     document = Document("notes/7.md", "A text.", metadata={"fine": 1, "odd": value})
     with pytest.raises(ChunkwiseError, match=r"'notes/7.md'.*'odd'"):

@@ -380,6 +380,7 @@ print(Multiscale(dense=1.0).search(*pickle.load(sys.stdin.buffer), 200))
 """
 
 
+@pytest.mark.usefixtures("processes")
 def test_threads_change_nothing() -> None:
     rng = np.random.default_rng(3)
     vectors = QuantizedVectors.of(rng.normal(size=(2000, 384)).astype(np.float32))

@@ -23,6 +23,8 @@ from chunkwise.retrieval.postgres.index import open_postgres
 from retrieval.postgres_server import new_url, put, server_url
 from tables import cases
 
+pytestmark = pytest.mark.usefixtures("postgres")
+
 SECRET = "s3cr:t/@p%40ss"
 
 

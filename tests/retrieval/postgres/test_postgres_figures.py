@@ -13,6 +13,8 @@ from retrieval.postgres_server import STRATEGY, new_url
 from retrieval.tiny_embedder import Tiny
 from tables import cases
 
+pytestmark = pytest.mark.usefixtures("postgres")
+
 FIRST = [Document(f"{n}.txt", f"Boat {n} is out. Its net is wide. " * (4 + n)) for n in range(4)]
 # Replaced documents leave gaps in the numbers of a server's documents.
 SECOND = [FIRST[0], Document("1.txt", "A lamp is lit. It is seen. " * 9), FIRST[3]]

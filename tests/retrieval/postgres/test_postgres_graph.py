@@ -31,6 +31,8 @@ from chunkwise.retrieval.search.chains import chains_of_hits
 from how_many import examples
 from retrieval.postgres_server import new_url
 
+pytestmark = pytest.mark.usefixtures("postgres")
+
 _PEOPLE = "Anna Orme|Jonas Reed|Ida Lund|Emil Vane|Clara Holt".split("|")
 _WORKS = "Silent Harbour|Salt Kitchen|The Long Winter|Glass Bridge|Northern Light".split("|")
 _PLACES = "Ghent|Bergen|Turku|Delft|Lübeck".split("|")

@@ -29,6 +29,8 @@ from retrieval.postgres_server import embedded, new_url, put, server_url
 from retrieval.tiny_embedder import Tiny
 from tables import cases
 
+pytestmark = pytest.mark.usefixtures("postgres")
+
 IDS = [
     "plain.txt",
     'o\'brien "quoted".txt',

@@ -33,6 +33,8 @@ from retrieval.postgres_server import embedded, new_url, put
 from retrieval.tiny_embedder import Tiny
 from tables import cases
 
+pytestmark = pytest.mark.usefixtures("postgres")
+
 _SUBJECTS = "leave pay travel laptop parking training visitors badge kitchen printer".split()
 _ACTIONS = "is approved by|must be asked for at|is paid out after|is counted by".split("|")
 _PLACES = "the manager|the front desk|two weeks|the finance team|the 3rd of May".split("|")

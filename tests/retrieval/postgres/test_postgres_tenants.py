@@ -17,6 +17,9 @@ from chunkwise.retrieval import Index
 from chunkwise.retrieval.postgres import search_sql
 from chunkwise.testkit.sample_run import HashedWords
 from retrieval.postgres_server import new_url, server_url
+from tables import cases
+
+pytestmark = pytest.mark.usefixtures("postgres")
 
 _numbers = itertools.count()
 TABLES = ("documents", "sections", "chunks", "atoms", "postings", "document_tenants")
@@ -118,14 +121,13 @@ def test_not_by_sql_of_its_own_either(url: str) -> None:
                 )
 
 
-@pytest.mark.parametrize(
+@cases(
     "again",
     [
         lambda url, given: made(url, given),
         lambda url, given: made(url.replace("&tenants=org.tenant", ""), given),
         lambda url, given: made(url.replace("&tenants=org.tenant", ""), given, rebuild=True),
     ],
-    ids=["updated", "the key is remembered", "made anew"],
 )
 def test_updates_keep_tenants_apart(
     url: str, again: Callable[[str, list[Document]], object]

@@ -29,6 +29,8 @@ from retrieval.postgres_server import embedded, new_url, put
 from retrieval.tiny_embedder import Tiny
 from tables import cases
 
+pytestmark = pytest.mark.usefixtures("postgres")
+
 WORDS = "apple pear plum cherry grape lemon melon fig peach olive".split()
 
 

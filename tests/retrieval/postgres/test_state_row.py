@@ -7,6 +7,8 @@ import pytest
 from chunkwise.retrieval.postgres.schema import IndexState, _about
 from tables import cases
 
+pytestmark = pytest.mark.usefixtures("postgres")
+
 ROW = {
     **dict.fromkeys(IndexState._fields, 0),
     "settings": json.dumps({"strategy": "sentences"}),

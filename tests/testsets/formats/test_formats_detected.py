@@ -9,6 +9,7 @@ from chunkwise.base.errors import ChunkwiseError, UnknownName
 from chunkwise.core import Document, Query, Reference
 from chunkwise.testsets.formats import FORMATS, CarriesDocuments
 from chunkwise.testsets.formats.registry import detect
+from tables import cases
 from testsets.formats.format_files import write
 
 OTHERS = [name for name in FORMATS if name != "chunkwise"]
@@ -34,7 +35,7 @@ def test_words_of_other_formats_inside_texts_mean_nothing(tmp_path: Path) -> Non
     assert not any(FORMATS[name].accepts(path, path.read_bytes()) for name in OTHERS)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "What happened in 1984\nWho was there in 3\n",
@@ -58,8 +59,8 @@ def test_an_unknown_folder_is_refused_with_the_names(tmp_path: Path) -> None:
     assert "chunkwise testset convert FILE --from FORMAT" in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("rows", "name"),
+@cases(
+    "rows, name",
     [
         ([{"question": "a?", "ground_truth": "b", "relevant_text": "c"}], "chunkwise"),
         ([{"user_input": "a?", "relevant_text": "c"}], "chunkwise"),

@@ -12,6 +12,7 @@ from chunkwise.core import Document, Passage, Query, Reference
 from chunkwise.testsets.formats import WHOLE
 from chunkwise.testsets.formats.autorag import AutoragFormat
 from chunkwise.testsets.testset import Quote
+from tables import cases
 from testsets.formats.format_files import queries, read, write
 
 SAMPLE = {
@@ -23,7 +24,7 @@ SAMPLE = {
 }
 
 
-@pytest.mark.parametrize("form", ["list", "samples", "lines", "python csv"])
+@cases("form", ["list", "samples", "lines", "python csv"])
 def test_ragas_samples(tmp_path: Path, form: str) -> None:
     path = tmp_path / {"lines": "s.jsonl", "python csv": "s.csv"}.get(form, "s.json")
     if form == "python csv":  # a list in a cell is written as Python shows it
@@ -53,8 +54,8 @@ def test_contexts_of_a_run_are_no_references(tmp_path: Path) -> None:
     assert ran.query.answer == "At dusk."
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
+@cases(
+    "change, reason",
     [
         ({"user_input": [{"content": "hi", "type": "human"}]}, "several turns"),
         ({"user_input": 3}, "not a text"),

@@ -9,6 +9,7 @@ import pytest
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Passage, Query, Reference
 from chunkwise.testsets.testset import Quote
+from tables import cases
 from testsets.formats.format_files import queries, read, write
 
 
@@ -43,8 +44,8 @@ def test_chroma_rows_with_line_breaks_and_quotes(tmp_path: Path) -> None:
     assert third.where.endswith("questions.csv, line 5")
 
 
-@pytest.mark.parametrize(
-    ("references", "reason"),
+@cases(
+    "references, reason",
     [
         ("[{", "no JSON"),
         ("{}", "a record, not a list"),
@@ -112,8 +113,8 @@ def test_legalbench_spans_with_their_answers(tmp_path: Path) -> None:
     assert drafts[0].texts == ()  # that of one is not told
 
 
-@pytest.mark.parametrize(
-    ("bad_snippet", "reason"),
+@cases(
+    "bad_snippet, reason",
     [
         (snippet("../secret", 0, 1), "leaves the folder"),
         (snippet("/etc/passwd", 0, 1), "leaves the folder"),
@@ -136,7 +137,7 @@ def test_legalbench_bad_snippets_are_told(tmp_path: Path, bad_snippet: object, r
         assert bad[0].where.endswith("entry 1")
 
 
-@pytest.mark.parametrize("text", ['{"tests": 3}', "[]", '{"tests": [\n{"query" 1}]}'])
+@cases("text", ['{"tests": 3}', "[]", '{"tests": [\n{"query" 1}]}'])
 def test_a_file_of_another_shape_is_an_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "b.json"
     path.write_text(text)

@@ -9,6 +9,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Passage, Query, Reference
 from chunkwise.testsets.formats.squad import SquadFormat
 from chunkwise.testsets.testset import Unreadable
+from tables import cases
 from testsets.formats.format_files import queries, read, write
 
 FIRST = "Normandy is a region of France. France is a country."
@@ -87,8 +88,8 @@ def test_articles_of_one_title_stay_apart(tmp_path: Path) -> None:
     assert list(texts(path)) == ["Same", "Same~2", "article 3"]
 
 
-@pytest.mark.parametrize(
-    ("question", "reason"),
+@cases(
+    "question, reason",
     [
         (7, "a number, not a record"),
         ({"id": "q", "answers": []}, "no 'question'"),
@@ -120,9 +121,7 @@ def test_bad_paragraphs_do_not_move_the_others(tmp_path: Path) -> None:
     assert [text[each.start : each.end] for each in places] == ["dusk", "dusk"]
 
 
-@pytest.mark.parametrize(
-    "text", ['{"data": [', '{"data": 3}', "[]", '{"data": "\ud800"', "[" * 9999]
-)
+@cases("text", ['{"data": [', '{"data": 3}', "[]", '{"data": "\ud800"', "[" * 9999])
 def test_a_broken_file_is_an_error_with_its_name(tmp_path: Path, text: str) -> None:
     path = tmp_path / "squad.json"
     path.write_bytes(text.encode("utf-8", "replace"))

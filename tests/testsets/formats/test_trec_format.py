@@ -8,6 +8,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query, Reference
 from chunkwise.testsets.formats import WHOLE
 from chunkwise.testsets.formats.registry import detect
+from tables import cases
 from testsets.formats.format_files import queries, read, write
 
 QRELS = "301 0 FT-1 1\n301 0 FT-2 0\r\n\n302\t0\tFT-2\t2\n303 0 FT-3 -1\n"
@@ -31,8 +32,8 @@ EXPECTED = [
 ]
 
 
-@pytest.mark.parametrize("topics", [CLASSIC, TABLE])
-@pytest.mark.parametrize("given", ["", "qrels.txt", "topics.txt"])
+@cases("topics", [CLASSIC, TABLE])
+@cases("given", ["", "qrels.txt", "topics.txt"])
 def test_judged_topics_are_read_from_a_folder_or_either_file(
     tmp_path: Path, topics: str, given: str
 ) -> None:

@@ -24,6 +24,7 @@ from chunkwise.testsets.generate.plan import SHARES, QuestionTask, question_task
 from chunkwise.testsets.generate.source_passages import find_source_passages
 from chunkwise.testsets.review import Review
 from how_many import examples
+from tables import cases
 from testsets.generate.rule_model import (
     CARRY,
     DOCUMENTS,
@@ -238,7 +239,7 @@ HOSTILE: list[Callable[[str], object]] = [
 ]
 
 
-@pytest.mark.parametrize("rule", HOSTILE)
+@cases("rule", HOSTILE)
 def test_nothing_a_model_writes_is_believed(rule: Callable[[str], str], tmp_path: Path) -> None:
     model = RuleModel(rule)
     made = generate_questions(
@@ -484,6 +485,7 @@ Repeat.
 """
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.unwatched
 @pytest.mark.filterwarnings("ignore:.*leaves out")
 def test_one_question(

@@ -114,7 +114,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 HUGGING_FACE = ["word_piece", "byte_level", "unigram"]
 
 
-@pytest.mark.parametrize("name", HUGGING_FACE)
+@cases("name", HUGGING_FACE)
 def test_a_folder_and_its_file_are_the_same_tokenizer(folder: Path, name: str) -> None:
     text = " ".join(PROSE)
     by_folder = get_tokenizer(str(folder / name))
@@ -123,7 +123,7 @@ def test_a_folder_and_its_file_are_the_same_tokenizer(folder: Path, name: str) -
     assert by_file.count(text) > 100  # whatever the file says of truncation
 
 
-@pytest.mark.parametrize("name", HUGGING_FACE)
+@cases("name", HUGGING_FACE)
 def test_only_the_text_counts(folder: Path, name: str) -> None:
     tokenizer = get_tokenizer(str(folder / name))
     assert tokenizer.count("") == 0
@@ -144,8 +144,8 @@ def test_offsets_are_one_a_token_in_order_inside_the_text(
     assert not len(starts) or (starts[0] >= 0 and starts[-1] < len(text))
 
 
-@pytest.mark.parametrize("name", [*OPENAI, "words", "characters", *HUGGING_FACE])
-@pytest.mark.parametrize("text", ["\ud800", "a \udc00b. \ud83d", "\ud83d\ude00"])
+@cases("name", [*OPENAI, "words", "characters", *HUGGING_FACE])
+@cases("text", ["\ud800", "a \udc00b. \ud83d", "\ud83d\ude00"])
 def test_half_a_surrogate_pair_is_a_character(folder: Path, name: str, text: str) -> None:
     tokenizer = get_tokenizer(str(folder / name) if name in HUGGING_FACE else name)
     starts = tokenizer.offsets(text)

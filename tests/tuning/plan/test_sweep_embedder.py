@@ -20,6 +20,7 @@ from chunkwise.tuning.run.sweep_workers import run_plan
 from chunkwise.tuning.sweep import Configuration
 from chunkwise.tuning.sweep_result import Outcome
 from hash_embedder import HashEmbedder, PlainHashEmbedder
+from tables import cases
 from tuning.run.small_sweep import inputs, plan_of, sweep
 
 DOCUMENTS, QUERIES = inputs()
@@ -107,7 +108,7 @@ class Endpoint(PlainHashEmbedder):
         yield 0, self.embed(texts, kind)
 
 
-@pytest.mark.parametrize(("status", "requests"), [(None, 1), (401, 1), (503, 1), (400, 4)])
+@cases("status, requests", [(None, 1), (401, 1), (503, 1), (400, 4)])
 def test_one_failure_is_that_of_all_but_for_texts_that_are_refused(
     tmp_path: Path, status: int | None, requests: int
 ) -> None:

@@ -68,8 +68,8 @@ def test_what_is_not_said_is_the_usual(read, tmp_path):
     assert read(HEAD + 'embedder = "none"').retrieval == default_retrieval("")
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
+@cases(
+    "old, new",
     [
         ('[sweep]\ndocuments = "handbook"', '[sweep]\nsource = "handbook"'),
         (HEAD + 'test_queries = "q.json"', HEAD + 'queries = "q.json"'),
@@ -137,8 +137,8 @@ CHUNKERS = HEAD + '[[sweep.chunkers]]\nstrategy = ["sentences", "recursive"]\n'
 RETRIEVAL = HEAD + '[sweep.retrieval]\nretriever = ["bm25", "hybrid"]\n'
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
+@cases(
+    "text, said",
     [
         ("", "has no table [sweep]"),
         ("sweep = 3", "has no table [sweep]"),
@@ -400,8 +400,8 @@ def test_no_plan_names_a_command_that_reads_pictures(read):
         read(HEAD + '[sweep.reading]\nocr = "rm {}"')
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
+@cases(
+    "text, said",
     [
         ('include = "*.md"', r"it stands in \[sweep.reading\]"),
         ("reading = 3", r"reading is 3; one table is needed: \[sweep.reading\]"),

@@ -197,6 +197,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.unwatched
 def test_a_sweep_killed_at_any_moment_ends_the_same(tmp_path: Path) -> None:
     whole = tmp_path / "whole"

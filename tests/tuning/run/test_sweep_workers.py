@@ -333,6 +333,7 @@ def test_what_was_done_before_an_interrupt_is_kept(tmp_path: Path) -> None:
     assert SweepRecord(tmp_path).known() == {each.configuration.key: each for each in told}
 
 
+@pytest.mark.usefixtures("processes")
 def test_several_processes_change_nothing_and_one_that_dies_loses_only_what_it_ran(
     words: list[Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -351,7 +351,7 @@ def test_what_a_page_says_of_itself_is_its_metadata(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("charset", [b"punycode", b"unicode_escape", b"utf-7"])
+@cases("charset", [b"punycode", b"unicode_escape", b"utf-7"])
 def test_a_page_cannot_name_what_is_no_encoding_of_texts(reader, write, charset) -> None:
     page = b"<html><meta charset=" + charset + b"><p>+2AA-text \\ud800 \xff" + b"\x01" * 200
     assert reader(write("a.html", page)) == []

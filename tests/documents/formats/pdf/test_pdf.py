@@ -61,8 +61,8 @@ def test_a_sentence_that_runs_over_to_the_next_page_is_one(reader, write, make_p
     assert (over.page, over.last_page) == (1, 2)
 
 
-@pytest.mark.parametrize(
-    ("last", "following", "between"),
+@cases(
+    "last, following, between",
     [
         ("he spoke of many,", "many things.", "\n"),
         ("the word that is hyphen-", "ated over pages.", ""),
@@ -133,7 +133,7 @@ def test_a_hyphen_at_the_end_of_a_line_stays_unless_the_word_is_known_whole(
     assert [document.text[start:][:5] for start in document.pages] == ["It is", "Words"]
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a", "a.docx"])
+@cases("name", ["a.txt", "a", "a.docx"])
 def test_a_pdf_by_any_name_is_a_pdf(reader, write, make_pdf, name) -> None:
     assert reader.one(write(name, make_pdf("Hello"))).format == "pdf"
 
@@ -208,8 +208,8 @@ def test_bookmarks_are_headings(reader, write, make_pdf) -> None:
     assert chunks[1].text == f"Getting started\n{PROSE}\n\n{PROSE}"
 
 
-@pytest.mark.parametrize(
-    ("title", "lines"),
+@cases(
+    "title, lines",
     [
         ("Opening  the valve!", "Opening the valve"),
         ("Opening the Valve", "OPENING THE VALVE"),
@@ -226,7 +226,7 @@ def test_a_title_is_found_as_it_is_set(reader, write, make_pdf, title, lines) ->
     assert headings(reader.one(write("a.pdf", pdf))) == [(1, lines.removeprefix("3\n"))]
 
 
-@pytest.mark.parametrize(
+@cases(
     "mark",
     [
         ("Not there", 1, 0),

@@ -14,6 +14,7 @@ from chunkwise.documents import LoadOptions, read
 from chunkwise.documents.formats.pdf.lines import Line, Page
 from chunkwise.documents.formats.pdf.loader import PdfLayout
 from documents.conftest import Set
+from tables import cases
 from untimed import is_linear
 
 SENTENCES = (
@@ -298,7 +299,7 @@ def test_pages_that_are_copies_of_each_other_keep_their_text(reader, write, make
     assert "Page" not in document.text
 
 
-@pytest.mark.parametrize(
+@cases(
     "entries",
     [
         "/MediaBox[0 0 1e30 1e30]",
@@ -308,7 +309,7 @@ def test_pages_that_are_copies_of_each_other_keep_their_text(reader, write, make
         "/MediaBox[0 0 612 792]/Rotate 33",
     ],
 )
-@pytest.mark.parametrize("size", [0, -10, 1e30, 1e-30])
+@cases("size", [0, -10, 1e30, 1e-30])
 def test_pages_and_types_of_any_size_are_read(reader, write, make_pdf, entries, size) -> None:
     page = [
         Set(72, 700, "A lamp is lit."),
@@ -412,7 +413,7 @@ NOTICE_FIRST = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("title_page", "title"), [
+@cases("title_page, title", [
     (parties(24), "SERVICE AGREEMENT"),
     (parties(16), "SERVICE AGREEMENT"),
     (NAME_FIRST, "Service Agreement"),
