@@ -72,7 +72,9 @@ speed: $(STAMP) ## fail if an operation became slower or larger; RENEW=1 accepts
 release: thorough test ## build wheel and sdist into dist/, and check both
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist
-	$(BIN)/twine check --strict dist/*
+	$(PYTHON) -m venv $(VENV)-release
+	$(VENV)-release/bin/python $(INSTALL) twine
+	$(VENV)-release/bin/twine check --strict dist/*
 	$(BIN)/python scripts/check_bare_wheel.py dist/*.whl
 	$(BIN)/python scripts/check_bare_wheel.py dist/*.tar.gz
 
@@ -197,7 +199,7 @@ $(LLM_STAMP): $(STAMP)
 	@touch $@
 
 clean: ## remove everything that make has made
-	rm -rf $(VENV) $(VENV)-bench $(VENV)-exporters $(VENV)-adapters $(VENV)-adapters-oldest $(VENV)-scale $(VENV)-names build dist out .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-exporters $(VENV)-adapters $(VENV)-adapters-oldest $(VENV)-scale $(VENV)-names $(VENV)-release build dist out .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 help: ## this list
 	@echo 'chunkwise: find the chunking that works for your documents, and prove it.'
