@@ -135,6 +135,7 @@ def _commit(root: Path, file: str, text: str) -> str:
     return machine.commit(root)
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_part_is_stale_once_a_later_commit_touches_what_it_measures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +159,7 @@ def test_a_part_is_stale_once_a_later_commit_touches_what_it_measures(
     assert machine.commit(tmp_path).endswith("+changes")
 
 
+@pytest.mark.usefixtures("processes")
 def test_without_history_nothing_is_compared(tmp_path: Path) -> None:
     assert len(staleness.report(tmp_path)) == 1
 

@@ -201,6 +201,7 @@ def test_ask_indexes_documents_in_memory() -> None:
         chunkwise.ask(made, "how many cars?", model, form="prose")  # type: ignore[arg-type]
 
 
+@pytest.mark.smoke
 @pytest.mark.usefixtures("local_model")
 def test_the_real_local_model_answers_in_a_form_that_can_be_checked(
     local_model: LocalModel,
@@ -218,6 +219,7 @@ def test_the_real_local_model_answers_in_a_form_that_can_be_checked(
         assert claim.citation is None or claim.citation.quote in text
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("name", ["ferry.md", "ferry.html"])
 def test_a_quote_has_the_section_it_stands_in_and_not_the_one_of_its_passage(
     name: str, tmp_path: Path

@@ -189,6 +189,7 @@ with replacing(folder / "a.txt") as temporary, scratch_folder(folder, ".work-") 
 """
 
 
+@pytest.mark.usefixtures("processes")
 def test_what_a_killed_run_left_goes_and_what_a_living_one_writes_stays(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", _HOLDS, str(tmp_path)],

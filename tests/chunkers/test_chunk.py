@@ -235,6 +235,7 @@ def test_a_worker_that_dies_costs_one_file_and_the_rest_goes_on(tmp_path: Path) 
     ]
 
 
+@pytest.mark.usefixtures("processes")
 def test_metadata_that_cannot_be_sent_to_another_process_are_told() -> None:
     documents = [Document(f"{n}", "A heron.", metadata={"lock": Lock()}) for n in range(9)]
     with pytest.raises(ChunkwiseError, match=r"cannot be sent to another process.*metadata"):

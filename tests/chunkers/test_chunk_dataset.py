@@ -413,6 +413,7 @@ def _long_file(docs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("context", ["none", "headings"])
 def test_a_long_document_has_the_rows_that_it_has_as_a_whole(
     docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, context: Any

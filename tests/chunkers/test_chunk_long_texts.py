@@ -118,6 +118,7 @@ def _check(strategy: str, document: Document, segment: int) -> None:
     assert len(made) > 1
 
 
+@pytest.mark.usefixtures("large_inputs")
 @cases("strategy", STRATEGIES)
 def test_every_strategy_parts_markdown_and_prose(strategy: str) -> None:
     _check(strategy, Document("d", _markdown(5, 160), format="markdown"), 8_000)

@@ -166,6 +166,7 @@ def long_documents() -> list[Chunked]:
     return every
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("window", [1200, None])

@@ -110,6 +110,7 @@ def _strategy(tmp_path: Path) -> str:
     return f"{path}:Deadly"
 
 
+@pytest.mark.smoke
 def test_a_cluster_makes_the_files_that_processes_make(
     ray_cluster: Any, docs: Path, tmp_path: Path
 ) -> None:

@@ -129,6 +129,7 @@ FRAGMENTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("format", ["markdown", "text", "table"])
 @pytest.mark.parametrize("tokenizer", ["characters", "o200k_base"])
 @settings(max_examples=examples(40), deadline=None)

@@ -154,6 +154,7 @@ def test_an_old_flag_is_not_shown(here: Run, words: str, old: str, new: str) -> 
     assert old not in shown
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

@@ -82,6 +82,7 @@ def test_the_model_is_part_of_it_unless_said_otherwise(
     assert sweep.retrieval[0].names == ("bm25", "dense", "hybrid", "multiscale")
 
 
+@pytest.mark.usefixtures("processes")
 def test_make_lists_its_targets() -> None:
     shown = subprocess.run(
         ["make", "--no-print-directory"], cwd=ROOT, capture_output=True, text=True, check=True

@@ -455,6 +455,7 @@ def test_hostile_text_cannot_move_the_cursor(here: Run, tmp_path: Path) -> None:
     assert "\x1b" not in (tmp_path / "page.html").read_text()
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_script_is_the_same_command(here: Run, texts: Path, tmp_path: Path) -> None:
     words = ["texts", "--test-queries", "queries.json", *FAST, "-o", "script.json"]
     done = here(*words, start=lambda: run_path(str(SCRIPT), run_name="__main__"))

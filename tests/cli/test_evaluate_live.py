@@ -81,6 +81,7 @@ def test_documents_beside_the_questions_are_taken(here: Run) -> None:
     assert "no documents are named: those in ./ beside the questions are taken" in done.stderr
 
 
+@pytest.mark.usefixtures("processes")
 @cases(
     "words, status, told",
     [

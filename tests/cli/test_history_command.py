@@ -155,6 +155,7 @@ def breaks(path: Path, how: str) -> sqlite3.Connection:
     return sqlite3.connect(":memory:")
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("how", ["later", "damaged", "folder", "another", "locked"])
 @pytest.mark.parametrize("asked", [(), ("--at-most", "recall@1000t=0")])
 def test_a_history_that_cannot_be_used_is_one_line_and_changes_nothing_else(

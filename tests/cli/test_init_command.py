@@ -70,6 +70,7 @@ def init(here: Run, service: str, *more: str) -> None:
     assert "written: " in done.stderr
 
 
+@pytest.mark.usefixtures("processes")
 def test_github_runs_it_and_shows_it_in_the_page(here: Run, tmp_path: Path, stub: Path) -> None:
     init(here, "github")
     text = (tmp_path / ".github" / "workflows" / "chunkwise-watch.yml").read_text()
@@ -100,6 +101,7 @@ def test_github_runs_it_and_shows_it_in_the_page(here: Run, tmp_path: Path, stub
     )
 
 
+@pytest.mark.usefixtures("processes")
 def test_gitlab_runs_it_and_keeps_what_it_said(here: Run, tmp_path: Path, stub: Path) -> None:
     init(here, "gitlab")
     found = yaml.safe_load((tmp_path / ".gitlab" / "chunkwise-watch.yml").read_text())
@@ -115,6 +117,7 @@ def test_gitlab_runs_it_and_keeps_what_it_said(here: Run, tmp_path: Path, stub: 
 ENTRY = re.compile(r"(?P<when>(?:[\d*]+ ){5})(?P<command>.+)")
 
 
+@pytest.mark.usefixtures("processes")
 def test_cron_runs_it_weekly_and_when_something_changed(
     here: Run, tmp_path: Path, stub: Path
 ) -> None:
@@ -139,6 +142,7 @@ def test_cron_runs_it_weekly_and_when_something_changed(
     assert stub.read_text().splitlines() == WORDS * 2
 
 
+@pytest.mark.usefixtures("processes")
 def test_systemd_takes_the_units(here: Run, tmp_path: Path, stub: Path) -> None:
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not installed")
@@ -157,6 +161,7 @@ def test_systemd_takes_the_units(here: Run, tmp_path: Path, stub: Path) -> None:
     assert words[1:] == WORDS
 
 
+@pytest.mark.usefixtures("processes")
 def test_systemd_notices_a_unit_that_is_wrong(here: Run, tmp_path: Path, stub: Path) -> None:
     """What the test above rests on."""
     if shutil.which("systemd-analyze") is None:

@@ -21,6 +21,7 @@ __all__ = ["here"]  # a fixture
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="process groups are POSIX")
 
 
+@pytest.mark.usefixtures("processes")
 def test_help_and_import_load_nothing_heavy() -> None:
     program = (
         "import sys\n"

@@ -193,6 +193,7 @@ def test_a_document_in_a_folder_is_never_overwritten(
     assert contents(tmp_path) == before
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize(
     "name",
     ["results.json", "../out/results.json", "sweep.html", ".chunkwise-sweep/about.json"],
@@ -214,6 +215,7 @@ def test_a_page_is_no_other_file_of_its_sweep(here: Run, docs: Path, tmp_path: P
         assert contents(tmp_path) == before
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize(
     "words",
@@ -350,6 +352,7 @@ def test_a_comparison_is_shown_when_it_cannot_be_kept(
     assert "recall@1" in done.stdout
 
 
+@pytest.mark.usefixtures("processes")
 def test_results_through_a_pipe_of_the_shell(here: Run, texts: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with subprocess.Popen(["cat", "pipe"], cwd=tmp_path, stdout=subprocess.PIPE) as reader:

@@ -179,6 +179,7 @@ def test_a_closed_stream_is_one_that_leads_nowhere(
         verify_folder(place / "new")
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_numbers_of_closed_streams_are_taken(place: Path) -> None:
     code = (
         "import os, sys; from chunkwise.cli.streams import watch_readers;"

@@ -62,7 +62,7 @@ def test_squad_in_documents_of_the_user() -> None:
     assert reference["doc_id"] == "leave.md"
 
 
-@cases("name", [name for name in FORMATS if name != "chunkwise"])
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "chunkwise"])
 def test_there_and_back(name: str) -> None:
     start = LEAVE.index("It is")
     rows = [{"query_id": "1", "query": "Is it paid?", "answer": "It is paid.",

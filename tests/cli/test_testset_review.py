@@ -106,6 +106,7 @@ def test_ctrl_c_loses_nothing(file: Path) -> None:
     assert [row.get("review") for row in rows(file)] == ["accepted", None, None]
 
 
+@pytest.mark.usefixtures("processes")
 def test_edited_by_an_editor(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     editor = tmp_path / "editor.sh"
     editor.write_text('#!/bin/sh\nprintf "How do I ask\\nfor leave?" > "$1"\n')

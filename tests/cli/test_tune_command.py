@@ -95,6 +95,7 @@ def test_the_shortest_command_recommends_and_writes(here: Run, docs: Path, tmp_p
     assert {each["context"] for each in tried} == {"none", "headings"}
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 def test_without_headings_neither_sections_nor_their_context_is_tried(
     here: Run, tmp_path: Path

@@ -114,6 +114,7 @@ def test_alerts_reach_a_webhook_slack_and_a_mailbox(
     assert "secret-path" not in done.stderr + done.stdout
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("answers", [(500,), (None,)])
 def test_a_webhook_that_fails_or_hangs_is_told_and_changes_no_status(
     here: Run, monkeypatch: pytest.MonkeyPatch, answers: tuple[int | None, ...]

@@ -221,6 +221,7 @@ ROWS = {each.text[:8_000]: each for each in INPUTS}
 """Each text once, as the limit is one here; long ones are held to the contract as a whole in test_peer_failures.py."""
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_every_row_through_the_kit(name: str, page: Document) -> None:
     rows = [Document(each.name, text, format=each.format) for text, each in ROWS.items()]

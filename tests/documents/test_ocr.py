@@ -30,6 +30,7 @@ def test_a_picture_is_read_by_a_function(reader, write) -> None:
     assert (document.text, document.format) == (f"words of {len(PNG)} bytes", "picture")
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_picture_is_read_by_a_command(reader, write) -> None:
     path = write("a b;$(x).png", PNG)
     assert reader.one(path, ocr=command(SIZE, "{}")).text == f"bytes: {len(PNG)} .png"
@@ -49,6 +50,7 @@ def test_without_it_the_line_says_how(reader, write) -> None:
     assert reader.reasons == ["a picture; read the text in it with --ocr 'tesseract {} -'"]
 
 
+@pytest.mark.usefixtures("processes")
 @cases(
     "ocr, reason",
     [
@@ -92,6 +94,7 @@ def test_pages_without_text_are_drawn_and_read(reader, write) -> None:
     assert seen[0].startswith(b"\x89PNG")
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_page_that_cannot_be_read_is_told_of_its_file(reader, write) -> None:
     path = write("a.pdf", pdf_bytes("First page.", ""))
     assert reader(path, ocr="no-such-command-here {}") == []

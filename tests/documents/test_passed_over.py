@@ -163,5 +163,6 @@ def test_a_pattern_that_is_none_is_an_error(pattern) -> None:
         LoadOptions(include=[pattern])
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_patterns_match_in_linear_time() -> None:
     is_linear(lambda n: matches("*a*a*a*.md", "a" * n), 100)

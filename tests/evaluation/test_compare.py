@@ -174,6 +174,7 @@ def test_five_questions_show_nothing() -> None:
     assert one.difference.low < 0 < one.difference.high
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 def test_many_runs_by_many_metrics_show_what_is_plain() -> None:
     metrics = [f"m{number}@5" for number in range(25)]

@@ -359,6 +359,7 @@ def test_all_sources_of_the_same_chunks_give_the_same_figures(words: Index, tmp_
         assert found.data == expected.data
 
 
+@pytest.mark.usefixtures("postgres")
 def test_a_knowledge_base_on_a_server(words: Index) -> None:
     from retrieval.postgres_server import new_url
 

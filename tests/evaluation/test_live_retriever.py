@@ -485,6 +485,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.usefixtures("processes")
 @cases(
     "fish, told",
     [
@@ -507,6 +508,7 @@ def test_a_command_reads_and_writes_lines(tmp_path: Path, fish: str, told: str) 
         assert found.questions[1].scores["mrr@3"] == 1.0
 
 
+@pytest.mark.usefixtures("processes")
 def test_no_shell_reads_a_command(tmp_path: Path) -> None:
     program, hacked = tmp_path / "program.py", tmp_path / "hacked"
     given = f"$(touch {hacked}) `touch {hacked}` ; touch {hacked} | touch {hacked} && touch {hacked} > {hacked}"
@@ -517,6 +519,7 @@ def test_no_shell_reads_a_command(tmp_path: Path) -> None:
     assert not hacked.exists()
 
 
+@pytest.mark.usefixtures("processes")
 @cases(
     "command, told",
     [("command:", "names no command"), ("command:'x", "cannot read the command"), ("command:/no/such", "cannot start")],

@@ -56,6 +56,7 @@ def test_two_that_are_named_need_no_correction() -> None:
     assert type_robustness(results, ("b", "a")) == named
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_of_many_types_that_are_alike_two_are_seldom_said_to_differ() -> None:
     rng = np.random.default_rng(3)
     shown = 0

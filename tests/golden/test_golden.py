@@ -55,6 +55,8 @@ def test_the_command_chunks_as_python_does() -> None:
     check("chunk-files", rows, f'["{STRATEGY}"')
 
 
+@pytest.mark.smoke
+@pytest.mark.usefixtures("processes")
 def test_the_command_evaluates_as_python_does(tmp_path: Path) -> None:
     output, metrics = tmp_path / "run.json", "recall,ndcg,mrr,iou,boundary_issues"
     run(

@@ -54,6 +54,7 @@ def test_documents_are_listed_without_the_password_of_the_server(
     assert "leave.md" in " ".join(server)
 
 
+@pytest.mark.usefixtures("postgres")
 def test_an_update_reaches_the_server(tmp_path: Path) -> None:
     folder = write_project(tmp_path / "project")
     assert folder.project is not None

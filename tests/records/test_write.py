@@ -156,6 +156,7 @@ append_json_lines(Path(sys.argv[1]), [{"a": "x" * 100}])
 """
 
 
+@pytest.mark.usefixtures("processes")
 def test_lines_that_do_not_fit_are_an_error(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _SHORT, str(tmp_path / "lines.jsonl")],

@@ -192,6 +192,7 @@ def test_sizes_are_told_in_the_unit_of_the_strategy(unit: str, sized: dict[str, 
     assert ("<dt>words</dt>" in head) == (unit != "words")
 
 
+@pytest.mark.smoke
 @pytest.mark.usefixtures("browser")
 @needs_browser
 def test_a_browser_draws_the_text_exactly_and_runs_nothing_of_it(tmp_path: Path) -> None:

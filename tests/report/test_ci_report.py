@@ -4,6 +4,7 @@ import io
 import re
 from xml.etree import ElementTree
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,6 +47,7 @@ def test_whatever_a_question_says_xml_has_the_same_cases(text: str, label: str) 
     assert [each.tag for case in suite for each in case] == ["failure", "failure"]
 
 
+@pytest.mark.usefixtures("large_inputs")
 @settings(max_examples=examples(40), deadline=None)
 @given(ANY_TEXT, ANY_TEXT)
 def test_whatever_a_question_says_the_comment_has_the_same_lines(text: str, label: str) -> None:

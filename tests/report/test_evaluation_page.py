@@ -477,6 +477,7 @@ def test_questions_are_paged_sorted_and_filtered(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("browser")
 @needs_browser
 def test_a_telephone_needs_no_scrolling_sideways_and_hostile_text_does_nothing(
     tmp_path: Path,

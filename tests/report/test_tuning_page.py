@@ -118,6 +118,7 @@ def curves(svg: str) -> list[tuple[str, str]]:
     return re.findall('<path d="M[^"]*" stroke="([^"]*)" stroke-width="2.2"([^>]*)>', svg)
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_the_parts_come_in_their_order(html: str, page: Page) -> None:
     assert page.headings == [
         "What to do", "Use it", "Is it better than the common defaults?", "Everything that was tried",
@@ -761,6 +762,7 @@ return found;
 """
 
 
+@pytest.mark.usefixtures("browser")
 @needs_browser
 def test_leaders_are_sorted_and_filtered_and_questions_found(
     tuning: SweepResult, html: str, tmp_path: Path

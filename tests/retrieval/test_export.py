@@ -41,6 +41,7 @@ def same(one: Chunk, other: Chunk) -> bool:
     return one.to_dict() == other.to_dict()
 
 
+@pytest.mark.usefixtures("postgres")
 @cases("place", PLACES)
 def test_chunks_are_those_that_were_indexed(place: str, tmp_path: Path) -> None:
     found = list(made(place, tmp_path).chunks())
@@ -49,6 +50,7 @@ def test_chunks_are_those_that_were_indexed(place: str, tmp_path: Path) -> None:
     assert all(map(same, found, cut))
 
 
+@pytest.mark.usefixtures("postgres")
 @cases("place", PLACES)
 def test_every_chunk_has_its_vector(place: str, tmp_path: Path) -> None:
     index = made(place, tmp_path, vectors="own")
@@ -114,6 +116,7 @@ def test_a_file_that_was_exported_makes_the_same_index(tmp_path: Path) -> None:
     assert again.vectors().vectors == pytest.approx(first.vectors().vectors, abs=1e-6)
 
 
+@pytest.mark.usefixtures("postgres")
 @cases("place", PLACES)
 def test_an_index_without_vectors_says_so(place: str, tmp_path: Path) -> None:
     index = made(place, tmp_path, vectors="none", embedder=None)

@@ -127,6 +127,7 @@ FILTERS = [
 ]
 
 
+@pytest.mark.usefixtures("large_inputs")
 @cases("retriever", ["bm25", "dense", "hybrid"])
 @cases("only", FILTERS)
 def test_hits_and_scores_are_those_of_one_index(
@@ -409,6 +410,7 @@ def test_a_key_that_is_wrong_or_missing_is_told_as_the_server_says_it(
         chunkwise.open_index(place)
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_questions_go_in_groups_that_a_server_takes(two: list[str], whole: Index) -> None:
     """A server takes a million bytes: thousands of questions in one request were refused, and no hits."""
     index = chunkwise.open_index(f"shards://{','.join(two)}", embedder=HashEmbedder())

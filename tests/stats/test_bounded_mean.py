@@ -48,6 +48,7 @@ def naive(values: list[float], highest: float, beyond: float, draws: int = 20_00
     return sorted(means)[int((1 - beyond) * draws)]
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize(
     "values",

@@ -179,6 +179,7 @@ def low_and_graded(rng: np.random.Generator, questions: int, changed: float, up:
     return first, second
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("made", [right_or_wrong, found_in_part, low_and_graded, smooth])
 @pytest.mark.parametrize("questions", [10, 13, 40, 150, 500])
 def test_the_interval_covers_the_true_difference_as_often_as_it_says(

@@ -239,6 +239,7 @@ def test_hostile_text_is_shown_to_the_letter_and_obeyed_in_nothing(served: Serve
 
 
 @pytest.mark.usefixtures("browser")
+@pytest.mark.smoke
 def test_a_search_follows_the_budget_and_links_to_the_place(served: Served) -> None:
     browser = served.browser
     browser.size(1280)

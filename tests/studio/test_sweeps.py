@@ -76,6 +76,7 @@ def finish(project: Project) -> None:
         job.reader.join(timeout=HANG)
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_sweep_is_the_command_of_the_terminal(client: TestClient, commands: Commands) -> None:
     form = {"name": "first", "objective": "recall@500t", "embedder": "none", "time": "1 min"}
     found = client.post("/api/sweeps/start", json=form).json()
@@ -86,6 +87,7 @@ def test_a_sweep_is_the_command_of_the_terminal(client: TestClient, commands: Co
     assert [(row["name"], row["state"]) for row in found["rows"]] == [("first", "running")]
 
 
+@pytest.mark.usefixtures("processes")
 def test_questions_made_in_the_studio_are_swept_without_naming_a_file(
     commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,6 +116,7 @@ def test_questions_made_in_the_studio_are_swept_without_naming_a_file(
     ]
 
 
+@pytest.mark.usefixtures("processes")
 def test_an_estimate_is_what_a_dry_run_says(client: TestClient, commands: Commands) -> None:
     commands.script = ENDS
     found = client.post("/api/sweeps/estimate", json={}).json()
@@ -126,6 +129,7 @@ def test_an_estimate_is_what_a_dry_run_says(client: TestClient, commands: Comman
     assert refused.json()["error"] == "nothing to tune"
 
 
+@pytest.mark.usefixtures("processes")
 def test_it_is_stopped_as_ctrl_c_does_and_another_waits_for_it(
     client: TestClient, commands: Commands, project: Project
 ) -> None:
@@ -142,6 +146,7 @@ def test_it_is_stopped_as_ctrl_c_does_and_another_waits_for_it(
     assert client.post("/api/sweeps/stop", json={"name": "third"}).status_code == 404
 
 
+@pytest.mark.usefixtures("processes")
 def test_what_went_wrong_is_told(client: TestClient, commands: Commands, project: Project) -> None:
     commands.script = FAILS
     client.post("/api/sweeps/start", json={})
@@ -207,6 +212,7 @@ def test_without_documents_or_questions_the_page_says_what_to_start(
     assert client.post("/api/sweeps/start", json={}).status_code == 400
 
 
+@pytest.mark.usefixtures("processes")
 def test_events_tell_until_nothing_runs(
     client: TestClient, commands: Commands, project: Project
 ) -> None:

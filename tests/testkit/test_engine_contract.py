@@ -33,11 +33,13 @@ def test_a_folder_keeps_it(new_folder: Callable[[], str]) -> None:
     check_engine(new_folder)
 
 
+@pytest.mark.smoke
 @pytest.mark.usefixtures("postgres")
 def test_postgresql_keeps_it() -> None:
     check_engine(new_url)
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_an_engine_that_we_do_not_know_runs_it_with_its_own_verbs(tmp_path: Path) -> None:
     """One whose places are called otherwise, as that of another package would be."""
     numbers, asked = itertools.count(), set[str]()
@@ -112,6 +114,7 @@ def test_an_index_that_finds_something_else_is_told(
         check_engine(new_folder)
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize(
     ("broken", "said"),
     [
@@ -128,6 +131,7 @@ def test_an_update_that_does_something_else_is_told(
         check_engine(new_folder)
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_an_engine_of_its_own_arithmetic_is_held_to_recall(
     new_folder: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

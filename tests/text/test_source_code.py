@@ -314,6 +314,7 @@ def test_the_budget_is_the_same_with_several_jobs() -> None:
         assert parsed(documents) == parsed(documents, jobs=2)
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_among_code_the_budget_has_no_end() -> None:
     code = "".join(JAVA % (number, number) for number in range(1500))
     real = [Document(f"{n}.java", code, format="code", language="java") for n in range(6)]

@@ -64,6 +64,7 @@ def test_one_change_hurts_and_one_does_not(here: Run, tmp_path: Path) -> None:
     assert len(History(tmp_path / "made" / "history.db").runs()) == 3
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.usefixtures("quick")
 def test_the_weeks_are_the_same_each_time(tmp_path: Path) -> None:
     one, other = History(tmp_path / "one.db"), History(tmp_path / "other.db")

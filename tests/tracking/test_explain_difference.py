@@ -62,6 +62,7 @@ HITS = st.fixed_dictionaries({id: st.sampled_from(DOCUMENTS) for id in IDS})
 MADE_WITH = st.sampled_from([{"k": 1}, {"k": 2}])
 
 
+@pytest.mark.usefixtures("large_inputs")
 @given(RUN, RUN, CORPUS, CORPUS, HITS, HITS, MADE_WITH, MADE_WITH)
 @settings(max_examples=examples(300))
 def test_runs_are_divided_as_the_page_says(

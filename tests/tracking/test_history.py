@@ -313,6 +313,7 @@ CHANGED = (
 )
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize(
     ("table", "column"),
     [(table, column) for table, names in COLUMNS.items() for column in names.split()],
@@ -395,6 +396,7 @@ except ChunkwiseError as error:
 """
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_file_that_may_only_be_read_is_read(file: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "runs.db"
@@ -415,6 +417,7 @@ def test_a_file_that_may_only_be_read_is_read(file: Path) -> None:
     assert "check the rights" in told
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_full_disk_is_one_line_and_what_was_there_stays(file: Path) -> None:
     """A limit on the size of files is what a full disk is to a process."""
     code = (

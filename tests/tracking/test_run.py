@@ -23,6 +23,7 @@ def git(folder: Path, *words: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.usefixtures("processes")
 @needs_git
 def test_it_is_what_git_says_wherever_the_ref_is_kept(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "-b", "main")
@@ -41,6 +42,7 @@ def test_it_is_what_git_says_wherever_the_ref_is_kept(tmp_path: Path) -> None:
     assert git_state(tmp_path, {"CI_COMMIT_REF_NAME": "release"}) == (head, "release")
 
 
+@pytest.mark.usefixtures("processes")
 @needs_git
 def test_no_hook_and_no_program_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     git(tmp_path, "init", "-q", "-b", "main")

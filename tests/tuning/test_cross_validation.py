@@ -61,6 +61,7 @@ def test_with_fewer_than_two_questions_nothing_is_left_out(count: int) -> None:
     assert held_out(np.zeros((count, 2)), lambda rows: [0], 0) is None
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 def test_the_figure_does_not_flatter_and_its_interval_holds() -> None:
     """Configurations of which none is better: the best of many seems to be, and what folds say is the truth."""

@@ -99,6 +99,7 @@ def test_the_best_is_chosen_and_an_index_is_built_once(here: Run, project: Path)
     assert again.returncode == 0, again.stderr
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_the_same_command_goes_on_and_changed_code_is_run_again(here: Run, project: Path) -> None:
     assert here(*TUNE).returncode == 3
     first = (project / "out" / "results.json").read_text()

@@ -121,6 +121,7 @@ def test_files_a_plan_and_what_is_said_beside_it(tmp_path: Path) -> None:
     assert len(tuned.sweep.outcomes) == 3  # the one asked for, and the two defaults
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_model_of_ones_own() -> None:
     model = HashEmbedder()
     tuned = chunkwise.tune(DOCUMENTS[:2], QUERIES[:10], embedder=model)

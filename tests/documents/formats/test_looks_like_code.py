@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -124,6 +125,7 @@ def test_an_open_remark_hides_what_follows() -> None:
     assert not looks_like_code("/* and so on\n" + CODE["java"])
 
 
+@pytest.mark.usefixtures("large_inputs")
 @cases(
     "line",
     ["a", "a ", "a.", "a::", "(", "<", "= ", "/*", '"""', "'", "a: b, ", "if ", "_a->", "a<b, ", "{ ", "字", "a_b() "],

@@ -65,6 +65,7 @@ def test_an_identity_tells_prefix_and_pooling() -> None:
     assert identities["granite-30m"].endswith(":cls:512:windows")
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_it_keeps_the_contract(weights: Weights) -> None:
     check_embedder(get_embedder(weights.name, cache=False))
 

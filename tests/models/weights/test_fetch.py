@@ -203,6 +203,7 @@ class TestPackageIndex:
         )
         assert "no reason" in str(package_registries._why("", "a==1"))
 
+    @pytest.mark.usefixtures("processes")
     def test_a_stopped_download_stops_pip(
         self, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -218,6 +219,7 @@ class TestPackageIndex:
                 fetch(THING, target, advance=stop)
         assert nothing_but(tmp_path / "home")
 
+    @pytest.mark.usefixtures("processes")
     def test_a_full_disk_says_what_helps(
         self, target: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -70,6 +70,7 @@ def _begun(place: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     return store
 
 
+@pytest.mark.usefixtures("database")
 @pytest.mark.parametrize(
     "comes", ["before the next begins", "while it writes", "after it published"]
 )

@@ -305,6 +305,7 @@ class _Visited:
 _SHORT_NAMES = [f"{one}{other}" for one in "ABCDEFGH" for other in "JKLMNPQRSTVWXYZ"]
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_the_work_of_a_walk_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """By passages, names and places: of each the next is more than a hop may follow."""
     dense = ", ".join(_SHORT_NAMES)

@@ -115,6 +115,7 @@ _KINDS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize(("strategy", "options"), _KINDS)
 def test_the_rows_are_those_of_the_whole(
     folder: Path,
@@ -138,6 +139,7 @@ def test_the_rows_are_those_of_the_whole(
     assert np.abs(tokens[0] - tokens[1]).max() <= 3
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize(
     "strategy", ["words(max_words=50, overlap=10)", "tokens(max_tokens=60)", "characters"]
 )
@@ -188,6 +190,7 @@ def test_tokens_compared_one_by_one_are_those_of_the_whole(
     assert sizes[0] == sizes[1]
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("vectors", ["none", "late"])
 def test_a_cluster_makes_the_same_rows(
     folder: Path, tmp_path: Path, seen: list[int], vectors: Any

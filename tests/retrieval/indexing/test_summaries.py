@@ -113,6 +113,7 @@ def engines(tmp_path_factory: pytest.TempPathFactory) -> tuple[Index, list[Index
     return made(), others
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize("only", FILTERS, ids=str)
 def test_a_folder_and_a_server_answer_as_memory_does(
@@ -170,6 +171,7 @@ class Apart:
         return [*(Piece(*line) for line in lines), *summaries]
 
 
+@pytest.mark.usefixtures("postgres")
 def test_a_page_has_the_summaries_of_its_places_alone(tmp_path: Path) -> None:
     """From the first page to the last lie pages that a summary of those two says nothing about."""
     text = "".join(f"Page {number} tells of lamp {number}.\n" for number in range(9))

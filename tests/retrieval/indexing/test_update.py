@@ -205,6 +205,7 @@ def test_adding_what_is_there_writes_nothing(tmp_path: Path) -> None:
     index.verify()
 
 
+@pytest.mark.usefixtures("postgres")
 def test_an_older_version_on_a_server_is_not_made_again_without_the_others() -> None:
     url = new_url()
     import psycopg

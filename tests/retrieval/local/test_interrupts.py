@@ -43,6 +43,7 @@ def written_again(folder: Path, like: Path) -> None:
         made.publish(manifest.settings, manifest.languages)
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize("is_first", [False, True], ids=["update", "first"])
 def test_an_interrupt_at_any_line_leaves_the_old_index_or_the_new(

@@ -175,6 +175,7 @@ def test_blocks_are_in_order_and_apart(format, text) -> None:
         end = block.end
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("format", MARKUPS)
 def test_every_strategy_keeps_its_contract_on_hostile_markup(format) -> None:
     hostile = [

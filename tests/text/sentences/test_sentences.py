@@ -192,6 +192,7 @@ def calls(text: str) -> int:
     return count
 
 
+@pytest.mark.usefixtures("large_inputs")
 @cases(
     "unit",
     [

@@ -70,6 +70,7 @@ def test_too_few_questions_or_nobody_ahead_drop_nobody() -> None:
     assert Race((None,) * 100).lost(scores) == "", "test questions drop nobody"
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_of_equals_hardly_one_is_dropped() -> None:
     rng = np.random.default_rng(0)
     dropped = 0

@@ -124,6 +124,7 @@ def words(words_once: tuple[Path, list[Outcome]], tmp_path: Path) -> list[Outcom
     return words_once[1]
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=lambda each: each.label)
 def test_figures_are_those_of_an_evaluation(

@@ -145,6 +145,7 @@ def test_drawings_and_noscript_stand_apart(markup: str, expected: str) -> None:
     assert text_of(markup) == expected
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize(
     ("markup", "most"),
@@ -264,6 +265,7 @@ def test_stray_end_tags_leave_words_blocks_and_the_title() -> None:
     assert page.layout.text == "one two, three\n\nfour" + "x" * 20_000
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize(
     "part", ["<!--", '<a b="', "<a b='>", "<script>", "<", "</", "<a ", "<!", "="]
