@@ -96,7 +96,9 @@ class Fragments:
     def _behind_number(self, cut: int) -> tuple[int, int] | None:
         """The white space behind a cut that is behind the number of an item."""
         text = self._text
-        if _BEHIND_NUMBER.search(text, max(cut - _LONGEST_NUMBER, 0), cut) and self._may_be_item(cut):
+        if _BEHIND_NUMBER.search(text, max(cut - _LONGEST_NUMBER, 0), cut) and self._may_be_item(
+            cut
+        ):
             solid = _SOLID.search(text, cut)
             if solid and solid.start() in self._items:
                 return cut, solid.start()
