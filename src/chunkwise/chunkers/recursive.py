@@ -111,8 +111,8 @@ class SeparatorPositions:
             places = known[before]
             if before not in behind:
                 behind[before] = points.take(places + end, mode="clip")
-            inside = places < len(points) - end
-            known[longer] = places[(behind[before] == ord(char)) & inside]
+            found = places[behind[before] == ord(char)]
+            known[longer] = found[: found.searchsorted(len(points) - end)]
         return known[separator]
 
 

@@ -194,11 +194,9 @@ class CharacterArrays:
     def points(self) -> Points:
         if self.text.isascii():
             return np.frombuffer(self.text.encode("ascii"), dtype=np.uint8)
-        data = self.text.encode("utf-16-le", "surrogatepass")
-        if len(data) > 2 * len(self.text):
-            return np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-        points = np.frombuffer(data, dtype="<u2")
-        return points.astype(np.uint8) if points.max() < 256 else points
+        # NumPy copies a text sooner than it is encoded.
+        points = np.array([self.text]).view(np.uint32)
+        return points.astype(np.min_scalar_type(points.max()), copy=False)
 
     @cached_property
     def _latin(self) -> bytes | None:

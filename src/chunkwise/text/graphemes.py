@@ -181,11 +181,14 @@ class Graphemes:
         return not (_is_flag(before) and _is_flag(after))
 
     def _are_sure(self, cuts: NDArray[np.int64]) -> bool:
-        cuts = cuts[(cuts > 0) & (cuts < len(self._text))]
-        before, after = self._characters.points[cuts - 1], self._characters.points[cuts]
+        low, high = cuts.searchsorted([1, len(self._text)])
+        cuts, points = cuts[low:high], self._characters.points
+        before, after = points.take(cuts - 1), points.take(cuts)
         if ((before == 13) & (after == 10)).any():
             return False
         rare = (before >= ord(FIRST_MARK)) | (after >= ord(FIRST_MARK))
+        if not rare.any():
+            return True
         before, after = before[rare], after[rare]
         unsure = (kinds_of(after) & np.uint16(_JOINING)) | (kinds_of(before) & np.uint16(JOINER))
         indic = after >= ord(_FIRST_CONSONANT)

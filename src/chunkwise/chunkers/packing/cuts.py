@@ -62,13 +62,15 @@ class ArrayCuts:
         return self.positions.tolist() if few else self.positions.data
 
     def last(self, low: int, high: int) -> int:
-        index = bisect_right(self._plain, high) - 1
-        cut = self._plain[index] if index >= 0 else NONE
+        cuts = self._plain
+        index = bisect_right(cuts, high)
+        cut = cuts[index - 1] if index else NONE
         return cut if cut > low else NONE
 
     def first(self, low: int, high: int) -> int:
-        index = bisect_right(self._plain, low)
-        cut = self._plain[index] if index < len(self._plain) else high
+        cuts = self._plain
+        index = bisect_right(cuts, low)
+        cut = cuts[index] if index < len(cuts) else high
         return cut if cut < high else NONE
 
 

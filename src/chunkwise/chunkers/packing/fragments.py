@@ -13,9 +13,13 @@ from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.blocks import gaps_beside_fences, is_led_in
 
 _BEHIND_NUMBER = re.compile(r"(?:^|[\s(（])(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.):]$")
+_FIRST_NUMBER = re.compile(r"(?<!\w)(?:[1aAiI]|[^\W\x00-\x7f]\w{0,2})\.?[.):：．）]")
+"""Digits of other scripts may be any number."""
 _BEHIND_NUMBERS, _BEHIND_LEAD_IN, _ROMAN = ".):", ":：*_", "ivxIVX"
 _SOLID = re.compile(r"\S")
 _LONGEST_NUMBER = 8
+_PARAGRAPH = 2000
+"""Characters of a paragraph that are searched for its first number."""
 _MOST_SKIPPED = 64
 
 
@@ -65,11 +69,13 @@ class Fragments:
         text = self._text
         before = text[cut - 1]
         if before in _BEHIND_NUMBERS:
-            # Most full stops end a word.
+            # Most full stops end a word, in Markdown also code and links.
             is_word = text[cut - 3 : cut - 1].isalpha() and text[cut - 2] not in _ROMAN
-            if not is_word and (found := self._behind_number(cut)):
+            if not is_word and text[cut - 2].isalnum() and (found := self._behind_number(cut)):
                 return found
-        if self._has_marks_alone and (before in _BEHIND_LEAD_IN or before.isspace()):
+        elif before.isspace():
+            before = text[cut - 2]  # inside a blank line, mostly
+        if (before in _BEHIND_LEAD_IN or before.isspace()) and self._has_marks_alone:
             self._gap = self._space_around(cut)
             if is_led_in(text, *self._gap):
                 return self._gap
@@ -90,12 +96,20 @@ class Fragments:
     def _behind_number(self, cut: int) -> tuple[int, int] | None:
         """The white space behind a cut that is behind the number of an item."""
         text = self._text
-        # Enumerations are sought only in texts that are cut behind something like a number of one.
-        if _BEHIND_NUMBER.search(text, max(cut - _LONGEST_NUMBER, 0), cut):
+        if _BEHIND_NUMBER.search(text, max(cut - _LONGEST_NUMBER, 0), cut) and self._may_be_item(
+            cut
+        ):
             solid = _SOLID.search(text, cut)
             if solid and solid.start() in self._items:
                 return cut, solid.start()
         return None
+
+    def _may_be_item(self, cut: int) -> bool:
+        """Whether the paragraph has a first number: enumerations are sought only in texts cut behind an item."""
+        if "_items" in self.__dict__:
+            return True
+        low = self._text.rfind("\n\n", max(cut - _PARAGRAPH, 0), cut)
+        return low < 0 or _FIRST_NUMBER.search(self._text, low, cut) is not None
 
     @cached_property
     def _items(self) -> frozenset[int]:
@@ -116,7 +130,7 @@ class Fragments:
     def _gaps(self) -> tuple[list[int], list[int]]:
         document = self._document
         if self._has_marks_alone:
-            gaps = gaps_beside_fences(document.text)
+            gaps = gaps_beside_fences(document.characters)
             return [low for low, _ in gaps], [high for _, high in gaps]
         highs = document.characters.next_solid(document.fragment_starts)
         return document.characters.behind_solid(highs).tolist(), highs.tolist()

@@ -91,21 +91,41 @@ class Packer:
 
     def pack(self, start: int, end: int, floor: int | None = None) -> list[Piece]:
         """Chunks of one stretch that no chunk may leave, but for overlap down to `floor`."""
-        text, done = self._text, len(self._pieces)
+        text, pieces, levels, limit = self._text, self._pieces, self._levels, self._limit
+        reach_from, count = self._measure.reach, self._measure.count
+        plain = self._overlap_from is None and not self._apart and not self._keeps_indent
+        last = len(levels) - 1
+        done = len(pieces)
         frame: PackedStretch | None = PackedStretch(end, 0, start if floor is None else floor)
         fresh = start
         while frame is not None:
             if fresh < end and text[fresh].isspace():
                 fresh = self._solid(fresh, end)
-            if fresh >= frame.end:
-                frame = frame.outer
+            stop, level, _, outer = frame
+            if fresh >= stop:
+                frame = outer
                 continue
+            if plain:  # most chunks fit at the first try, which is made here: a call takes as long
+                reach = reach_from(fresh, limit)
+                if reach < stop and text[reach].isspace():
+                    reach = self._reach(fresh)
+                cut = stop if reach >= stop else levels[level].last(fresh, reach)
+                if cut != NONE:
+                    trimmed = cut if not text[cut - 1].isspace() else self._trimmed(fresh, cut)
+                    size = count(fresh, trimmed)
+                    if size <= limit:
+                        pieces.append(Piece(fresh, trimmed, "", size))
+                        fresh = cut
+                        continue
+                elif self._nested and level < last:
+                    frame = self._inside(frame, fresh)
+                    continue
             cut = self._next_chunk(frame, fresh)
             if cut == NONE:
                 frame = self._inside(frame, fresh)
             else:
                 fresh = cut
-        return self._pieces[done:]
+        return pieces[done:]
 
     def _inside(self, frame: PackedStretch, fresh: int) -> PackedStretch:
         """The next piece of a stretch, too large by itself, to be filled by a deeper level."""
@@ -272,12 +292,18 @@ class Packer:
 
     def _solid(self, position: int, end: int) -> int:
         """The first character from a position on that is no white space; the end where there is none."""
-        solid = _SOLID.search(self._text, position, end)
-        if solid is None:
+        text = self._text
+        at = position + 1 if text[position].isspace() else position
+        at += at < end and text[at].isspace()  # a blank line, a space
+        if at >= end:
             return end
+        if text[at].isspace():  # more of it, and who knows how much
+            solid = _SOLID.search(text, at, end)
+            if solid is None:
+                return end
+            at = solid.start()
         # Behind white space few characters can be joined to what precedes them.
-        at = solid.start()
-        return at if solid[0] < FIRST_MARK else self._graphemes.floor(at)
+        return at if text[at] < FIRST_MARK else self._graphemes.floor(at)
 
     def _trimmed(self, start: int, end: int) -> int:
         text = self._text
