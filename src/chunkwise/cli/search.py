@@ -139,7 +139,6 @@ def _answers(
     """In the order they were asked, a block at a time."""
     from chunkwise.models import get_reranker
     from chunkwise.retrieval.retrievers import get_retriever
-    from chunkwise.retrieval.search.chains import chains_of_hits, check_walks
     from chunkwise.retrieval.search.search import search
 
     # Made once: a model is loaded for all blocks.
@@ -147,6 +146,8 @@ def _answers(
     token_encoder = cache(lambda: _token_encoder(index, options.quiet))
     retriever = options.retriever and get_retriever(options.retriever)
     if options.explain:
+        from chunkwise.retrieval.search.chains import chains_of_hits, check_walks
+
         check_walks(retriever or None)
     fetch_weights(options.reranker, options.quiet, "reranker")
     reranker = get_reranker(options.reranker) if options.reranker else None
