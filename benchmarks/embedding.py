@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks import corpora, machine, published_minilm, quantisation
 from benchmarks.tables import table
 from chunkwise import Document
-from chunkwise.base.workers import cores
+from chunkwise.base.cores import cores
 from chunkwise.models.embed.pretrained import MiniLM
 from chunkwise.models.weights.catalogue import weights_of
 from chunkwise.models.weights.installed import ensure

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
+from chunkwise.base.cores import cores
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.user_code import run_file
-from chunkwise.base.workers import WorkerDied, Workers, cores, interrupts_held
+from chunkwise.base.workers import WorkerDied, Workers, interrupts_held
 from tables import cases
 from untimed import HANG
 

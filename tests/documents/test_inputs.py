@@ -263,7 +263,7 @@ def test_a_third_party_loader_and_its_crash(reader, write, monkeypatch, tmp_path
         EntryPoint("unmade", f"{__name__}:UnmadeLoader", "chunkwise.loaders"),
     ]
     monkeypatch.setattr(EntryPoint, "load", lambda self: _loaded(self))
-    monkeypatch.setattr("chunkwise.base.registry.entry_points", lambda group: points)
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points)
     monkeypatch.syspath_prepend(tmp_path)  # another path, other packages
     write("a.shout", "hey")
     write("b.shout", "crash")

@@ -141,6 +141,8 @@ def test_a_question_scores_the_same_alone_and_among_others(monkeypatch: pytest.M
     table = TermTable.of(join_counts([chunked(prose(seed, 80), 200) for seed in range(3)]))
     rng = np.random.default_rng(6)
     queries = [rng.choice(table.hashes, rng.integers(0, 12)) for _ in range(101)]
+    # SciPy may round what counts three times in its own way.
+    queries += [np.repeat(query, times) for query in queries[:20] for times in (2, 3, 5)]
     together = Bm25(table).scores(queries)
     alone = np.concatenate([Bm25(table).scores([query]) for query in queries])
     assert (together == alone).all()
@@ -195,11 +197,11 @@ def test_terms_whose_hashes_begin_alike(terms: list[int], bits: int) -> None:
 @given(ROWS, st.lists(st.integers(0, 15), max_size=8, unique=True))
 def test_some_terms_of_a_table(texts: list[Row], wanted: list[int]) -> None:
     table = TermTable.of(counts_of(texts))
-    matrix = table.matrix(asked(wanted))
-    assert matrix.dtype == np.float32
-    expected = [[Counter(text)[term] for term in wanted] for text in texts]
-    assert matrix.toarray().tolist() == expected
     some = table.columns(asked(wanted))
+    found = np.zeros((len(texts), len(wanted)), np.int64)
+    for at, (low, high) in enumerate(pairwise(some.first.tolist())):
+        found[some.row[low:high], at] = some.times[low:high]
+    assert found.tolist() == [[Counter(text)[term] for term in wanted] for text in texts]
     assert some.hashes.tolist() == asked(wanted).tolist()
     assert some.length is table.length
     present = {term for text in texts for term in text}

@@ -15,7 +15,7 @@ from chunkwise.base.errors import BrokenContract
 from chunkwise.core import Document
 from chunkwise.retrieval import Index, index, open_index
 from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.local import folder, update
+from chunkwise.retrieval.local import engine, folder, update
 from chunkwise.retrieval.local.index import LocalIndex
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.testkit import check_engine
@@ -102,14 +102,14 @@ def _no_lock(place: Path, *_: object) -> Iterator[None]:
 def test_an_index_that_finds_something_else_is_told(
     new_folder: Callable[[], str], monkeypatch: pytest.MonkeyPatch, broken: type[LocalIndex]
 ) -> None:
-    opened = update.open_local_index
+    opened = engine.open_local_index
 
     def open_broken(place: Path) -> LocalIndex:
         found = opened(place)
         found.__class__ = broken
         return found
 
-    monkeypatch.setattr(update, "open_local_index", open_broken)
+    monkeypatch.setattr(engine, "open_local_index", open_broken)
     with pytest.raises(BrokenContract, match="opened again"):
         check_engine(new_folder)
 
@@ -135,14 +135,14 @@ def test_an_update_that_does_something_else_is_told(
 def test_an_engine_of_its_own_arithmetic_is_held_to_recall(
     new_folder: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = update.open_local_index
+    opened = engine.open_local_index
 
     def open_broken(place: Path) -> LocalIndex:
         found = opened(place)
         found.__class__ = _MissesTheBest
         return found
 
-    monkeypatch.setattr(update, "open_local_index", open_broken)
+    monkeypatch.setattr(engine, "open_local_index", open_broken)
     check_engine(new_folder, least_recall=0.3)
     with pytest.raises(BrokenContract, match="dense finds"):
         check_engine(new_folder, least_recall=0.95)

@@ -12,8 +12,8 @@ from datetime import date
 from pathlib import Path
 
 from chunkwise import __version__
+from chunkwise.base.cores import cores
 from chunkwise.base.wording import counted
-from chunkwise.base.workers import cores
 from torture.chunks import CHUNKS
 from torture.files import FILES
 from torture.growth import GROWTH

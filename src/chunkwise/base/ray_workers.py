@@ -16,10 +16,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
+from chunkwise.base.cores import use_cores
 from chunkwise.base.errors import ChunkwiseError, MissingExtra, warn_user
 from chunkwise.base.spill_and_full_disk import NoRoomHere, expect_others, spill
 from chunkwise.base.user_code import modules_run
-from chunkwise.base.workers import OneByOne, WorkerDied, use_cores
+from chunkwise.base.workers import OneByOne, WorkerDied
 
 _RETRIES = 3
 """Of a task whose process or node was lost: most come back on another."""

@@ -6,16 +6,18 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chunkwise.base import parameters, spec
 from chunkwise.base.allow_hosts_and_code_from_files import check_allowed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName, warn_user
 from chunkwise.base.user_code import run_file, version_of
 from chunkwise.base.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint, EntryPoints
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +59,14 @@ class Registry:
         self.libraries = MappingProxyType(dict(libraries))
         """`module:function` by the name of a library: what makes a part of `library:Name`."""
 
+    def _entry_points(self) -> EntryPoints:
+        from importlib.metadata import entry_points  # slow to import, and built-in names need none
+
+        return entry_points(group=self.group)
+
     def _plugins(self) -> dict[str, EntryPoint]:
         # Where two packages have the same name it must not be the folder's order that decides.
-        points = sorted(entry_points(group=self.group), key=_package, reverse=True)
+        points = sorted(self._entry_points(), key=_package, reverse=True)
         return {point.name: point for point in points}
 
     def names(self) -> list[str]:
@@ -156,7 +163,7 @@ class Registry:
         """Every name with where it comes from; plugins are loaded, to see whether they can be."""
         own = [RegisteredPart(name, "chunkwise", target) for name, target in self.builtin.items()]
         used = self._plugins()
-        others = sorted(entry_points(group=self.group), key=lambda point: (point.name, point.value))
+        others = sorted(self._entry_points(), key=lambda point: (point.name, point.value))
         return own + [self._entry(point, used[point.name]) for point in others]
 
     def _entry(self, point: EntryPoint, used: EntryPoint) -> RegisteredPart:

@@ -22,24 +22,6 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.spill_and_full_disk import spill
 from chunkwise.base.user_code import UserFile, expect_files, files_run
 
-_given_cores: int | None = None
-
-
-def cores() -> int:
-    """Those it is allowed, which in a container, under taskset or in a cluster are fewer than the machine has."""
-    if _given_cores is not None:
-        return _given_cores
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def use_cores(count: int) -> None:
-    """From now on: who gives this process its work has other work for the rest of the machine."""
-    global _given_cores
-    _given_cores = count
-
-
 _NOT_STARTED = (
     "a worker process died before it had started, perhaps for lack of memory: run again with one job; a script that "
     'uses several needs its code under `if __name__ == "__main__":`'

@@ -197,7 +197,8 @@ def command(options: ChunkOptions) -> None:
 
 
 def _estimate(options: ChunkOptions) -> None:
-    from chunkwise.base.workers import cores, count_of
+    from chunkwise.base.cores import cores
+    from chunkwise.base.workers import count_of
     from chunkwise.chunkers.work_estimate import estimate_work
 
     paths = options.sources()

@@ -173,7 +173,7 @@ def all_checks(postgres: str | None = None) -> Iterator[Check]:
 
 
 def _python() -> Check:
-    from chunkwise.base.workers import cores
+    from chunkwise.base.cores import cores
 
     machine = f"{platform.system()} {platform.machine()}"
     detail = f"{platform.python_version()} on {machine}, {counted(cores(), 'core')}"

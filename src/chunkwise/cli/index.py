@@ -245,7 +245,7 @@ def _estimate(
     jobs: Jobs,
 ) -> WorkEstimate | None:
     """Told before a cluster begins, and where it is asked for; None: it takes no longer than finding out."""
-    from chunkwise.base.workers import cores as own_cores
+    from chunkwise.base.cores import cores as own_cores
     from chunkwise.base.workers import count_of, gpus_of
     from chunkwise.retrieval.indexes import estimate_index
 
@@ -552,7 +552,7 @@ def _before(options: IndexCommandOptions) -> IndexBefore | None:
     place = options.into or ""
     if "://" in place:
         return None
-    from chunkwise.retrieval.local.update import open_local_index
+    from chunkwise.retrieval.local.index import open_local_index
 
     return IndexBefore(open_local_index(Path(place)), options.add)
 

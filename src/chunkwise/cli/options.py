@@ -155,7 +155,7 @@ class JobsOption:
 
     def workers(self, total_bytes: int) -> Jobs:
         """A cluster, or up to eight processes, one where starting others would take longer than the work."""
-        from chunkwise.base.workers import cores
+        from chunkwise.base.cores import cores
 
         if self.engine == "ray":
             if self.jobs:

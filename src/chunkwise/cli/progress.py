@@ -128,10 +128,12 @@ def _seconds_between_lines() -> float:
 
 def fetch_weights(model: str | None, quiet: bool, kind: ModelKind = "embedder") -> None:
     """Nothing where they are here already, or where somebody else keeps them."""
+    if not model:
+        return
     from chunkwise.models.weights.catalogue import weights_behind
     from chunkwise.models.weights.installed import ensure, model_status
 
-    weights = weights_behind(kind, model) if model else None
+    weights = weights_behind(kind, model)
     if weights is None or model_status(weights).state == "here":
         return
     with progress(f"fetching {weights.name}", weights.size, quiet) as advance:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from chunkwise.core import Hit, OnProgress, Query
     from chunkwise.models.embed.embedder import Embedder, TokenEncoder
     from chunkwise.models.rerank.reranker import Reranker
-    from chunkwise.retrieval import Index
+    from chunkwise.retrieval.engine import EngineIndex
     from chunkwise.retrieval.filters import Filter
     from chunkwise.retrieval.search.chains import HitChain
     from chunkwise.retrieval.search.unmatched_words import UnmatchedWord
@@ -112,10 +112,10 @@ def command(options: IndexSearchOptions) -> None:
     skipped: list[str] = []
     queries = options.queries(skipped)
     only = _filter(options)
-    from chunkwise.retrieval import open_index
+    from chunkwise.retrieval.engine import open_source
 
-    index = open_index(options.source)
-    if not len(index):
+    index = open_source(options.source)
+    if not index.document_count:
         shown = shown_place(options.source)
         raise ChunkwiseError(
             f"{shown} is an index without documents; fill it: chunkwise index DOCUMENTS --into {shown}"
@@ -134,12 +134,11 @@ def command(options: IndexSearchOptions) -> None:
 
 
 def _answers(
-    index: Index, queries: Sequence[Query], only: Filter, options: IndexSearchOptions
+    index: EngineIndex, queries: Sequence[Query], only: Filter, options: IndexSearchOptions
 ) -> Iterator[tuple[Query, list[Hit], list[HitChain]]]:
     """In the order they were asked, a block at a time."""
     from chunkwise.models import get_reranker
     from chunkwise.retrieval.retrievers import get_retriever
-    from chunkwise.retrieval.search.chains import chains_of_hits, check_walks
     from chunkwise.retrieval.search.search import search
 
     # Made once: a model is loaded for all blocks.
@@ -147,6 +146,8 @@ def _answers(
     token_encoder = cache(lambda: _token_encoder(index, options.quiet))
     retriever = options.retriever and get_retriever(options.retriever)
     if options.explain:
+        from chunkwise.retrieval.search.chains import chains_of_hits, check_walks
+
         check_walks(retriever or None)
     fetch_weights(options.reranker, options.quiet, "reranker")
     reranker = get_reranker(options.reranker) if options.reranker else None
@@ -156,16 +157,19 @@ def _answers(
     with progress("searching", len(queries), quiet) as advance:
         for low in range(0, len(queries), _AT_ONCE):
             block = queries[low : low + _AT_ONCE]
-            with _passages_told(reranker, None if quiet else advance, options.quiet):
+            told: AbstractContextManager[None] = nullcontext()
+            if reranker is not None:
+                told = _passages_told(reranker, None if quiet else advance, options.quiet)
+            with told:
                 found = search(
-                    index.source, block, k=options.count, budget=options.budget, retriever=retriever, only=only,
+                    index, block, k=options.count, budget=options.budget, retriever=retriever, only=only,
                     neighbours=options.neighbours, mmr=options.mmr, reranker=reranker,
                     tokenizer=options.tokenizer, embedder=embedder, token_encoder=token_encoder,
                 )  # fmt: skip
                 chains: list[list[HitChain]] = [[] for _ in block]
                 if options.explain:
                     chains = chains_of_hits(
-                        index.source, block, found, retriever, only=only, reranker=reranker,
+                        index, block, found, retriever, only=only, reranker=reranker,
                         embedder=embedder, token_encoder=token_encoder,
                     )  # fmt: skip
             yield from zip(block, found, chains, strict=True)
@@ -176,9 +180,7 @@ def _answers(
 
 
 @contextmanager
-def _passages_told(
-    reranker: Reranker | None, advance: OnProgress | None, quiet: bool
-) -> Iterator[None]:
+def _passages_told(reranker: Reranker, advance: OnProgress | None, quiet: bool) -> Iterator[None]:
     """How far the local reranker is, which may read for seconds: beside the bar that is there, or by one of its own."""
     from chunkwise.models.rerank.cross_encoder import PretrainedReranker
 
@@ -190,16 +192,14 @@ def _passages_told(
         yield
 
 
-def _why_nothing(index: Index, query: Query, retriever: str | None) -> None:
+def _why_nothing(index: EngineIndex, query: Query, retriever: str | None) -> None:
     """Where words could have found nothing, whatever the documents say: why, and what could."""
     from chunkwise.report.sanitize import one_line
     from chunkwise.retrieval.search.unmatched_words import unmatched_told, why_unfindable
 
     if (retriever or "").startswith("dense"):
         return
-    why = why_unfindable(query.text, index.source.languages) or unmatched_told(
-        _missing(index, query)
-    )
+    why = why_unfindable(query.text, index.languages) or unmatched_told(_missing(index, query))
     if not why:
         return
     instead = "ask by meaning: --retriever dense"
@@ -218,15 +218,14 @@ def _narrowed(options: IndexSearchOptions) -> None:
         say(f"nothing found in what {named} leaves of the index; search without it")
 
 
-def _missing(index: Index, query: Query) -> list[UnmatchedWord]:
+def _missing(index: EngineIndex, query: Query) -> list[UnmatchedWord]:
     from chunkwise.retrieval.search.unmatched_words import unmatched_words
 
-    source = index.source
-    every = (source.document(number) for number in source.document_numbers())
-    return unmatched_words(source, source.languages, query.text, every)
+    every = (index.document(number) for number in index.document_numbers())
+    return unmatched_words(index, index.languages, query.text, every)
 
 
-def _hint(index: Index, query: Query) -> None:
+def _hint(index: EngineIndex, query: Query) -> None:
     """Where something was found all the same: a word that may be misspelt, and no other."""
     from chunkwise.retrieval.search.unmatched_words import unmatched_told
 
@@ -248,21 +247,21 @@ def _filter(options: IndexSearchOptions) -> Filter:
     return Filter(options.only_document, options.section, pages, options.level, options.where)  # type: ignore[arg-type]
 
 
-def _check_documents(index: Index, only: Filter) -> None:
+def _check_documents(index: EngineIndex, only: Filter) -> None:
     """A name that fits nothing is a slip more often than a wish."""
     from chunkwise.retrieval.filters import no_such_document
 
-    ids = index.source.ids() if only.documents else []
+    ids = index.ids() if only.documents else []
     if only.documents and not any(map(only.takes_document, ids)):
         raise InvalidParameter(no_such_document(only, ids))
-    if only.level and not getattr(index.source, "has_summaries", False):
+    if only.level and not getattr(index, "has_summaries", False):
         raise InvalidParameter(
             f"level is {only.level}, and the index has no summaries; leave it out, or make one that has: "
             "chunkwise index DOCUMENTS --into FOLDER -s raptor --llm NAME"
         )
 
 
-def _embedder(index: Index, quiet: bool) -> Embedder:
+def _embedder(index: EngineIndex, quiet: bool) -> Embedder:
     """The index's own model; its weights are fetched with a bar where they are not here yet."""
     from chunkwise.models import get_embedder
 
@@ -273,7 +272,7 @@ def _embedder(index: Index, quiet: bool) -> Embedder:
     return get_embedder(index.settings.embedder)
 
 
-def _token_encoder(index: Index, quiet: bool) -> TokenEncoder:
+def _token_encoder(index: EngineIndex, quiet: bool) -> TokenEncoder:
     """The same for its token vectors."""
     from chunkwise.models import get_token_encoder
 
@@ -301,7 +300,7 @@ def _writer() -> Written:
     return write
 
 
-def _shower(index: Index, several: bool, full: bool) -> Written:
+def _shower(index: EngineIndex, several: bool, full: bool) -> Written:
     from rich.text import Text
 
     from chunkwise.report.sanitize import one_line
@@ -313,7 +312,7 @@ def _shower(index: Index, several: bool, full: bool) -> Written:
     def show(query: Query, hits: Sequence[Hit], chains: Sequence[HitChain]) -> None:
         if several:
             console.print(Text(f"\n{one_line(query.id, 40)}  {one_line(query.text, 300)}", "bold"))
-        view = hits_view(hits, query.text, languages=index.source.languages, chains=chains)
+        view = hits_view(hits, query.text, languages=index.languages, chains=chains)
         render_hits(view, console, full=full)
 
     return show

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,12 +104,6 @@ class TermTable:
         first = np.append(0, np.cumsum(hi - lo))
         return TermTable(hashes, first, row, self.times[entries], self.length)
 
-    def matrix(self, hashes: NDArray[np.uint64]) -> Any:
-        """Times of these terms as a `scipy.sparse.csc_matrix`, rows × terms, float32."""
-        some = self.columns(hashes)
-        values = (some.times.astype(np.float32), some.row, some.first)
-        return sparse().csc_matrix(values, shape=(self.rows, len(hashes)))
-
     def counts(self) -> TermCounts:
         """What the table was made of, row by row."""
         shape = (self.rows, len(self.hashes))
@@ -180,6 +174,10 @@ def sparse() -> Any:
 
 _CELLS = 4_000_000
 """Scores of a block at most, about 100 MB: an index of many rows is asked fewer questions at a time."""
+_FEW = 16
+"""Questions that are scored without SciPy: importing it takes longer than all of them."""
+_EXACT = 2
+"""Times a float32 weight without rounding. SciPy rounds other products or fuses them, as it was compiled."""
 
 
 def inverse_document_frequency(frequency: NDArray[np.integer], rows: int) -> NDArray[np.float64]:
@@ -210,6 +208,23 @@ class CorpusStatistics:
     """In how many rows each term stands."""
 
 
+class _Asked(NamedTuple):
+    """The terms of some questions, by question and by number, each once."""
+
+    questions: int
+    question: NDArray[np.int64]
+    term: NDArray[np.int64]
+    times: NDArray[np.int64]
+
+
+class _Scores(NamedTuple):
+    """Scores above 0: question `i` of a block has `values[first[i]:first[i + 1]]`, of as many `rows`."""
+
+    first: NDArray[np.integer]
+    rows: NDArray[np.integer]
+    values: NDArray[np.float32]
+
+
 @dataclass(frozen=True, eq=False)
 class Bm25:
     """A score is summed in the order of the terms' hashes: the same in every run, whatever else is asked."""
@@ -222,8 +237,13 @@ class Bm25:
 
     def scores(self, queries: Sequence[NDArray[np.uint64]]) -> NDArray[np.float32]:
         """Questions × rows; a question is its terms, those that stand there twice count twice."""
-        blocks = (scores.toarray() for scores in self._blocks(queries))
-        return np.concatenate([np.empty((0, self.table.rows), dtype=np.float32), *blocks])
+        scores = np.zeros((len(queries), self.table.rows), np.float32)
+        low = 0
+        for first, rows, values in self._blocks(queries):
+            high = low + len(first) - 1
+            scores[np.repeat(np.arange(low, high), np.diff(first)), rows] = values
+            low = high
+        return scores
 
     def top(
         self,
@@ -233,26 +253,25 @@ class Bm25:
     ) -> list[Ranking]:
         """The best rows of each question among those allowed; rows that share no term with it are left out."""
         rankings: list[Ranking] = []
-        for scores in self._blocks(queries, allowed):
-            rankings += best_of_each(scores.indptr, scores.indices, scores.data, depth)
+        for first, rows, values in self._blocks(queries, allowed):
+            rankings += best_of_each(first, rows, values, depth)
         return rankings
 
-    def weights(self, hashes: NDArray[np.uint64]) -> Any:
-        """What each of these terms adds to the score of each row: a `scipy.sparse.csc_matrix`, rows × terms."""
-        matrix = self.table.matrix(hashes)
-        frequency = np.diff(matrix.indptr)
+    def _weights(self, terms: TermTable) -> NDArray[np.float32]:
+        """The score of each entry of these terms: what the term adds to its row."""
+        frequency = np.diff(terms.first)
         if self.known is None:
             idf = inverse_document_frequency(frequency, self.table.rows)
         else:
-            of_all = [self.known.frequency.get(term, 0) for term in hashes.tolist()]
+            of_all = [self.known.frequency.get(term, 0) for term in terms.hashes.tolist()]
             idf = inverse_document_frequency(np.array(of_all, np.int64), self.known.rows)
-        damped = self._half_worth[matrix.indices]
-        damped += matrix.data
+        times = terms.times.astype(np.float32)
+        damped = self._half_worth[terms.row]
+        damped += times
         value = np.repeat(idf, frequency)
-        value *= matrix.data
+        value *= times
         value /= damped
-        matrix.data = value.astype(np.float32)
-        return matrix
+        return value.astype(np.float32)
 
     @cached_property
     def _half_worth(self) -> NDArray[np.float64]:
@@ -262,18 +281,42 @@ class Bm25:
 
     def _blocks(
         self, queries: Sequence[NDArray[np.uint64]], allowed: NDArray[np.bool_] | None = None
-    ) -> Iterator[Any]:
-        """Scores of some questions at a time: a `scipy.sparse.csr_matrix`, questions × rows, of those above 0."""
+    ) -> Iterator[_Scores]:
+        """Scores of some questions at a time."""
         size = max(1, _CELLS // max(self.table.rows, 1))
         for start in range(0, len(queries), size):
             block = queries[start : start + size]
             hashes, code = np.unique(np.concatenate(block), return_inverse=True)
-            first = np.cumsum([0, *map(len, block)])
-            values = np.ones(len(code), np.float32), code, first
-            asked = sparse().csr_matrix(values, shape=(len(block), len(hashes)))
-            asked.sum_duplicates()  # sorts, too
-            weights = self.weights(hashes)
+            terms = self.table.columns(hashes)
+            weights = self._weights(terms)
             if allowed is not None:
-                weights.data[~allowed[weights.indices]] = 0
-                weights.eliminate_zeros()
-            yield asked @ weights.T
+                weights *= allowed[terms.row]
+            question = np.repeat(np.arange(len(block)), [len(each) for each in block])
+            pairs, times = np.unique(question * len(hashes) + code, return_counts=True)
+            asked = _Asked(len(block), *np.divmod(pairs, max(len(hashes), 1)), times)
+            few = len(queries) <= _FEW and times.max(initial=0) <= _EXACT
+            yield (_added if few else _multiplied)(asked, terms, weights)
+
+
+def _added(asked: _Asked, terms: TermTable, weights: NDArray[np.float32]) -> _Scores:
+    """Term by term; to the bit what SciPy computes."""
+    low, high = terms.first[asked.term], terms.first[asked.term + 1]
+    entries, sizes = ranges(low, high), high - low
+    cells = np.repeat(asked.question * terms.rows, sizes) + terms.row[entries]
+    scores = np.zeros(asked.questions * terms.rows, np.float32)
+    np.add.at(scores, cells, weights[entries] * np.repeat(asked.times.astype(np.float32), sizes))
+    found = np.flatnonzero(scores)
+    first = found.searchsorted(np.arange(asked.questions + 1) * terms.rows)
+    return _Scores(first, found % max(terms.rows, 1), scores[found])
+
+
+def _multiplied(asked: _Asked, terms: TermTable, weights: NDArray[np.float32]) -> _Scores:
+    """As a product of two sparse matrices, which is faster for many questions."""
+    first = asked.question.searchsorted(np.arange(asked.questions + 1))
+    times = (asked.times.astype(np.float32), asked.term, first)
+    questions = sparse().csr_matrix(times, shape=(asked.questions, len(terms.hashes)))
+    shape = (len(terms.hashes), terms.rows)
+    by_term = sparse().csr_matrix((weights, terms.row, terms.first), shape=shape)
+    by_term.eliminate_zeros()  # rows that are not allowed
+    scores = questions @ by_term
+    return _Scores(scores.indptr, scores.indices, scores.data)

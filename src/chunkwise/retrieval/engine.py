@@ -6,17 +6,18 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, names_server
 from chunkwise.base.registry import Registry
 from chunkwise.base.wording import did_you_mean
-from chunkwise.retrieval.export import ListedIndex
-from chunkwise.retrieval.indexing.resolve_settings import RequestedSettings
-from chunkwise.retrieval.indexing.update import BuiltIndex, Reading
 from chunkwise.retrieval.postgres.connection import masked
-from chunkwise.retrieval.searchable import AtomSource, ChunkTable
+from chunkwise.retrieval.searchable import AtomSource, ChunkTable, ListedIndex
 from chunkwise.retrieval.settings import IndexStats, Settings
+
+if TYPE_CHECKING:
+    from chunkwise.retrieval.indexing.resolve_settings import RequestedSettings
+    from chunkwise.retrieval.indexing.update import BuiltIndex, Reading
 
 FOLDER = "folder"
 """The engine of what is no address."""
@@ -78,7 +79,7 @@ registry = Registry(
     "engine",
     "chunkwise.engines",
     {
-        FOLDER: "chunkwise.retrieval.local.update:FolderEngine",
+        FOLDER: "chunkwise.retrieval.local.engine:FolderEngine",
         "postgresql": "chunkwise.retrieval.postgres.update:PostgresEngine",
         "postgres": "chunkwise.retrieval.postgres.update:PostgresEngine",
         "lancedb": "chunkwise.retrieval.databases.lancedb:LanceEngine",
@@ -117,6 +118,12 @@ def engine_at(place: Path | str) -> Engine:
         name = found[1].lower()
     made: Engine = registry.build(name, registry.get(name), {})
     return made
+
+
+def open_source(place: str | os.PathLike[str]) -> EngineIndex:
+    """The index at a place, for retrievers."""
+    where = index_place(place)
+    return engine_at(where).open(os.fspath(where))
 
 
 def shown_place(place: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,8 @@ from chunkwise.chunkers.chunk import Chunked
 from chunkwise.chunkers.write_chunks import chunk_file
 from chunkwise.core import Chunk, Document, KnownSection, Span
 from chunkwise.retrieval.errors import no_vectors_error, reporting_damage
-from chunkwise.retrieval.searchable import FoundChunk, Searchable, Snapshots
+from chunkwise.retrieval.searchable import FoundChunk, ListedIndex, Snapshots
 from chunkwise.text.tokens.tokenizers import get_tokenizer
-
-
-class ListedIndex(Searchable, Protocol):
-    """An index whose documents can be walked through, wherever it lives."""
-
-    def document_numbers(self) -> list[int]:
-        """The numbers of all documents, in order."""
 
 
 class ChunkVectors(NamedTuple):

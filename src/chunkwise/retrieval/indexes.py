@@ -33,7 +33,7 @@ from chunkwise.models.embed.embedder import AcceleratedEmbedder, Embedder, Token
 from chunkwise.models.name_finder import NameFinder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.records.read import OnBadRow
-from chunkwise.retrieval.engine import EngineIndex, engine_at, index_place, shown_place
+from chunkwise.retrieval.engine import EngineIndex, engine_at, index_place, open_source, shown_place
 from chunkwise.retrieval.errors import reporting_damage
 from chunkwise.retrieval.export import (
     ChunkVectors,
@@ -411,7 +411,7 @@ def open_index(
     next question.
     """
     where = index_place(source)
-    opened = engine_at(where).open(os.fspath(where))
+    opened = open_source(where)
     settings = opened.settings
     lazy = None
     if settings.vectors != "none":

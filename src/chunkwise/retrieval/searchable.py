@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -189,6 +190,13 @@ class Searchable(Protocol):
         """The atoms of one document, at which a budget cuts."""
 
 
+class ListedIndex(Searchable, Protocol):
+    """An index whose documents can be walked through, wherever it lives."""
+
+    def document_numbers(self) -> list[int]:
+        """The numbers of all documents, in order."""
+
+
 @runtime_checkable
 class AtomSource(Protocol):
     """What an index offers beside `Searchable` when it can be searched at several sizes."""
@@ -220,6 +228,53 @@ class NamedSource(AtomSource, Searchable, Protocol):
 
     def relations(self, number: int) -> StatedRelations:
         """What a language model read in a document; nothing where none was asked."""
+
+
+class CommunityPlace(NamedTuple):
+    """Neighbouring passages of one document."""
+
+    document: int
+    """Its number in the index."""
+    start: int
+    end: int
+    tokens: int
+
+
+class Community(NamedTuple):
+    """Passages that hang together."""
+
+    level: int
+    """1: of passages; above: of communities of the levels below."""
+    summary: str
+    places: tuple[CommunityPlace, ...]
+    """All that is summarised, by document."""
+
+
+class Communities(NamedTuple):
+    """Of one index, those of the lowest level first."""
+
+    found: tuple[Community, ...] = ()
+    missing: int = 0
+    """Summaries that could not be had."""
+
+    def to_json(self) -> str:
+        return json.dumps([self.missing, self.found], ensure_ascii=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Communities:
+        missing, found = json.loads(text)
+        rows = (
+            Community(level, said, tuple(CommunityPlace(*place) for place in places))
+            for level, said, places in found
+        )
+        return cls(tuple(rows), missing)
+
+
+@runtime_checkable
+class CommunitySource(Protocol):
+    """An index that may have communities."""
+
+    def communities(self) -> Communities: ...
 
 
 @runtime_checkable

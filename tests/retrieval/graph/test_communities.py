@@ -21,13 +21,13 @@ from chunkwise.models.llm.language_model import Completion, Request
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.graph.build_graph import name_graph
 from chunkwise.retrieval.graph.communities import (
-    Communities,
     CommunityWriter,
     PassageSizes,
     communities_estimate,
     hierarchy,
     partition,
 )
+from chunkwise.retrieval.searchable import Communities
 from chunkwise.text.analyzed import Analyzed
 from how_many import examples
 from rule_summariser import FirstSentences

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.workers import cores
+from chunkwise.base.cores import cores
 from chunkwise.models.cache import CachedTokenEmbedder, ModelCache, key_of
 from chunkwise.models.embed.embedder import (
     PreferredEnds,

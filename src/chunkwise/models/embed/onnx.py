@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.cores import cores
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.workers import cores
 from chunkwise.models.embed.embedder import Kind, TokenVectors, numbered, text_windows
 from chunkwise.models.onnx_file import (
     OnnxSession,

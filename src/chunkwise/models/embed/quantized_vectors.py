@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.cores import cores
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted
-from chunkwise.base.workers import cores
 from chunkwise.models.cache import ModelCache, key_of
 from chunkwise.models.embed.embedder import TokenEncoder, TokenVectors
 from chunkwise.models.embed.late_chunking import window_bounds

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.cores import cores
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.base.workers import cores
 from chunkwise.models.embed.embedder import Kind, TokenVectors, text_windows, window_ends
 from chunkwise.models.embed.onnx import Long, check_reading
 from chunkwise.models.onnx_file import over_threads

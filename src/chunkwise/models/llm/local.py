@@ -17,9 +17,9 @@ from threading import Event, Lock, Thread
 from typing import Any, BinaryIO
 from weakref import WeakKeyDictionary
 
+from chunkwise.base.cores import cores
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.wording import counted, thousands
-from chunkwise.base.workers import cores
 from chunkwise.core import OnProgress
 from chunkwise.models.http_batches import ENDPOINT_THREADS
 from chunkwise.models.http_client import EndpointError, excerpt

@@ -12,9 +12,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.cores import cores
 from chunkwise.base.errors import InvalidParameter, warn_user
 from chunkwise.base.wording import as_set, counted, thousands
-from chunkwise.base.workers import cores
 from chunkwise.core import OnProgress
 from chunkwise.models.cache import ModelCache, key_of
 from chunkwise.models.onnx_file import (

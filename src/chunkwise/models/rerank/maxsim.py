@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chunkwise.base.cores import cores
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.workers import cores
 from chunkwise.models.cache import ModelCache, key_of
 from chunkwise.models.embed.embedder import TokenEmbedder, numbered
 from chunkwise.models.embed.pretrained import MiniLM

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from chunkwise.base.atomic_files import bytes_in, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError
@@ -14,7 +14,9 @@ from chunkwise.base.wording import counted, shortened
 from chunkwise.core import OnProgress
 from chunkwise.models.home_folder import fetched_models, given_models
 from chunkwise.models.weights.catalogue import ALL, WeightFile, Weights, digest
-from chunkwise.models.weights.fetch import HUB, Packages, fetch, offers
+
+if TYPE_CHECKING:
+    from chunkwise.models.weights.fetch import Packages
 
 ModelState = Literal["here", "partly here", "not here", "damaged"]
 
@@ -66,21 +68,24 @@ def ensure(
 
     `packages` are those that were downloaded for other models and may have files of this one.
     """
-    found = {file.name: find(weights, file) for file in weights.files}
-    missing = [file for file in weights.files if found[file.name] is None]
-    wanted = missing
+    places = {file.name: find(weights, file) for file in weights.files}
+    here = {name: path for name, path in places.items() if path is not None}
+    missing = wanted = [file for file in weights.files if file.name not in here]
+    if not missing:
+        return here
+    from chunkwise.models.weights.fetch import HUB, Packages, fetch, offers
+
     if source and source != HUB and Path(source).expanduser().is_file():
         path = Path(source).expanduser()
         # One file is rarely the whole model; one that is none of it fails with the first's error.
         wanted = [file for file in missing if offers(path, file)] or missing[:1]
     with nullcontext(packages) if packages else Packages() as parcels:
         for file in wanted:
-            found[file.name] = fetched_path(weights, file)
+            here[file.name] = fetched_path(weights, file)
             with _says_what_is_damaged(weights, file):
-                fetch(file, fetched_path(weights, file), source, advance, parcels)
-    here = {name: path for name, path in found.items() if path is not None}
-    if len(here) < len(found):
-        lacking = ", ".join(name for name in found if name not in here)
+                fetch(file, here[file.name], source, advance, parcels)
+    if len(here) < len(places):
+        lacking = ", ".join(name for name in places if name not in here)
         raise ChunkwiseError(
             f"{', '.join(here)} of {weights.name} is here now, {lacking} is not; "
             f"chunkwise models get {weights.name} --from FILE or FOLDER with it"

@@ -10,11 +10,12 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from chunkwise.base.wording import interval, score, thousands
-from chunkwise.evaluation.results import Figure
 from chunkwise.report.sanitize import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+
+    from chunkwise.evaluation.results import Figure
 
 
 class FittedTable(Table):

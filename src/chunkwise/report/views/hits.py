@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,12 @@ from chunkwise.base.wording import counted, from_to
 from chunkwise.core import SECTION_SEPARATOR, Document, Hit
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import View
-from chunkwise.retrieval.search.chains import ChainHop, HitChain
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.terms import query_terms, terms_of_words, words_of
+
+if TYPE_CHECKING:
+    from chunkwise.retrieval.search.chains import ChainHop, HitChain
 
 _PROSE = ("text", "markdown", "pdf", "rst", "tex", "asciidoc", "org")
 _FULL_LINE = 60

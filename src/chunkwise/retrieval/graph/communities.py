@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.retrieval.graph.build_graph import PASSAGE_TOKENS, NameGraph, name_graph, passages_of
 from chunkwise.retrieval.graph.walk_along_names import Walk
 from chunkwise.retrieval.indexing.resolve_settings import ResolvedSettings
-from chunkwise.retrieval.searchable import AtomTable
+from chunkwise.retrieval.searchable import AtomTable, Communities, Community, CommunityPlace
 from chunkwise.text.analyzed import Analyzed
 
 SUMMARY_TOKENS = 150
@@ -40,53 +39,6 @@ _LONGEST = 4_000
 be as long as somebody likes."""
 _DIGITS = 9
 """Beyond these, gains are equal: no sum is exact."""
-
-
-class CommunityPlace(NamedTuple):
-    """Neighbouring passages of one document."""
-
-    document: int
-    """Its number in the index."""
-    start: int
-    end: int
-    tokens: int
-
-
-class Community(NamedTuple):
-    """Passages that hang together."""
-
-    level: int
-    """1: of passages; above: of communities of the levels below."""
-    summary: str
-    places: tuple[CommunityPlace, ...]
-    """All that is summarised, by document."""
-
-
-class Communities(NamedTuple):
-    """Of one index, those of the lowest level first."""
-
-    found: tuple[Community, ...] = ()
-    missing: int = 0
-    """Summaries that could not be had."""
-
-    def to_json(self) -> str:
-        return json.dumps([self.missing, self.found], ensure_ascii=True)
-
-    @classmethod
-    def from_json(cls, text: str) -> Communities:
-        missing, found = json.loads(text)
-        rows = (
-            Community(level, said, tuple(CommunityPlace(*place) for place in places))
-            for level, said, places in found
-        )
-        return cls(tuple(rows), missing)
-
-
-@runtime_checkable
-class CommunitySource(Protocol):
-    """An index that may have communities."""
-
-    def communities(self) -> Communities: ...
 
 
 def partition(

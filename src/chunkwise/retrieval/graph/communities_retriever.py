@@ -15,11 +15,13 @@ from chunkwise.base.parameters import param
 from chunkwise.core import Span
 from chunkwise.retrieval.bm25 import inverse_document_frequency
 from chunkwise.retrieval.filters import Filter
-from chunkwise.retrieval.graph.communities import Communities, Community, CommunitySource
 from chunkwise.retrieval.searchable import (
     AtomSource,
     AtomTable,
     CandidateSpan,
+    Communities,
+    Community,
+    CommunitySource,
     ElsewhereSpans,
     QueryBatch,
     Searchable,

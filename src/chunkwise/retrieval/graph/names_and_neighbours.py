@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.retrieval.errors import no_names_error, reporting_damage
 from chunkwise.retrieval.graph.build_graph import graph_of
-from chunkwise.retrieval.graph.communities import CommunitySource
 from chunkwise.retrieval.graph.walk_along_names import NamePlace, Walk, place_of
-from chunkwise.retrieval.searchable import MentionTable, NamedSource, Searchable
+from chunkwise.retrieval.searchable import CommunitySource, MentionTable, NamedSource, Searchable
 from chunkwise.text.names_by_rules import (
     HEADING,
     MENTION,

@@ -6,7 +6,8 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from chunkwise.models.embed.quantized_vectors import QuantizedVectors
 from chunkwise.retrieval.bm25 import K1, B, Bm25
 from chunkwise.retrieval.errors import DamagedIndex, no_vectors_error, wrong_dimensions_error
 from chunkwise.retrieval.filters import Filter, RowKind
-from chunkwise.retrieval.graph.communities import Communities
 from chunkwise.retrieval.indexed_document import (
     DocumentsCache,
     StatedRelations,
@@ -38,6 +38,7 @@ from chunkwise.retrieval.local.columns import (
     term_table,
     touching,
 )
+from chunkwise.retrieval.local.folder import check_bytes, open_folder
 from chunkwise.retrieval.local.nearest_vectors import VectorCodes, nearest
 from chunkwise.retrieval.metadata_conditions import MetadataTable
 from chunkwise.retrieval.ranking import Ranking
@@ -45,6 +46,7 @@ from chunkwise.retrieval.searchable import (
     AtomBounds,
     AtomTable,
     ChunkTable,
+    Communities,
     FoundChunk,
     MentionTable,
     TokenTable,
@@ -386,6 +388,14 @@ class LocalIndex:
         if only.level is not None and table == "chunk":
             taken &= self._array("chunk.level") == only.level
         return taken
+
+
+def open_local_index(folder: Path) -> LocalIndex:
+    """The index of a folder."""
+    found, arrays = open_folder(folder)
+    return LocalIndex(
+        arrays, found.settings, found.languages, partial(check_bytes, folder, found, arrays)
+    )
 
 
 def stats_of(index: LocalIndex) -> IndexStats:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.blas_threads import one_blas_thread
-from chunkwise.base.workers import cores
+from chunkwise.base.cores import cores
 from chunkwise.retrieval.local.columns import CODES, Array, Arrays
 from chunkwise.retrieval.ranking import NOTHING, Ranking, floors, leading
 

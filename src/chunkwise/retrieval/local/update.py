@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from chunkwise.core import Document, OnProgress
@@ -37,13 +36,11 @@ from chunkwise.retrieval.local.columns import (
 )
 from chunkwise.retrieval.local.folder import (
     Generation,
-    check_bytes,
     check_folder,
     clear,
-    open_folder,
     verify_folder,
 )
-from chunkwise.retrieval.local.index import LocalIndex
+from chunkwise.retrieval.local.index import LocalIndex, open_local_index
 from chunkwise.retrieval.local.nearest_vectors import code_columns, lacks_codes
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.names_by_rules import own_file_key
@@ -285,44 +282,6 @@ def into_folder(
             arrays = {**arrays, **made[0].sink.finish_more([{COMMUNITIES: column}])}
         made[0].publish(resolved.settings, languages)
         return BuiltIndex(LocalIndex(arrays, resolved.settings, languages), resolved, changes)
-
-
-def open_local_index(folder: Path) -> LocalIndex:
-    """The index of a folder."""
-    found, arrays = open_folder(folder)
-    return LocalIndex(
-        arrays, found.settings, found.languages, partial(check_bytes, folder, found, arrays)
-    )
-
-
-def folder_settings(folder: Path, *, of_any_version: bool = False) -> Settings | None:
-    """What the index of a folder was made with; None: there is none yet (or, of any version, it cannot be read)."""
-    if not (folder / manifest_module.MANIFEST_NAME).is_file():
-        return None
-    if of_any_version:
-        return manifest_module.former_settings(folder)
-    return manifest_module.read_manifest(folder).settings
-
-
-class FolderEngine:
-    """An index in a folder."""
-
-    def into(
-        self,
-        place: str,
-        reading: Reading,
-        requested: RequestedSettings,
-        *,
-        rebuild: bool,
-        wait: float,
-    ) -> BuiltIndex[LocalIndex]:
-        return into_folder(Path(place), reading, requested, rebuild=rebuild, wait=wait)
-
-    def open(self, place: str) -> LocalIndex:
-        return open_local_index(Path(place))
-
-    def settings(self, place: str, *, of_any_version: bool) -> Settings | None:
-        return folder_settings(Path(place), of_any_version=of_any_version)
 
 
 def _collector(sink: ColumnSink, settings: Settings) -> Collector:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from chunkwise.base import parameters
 from chunkwise.base.blas_threads import one_blas_thread
+from chunkwise.base.cores import cores
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import param
-from chunkwise.base.workers import cores
 from chunkwise.retrieval.graph.build_graph import NameGraph
 from chunkwise.retrieval.graph.walk_along_names import Walk, Walked, with_walk
 from chunkwise.retrieval.multiscale.late_interaction import (

@@ -17,7 +17,6 @@ from chunkwise.retrieval.bm25 import K1, B
 from chunkwise.retrieval.errors import no_vectors_error, wrong_dimensions_error
 from chunkwise.retrieval.filters import EVERYTHING, Filter, RowKind
 from chunkwise.retrieval.fusion import RRF_CONSTANT, Fusion
-from chunkwise.retrieval.graph.communities import Communities
 from chunkwise.retrieval.indexed_document import DocumentsCache, StatedRelations, metadata_of
 from chunkwise.retrieval.metadata_conditions import Clause, MetadataTable
 from chunkwise.retrieval.postgres import search_sql
@@ -45,7 +44,13 @@ from chunkwise.retrieval.postgres.search_sql import (
     words_statement,
 )
 from chunkwise.retrieval.ranking import NOTHING, Ranking
-from chunkwise.retrieval.searchable import AtomBounds, AtomTable, ChunkTable, FoundChunk
+from chunkwise.retrieval.searchable import (
+    AtomBounds,
+    AtomTable,
+    ChunkTable,
+    Communities,
+    FoundChunk,
+)
 from chunkwise.retrieval.settings import IndexStats, Settings
 from chunkwise.retrieval.tables_lists_code import WholeBlocks
 from chunkwise.text.terms import query_terms

@@ -17,7 +17,6 @@ from chunkwise.core import Span
 from chunkwise.models.embed.quantized_vectors import QuantizedVectors, packed_width
 from chunkwise.retrieval.bm25 import TermTable
 from chunkwise.retrieval.filters import Filter, page_mask
-from chunkwise.retrieval.graph.communities import Communities
 from chunkwise.retrieval.indexed_document import document_of
 from chunkwise.retrieval.postgres.connection import (
     Address,
@@ -33,6 +32,7 @@ from chunkwise.retrieval.searchable import (
     AtomBounds,
     AtomTable,
     ChunkTable,
+    Communities,
     FoundChunk,
     MentionTable,
 )
