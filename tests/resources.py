@@ -73,7 +73,7 @@ def database() -> None:
 
 @pytest.fixture(scope="session")
 def large_inputs() -> None:
-    """Inputs so large, or so many, that the test takes seconds."""
+    """Inputs so large, or so many, that the test takes about a second or longer."""
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:

@@ -47,6 +47,7 @@ def _files(folder: Path) -> dict[str, bytes]:
     return {each.name: each.read_bytes() for each in found}
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("vectors", ["late", "own", "none"])
 def test_an_index_has_the_same_bytes(docs: Path, tmp_path: Path, vectors: Any) -> None:
     model = None if vectors == "none" else HashEmbedder()

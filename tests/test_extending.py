@@ -111,6 +111,7 @@ def test_every_kind_is_listed_by_the_command() -> None:
 RUN = [each for each in COMMANDS if not each.startswith("chunkwise tune")]
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_every_command_of_the_page_runs_with_the_package_installed(installed: Path) -> None:
     outputs = {command: run(command) for command in RUN}
     for needle, said in (

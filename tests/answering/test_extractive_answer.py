@@ -168,6 +168,7 @@ def test_a_form_belongs_to_a_language_model() -> None:
         ask(made, "how many cars?", form="plain")
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_the_cross_encoder_itself_quotes_what_answers() -> None:
     if model_status(MS_MARCO_MINILM).state != "here":
         pytest.skip(f"no weights: chunkwise models get {MS_MARCO_MINILM.name}")

@@ -144,6 +144,7 @@ def test_what_is_there_is_not_made_again(docs: Path, tmp_path: Path) -> None:
         assert len(workers.made) == 4
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_what_a_strategy_of_ones_own_imports_from_beside_it_is_part_of_it(
     docs: Path, tmp_path: Path
 ) -> None:
@@ -158,6 +159,7 @@ def test_what_a_strategy_of_ones_own_imports_from_beside_it_is_part_of_it(
         assert _write(docs, tmp_path / "out", strategy=f"{mine}:Mine")[1].made == []
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_run_that_was_stopped_goes_on_and_shows_nothing_before_its_end(
     docs: Path, tmp_path: Path
 ) -> None:
@@ -204,6 +206,7 @@ def test_a_commit_that_was_interrupted_is_made_by_the_next_run(
         assert _rows(output) == _expected(docs)
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_store_without_empty_folders_is_written_on_where_the_manifest_was_not(
     docs: Path, tmp_path: Path
 ) -> None:
@@ -220,6 +223,7 @@ def _has(work: PartWork, name: str) -> bool:
     return any(getattr(unit, "id", "") == name for batch in work.batches for unit in batch)
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_document_that_ends_its_process_is_set_aside_by_its_name(
     docs: Path, tmp_path: Path
 ) -> None:
@@ -233,6 +237,7 @@ def test_a_document_that_ends_its_process_is_set_aside_by_its_name(
     ]
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_process_that_was_ended_once_costs_no_document(docs: Path, tmp_path: Path) -> None:
     died: list[str] = []
 
@@ -280,6 +285,7 @@ def test_nothing_is_written_where_nothing_is_read(tmp_path: Path) -> None:
     assert not (tmp_path / "out/_chunkwise.json").exists()
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_data_set_in_a_store_is_the_same(docs: Path, tmp_path: Path) -> None:
     import fsspec
 
@@ -305,6 +311,7 @@ def test_a_data_set_in_a_store_is_the_same(docs: Path, tmp_path: Path) -> None:
     files.store.clear()
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_problem_may_end_the_run(docs: Path, tmp_path: Path) -> None:
     def refuse(problem: UnreadableDocument) -> None:
         raise problem
@@ -314,6 +321,7 @@ def test_a_problem_may_end_the_run(docs: Path, tmp_path: Path) -> None:
         write_dataset(docs, recipe, Here(recipe), 2, refuse)
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_what_could_not_be_read_is_there_once_it_can_be(
     docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -336,6 +344,7 @@ def test_what_could_not_be_read_is_there_once_it_can_be(
     assert _files(tmp_path / "out") == _files(tmp_path / "other")
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_document_that_ended_its_process_is_tried_again_by_the_next_run(
     docs: Path, tmp_path: Path
 ) -> None:
@@ -345,6 +354,7 @@ def test_a_document_that_ended_its_process_is_tried_again_by_the_next_run(
     assert _rows(tmp_path / "out") == _expected(docs)
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_second_run_into_the_same_folder_is_refused_and_the_first_goes_on(
     docs: Path, tmp_path: Path
 ) -> None:
@@ -362,6 +372,7 @@ def test_a_second_run_into_the_same_folder_is_refused_and_the_first_goes_on(
     _write(docs, tmp_path / "out")
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_in_a_store_what_another_run_has_begun_stays(docs: Path) -> None:
     import fsspec
 
@@ -377,6 +388,7 @@ def test_in_a_store_what_another_run_has_begun_stays(docs: Path) -> None:
     files.store.clear()
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_only_files_of_its_own_names_are_removed(docs: Path, tmp_path: Path) -> None:
     _write(docs, tmp_path / "out")
     kept = [
@@ -447,6 +459,7 @@ def _table(output: Path) -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_long_document_that_is_lost_halfway_leaves_nothing_behind(
     docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -463,6 +476,7 @@ def test_a_long_document_that_is_lost_halfway_leaves_nothing_behind(
     assert long.name not in {row["doc_id"] for row in _table(tmp_path / "out")}
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_long_document_of_a_taken_id_is_given_another(
     docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -474,6 +488,7 @@ def test_a_long_document_of_a_taken_id_is_given_another(
     assert ids != {long.name}
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("text", ["\n" * 60_000, "---\ntitle: x\n---\n" + "\n" * 60_000])
 def test_a_long_document_without_text_is_told(
     docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str

@@ -125,6 +125,7 @@ def test_every_strategy_parts_markdown_and_prose(strategy: str) -> None:
     _check(strategy, Document("d", _prose(5, 80)), 8_000)
 
 
+@pytest.mark.usefixtures("large_inputs")
 @given(
     strategy=st.sampled_from(STRATEGIES),
     seed=st.integers(0, 1 << 30),

@@ -142,6 +142,7 @@ def test_a_model_of_processors_has_no_use_for_a_gpu() -> None:
         found.words(2, (8, 16), "L4")
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_of_a_long_text_the_beginning_is_tried(tmp_path: Path) -> None:
     """What a model reads does not grow with the text, and what it stands for does."""
     short, long = tmp_path / "short", tmp_path / "long"

@@ -102,6 +102,7 @@ def test_an_index_without_documents_asks_nobody(
     assert server.requests == []
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_many_questions_are_lines_that_evaluate_reads(
     here: Run, tmp_path: Path, docs: Path, server: ChatServer
 ) -> None:

@@ -231,6 +231,7 @@ def examples() -> Iterator[str]:
         yield from found
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("line", dict.fromkeys(examples()))
 def test_an_example_can_be_typed_as_it_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
@@ -293,6 +294,7 @@ def test_what_a_page_shows_can_be_had_as_data(here: Run, docs: Path, tmp_path: P
             assert values["documents"][values["first"] - 1]["id"] == "last.md"
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_what_a_page_of_watch_shows_can_be_had_as_data(here: Run, docs: Path, tmp_path: Path) -> None:  # fmt: skip
     """Each run joins the history, so that two of them have two charts: the other form is that of `history chart`."""
     data, html = tmp_path / "page.json", tmp_path / "page.html"

@@ -104,6 +104,7 @@ PARTLY = [
 ]
 
 
+@pytest.mark.usefixtures("large_inputs")
 @cases("command", PARTLY)
 def test_what_is_done_in_part_is_told_apart(here: Run, tmp_path: Path, command: str) -> None:
     (tmp_path / "docs" / "broken.docx").write_bytes(b"PK\x03\x04 broken")

@@ -87,6 +87,7 @@ def test_no_text_of_a_document_is_kept_unless_it_is_asked_for(here: Run, tmp_pat
     assert "is kept by the" in run.questions[0].hits[0].text
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_every_kind_of_run_is_kept(here: Run, tmp_path: Path) -> None:
     (tmp_path / "sweep.toml").write_text(PLAN)
     commands = (

@@ -459,6 +459,7 @@ def test_json_and_quiet(here: Run, swept: Path) -> None:
     assert json.loads(done.stdout)["recommendation"] is None
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 def test_with_the_model_late_vectors_and_vectors_of_their_own(
     here: Run, docs: Path, tmp_path: Path
@@ -691,6 +692,7 @@ def test_what_was_read_is_read_again(here: Run, docs: Path, tmp_path: Path) -> N
     assert "docs --exclude other --config" in page
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.usefixtures("docs")
 def test_a_sweep_counts_budgets_by_the_tokenizer_that_is_named(here: Run, tmp_path: Path) -> None:
     (tmp_path / "sweep.toml").write_text(
@@ -755,6 +757,7 @@ def test_nothing_in_the_folder_of_a_sweep_is_followed_by_place(
     assert not list(tmp_path.rglob("ran"))
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize(
     "name", ["sweep.toml", "results.json", "report.html", "recommendation.toml", "outcomes", "one"]
 )

@@ -30,6 +30,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 AB = ("watch", "ab", "docs", "--a", "now.toml", "--b", "new.toml", "--queries", "live.jsonl", "-q")
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_two_configurations_are_held_against_each_other(here: Run) -> None:
     done = here(*AB, "--metric", "recall@3")
     assert done.returncode == 0, done.stderr

@@ -153,6 +153,7 @@ def test_what_is_wrong_with_the_options_is_told_before_any_work(here: Run, place
     assert not place.exists()
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_the_baseline_of_a_name(here: Run, place: Path) -> None:
     here(*WATCH, "-q")
     here(*WATCH, *WORSE, "-q", "--baseline", "small")
@@ -256,6 +257,7 @@ def _read_only(place: Path) -> Callable[[], None]:
     return _opened_with("pragma query_only = 1")
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize(
     ("harm", "told"),
     [

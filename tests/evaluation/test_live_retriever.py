@@ -123,6 +123,7 @@ FORMS: list[object] = [
 ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("large_inputs")
 @cases("form", FORMS)
 def test_every_form_is_asked_and_located(form: object) -> None:
     found = evaluated(form)

@@ -171,6 +171,7 @@ def _by_question(payloads: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(payloads, key=lambda payload: place[fenced_texts(asked(payload))["question"][0]])
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 def test_results_are_the_same_bytes_whether_verdicts_were_kept_or_not(
     server: ChatServer, answers: str, tmp_path: Path

@@ -34,6 +34,7 @@ def naive(one: tuple[int, int], two: tuple[int, int], outside: float) -> tuple[f
     return low, apart + math.hypot(first.high - a / m, b / n - second.low)
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_drop_of_three_and_four_questions_is_not_shown() -> None:
     results = run(list=[1, 1, 1], cross=[1, 0, 1, 0], plain=[1, 1, 0, 1, 1])
     found = type_robustness(results)

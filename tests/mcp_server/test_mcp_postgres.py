@@ -25,6 +25,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[WorkspaceSources, Wo
     return folder, replace(folder, index=url)
 
 
+@pytest.mark.usefixtures("postgres")
 @cases(
     "tool, arguments",
     [
@@ -69,6 +70,7 @@ def test_an_update_reaches_the_server(tmp_path: Path) -> None:
     ] == ["new.md"]
 
 
+@pytest.mark.usefixtures("postgres")
 def test_a_server_that_is_gone_is_told_before_anybody_is_served(
     both: tuple[WorkspaceSources, WorkspaceSources],
 ) -> None:

@@ -68,6 +68,7 @@ def html() -> str:
     return drawn(made(NAMES[0]))
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 def test_what_anybody_wrote_stays_text(html: str) -> None:
     page = Page(html)

@@ -37,6 +37,7 @@ def made(text: str, strategy: str = "sentences"):  # type: ignore[no-untyped-def
 ANY_TEXT = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=60))
 
 
+@pytest.mark.usefixtures("large_inputs")
 @settings(max_examples=examples(40), deadline=None)
 @given(ANY_TEXT, ANY_TEXT)
 def test_whatever_a_question_says_xml_has_the_same_cases(text: str, label: str) -> None:
@@ -67,6 +68,7 @@ def test_what_stands_in_code_means_nothing(text: str) -> None:
     assert not re.search(r"[<>&|`*_\[\]@#:.!\\~$^{}\"\n\r\x00-\x1f]", left)
 
 
+@pytest.mark.usefixtures("large_inputs")
 @settings(max_examples=examples(40), deadline=None)
 @given(ANY_TEXT)
 def test_an_annotation_is_one_line_that_nothing_ends(text: str) -> None:

@@ -46,6 +46,7 @@ def html(results: Results) -> str:
     return evaluation_page(results, corpus())
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_the_parts_come_in_their_order(html: str) -> None:
     assert Page(html).headings == [
         "The four questions", "Every figure", "Which questions are hard?", "Which documents are hard?",
@@ -340,6 +341,7 @@ def known(results: Results) -> set[str]:
     return {*results.summary, *KINDS, *given, "count", "hash"}
 
 
+@pytest.mark.usefixtures("large_inputs")
 @cases("names", [True, False])
 def test_hostile_text_adds_no_element_and_no_control(names: bool) -> None:
     results = evaluated(10)

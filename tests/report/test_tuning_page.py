@@ -130,6 +130,7 @@ def test_the_parts_come_in_their_order(html: str, page: Page) -> None:
     assert re.findall('<a href="#([a-z]+)">', html) == re.findall('<section id="([a-z]+)"', html)
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_the_recommendation_has_its_figures_and_intervals(tuning: SweepResult, html: str) -> None:
     found = plain(part(html, "choice"))
     assert tuning.sentence in found
@@ -622,6 +623,7 @@ def test_a_page_is_written_whole_and_in_utf_8(tuning: SweepResult, tmp_path: Pat
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_large_sweep_with_long_texts_stays_under_five_megabytes(tuning: SweepResult) -> None:
     by_key = {each.configuration.key: each for each in tuning.outcomes}
     standings: list[Standing] = []

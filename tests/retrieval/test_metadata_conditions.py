@@ -160,6 +160,7 @@ def test_an_unknown_key_lists_those_there_are(engine: str) -> None:
     assert "\n" not in said
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_the_line_about_an_unknown_key_is_short_whatever_the_keys_are() -> None:
     rows = [{f"a{number}": 1, "x\ny\x1b[2J" * number: 2} for number in range(3_000)]
     for key in ("a", "b", "q\n", "k" * 10_000):

@@ -62,6 +62,7 @@ def test_a_lead_in_comes_with_its_list() -> None:
     assert any(LIST.strip() in hit.text for hit in hits)
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_code_comes_without_its_lead_in_where_both_do_not_fit() -> None:
     lead_in = (
         "To light the lamp as the keepers of the harbour have done it since the year 1900, write:"

@@ -155,6 +155,7 @@ def test_damage_is_found(tmp_path: Path) -> None:
         chunkwise.open_index(tmp_path / "kb")
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 def test_an_interrupt_while_publishing_leaves_the_old_index_or_the_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

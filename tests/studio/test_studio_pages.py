@@ -55,6 +55,7 @@ class Elements(HTMLParser):
         self._inside = ""
 
 
+@pytest.mark.usefixtures("large_inputs")
 @cases("path", [*SERVED, "/nothing", "/documents/99", "/runs/x"])
 def test_a_page_holds_nothing_inline_and_leads_nowhere_else(client: TestClient, path: str) -> None:
     found = client.get(path)

@@ -26,6 +26,7 @@ RUN = st.dictionaries(st.sampled_from(IDS), SCORES)
 SOME = st.sets(st.sampled_from(IDS))
 
 
+@pytest.mark.usefixtures("large_inputs")
 @given(RUN, RUN, SOME, SOME)
 @settings(max_examples=examples(300))
 def test_the_parts_are_those_of_a_naive_recomputation_and_add_up(

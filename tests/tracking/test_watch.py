@@ -152,6 +152,7 @@ def test_the_first_run_that_is_watched_against_a_baseline_is_told_what_changed(
     assert alert.check == "chunkwise evaluate '…' -s structure"
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_slow_decay_is_found_by_the_chart(local: History) -> None:
     rng = random.Random(0)
     base = {f"q{n}": 0.4 + 0.5 * rng.random() for n in range(60)}

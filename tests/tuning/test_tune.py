@@ -118,6 +118,7 @@ def test_what_is_not_to_be_run_writes_nothing(source: SweepSource, tmp_path: Pat
     assert not out.exists()
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_the_best_are_varied_and_nothing_is_run_twice(tmp_path: Path) -> None:
     documents = tmp_path / "docs"
     documents.mkdir()

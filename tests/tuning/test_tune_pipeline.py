@@ -116,6 +116,7 @@ def test_the_same_command_goes_on_and_changed_code_is_run_again(here: Run, proje
     assert len(lines(project / "built.log")) == 5
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_what_stopped_amid_a_configuration_asks_no_question_twice(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,6 +139,7 @@ def test_what_stopped_amid_a_configuration_asks_no_question_twice(
     assert found.recommendation.retriever == "./mine.py:build(weight=0.0, size=1)"
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_what_cannot_be_built_is_an_outcome_and_the_others_go_on(here: Run, project: Path) -> None:
     done = here(*(word.replace(":build", ":build(broken=True)") for word in TUNE))
     assert done.returncode == 3

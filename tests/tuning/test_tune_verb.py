@@ -49,6 +49,7 @@ def _query(document: chunkwise.Document, thing: str) -> chunkwise.Query:
 QUERIES = [_query(document, thing) for document in DOCUMENTS for thing in _THINGS]
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_documents_and_questions_that_are_there_already() -> None:
     seen: list[Outcome] = []
     tuned = chunkwise.tune(DOCUMENTS, QUERIES, embedder="", on_outcome=seen.append)
@@ -73,6 +74,7 @@ def test_documents_and_questions_that_are_there_already() -> None:
     assert re.search(r"recall@", html)
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_folder_keeps_what_is_done_and_gets_the_files(tmp_path: Path) -> None:
     documents, queries = DOCUMENTS[:2], QUERIES[:10]
     first = chunkwise.tune(documents, queries, embedder="", output=tmp_path / "out")
@@ -87,6 +89,7 @@ def test_a_folder_keeps_what_is_done_and_gets_the_files(tmp_path: Path) -> None:
         chunkwise.tune(documents[:1], queries[:5], embedder="", output=tmp_path / "out")
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_files_a_plan_and_what_is_said_beside_it(tmp_path: Path) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()
@@ -185,6 +188,7 @@ def _two_hops() -> tuple[list[chunkwise.Document], list[chunkwise.Query]]:
     return [*documents, *weather], queries
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_choice_that_walks_along_names_is_shown_question_by_question(tmp_path: Path) -> None:
     documents, queries = _two_hops()
     folder = tmp_path / "docs"

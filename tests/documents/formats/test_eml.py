@@ -95,6 +95,7 @@ def test_broken_mail_is_read_as_far_as_it_goes(reader, write, data) -> None:
     assert reader.skipped == []
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_parts_in_parts_without_end(reader, write) -> None:
     nested = b"".join(
         b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (at, at) for at in range(3000)

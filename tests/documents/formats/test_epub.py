@@ -285,6 +285,7 @@ def hostile_depth(size: int) -> str:
     return f"<html><nav><ol>{item * size}{'</ol></li>' * size}</ol></nav></html>"
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize("toc", [hostile_nav, hostile_depth])
 def test_a_hostile_table_is_read_in_linear_time(book, toc: Callable[[int], str]) -> None:

@@ -68,6 +68,7 @@ def test_what_is_no_rich_text_is_one_line(reader, write, data) -> None:
     assert reader.reasons == ["no rich text: it does not begin with {\\rtf"]
 
 
+@pytest.mark.usefixtures("large_inputs")
 @cases(
     "part",
     [

@@ -73,6 +73,7 @@ def test_the_contract_is_kept_to_the_bit(reranker: MaxSimReranker) -> None:
     assert isinstance(reranker, BlendingReranker)
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("threads", [1, 3])
 def test_neither_threads_nor_the_cache_move_a_score(
     reranker: MaxSimReranker, tmp_path: Path, threads: int

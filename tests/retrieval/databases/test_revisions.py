@@ -121,6 +121,7 @@ def _numbers(store: Any) -> list[int]:
     return sorted((ranked.numbers & 0xFFFFFFFF).tolist())
 
 
+@pytest.mark.usefixtures("database")
 def test_each_writer_has_a_number_of_its_own(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made(place, documents(2))
     numbers = []
@@ -134,6 +135,7 @@ def test_each_writer_has_a_number_of_its_own(place: str, monkeypatch: pytest.Mon
     assert last.lost == ((min(numbers), max(numbers)),)
 
 
+@pytest.mark.usefixtures("database")
 def test_a_removal_of_many_goes_in_small_requests(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,6 +149,7 @@ def test_a_removal_of_many_goes_in_small_requests(
     assert found(place)
 
 
+@pytest.mark.usefixtures("database")
 def test_a_writer_that_lost_its_lease_stops_in_the_middle_of_a_removal(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,6 +178,7 @@ def test_a_writer_that_lost_its_lease_stops_in_the_middle_of_a_removal(
     assert found(place) == before
 
 
+@pytest.mark.usefixtures("database")
 def test_a_name_that_could_not_be_set_is_told_and_set_by_the_next_update(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,6 +199,7 @@ def test_a_name_that_could_not_be_set_is_told_and_set_by_the_next_update(
     assert store._is_named(store._now())
 
 
+@pytest.mark.usefixtures("database")
 def test_a_state_whose_answer_was_lost_counts(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made(place, documents(2))
     kind = type(_store(place))
@@ -209,6 +214,7 @@ def test_a_state_whose_answer_was_lost_counts(place: str, monkeypatch: pytest.Mo
     assert len(made(place, documents(3))) == 3
 
 
+@pytest.mark.usefixtures("database")
 @pytest.mark.parametrize("name", ["lock", "state", "number"])
 def test_rows_that_are_not_ours_are_told(place: str, name: str) -> None:
     made(place, documents(2))
@@ -218,6 +224,7 @@ def test_rows_that_are_not_ours_are_told(place: str, name: str) -> None:
         made(place, documents(3))
 
 
+@pytest.mark.usefixtures("database")
 def test_parts_come_by_their_bytes(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small ones together: a request each would take minutes where documents are many."""
     made(place, documents(9))
@@ -238,6 +245,7 @@ def test_parts_come_by_their_bytes(place: str, monkeypatch: pytest.MonkeyPatch) 
     assert calls == 2 + 1 + 9
 
 
+@pytest.mark.usefixtures("database")
 def test_groups_hold_everything_once_and_few_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("chunkwise.retrieval.databases.revisions._FETCHED_BYTES", 10)
     monkeypatch.setattr("chunkwise.retrieval.databases.revisions._FETCHED", 3)

@@ -86,6 +86,7 @@ _WRONG = {
 }
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("wrong", _WRONG)
 @pytest.mark.parametrize("part", ["about", "chunks", "atoms"])
 def test_bytes_that_were_not_written_so_are_damage(installed: Path, part: str, wrong: str) -> None:

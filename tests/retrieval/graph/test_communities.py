@@ -226,6 +226,7 @@ def test_a_passage_without_an_end_is_read_from_its_beginning() -> None:
     assert picture in {place.document for place in index.source.communities().found[-1].places}
 
 
+@pytest.mark.usefixtures("large_inputs")
 @cases("documents", [DOCUMENTS, [UNBROKEN], [*DOCUMENTS, UNBROKEN] * 2])
 def test_an_estimate_counts_the_passages_that_there_will_be(documents: list[Document]) -> None:
     named = [replace(each, id=str(at)) for at, each in enumerate(documents)]

@@ -162,6 +162,7 @@ def test_parents_are_kept() -> None:
     assert part.parents.tolist() == np.stack([part.chunks.start, part.chunks.end], 1).tolist()
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize("document", hostile_documents(), ids=lambda each: each.id)
 def test_hostile_documents_become_parts(document: Document) -> None:

@@ -179,6 +179,7 @@ def test_a_cut_within_a_sentence_parts_an_atom_and_nothing_else(
         assert (~near).sum() <= 2 * more
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_tokens_compared_one_by_one_are_those_of_the_whole(
     folder: Path, seen: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,6 +228,7 @@ def test_a_cluster_sends_nothing_back_of_a_long_text_that_the_index_has(
     assert max(cluster.groups[-1].answers) < size / 20
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_long_text_that_a_cluster_takes_for_another_is_read_again_here(
     folder: Path, tmp_path: Path, seen: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -338,6 +340,7 @@ def test_every_place_takes_a_long_text(
         assert (again.changes.unchanged, seen) == (3, [])
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_long_text_that_changed_takes_the_place_of_what_it_was(
     folder: Path, tmp_path: Path, seen: list[int]
 ) -> None:

@@ -128,6 +128,7 @@ def test_vectors_of_zeros_are_told_and_found_by_nothing(
         chunkwise.index([Document("a", "… !")], embedder=model, vectors=vectors)
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 def test_an_endpoint_gets_many_records_in_few_requests(tmp_path: Path) -> None:
     """One text a request, one request after the other, would take half an hour for ten thousand."""

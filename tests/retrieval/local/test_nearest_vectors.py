@@ -117,6 +117,7 @@ def _held(file: Path) -> int:
     )
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="maps are not listed here")
 def test_vectors_that_codes_are_made_of_are_no_memory_either(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

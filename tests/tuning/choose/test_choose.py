@@ -528,6 +528,7 @@ def test_the_choice_is_always_one_of_the_tied(seed: int, count: int, width: int)
     assert any(standing.pareto for standing in found.standings)
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 def test_four_times_as_many_configurations_are_four_times_the_work() -> None:
     def work(count: int) -> None:

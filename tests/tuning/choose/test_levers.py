@@ -158,6 +158,7 @@ def test_many_of_one_level_against_few_of_another() -> None:
     assert np.abs(adds).max() < 1
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_of_levers_that_move_nothing_none_is_said_to_in_nineteen_sweeps_of_twenty() -> None:
     """Ten levers of four values each, all of them noise: all together, not each for itself."""
     alarms, covered = 0, 0

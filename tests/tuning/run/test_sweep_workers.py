@@ -150,6 +150,7 @@ def test_figures_are_those_of_an_evaluation(
     }
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize("retriever", ["multiscale(dense=0)", "multiscale"])
 def test_several_sizes_are_those_of_an_evaluation(retriever: str, tmp_path: Path) -> None:
@@ -168,6 +169,7 @@ def test_several_sizes_are_those_of_an_evaluation(retriever: str, tmp_path: Path
     assert outcome.boundary_issues == {}
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize("budget", [None, 60])
 @pytest.mark.parametrize(

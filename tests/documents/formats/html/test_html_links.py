@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -129,6 +130,7 @@ def test_every_linked_word_is_in_a_link_and_no_other(pieces: list[str]) -> None:
     assert all(re.fullmatch(r"w\d+w", said) for said, _ in found)
 
 
+@pytest.mark.usefixtures("large_inputs")
 @cases(
     "before, part",
     [

@@ -179,6 +179,7 @@ def test_the_main_text_is_part_of_all_text_however_malformed(parts: list[str]) -
         end = block.end
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize(
     "part",

@@ -343,6 +343,7 @@ def test_the_document_tells_which_hyphens_stay(page: str, expected: str) -> None
     assert without_hyphens(page)[0] == expected
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize("behind", ["x" * 2_000_000, "x\x02" * 500_000, "\x02" * 2_000_000])
 def test_long_runs_take_linear_time(behind: str) -> None:
