@@ -210,6 +210,7 @@ SENTENCES = (
 )
 
 
+@pytest.mark.usefixtures("processes")
 def test_they_are_cut_indexed_and_swept_like_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

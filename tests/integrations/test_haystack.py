@@ -74,6 +74,7 @@ def test_documents_without_text_have_no_splits_and_pages_are_counted() -> None:
     assert [each.meta["page_number"] for each in found] == [1, 2]
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_pipeline_with_both_is_written_to_yaml_and_does_the_same(place: Path) -> None:
     filters = {
         "operator": "AND",

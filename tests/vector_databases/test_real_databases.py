@@ -79,6 +79,7 @@ def chroma_server(tmp_path: Path) -> Iterator[str]:
         process.wait(HANG)
 
 
+@pytest.mark.usefixtures("processes")
 def test_chroma_behind_a_server(chroma_server: str) -> None:
     import chromadb
 
