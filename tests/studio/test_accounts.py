@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from chunkwise.studio.accounts import (
     Caller,
     Sessions,
     accounts_in,
+    change_accounts,
     hashed_key,
     new_key,
     read_accounts,
@@ -146,3 +148,20 @@ def test_a_written_file_is_read_back(tmp_path: Path, owner: Account) -> None:
     write_accounts(tmp_path / "u.json", users)
     assert list(read_accounts(tmp_path / "u.json")) == users
     assert json.loads((tmp_path / "u.json").read_text("utf-8"))["format"] == "chunkwise users"
+
+
+def test_changes_at_once_all_count(tmp_path: Path) -> None:
+    file = tmp_path / "users.json"
+    names = [f"user{number}" for number in range(12)]
+
+    def add(name: str) -> None:
+        change_accounts(file, lambda known: with_account(known, name, "owner", key=new_key()))
+
+    def remove(name: str) -> None:
+        change_accounts(file, lambda known: without_account(known, name))
+
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(add, names))
+        assert {each.name for each in read_accounts(file)} == set(names)
+        list(threads.map(remove, names[:6]))
+    assert {each.name for each in read_accounts(file)} == set(names[6:])

@@ -134,7 +134,7 @@ def _own(parent: Path, prefix: str, told: Path, *, is_folder: bool = False) -> I
                 path.mkdir(mode=0o700) if is_folder else path.touch(mode=0o666, exist_ok=False)
             with ExitStack() as stack:
                 try:
-                    stack.enter_context(_locked(path, wait=True))
+                    stack.enter_context(locked(path, wait=True))
                 except FileNotFoundError:
                     continue  # somebody cleared it away before it was locked
                 yield path
@@ -153,7 +153,7 @@ def clear_abandoned(folder: Path, prefix: str) -> None:
     except OSError:
         return
     for path in (folder / each for each in found):
-        with suppress(OSError), _locked(path, wait=False) as is_abandoned:
+        with suppress(OSError), locked(path, wait=False) as is_abandoned:
             if is_abandoned:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
@@ -164,7 +164,7 @@ _HAS_LOCKS = find_spec("fcntl") is not None
 
 
 @contextmanager
-def _locked(path: Path, *, wait: bool) -> Iterator[bool]:
+def locked(path: Path, *, wait: bool) -> Iterator[bool]:
     """Whether it is this process's alone meanwhile; where there are no locks it never is, and nothing is cleared.
 
     A lock on the file or folder itself goes with its owner, however that ends; the number of a process is given again.

@@ -14,6 +14,8 @@ from chunkwise.cli.options import json_flag
 from chunkwise.cli.streams import print_json, say
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chunkwise.studio.accounts import Account
 
 _EXAMPLES = """
@@ -101,7 +103,7 @@ def command() -> None:
 @dataclass_command("add", NewUserOptions, examples=_ADD_EXAMPLES)
 def add(options: NewUserOptions) -> None:
     """Add a user, or set another password; it is asked for, or read from stdin."""
-    from chunkwise.studio.accounts import with_account
+    from chunkwise.studio.accounts import change_accounts, with_account
 
     if sys.stdin.isatty():
         password = click.prompt(
@@ -111,18 +113,22 @@ def add(options: NewUserOptions) -> None:
         password = sys.stdin.readline().rstrip("\r\n")
     if not password:
         raise click.UsageError("the password is empty; type one, or hand it over on stdin")
-    known = _known(options.file)
-    _write(options.file, with_account(known, options.name, options.role, password=password))
+    change_accounts(
+        options.file,
+        lambda known: with_account(known, options.name, options.role, password=password),
+    )
     say(f"{options.name} is in {options.file}")
 
 
 @dataclass_command("key", NewUserOptions, examples=_KEY_EXAMPLES)
 def key(options: NewUserOptions) -> None:
     """Print a new key for a program, which is kept as its hash alone."""
-    from chunkwise.studio.accounts import new_key, with_account
+    from chunkwise.studio.accounts import change_accounts, new_key, with_account
 
     made = new_key()
-    _write(options.file, with_account(_known(options.file), options.name, options.role, key=made))
+    change_accounts(
+        options.file, lambda known: with_account(known, options.name, options.role, key=made)
+    )
     click.echo(made)
     say(f"a key of {options.name}; it is shown this once, and sent as `Authorization: Bearer KEY`")
 
@@ -130,11 +136,13 @@ def key(options: NewUserOptions) -> None:
 @dataclass_command("role", UserRoleOptions, examples=_ROLE_EXAMPLES)
 def role(options: UserRoleOptions) -> None:
     """Give a user another role."""
-    from chunkwise.studio.accounts import with_account, without_account
+    from chunkwise.studio.accounts import change_accounts, with_account, without_account
 
-    known = _known(options.file)
-    without_account(known, options.name)  # that there is one
-    _write(options.file, with_account(known, options.name, options.role))
+    def change(known: Sequence[Account]) -> list[Account]:
+        without_account(known, options.name)  # raises if there is none
+        return with_account(known, options.name, options.role)
+
+    change_accounts(options.file, change)
     say(f"{options.name} is {options.role}")
 
 
@@ -162,23 +170,11 @@ def list_users(options: UserListOptions) -> None:
 @dataclass_command("remove", UserOptions, examples=_REMOVE_EXAMPLES)
 def remove(options: UserOptions) -> None:
     """Remove a user with its password and its keys."""
-    from chunkwise.studio.accounts import without_account
+    from chunkwise.studio.accounts import change_accounts, without_account
 
-    _write(options.file, without_account(_known(options.file), options.name))
+    change_accounts(options.file, lambda known: without_account(known, options.name))
     say(f"{options.name} is removed from {options.file}")
 
 
 for each in (add, key, role, list_users, remove):
     command.add_command(each)
-
-
-def _known(file: Path) -> tuple[Account, ...]:
-    from chunkwise.studio.accounts import read_accounts
-
-    return read_accounts(file) if file.exists() else ()
-
-
-def _write(file: Path, accounts: list[Account]) -> None:
-    from chunkwise.studio.accounts import write_accounts
-
-    write_accounts(file, accounts)

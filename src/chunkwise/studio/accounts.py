@@ -9,12 +9,12 @@ import os
 import re
 import secrets
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from chunkwise.base.atomic_files import replacing, says_what_it_writes
+from chunkwise.base.atomic_files import locked, replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import counted, did_you_mean
 from chunkwise.records.json import WrongType, json_text, read_as
@@ -173,6 +173,20 @@ def write_accounts(file: Path, accounts: Sequence[Account]) -> None:
     with replacing(file) as temporary, says_what_it_writes(file):
         temporary.write_text(text + "\n", "utf-8")
         os.chmod(temporary, 0o600)
+
+
+def change_accounts(file: Path, change: Callable[[Sequence[Account]], Sequence[Account]]) -> None:
+    """Reads, changes and writes a file while no other process does: two changes at once both count.
+
+    Args:
+        file: Need not exist yet.
+        change: Returns the accounts that the file will have.
+    """
+    lock = file.with_name(f"{file.name}.lock")
+    with says_what_it_writes(file):
+        lock.touch(mode=0o600)
+    with locked(lock, wait=True):
+        write_accounts(file, change(read_accounts(file) if file.exists() else ()))
 
 
 def with_account(
