@@ -68,6 +68,7 @@ def test_code_that_a_file_names_is_run_by_no_kind_of_part(make, name, code: Path
     ["https://evil.example/v1#m", "HTTPS://evil.example/v1#m", "http://localhost:1/v1#m(timeout=1)",
      "http://api.openai.com/v1#m", "https://api.openai.com:8443/v1#m", "https://api.openai.com@evil.example/v1#m",
      "https://api.openai.com\\@evil.example/v1#m", "https://api.openai.com.evil.example/v1#m",
+     "https://api.openai.com'.evil.example/v1#m", 'https://api.openai.com".evil.example/v1#m',
      "/tmp/m.onnx", "m.gguf", "sentence-transformers:."],
 )  # fmt: skip
 def test_a_server_or_a_file_that_a_file_names_is_no_model(make, name: str) -> None:

@@ -34,7 +34,8 @@ PROVIDERS: Mapping[str, str] = MappingProxyType(
 )
 """Hosts whose keys are meant for them, whoever names them; by the variable that holds the key."""
 
-_ADDRESS = re.compile(r"(https?)://([^/?#\s'\"]*)", re.IGNORECASE)
+# A quote ends a host as it ends a text; before more of a host, a client would read it as a part of that.
+_ADDRESS = re.compile(r"(https?)://((?:[^/?#\s'\"]|['\"](?=[\w.-]))*)", re.IGNORECASE)
 # From the first sign of a word only, or each of a long one would be tried as its first.
 _CODE = re.compile(r"(?<![^\s'\"(),=])[^\s'\"(),=]*\.py:\w*")
 _COMMAND = "command:"
