@@ -96,6 +96,17 @@ def test_a_body_that_cannot_be_used_is_a_sentence(project: Project, body: str, s
     assert said in answer.json()["error"]
 
 
+@cases(
+    "strategy",
+    ["characters(max_chars=200000, overlap=199999)", "characters(max_chars=1)", "tokens(max_tokens=2)",
+     "characters(max_chars=200000, overlap=199990)"],
+)  # fmt: skip
+def test_no_request_is_cut_into_more_than_memory_holds(project: Project, strategy: str) -> None:
+    text = "Ask first. " * 36_000
+    answer = served(project).post("/api/chunk", json={"text": text, "strategy": strategy})
+    assert answer.status_code == 400, answer.text[:200]
+
+
 def test_a_search_without_reasons_has_the_same_hits(project: Project) -> None:
     client = served(project)
     whole = client.get("/api/search?q=who decides on leave&budget=40").json()["sides"][0]

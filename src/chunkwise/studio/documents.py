@@ -28,6 +28,8 @@ MOST_ROWS = 500
 MOST_BANDS = 40
 _MOST_HEADINGS = 1_000
 _SLOW_CHARACTERS = 200_000
+_MOST_CHUNKS = 50_000
+"""Of one request."""
 """Of a document that a strategy with a model may cut while somebody waits."""
 TOKENIZERS = ("o200k_base", "cl100k_base", "words", "characters")
 
@@ -405,6 +407,11 @@ def requested_strategy(text: str, characters: int) -> Strategy:
         raise InvalidParameter(
             f"{made.name} embeds every sentence, and the document has {counted(characters, 'character')}; up to "
             f"{thousands(_SLOW_CHARACTERS)} are cut that way here, more by chunkwise chunk"
+        )
+    if made.limit and characters > _MOST_CHUNKS * (made.limit[1] - made.overlap_asked):
+        raise InvalidParameter(
+            f"{made.label} may cut {counted(characters, 'character')} into more than {thousands(_MOST_CHUNKS)} chunks; "
+            "ask for larger chunks or a smaller overlap, or use the command line: chunkwise chunk"
         )
     return made
 
