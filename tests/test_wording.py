@@ -172,7 +172,7 @@ NO_WORDING: dict[str, tuple[str, ...]] = {
     "toml_file.py": ("f'{name} = {shown}' if len(values) == 1 else f'{name} = [{shown}]'",),
     "sweep_budget.py": ("{budget.seconds / seconds:.0f}", "{amount:.6f}"),
     # A share as the plan has it, a text.
-    "tuning/plan/grid.py": ("f\"{share.rstrip('%').strip()} %\"",),
+    "tuning/plan/grid.py": ("f'{share.rstrip('%').strip()} %'",),
     # Lengths of vectors and differences of any size, and shapes of arrays.
     "testkit/models.py": ("{length:g}", "{moved[worst]:g}", "{each:g}", "{given.shape} scores"),
     "models/sentence_transformers.py": ("{found.shape} numbers",),
@@ -301,7 +301,8 @@ def by_hand(source: str) -> list[str]:
             or (isinstance(node, ast.IfExp) and is_plural(node))
         ):
             found.append(node)
-    return [ast.unparse(each) for each in found] + counts
+    # Of which kind the quotes inside of an f-string are depends on the version of Python.
+    return [ast.unparse(each).replace('"', "'") for each in found] + counts
 
 
 def exceptions(path: Path) -> set[str]:

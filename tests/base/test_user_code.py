@@ -8,6 +8,7 @@ import pytest
 from chunkwise.base.user_code import (
     code_fingerprint,
     file_fingerprint,
+    modules_run,
     run_file,
     stands_in_files,
     version_of,
@@ -81,6 +82,28 @@ def test_the_code_that_is_told_is_the_code_that_runs(folder: Path) -> None:
     assert chunk_text("abcdef", strategy=name)[0].end == 6
     (folder / "helper.py").write_text("def size():\n    return 1\n")
     assert chunk_text("abcdef", strategy=name)[0].end == 1
+
+
+def test_objects_of_a_file_that_another_file_runs_can_be_sent_after_a_neighbour_changed(
+    folder: Path,
+) -> None:
+    runs = "from chunkwise.base.user_code import run_file\nfrom pathlib import Path\nfrom helper import size\n"
+    (folder / "own.py").write_text("class Own:\n    pass\n")
+    (folder / "runs.py").write_text(
+        f"{runs}Own = run_file(Path({str(folder)!r}, 'own.py'), 1).Own\n"
+    )
+    before = run_file(folder / "runs.py", 1).Own
+    (folder / "helper.py").write_text("def size():\n    return 1\n")
+    after = run_file(folder / "runs.py", 2).Own
+    assert after is before
+    assert sys.modules[after.__module__].Own is after  # as pickle looks it up
+
+
+def test_a_module_that_was_removed_is_none_of_those_that_are_sent(folder: Path) -> None:
+    module = run_file(folder / "mine.py", 1)
+    assert module in modules_run()
+    del sys.modules[module.__name__]
+    assert module not in modules_run()
 
 
 def test_files_that_import_each_other_or_are_no_python_end(folder: Path) -> None:

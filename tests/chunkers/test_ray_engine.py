@@ -47,12 +47,17 @@ class Deadly(StructureChunker):
 
 @pytest.fixture(scope="module")
 def ray_cluster() -> Iterator[Any]:
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    made.add_node(num_cpus=1)
-    ray.init(address=made.address, log_to_driver=False, logging_level="error")
-    yield made
-    ray.shutdown()
-    made.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        # Nodes begin with the environment of this process: so they find the modules of the tests as it does.
+        patch.setenv("PYTHONPATH", os.fspath(Path(__file__).parents[1]), prepend=os.pathsep)
+        made = Cluster(
+            initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
+        )
+        made.add_node(num_cpus=1)
+        ray.init(address=made.address, log_to_driver=False, logging_level="error")
+        yield made
+        ray.shutdown()
+        made.shutdown()
 
 
 @pytest.fixture(autouse=True)
@@ -282,6 +287,7 @@ def test_stages_have_names_in_the_cluster(
     assert names == ["chunkwise: read, cut and count words"]
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_cluster_that_is_not_there_is_told(docs: Path, tmp_path: Path) -> None:
     words = ["chunk", str(docs), "-o", str(tmp_path / "out")]
     words += ["--engine", "ray", "--address", "127.0.0.1:1"]

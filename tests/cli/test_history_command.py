@@ -143,7 +143,7 @@ def breaks(path: Path, how: str) -> sqlite3.Connection:
         holder.execute("begin immediate")
         return holder
     if how == "later":
-        with sqlite3.connect(path) as file:
+        with closing(sqlite3.connect(path)) as file, file:
             file.execute(f"pragma application_id = {0x63687764}")
             file.execute("pragma user_version = 99")
     elif how == "damaged":
@@ -151,7 +151,7 @@ def breaks(path: Path, how: str) -> sqlite3.Connection:
     elif how == "folder":
         path.mkdir()
     elif how == "another":
-        with sqlite3.connect(path) as file:
+        with closing(sqlite3.connect(path)) as file, file:
             file.execute("create table t (a)")
     return sqlite3.connect(":memory:")
 
@@ -193,7 +193,7 @@ def test_a_killed_command_has_its_results_in_a_file_and_the_next_one_is_kept(
     """While it waits for the history, which another process holds."""
     assert here(*EVALUATE, "-q", "--keep").returncode == 0
     place = tmp_path / ".chunkwise" / "history.db"
-    with sqlite3.connect(place, isolation_level=None) as other:
+    with closing(sqlite3.connect(place, isolation_level=None)) as other, other:
         other.execute("begin immediate")
         process = subprocess.Popen(
             [sys.executable, "-m", "chunkwise", *EVALUATE, "-o", "safe.json", "--keep", "--json"],

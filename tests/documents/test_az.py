@@ -49,7 +49,7 @@ class Container:
 
 
 @pytest.fixture(scope="module")
-def container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
+def container(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
     program = shutil.which("azurite-blob")
     if program is None:
         pytest.skip("azurite is not on the PATH: npm install -g azurite")

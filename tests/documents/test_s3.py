@@ -238,6 +238,7 @@ def test_an_archive_in_a_bucket_is_opened_by_its_directory(bucket: Bucket) -> No
     assert [each.id for each in found] == ["big.zip/a.md"]
 
 
+@pytest.mark.usefixtures("processes")
 def test_the_command_reads_and_writes_a_bucket(bucket: Bucket, tmp_path: Path) -> None:
     for number in range(3):
         bucket.put(f"docs/{number}.md", b"# Title\n\nText %d." % number)
@@ -282,6 +283,7 @@ def _files_of(output: Path) -> dict[str, bytes]:
     return {each.relative_to(output).as_posix(): each.read_bytes() for each in found}
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_data_set_fetches_the_files_of_parts_that_are_made(
     bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

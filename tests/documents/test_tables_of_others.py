@@ -62,6 +62,8 @@ def test_hugging_face_in_memory_and_on_disk(tmp_path: Path) -> None:
     _check(str(tmp_path / "set"))
 
 
+@pytest.mark.usefixtures("processes")
+@pytest.mark.filterwarnings("default::DeprecationWarning")  # of its own settings
 def test_ray_data() -> None:
     ray = pytest.importorskip("ray")
     ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False)
@@ -84,6 +86,7 @@ def _recipe() -> tuple[str, str]:
     return function, call
 
 
+@pytest.mark.usefixtures("processes")
 def test_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     sql = pytest.importorskip("pyspark.sql")
     if shutil.which("java") is None:

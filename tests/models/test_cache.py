@@ -239,7 +239,7 @@ def test_a_killed_run_goes_on_where_it_was(path: Path) -> None:
     process.stdout.close()
     (kept,) = ModelCache(path).stats()
     assert kept.entries >= 60
-    with sqlite3.connect(path) as check:
+    with closing(sqlite3.connect(path)) as check, check:
         assert check.execute("pragma integrity_check").fetchone() == ("ok",)
     check.close()
     inner = Counting("slow")

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -78,7 +78,7 @@ def judge(browser: Browser, grade: int) -> None:
 
 def said(labels: Path, who: str) -> list[int]:
     """The grades of a person, as they stand in the file."""
-    with sqlite3.connect(labels) as file:
+    with closing(sqlite3.connect(labels)) as file, file:
         rows = file.execute(
             "select grade from events where who = ? and kind = 'grade' order by number", (who,)
         )

@@ -115,13 +115,14 @@ def test_tokens_are_those_of_the_whole_document(client: TestClient, project: Pro
 
 
 @pytest.fixture(scope="module")
-def papers(tmp_path_factory: pytest.TempPathFactory) -> Project:
+def papers(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Project:
     folder = tmp_path_factory.mktemp("papers")
     (folder / "lamps.pdf").write_bytes(plain_pdf())
     (folder / "plain.txt").write_text("no pages", "utf-8")
     return read_project(ProjectSources(documents=(str(folder),)))
 
 
+@pytest.mark.smoke
 def test_a_span_of_a_pdf_stands_on_the_picture_of_its_page(papers: Project) -> None:
     client, number = client_of(papers), number_of(papers, "lamps.pdf")
     text = papers.corpus.document(number).text

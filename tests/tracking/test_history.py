@@ -122,7 +122,7 @@ def test_documents_and_questions_of_many_runs_are_kept_once(tmp_path: Path) -> N
     documents = {f"{at}.md": str(at) for at in range(50)}
     for changed in range(10):
         history.add(kept_run(documents={**documents, "0.md": f"changed {changed // 2}"}))
-    with sqlite3.connect(tmp_path / "runs.db") as file:
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as file, file:
         rows = {
             table: file.execute(f"select count(*) from {table}").fetchone()[0]
             for table in ("documents", "corpora", "questions", "run_questions")
@@ -133,7 +133,7 @@ def test_documents_and_questions_of_many_runs_are_kept_once(tmp_path: Path) -> N
     history.add(kept_run(documents={f"large {at}": str(at) for at in range(3000)}))
     history.prune(numbers=[*range(1, 10), 11])
     assert (tmp_path / "runs.db").stat().st_size <= before
-    with sqlite3.connect(tmp_path / "runs.db") as file:
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as file, file:
         assert file.execute("select count(*) from documents").fetchone()[0] == 50
     assert len(history.run(10).questions) == 2
 
@@ -241,7 +241,7 @@ def file(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_locked_file_is_one_line(file: Path) -> None:
-    with sqlite3.connect(file, isolation_level=None) as other:
+    with closing(sqlite3.connect(file, isolation_level=None)) as other, other:
         other.execute("begin immediate")
         with pytest.raises(
             HistoryProblem, match=r"is locked: another process was writing.*try again"
@@ -251,7 +251,7 @@ def test_a_locked_file_is_one_line(file: Path) -> None:
 
 
 def test_a_file_of_a_later_version_is_left_alone(file: Path) -> None:
-    with sqlite3.connect(file) as other:
+    with closing(sqlite3.connect(file)) as other, other:
         other.execute("pragma user_version = 99")
     before = file.read_bytes()
     for work in (lambda: History(file).add(kept_run()), lambda: History(file).runs()):
@@ -262,7 +262,7 @@ def test_a_file_of_a_later_version_is_left_alone(file: Path) -> None:
 
 def test_a_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "theirs.db"
-    with sqlite3.connect(path) as other:
+    with closing(sqlite3.connect(path)) as other, other:
         other.execute("create table runs (number integer)")
     before = path.read_bytes()
     with pytest.raises(HistoryProblem, match="of another program"):
@@ -281,7 +281,7 @@ def test_a_damaged_file_is_one_line(file: Path, damage: bytes | None) -> None:
 
 
 def test_a_text_that_is_none_is_told_with_what_to_do(file: Path) -> None:
-    with sqlite3.connect(file) as database:
+    with closing(sqlite3.connect(file)) as database, database:
         database.execute("update runs set label = cast(x'ff41' as text)")
     with pytest.raises(HistoryProblem, match=r"a text in it is no UTF-8\); move it away"):
         History(file).runs()
@@ -363,7 +363,7 @@ def _drawn(render: Callable[[Any, Console], None], view: Any) -> None:
 )  # fmt: skip
 def test_a_changed_row_is_told_with_its_run(file: Path, change: str, told: str) -> None:
     History(file).add(kept_run())
-    with sqlite3.connect(file) as other:
+    with closing(sqlite3.connect(file)) as other, other:
         other.execute(change)
     with pytest.raises(HistoryProblem, match=told):
         History(file).run(2)

@@ -186,7 +186,8 @@ def _imports_beside(file: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        for name in set(sys.modules) - before:
+        # Files that it had run are no neighbours: objects of their classes are sent by the names of these modules.
+        for name in set(sys.modules) - before - {each.__name__ for each in modules_run()}:
             if str(getattr(sys.modules[name], "__file__", None) or "").startswith(folder + os.sep):
                 _beside[name] = _Neighbour(folder, _stamp(name))
         if folder in sys.path:  # the last one: where it stood there before, it stays
@@ -244,7 +245,8 @@ def expect_files(files: Sequence[UserFile]) -> None:
 
 
 def modules_run() -> list[ModuleType]:
-    return [module for _, module in _modules.values()]
+    """Those that are still imported: a test, or a notebook, may have removed some from `sys.modules`."""
+    return [each for _, each in _modules.values() if each.__name__ in sys.modules]
 
 
 _PLAIN = (str, int, float, bool, tuple, type(None))

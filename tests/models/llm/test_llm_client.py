@@ -140,7 +140,7 @@ def test_what_is_kept_is_looked_at_again(tmp_path: Path) -> None:
     """A file that somebody else wrote to gives no answer of another form."""
     asked_for = Request("", "q", schema=SCHEMA)
     client(ByRule(lambda request: GOOD), tmp_path).ask(asked_for)
-    with sqlite3.connect(tmp_path / "kept.sqlite") as kept:
+    with closing(sqlite3.connect(tmp_path / "kept.sqlite")) as kept, kept:
         kept.execute("update vectors set value = ?, seal = null", [b'{"labels": "RELEVANT"}'])
     kept.close()
     reply = client(ByRule(lambda request: GOOD), tmp_path).ask(asked_for)

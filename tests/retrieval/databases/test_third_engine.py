@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -92,7 +93,7 @@ _WRONG = {
 def test_bytes_that_were_not_written_so_are_damage(installed: Path, part: str, wrong: str) -> None:
     file = installed / "kb.db"
     made(f"sqlite://{file}")
-    with sqlite3.connect(file) as db:
+    with closing(sqlite3.connect(file)) as db, db:
         asked = "select bytes from parts where name = ? and number = 1"
         ((whole,),) = db.execute(asked, [part]).fetchall()
         change = "update parts set bytes = ? where name = ? and number = 1"
@@ -110,7 +111,7 @@ def _look_at_everything(place: str) -> None:
 def test_a_part_that_is_missing_is_damage(installed: Path) -> None:
     file = installed / "kb.db"
     made(f"sqlite://{file}")
-    with sqlite3.connect(file) as db:
+    with closing(sqlite3.connect(file)) as db, db:
         db.execute("delete from parts where name = 'about' and number = 1")
     with pytest.raises(DamagedIndex, match="the number of documents"):
         chunkwise.open_index(f"sqlite://{file}")
