@@ -179,6 +179,8 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
      r"chunk_text\(\) has no parameter 'max_tokens'; it has: text, strategy, format, id; "
      r"a parameter of the strategy stands in its name: "
      r"strategy='recursive\(max_tokens=100\)'"),
+    (lambda: chunkwise.chunk_text("t", strategy="sentences", chunk_size=100),
+     r"strategy='sentences\(chunk_size=100\)'"),
     (lambda: chunkwise.chunk_text("t", chunk_size=100), r"strategy='structure\(chunk_size=100\)'"),
     # chunks that are there
     (lambda: _index(chunks=[{"content_": "abc"}]), "no chunk that was given can be read: chunk 1: neither a text nor"),

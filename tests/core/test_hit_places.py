@@ -14,6 +14,7 @@ from chunkwise.integrations import hit_id, hit_metadata
 from chunkwise.labels.pool import pooled
 from chunkwise.mcp_server.search_tools import _described, _passages
 from chunkwise.metrics.judges.relevance_judges import LabelJudge, SpanJudge, says_something
+from tables import cases
 
 SEA = Document("sea.md", "The sea is wide. Nobody knows its end.", "Sea")
 HILL = Document("hill.md", "The hill is high. Its end is known.", "Hill")
@@ -31,6 +32,16 @@ def test_its_places_are_those_of_every_document() -> None:
     assert [(each.doc_id, each.start, each.end) for each in SUMMARY.places] == list(PLACES)
     assert [each.text for each in SUMMARY.places][1] == "The hill is high."
     assert not SUMMARY.places[1].touches("sea.md", 0, 17)
+
+
+@cases(
+    "start, end, touches",
+    [(0, 18, False), (35, 40, False), (0, 19, True), (34, 40, True), (20, 21, True)],
+)
+def test_a_place_touches_what_shares_a_character_with_it(
+    start: int, end: int, touches: bool
+) -> None:
+    assert HitPlace(HILL, 18, 35, 5).touches("hill.md", start, end) == touches
 
 
 def test_every_place_can_be_cited() -> None:

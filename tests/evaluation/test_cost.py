@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chunkwise
-from chunkwise.evaluation.cost import COSTS, chunk_cost, cost_label, cost_words, index_cost
+from chunkwise.evaluation.cost import (
+    COSTS,
+    chunk_cost,
+    cost_amount,
+    cost_label,
+    cost_words,
+    index_cost,
+    running_cost,
+)
+from tables import cases
 
 
 def test_the_figures_of_a_few_chunks() -> None:
@@ -43,6 +52,14 @@ def test_nothing_has_no_mean() -> None:
     assert {found[name] for name in ("mean_tokens", "p95_tokens", "max_tokens", "storage")} == {
         None
     }
+
+
+@cases("unknown", [None, math.nan, -math.inf, "2", True])
+def test_a_cost_that_is_not_known_is_the_dearest(unknown: object) -> None:
+    cost = {"storage": 2, "context_tokens": unknown}
+    assert (cost_amount(cost, "storage"), cost_amount(cost, "context_tokens")) == (2.0, math.inf)
+    assert running_cost(cost) == running_cost({}) == math.inf
+    assert running_cost(cost, budget=100) == 200.0
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=200))

@@ -205,6 +205,11 @@ def test_several_runs_are_each_held_against_the_first() -> None:
     assert [(each.run, each.verdict) for each in found.checks] == [("b", "better"), ("c", "worse")]
 
 
+def test_of_several_runs_as_many_questions_are_told_as_every_one_shares_with_the_first() -> None:
+    found = gate([run(BASE), run(BASE), run(BASE[:120])], metrics=["recall"], accept=["questions"])
+    assert found.questions == 120
+
+
 def test_wrong_values_say_what_is_allowed() -> None:
     runs = [results(1), results(2)]
     with pytest.raises(InvalidParameter, match="min_effect is 1"):

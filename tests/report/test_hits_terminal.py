@@ -44,6 +44,7 @@ def test_a_hit_knows_its_pages() -> None:
     assert (hit(pages=(0, 20)).page, hit(pages=(0, 20)).last_page) == (1, 2)
     assert hit(pages=(0,)).last_page == 1
     assert hit().last_page is None
+    assert hit(pages=(0, len(TEXT))).last_page == 1  # it ends where the next page begins
     assert " · page 1 · " in drawn([hit(pages=(0,))], "x")
 
 

@@ -73,6 +73,18 @@ def test_a_budget_is_nearly_filled_and_without_one_there_is_a_usual(corpus: Inde
     assert 900 < sum(hit.token_count for hit in usual) <= 1000
 
 
+def test_it_is_what_a_budget_is_filled_by_where_no_summary_would_be_passed_by(
+    lamps: Index,
+) -> None:
+    question = "Who lights the lamp?"
+    assert lamps.search(question, budget=60) == lamps.search(
+        question, budget=60, retriever="multiscale"
+    )
+    assert lamps.search(question, budget=60) != lamps.search(
+        question, budget=60, retriever="hybrid"
+    )
+
+
 def test_no_hit_is_a_brace_or_a_rule_alone_or_ends_in_white_space() -> None:
     lines = ["def lamp():", "{", "}", "* * *", "    light the lamp", "---", "}", ""]
     code = [Document(f"{n}.py", "\n".join(lines * 4), format="code") for n in range(3)]

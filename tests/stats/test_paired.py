@@ -321,6 +321,7 @@ def test_what_each_test_is_held_to_says_what_the_procedure_says(p: list[float]) 
 def test_what_each_of_four_is_held_to() -> None:
     assert holm_shares([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.05 / 3, 0.025, 0.025, 0.0125])
     assert holm_shares([0.3]) == [0.05]
+    assert holm_shares([0.05, 0.025]) == [0.05, 0.025]  # what just reaches it is shown
     assert holm_shares([]) == []
 
 

@@ -254,3 +254,12 @@ def test_declared_blocks_are_taken_as_given() -> None:
     assert document.section(20, 21) == ("Title",)
     assert shown(document, document.sentences) == ["# no heading", "Title", "One.", "Two."]
     assert len(Analyzed(Document("x", text, format="markdown", blocks=())).blocks) == 0
+
+
+def test_declared_code_that_ends_with_its_line_leaves_no_blank_sentence() -> None:
+    text = "Run this:\nx = 1\ny = 2\n\nIt goes on."
+    prose = Block("paragraph", 0, 9), Block("paragraph", 23, 34)
+    for end in (21, 22):
+        blocks = (prose[0], Block("code", 10, end), prose[1])
+        document = Analyzed(Document("x", text, format="mine", blocks=blocks))
+        assert shown(document, document.sentences) == ["Run this:", "x = 1", "y = 2", "It goes on."]

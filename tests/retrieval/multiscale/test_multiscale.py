@@ -25,10 +25,11 @@ from chunkwise.retrieval.multiscale import (
     Multiscale,
     ScoredSpan,
     atom_votes,
+    window_votes,
 )
 from chunkwise.retrieval.multiscale import assemble as assemble_candidates
 from chunkwise.retrieval.multiscale import multiscale as multiscale_module
-from chunkwise.retrieval.multiscale.window_votes import whole_documents, windows_of
+from chunkwise.retrieval.multiscale.window_votes import whole_documents, window_lengths, windows_of
 from chunkwise.retrieval.searchable import AtomTable
 from chunkwise.retrieval.tables_lists_code import HEADS
 from chunkwise.text.terms import TermCounts
@@ -237,6 +238,36 @@ def test_what_joins_two_spans_is_free_even_when_the_budget_is_full() -> None:
     # 8 and 4 tokens and one more for each span that opens inside the text: 14, as with the atom between them.
     [span] = assemble(table(atoms), np.array([0, 0.5, 0.1, 0.9, 0]), 14)
     assert (span.start, span.end) == (1, 14)
+
+
+@cases(
+    "beside, budget, span",
+    [
+        (1, 11, (5, 15)),  # 6 and 4 tokens, and one for the span that opens inside the text
+        (1, 10, (9, 15)),
+        (3, 10, (9, 18)),
+        (3, 9, (9, 15)),
+    ],
+)
+def test_what_goes_before_or_behind_a_span_opens_no_other(
+    beside: int, budget: int, span: tuple[int, int]
+) -> None:
+    points = np.array([0, 0, 0.9, 0, 0])
+    points[beside] = 0.5
+    [found] = assemble(table(of(5, 4, 6, 3, 2)), points, budget)
+    assert (found.start, found.end) == span
+
+
+def test_how_many_dimensions_are_added_at_once_changes_no_length(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of an index of millions of atoms it is one."""
+    atoms = table(of(5, 4, 6, 3, 2))
+    sizes = [windows_of(atoms.document, atoms.tokens, 9), whole_documents(atoms.document)]
+    usual = window_lengths(atoms, sizes)
+    monkeypatch.setattr(window_votes, "_NUMBERS_AT_ONCE", 1)
+    for one, other in zip(window_lengths(atoms, sizes), usual, strict=True):
+        assert one.tolist() == pytest.approx(other.tolist())
 
 
 def covered(atoms: list[Atom], spans: list[ScoredSpan]) -> set[int]:

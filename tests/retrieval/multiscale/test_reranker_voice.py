@@ -64,6 +64,14 @@ def test_it_reads_the_same_few_windows_of_whole_sentences_whatever_the_budget() 
     assert all(any(text in whole for whole in TEXTS.values()) for text in read)
 
 
+def test_of_windows_found_alike_it_reads_the_first() -> None:
+    texts = [f"The lamp {number} of the harbour." for number in range(10, 50)]
+    index = chunkwise.index([Document(text, text) for text in texts], "sentences", vectors="none")
+    reranker = Liking("keeper")
+    index.search(QUESTION, budget=30, reranker=reranker)
+    assert sorted(reranker.asked[0][1]) == texts[:32]
+
+
 def test_a_budget_in_other_tokens_asks_for_no_passage_twice() -> None:
     reranker = Liking("keeper")
     INDEX.search([QUESTION, "day"], budget=100, reranker=reranker, tokenizer="characters")

@@ -36,6 +36,7 @@ CASES: dict[str, list[str]] = {
         "Smith v. Jones was decided. |See § 5.",
         "I like Yahoo! and so does she. |OK.",
         "It was so.[1] |Others disagree.[2][citation needed] |So be it.",
+        f"It was so.{'[see the note on page 17]' * 4} |So be it.",
         "He paused . . . and went on. . . . |Then he left. |.NET was new.",
         "“Why?” — asked she. |— Because!",
         "They spoke until 1 p.m. |Mr. X left. |Dr. Lund came.",

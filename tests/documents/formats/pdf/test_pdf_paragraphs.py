@@ -374,6 +374,12 @@ def test_boxes_join_lines_of_a_column_and_part_pages() -> None:
     assert layout.pages == (0, len(layout.text))
 
 
+def test_a_box_holds_lines_that_are_set_in() -> None:
+    lines = [line(0, 90, 700), line(1, 72, 688), line(2, 80, 676, wide=230)]
+    layout = PdfLayout([Page(612, 792, lines)])
+    assert layout.boxes.within(0, len(layout.text)) == (Box(1, 72, 676, 310, 708),)
+
+
 def body_pages() -> list[list[Set]]:
     """Two pages of numbered sections and subsections."""
     return [
