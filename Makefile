@@ -138,8 +138,8 @@ $(VENV)-adapters-oldest/.tried: pyproject.toml | $(STAMP)
 
 # A server of S3, frames of other libraries and Ray: nothing for the environment of every test, either.
 SCALE_TESTS := tests/documents/test_s3.py tests/retrieval/databases/test_lancedb_object_store.py tests/documents/test_tables_of_others.py \
-	tests/documents/test_sftp.py tests/documents/test_az.py tests/documents/test_hdfs.py tests/chunkers/test_ray_engine.py tests/chunkers/test_ray_long_text.py tests/chunkers/test_ray_object_store.py tests/chunkers/test_dataset_layout.py \
-	tests/chunkers/test_full_disk.py tests/chunkers/test_ray_full_disk.py tests/chunkers/test_ray_no_room.py tests/test_kubernetes_example.py
+	tests/documents/test_sftp.py tests/documents/test_az.py tests/documents/test_hdfs.py tests/chunkers/test_ray_engine.py tests/chunkers/test_ray_long_text.py tests/chunkers/test_ray_object_store.py \
+	tests/chunkers/test_ray_full_disk.py tests/chunkers/test_ray_no_room.py tests/test_kubernetes_example.py
 
 test-scale: $(VENV)-scale/.tried ## object stores, tables of other libraries, a Ray cluster of two nodes
 	@if [ -s $< ]; then cat $<; else PYTHONPATH=tests $(VENV)-scale/bin/python -m pytest -rs -W default -o addopts=-q $(SCALE_TESTS); fi
