@@ -52,14 +52,16 @@ def staged() -> Iterator[Line]:
     diff = subprocess.run(
         ["git", "diff", "--cached", "--unified=0", "--", "*.md"], capture_output=True, text=True, check=True
     ).stdout  # fmt: skip
-    path, number = "", 0
+    path, number, is_code = "", 0, False
     for line in diff.splitlines():
         if line.startswith("+++ "):
-            path = line.removeprefix("+++ b/")
+            path, is_code = line.removeprefix("+++ b/"), False
         elif start := re.match(r"@@ .* \+(\d+)", line):
             number = int(start[1])
         elif line.startswith("+"):
-            yield path, number, line[1:]
+            is_code ^= line.startswith("+```")
+            if not is_code:
+                yield path, number, line[1:]
             number += 1
 
 

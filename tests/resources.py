@@ -1,7 +1,7 @@
 """What a test needs beyond its own process decides when it runs: see CONTRIBUTING.md.
 
-A test that asks for one of `RESOURCES` belongs to `make thorough`; those marked `smoke`, one path through each, to
-`make test` as well. A test that starts a process and asks for none of them fails.
+A test that asks for one of `RESOURCES` belongs to `make thorough`, except those marked `smoke`: one path through each
+resource stays in `make test`. A test that starts a process and asks for none of them fails.
 """
 
 import sys
@@ -47,7 +47,8 @@ def resources_are_asked_for(request: pytest.FixtureRequest) -> Iterator[None]:
     _started.clear()
     yield
     assert not _started or resources_of(request.node), (
-        f"it starts {_started[0]}: let it ask for one of the fixtures {', '.join(sorted(RESOURCES))}"
+        f"the test starts {_started[0]}: add @pytest.mark.usefixtures('processes'), or another of tests/resources.py, "
+        "which makes it part of make thorough"
     )
 
 
@@ -79,6 +80,8 @@ def large_inputs() -> None:
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     if event == "subprocess.Popen":
         _started.append(str(arguments[1])[:200])
+    elif event in ("os.fork", "os.posix_spawn", "os.system"):
+        _started.append(event)
 
 
 def _start(process: BaseProcess, start: Any = BaseProcess.start) -> None:
