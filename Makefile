@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LLM_STAMP := $(VENV)/.language-model
+TEST_STAMP := $(VENV)/.tests-compiled
 
 # Modules are compiled once, when they are first imported: not again by every process that the tests start, and not
 # all those of big packages that nothing imports, which takes longer than the rest of their installation.
@@ -47,7 +48,7 @@ figures: $(STAMP)
 wheel: $(STAMP)
 	$(BIN)/python scripts/check_bare_wheel.py
 
-suite: $(LLM_STAMP) browser ## the tests of make test
+suite: $(TEST_STAMP) browser ## the tests of make test
 	$(BIN)/python -m pytest $(TOGETHER) -m 'not thorough'
 
 # Half as long again. Each worker hands its coverage over before it says that it is done: ten seconds later it is killed.
@@ -63,7 +64,7 @@ environments:
 	@$(MAKE) --no-print-directory wheel pages test-adapters test-adapters-oldest test-scale
 
 # Resources (tests/resources.py), and more examples of every property.
-suite-thorough: $(LLM_STAMP) browser
+suite-thorough: $(TEST_STAMP) browser
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest $(TOGETHER) -o faulthandler_timeout=0 -m 'thorough or hypothesis'
 
 speed: $(STAMP) ## fail if an operation became slower or larger; RENEW=1 accepts it
@@ -196,6 +197,11 @@ $(STAMP): pyproject.toml constraints.txt
 $(LLM_STAMP): $(STAMP)
 	$(BIN)/chunkwise models get smollm2
 	$(BIN)/chunkwise models get ms-marco-minilm
+	@touch $@
+
+# Once, before two workers would do it at the same time. A faulty test fails in the suite.
+$(TEST_STAMP): $(LLM_STAMP)
+	-$(BIN)/python -m pytest --collect-only -qq > /dev/null
 	@touch $@
 
 clean: ## remove everything that make has made

@@ -34,7 +34,7 @@ from watching import (
 
 # What an example takes, or to make one up, depends on what else the machine does.
 _UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("chunkwise", max_examples=30, **_UNTIMED)
+settings.register_profile("chunkwise", max_examples=20, **_UNTIMED)
 settings.register_profile(THOROUGH, max_examples=150, **_UNTIMED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "chunkwise"))
 

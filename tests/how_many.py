@@ -6,7 +6,7 @@ from typing import TypeVar
 from hypothesis import settings
 
 THOROUGH = "thorough"
-_MORE, _LESS = 4, 0.75
+_MORE, _LESS = 4, 0.5
 _Case = TypeVar("_Case")
 
 
