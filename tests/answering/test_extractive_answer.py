@@ -65,6 +65,7 @@ def test_no_word_is_invented(text: str, question: str) -> None:
     check(quoted_answer(Query("1", question), hits, SharedWords()))
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_no_word_is_invented_of_hostile_documents() -> None:
     for document in hostile_documents():
         some = Document(document.id, document.text[:3000], format=document.format)

@@ -120,6 +120,7 @@ def test_a_text_is_tokenised_about_once(name: str) -> None:
     assert characters <= 1.6 * len(text)
 
 
+@pytest.mark.usefixtures("large_inputs")
 @cases("kind", CODE)
 @cases("language", ["python", "java", "javascript"])
 def test_a_grammar_is_asked_for_four_times_the_text_at_most_four_times(

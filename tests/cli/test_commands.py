@@ -181,6 +181,7 @@ def test_an_old_flag_works_and_says_its_new_name_once(
         assert same.read_bytes().startswith(written.read_bytes()[:1000])
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_an_old_flag_leaves_json_and_status_alone(here: Run, docs: Path) -> None:
     made = here("index", "docs", "--into", "kb", "--vectors", "none", "--json", "--model", "minilm")
     assert json.loads(made.stdout)["documents"]

@@ -65,6 +65,7 @@ def test_a_function_is_evaluated_and_what_failed_is_told(here: Run, tmp_path: Pa
     ] == pytest.approx(39 / 40)
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_latency_is_shown(here: Run) -> None:
     done = here(
         "evaluate", "docs", "--retriever", "./mine.py:search", "--test-queries", "queries.json"

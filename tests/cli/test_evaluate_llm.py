@@ -169,6 +169,7 @@ def test_a_dead_endpoint_is_a_reason_not_the_end(here: Run, tmp_path: Path) -> N
     assert results.summary["retrieval_precision.spans"].mean is not None
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize(
     ("answer", "said"),
     [

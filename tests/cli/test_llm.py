@@ -70,6 +70,7 @@ def billed(server: Any) -> float:
     return sum(words) / 1000
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("command", [("chunk",), ("index", "--into", "kb", "--vectors", "none")])
 def test_summaries_and_contexts_share_one_limit(
     here: Run, pier: Path, command: tuple[str, ...]
@@ -103,6 +104,7 @@ def test_a_client_is_made_once_a_name() -> None:
     assert clients.used == [one, two]
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize("command", [("chunk",), ("index", "--into", "kb", "--vectors", "none")])
 def test_what_is_foreseen_is_what_is_asked(here: Run, pier: Path, command: tuple[str, ...]) -> None:

@@ -196,6 +196,7 @@ def test_a_file_of_another_encoding_keeps_what_can_be_read(
     assert done.stdout.endswith("2 questions can be used\n")
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize("quiet", [False, True])
 def test_a_long_check_gives_signs_of_life(

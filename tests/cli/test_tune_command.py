@@ -345,6 +345,7 @@ def test_no_question_left_is_an_error(here: Run, docs: Path, tmp_path: Path) -> 
     assert "no question is left in lost.json" in done.stderr
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_time_that_is_over_leaves_the_rest_for_the_same_command(
     here: Run, swept: Path, tmp_path: Path
 ) -> None:
@@ -389,6 +390,7 @@ def test_an_endpoint_that_refuses_is_asked_once(here: Run, docs: Path, tmp_path:
     assert "answered 401" in done.stderr
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_report_that_was_interrupted_is_written_by_the_next_run(
     here: Run, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -542,6 +544,7 @@ def test_ctrl_c_keeps_what_is_done(here: Run, docs: Path, tmp_path: Path) -> Non
     assert f"{done} configuration" in here(*words, "--dry-run").stderr
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 def test_leaders_are_shown_while_it_runs(
     here: Run, docs: Path, monkeypatch: pytest.MonkeyPatch
@@ -676,6 +679,7 @@ def _done(folder: Path) -> int:
     return len(list((folder / ".chunkwise-sweep" / "outcomes").glob("[!.]*.json")))
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_what_was_read_is_read_again(here: Run, docs: Path, tmp_path: Path) -> None:
     (docs / "other").mkdir()
     (docs / "other" / "more.md").write_text("# More\n\nNobody asks about this.\n")

@@ -297,6 +297,7 @@ def test_a_history_that_cannot_be_written_to_costs_one_line(
     assert list(tmp_path.glob("watch-*.json"))
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_the_page_has_the_chart(here: Run, tmp_path: Path) -> None:
     for _ in range(3):
         here(*WATCH, "-q")
@@ -481,6 +482,7 @@ def test_a_reference_that_cannot_be_read_any_more_silences_no_alert(
     assert (tmp_path / "alerts.jsonl").exists()
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_watch_that_stays_reads_its_configuration_each_time(
     here: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

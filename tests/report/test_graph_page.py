@@ -39,6 +39,7 @@ def overlaps(picture: GraphPicture) -> int:
     )
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_no_name_lies_over_another_or_outside(lookup: NameLookup) -> None:
     for view in views(lookup):
         for picture in (view.wide, view.narrow):
@@ -82,6 +83,7 @@ def test_who_has_a_line_is_drawn_before_who_has_none() -> None:
     assert len({end for each in drawn.links for end in (each.one, each.other)}) == 18
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_picture_is_the_same_every_time(lookup: NameLookup) -> None:
     assert views(lookup) == views(lookup)
 

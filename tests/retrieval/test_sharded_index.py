@@ -266,6 +266,7 @@ def test_one_that_stops_between_ranking_and_reading_is_left_out(
     assert sharded.source.down == ("shard 1",)  # type: ignore[attr-defined]
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("retriever", ["bm25", "dense"])
 def test_a_shard_that_is_indexed_anew_is_known_by_its_stamp(
     shards: list[ShardHere], retriever: str
@@ -382,6 +383,7 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         yield [first, second]
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("retriever", ["bm25", "dense"])
 def test_servers_answer_for_their_shards(two: list[str], whole: Index, retriever: str) -> None:
     index = chunkwise.open_index(f"shards://{','.join(two)}", embedder=HashEmbedder())

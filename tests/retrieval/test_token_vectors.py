@@ -131,6 +131,7 @@ def test_a_server_is_told_that_it_keeps_none() -> None:
         chunkwise.index(DOCUMENTS, into="postgresql://nobody@nowhere/x", maxsim="colbert-small")
 
 
+@pytest.mark.usefixtures("large_inputs")
 @cases("text", ["", "\n", "🦦🦦", "x" * 1_000_000, "…"])
 def test_hostile_documents(tmp_path: Path, text: str) -> None:
     documents = [Document("odd.txt", text), DOCUMENTS[1]]

@@ -67,6 +67,7 @@ def test_a_page_holds_nothing_inline_and_leads_nowhere_else(client: TestClient, 
     assert [each for each in elements.addresses if each.startswith("//")] == []
 
 
+@pytest.mark.usefixtures("large_inputs")
 @cases("path", SERVED)
 def test_every_asset_of_a_page_is_there_and_is_kept(client: TestClient, path: str) -> None:
     for address in Elements(client.get(path).text).addresses:

@@ -235,6 +235,7 @@ def check_terms(terms: Terms, text: str) -> None:
     assert (terms.end <= len(text)).all()
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize("document", hostile_documents(), ids=lambda document: document.id)
 def test_hostile_documents(document: Document) -> None:

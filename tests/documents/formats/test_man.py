@@ -109,6 +109,7 @@ def test_a_file_that_only_ends_like_one_is_text(reader, write) -> None:
     assert reader.one(write("v1.2", ".SHORT\n")).format == "text"
 
 
+@pytest.mark.usefixtures("large_inputs")
 @cases(
     "part",
     [

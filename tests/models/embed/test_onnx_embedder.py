@@ -61,6 +61,7 @@ def by_hand(files: dict[str, Path], texts: list[str]) -> list[NDArray[np.float64
     return pooled
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_equals_pooling_by_hand(model: MiniLM, files: dict[str, Path]) -> None:
     vectors = model.embed(TEXTS)
     assert vectors.dtype == np.float32
@@ -68,6 +69,7 @@ def test_equals_pooling_by_hand(model: MiniLM, files: dict[str, Path]) -> None:
         assert vector @ expected > 0.99999
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_vector_depends_on_the_text_alone(model: MiniLM) -> None:
     together = model.embed(TEXTS)
     alone = np.concatenate([model.embed([text]) for text in TEXTS])
@@ -112,6 +114,7 @@ def test_marks_of_the_model_are_text(model: MiniLM) -> None:
     assert model.embed(["[CLS] [SEP] [MASK]"]).any()
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_long_texts_are_read_to_the_end(model: MiniLM) -> None:
     lamp, rate = "The lamp is lit at dusk. ", "Interest rates rose again. "
     long = lamp * 12 + rate * 12

@@ -115,6 +115,7 @@ class TestPrefixes:
             assert np.array_equal(read, plain.embed([f"passage: {text}"]))
         assert not model.embed(["", " \n"], "query").any()
 
+    @pytest.mark.usefixtures("large_inputs")
     def test_every_window_has_the_prefix_and_room_for_it(self, files: dict[str, Path]) -> None:
         model = self.made(files, window=12, passage_prefix="passage: ")
         plain = self.made(files, window=12)
@@ -134,6 +135,7 @@ class TestPrefixes:
         with pytest.raises(InvalidParameter, match="special tokens and the prefix"):
             self.made(files, window=4, passage_prefix="passage: ").embed(["a"])
 
+    @pytest.mark.usefixtures("large_inputs")
     def test_it_is_part_of_the_identity_and_travels(self, files: dict[str, Path]) -> None:
         plain = self.made(files)
         models = [

@@ -244,6 +244,7 @@ def test_a_long_text_that_a_cluster_takes_for_another_is_read_again_here(
     assert _rows(made) == _rows(fresh)
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_a_long_text_is_gone_through_three_times_and_twice_where_the_index_has_it(
     folder: Path, tmp_path: Path, seen: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -368,6 +369,7 @@ def _breaking(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
     monkeypatch.setattr(long_documents.LongDocument, "segments", broken)
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.parametrize("into", ["kb", None])
 @pytest.mark.parametrize("after", [0, 3])
 def test_nothing_stays_of_a_text_that_is_lost_halfway(

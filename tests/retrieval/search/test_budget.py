@@ -179,6 +179,7 @@ def test_a_larger_hit_shows_what_is_new_on_both_sides() -> None:
     assert not found.full
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize("document", hostile_documents(), ids=lambda document: document.id[:40])
 def test_hostile_documents_stay_within_the_budget(document: Document) -> None:

@@ -238,6 +238,7 @@ PARTS = {
 }
 
 
+@pytest.mark.usefixtures("large_inputs")
 @cases("format", MARKUPS)
 def test_time_is_linear_in_the_text(format) -> None:
     for part in PARTS[format]:

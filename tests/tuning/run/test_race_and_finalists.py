@@ -104,6 +104,7 @@ def test_reranked_figures_are_those_of_an_evaluation(
     )
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_what_is_dropped_is_not_asked_everything_and_is_not_run_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

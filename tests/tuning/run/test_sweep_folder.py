@@ -112,6 +112,7 @@ def test_outcomes_of_an_earlier_version_are_gone_on_with(tmp_path: Path) -> None
     assert record.known() == {OUTCOME.configuration.key: OUTCOME}
 
 
+@pytest.mark.usefixtures("large_inputs")
 def test_an_interrupt_at_any_line_keeps_an_outcome_or_does_not(tmp_path: Path) -> None:
     record, work = SweepRecord(tmp_path), partial(SweepRecord(tmp_path).keep, OUTCOME)
     for line in lines_since(SweepRecord.keep, work):

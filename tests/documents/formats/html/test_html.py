@@ -221,6 +221,7 @@ class Nested(HtmlText):
         super().end(tag)
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize("part", ["<a '", "<", "<!--"])
 def test_tags_that_never_end_take_linear_time(part: str) -> None:

@@ -318,6 +318,7 @@ def test_titles_and_places_that_are_damaged(reader, write, make_pdf) -> None:
     assert headings(reader.one(write("a.pdf", pdf))) == [(1, "Overview")]
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 def test_pages_of_very_many_lines_take_linear_time() -> None:
     def work(size: int) -> None:

@@ -338,6 +338,7 @@ def line(
     return Line(0, text, x, y, x + wide, y + 8, y, 10.0, box=(x, y, x + wide, y + 8), number=number)
 
 
+@pytest.mark.usefixtures("large_inputs")
 @pytest.mark.unwatched
 @pytest.mark.parametrize("kind", ["below", "beside", "columns", "across", "table", "at random"])
 def test_pages_of_very_many_lines_are_laid_out_in_linear_time(kind: str) -> None:
