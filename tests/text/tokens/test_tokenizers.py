@@ -3,11 +3,12 @@
 import random
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 import pytest
 import tokenizers as hf
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.text.tokens.openai import _token_bytes
@@ -48,6 +49,8 @@ def test_prose_and_code_are_cut_as_openai_cuts_them(name: str, text: str) -> Non
 @settings(max_examples=examples(50), deadline=None)
 @given(NASTY)
 def test_any_text_is_cut_as_openai_cuts_it(name: str, text: str) -> None:
+    # What the newest Unicode assigns, one of the two tables may not know yet.
+    assume(all(category(char) != "Cn" for char in text))
     tokenizer = get_tokenizer(name)
     assert tokenizer.offsets(text).tolist() == offsets(name, text)
     assert tokenizer.count(text) == len(encode(name, text))
