@@ -16,8 +16,6 @@ COSINE_DIGITS = 6
 """Of means of cosines: sums of floats round differently on other machines."""
 DENSE_DIGITS = 5
 """Of scores of vectors, which an index stores in 8 bits."""
-MODEL_DIGITS = 3
-"""Of models with 8-bit weights, whose kernels differ more."""
 VOLATILE = frozenset(
     "text id key source revision label best_label sentence note notes why words verdict aside error unscored "
     "unjudged_hits examples levers bytes index_bytes seconds".split()
