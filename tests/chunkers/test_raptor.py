@@ -249,7 +249,10 @@ def test_parameters_are_checked() -> None:
         list(
             get_strategy("raptor(llm=nobody, max_tokens=25)", model=HashEmbedder()).chunks(DOCUMENT)
         )
-    assert get_strategy("raptor(llm='openai:m')").label == "raptor(llm='openai:m')"
+    assert (
+        get_strategy("raptor(max_tokens=200, overlap=0, llm='openai:m')").label
+        == "raptor(max_tokens=200, overlap=0, llm='openai:m')"
+    )
     assert raptor(FirstSentences()).label.count("llm='first-sentences'") == 1
 
 

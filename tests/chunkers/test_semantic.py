@@ -262,7 +262,10 @@ def test_a_wrong_parameter_is_told(parameters: dict[str, object], message: str) 
 
 def test_a_threshold_may_be_written_as_a_whole_number() -> None:
     assert get_strategy("semantic(threshold=1)").chunker.threshold == 1  # type: ignore[attr-defined]
-    assert get_strategy("semantic(threshold=0.25)").label == "semantic(threshold=0.25)"
+    assert (
+        get_strategy("semantic(max_tokens=800, overlap=0, threshold=0.25)").label
+        == "semantic(max_tokens=800, overlap=0, threshold=0.25)"
+    )
 
 
 def test_an_unknown_model_is_told() -> None:

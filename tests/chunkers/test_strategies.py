@@ -3,7 +3,6 @@
 from itertools import pairwise
 
 from chunkwise import Document, chunk_text, get_strategy
-from chunkwise.chunkers import label_with_size
 from chunkwise.core import Chunk
 from chunkwise.testkit import check_chunks
 from chunkwise.text.analyzed import Analyzed
@@ -260,14 +259,21 @@ def test_long_sentences_repeated_leave_half_of_a_chunk_for_fresh_text() -> None:
 
 
 @cases(
-    "label, shown",
+    "given, label",
     [
-        ("sentences", "sentences(max_tokens=400)"),
-        ("recursive(overlap=20)", "recursive(max_tokens=400, overlap=20)"),
-        ("tokens(max_tokens=9)", "tokens(max_tokens=9)"),
-        ("words(preset='small')", "words(max_words=200, preset='small')"),
-        ("./mine.py:Mine", "./mine.py:Mine"),
+        ("sentences", "sentences(max_tokens=400, overlap=50)"),
+        ("recursive(overlap_sentences=0)", "recursive(max_tokens=400, overlap=0)"),
+        ("recursive(overlap='5%')", "recursive(max_tokens=400, overlap=20)"),
+        ("sentences(overlap_sentences=2)", "sentences(max_tokens=400, overlap_sentences=2)"),
+        ("words(preset='small')", "words(max_words=200, overlap=30)"),
+        ("words(max_words=800, preset='large')", "words(max_words=800, overlap=0)"),
+        ("parent_child", "parent_child(max_tokens=100, overlap=0)"),
     ],
 )
-def test_a_table_shows_the_size_of_a_strategy(label: str, shown: str) -> None:
-    assert label_with_size(label) == shown
+def test_a_label_shows_size_and_overlap_and_makes_the_strategy_again(
+    given: str, label: str
+) -> None:
+    strategy = get_strategy(given)
+    assert strategy.label == label
+    again = get_strategy(label)
+    assert (again.label, again.limit, again.repeated) == (label, strategy.limit, strategy.repeated)

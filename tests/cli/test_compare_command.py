@@ -27,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_two_runs_in_the_terminal(here: Run, folder: Path) -> None:
     done = here("compare", "a.json", "b.json")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "a  sentences(max_tokens=400) · hybrid · a.json" in done.stdout
+    assert "a  sentences · hybrid · a.json" in done.stdout
     assert "b is better" in done.stdout
     assert "no difference shown" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
@@ -163,7 +163,7 @@ def test_nothing_that_a_file_of_results_names_is_run_or_read(here: Run, folder: 
     (folder / "evil.py").write_text("open('ran', 'w').close()\nclass M:\n    pass\n")
     for name in ("a.json", "b.json"):
         text = (folder / name).read_text()
-        for ours in ("recall@5", "sentences(max_tokens=400)", "hybrid", "minilm"):
+        for ours in ("recall@5", "sentences", "hybrid", "minilm"):
             text = text.replace(json.dumps(ours), json.dumps("evil.py:M"))
         value = json.loads(text)
         value["configuration"] |= {"page_template": "/etc/passwd", "embedder": "evil.py:M"}

@@ -28,7 +28,8 @@ def test_a_new_index_says_what_it_holds_and_what_to_do_next(here: Run, handbook:
     first, second, third = done.stderr.splitlines()
     assert first == "kb: 3 documents (3 added)"
     assert re.fullmatch(
-        r"\d chunks of \d{3} tokens by structure, words alone; .* [kM]B, .* s", second
+        r"\d chunks of \d{3} tokens by structure\(max_tokens=400, overlap=0\), words alone; .* [kM]B, .* s",
+        second,
     )
     assert third == 'try: chunkwise search kb "your question"'
     assert "Ask in writing." in here("search", "kb", "writing").stdout
@@ -43,7 +44,7 @@ def test_only_what_has_changed_is_done_again(here: Run, handbook: Path) -> None:
     counts = {name: told[name] for name in ("added", "changed", "removed", "unchanged", "skipped")}
     assert counts == {"added": 1, "changed": 1, "removed": 1, "unchanged": 1, "skipped": 0}
     assert told["documents"] == 3
-    assert told["strategy"] == "structure"
+    assert told["strategy"] == "structure(max_tokens=400, overlap=0)"
     assert "lighthouse" in here("search", "kb", "keeper").stdout
     assert here("search", "kb", "dusk").stdout == "nothing found\n"
 
@@ -52,13 +53,13 @@ def test_only_what_has_changed_is_done_again(here: Run, handbook: Path) -> None:
 def test_settings_stay_unless_the_index_is_rebuilt(here: Run, handbook: Path) -> None:
     here("index", "handbook", *WORDS, "-s", "sentences(max_tokens=30)")
     kept = summary(here("index", "handbook", "--into", "kb", "--json", "-q"))
-    assert kept["strategy"] == "sentences(max_tokens=30)"
+    assert kept["strategy"] == "sentences(max_tokens=30, overlap=7)"
     assert kept["unchanged"] == 3
     refused = here("index", "handbook", *WORDS, "-s", "words")
     assert refused.returncode == 2
     assert "--rebuild" in refused.stderr
     anew = summary(here("index", "handbook", *WORDS, "-s", "words", "--rebuild", "--json", "-q"))
-    assert anew["strategy"] == "words"
+    assert anew["strategy"] == "words(max_words=500, overlap=75)"
 
 
 @pytest.mark.unwatched
@@ -303,6 +304,6 @@ def test_no_embedder_needs_no_model(
     monkeypatch.setenv("CHUNKWISE_MODELS", str(handbook))  # where there is none
     done = here("index", "handbook", "--embedder", "none", "--into", "kb")
     assert done.returncode == 0, done.stderr
-    assert "by structure, words alone" in done.stderr
+    assert "by structure(max_tokens=400, overlap=0), words alone" in done.stderr
     done = here("index", "handbook", "--embedder", "none", "--vectors", "own", "--into", "other")
     assert "leave one of them out" in done.stderr

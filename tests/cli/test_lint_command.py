@@ -26,7 +26,7 @@ def test_the_shortest_command_shows_issues_by_file(here: Run, handbook: Path) ->
     assert done.returncode == 0
     assert "handbook/deep/hours.txt" in done.stdout
     assert "mid sentence end" in done.stdout
-    assert "Boundary issues of tokens(max_tokens=7)" in done.stdout
+    assert "Boundary issues of tokens(max_tokens=7, overlap=0)" in done.stdout
     assert "What to try" in done.stdout
     assert done.stderr == ""
 
@@ -124,7 +124,7 @@ def test_several_processes_find_the_same(here: Run, handbook: Path) -> None:
 
 def test_an_index_is_examined_as_it_is(here: Run, handbook: Path, tmp_path: Path) -> None:
     (handbook / "page.html").unlink()
-    strategy = "tokens(max_tokens=7)"
+    strategy = "tokens(max_tokens=7, overlap=0)"
     here("index", "handbook", "--into", "kb", "-s", strategy, "--vectors", "none", "-q")
     done = here("lint", "kb", "--json", "-q")
     assert done.returncode == 0

@@ -60,7 +60,7 @@ def test_what_is_said_on_the_command_line_wins(here: Run, docs: Path, tmp_path: 
     )
     config = ("--config", "r.toml")
     chunks = rows(here("chunk", "docs", *config, "--json").stdout)
-    assert all(row["strategy"] == "sentences(max_tokens=30)" for row in chunks)
+    assert all(row["strategy"] == "sentences(max_tokens=30, overlap=7)" for row in chunks)
     assert any(row["context"] for row in chunks)
     chunks = rows(
         here("chunk", "docs", *config, "-s", "words", "--context", "none", "--json").stdout

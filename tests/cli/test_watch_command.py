@@ -71,8 +71,11 @@ def test_a_fall_alerts_until_it_is_acknowledged(here: Run, tmp_path: Path, place
     told = " ".join(bad.stdout.split())
     assert re.search(r"alert 1: recall@\S+ fell: 1.000 → 0\.\d+, −\d", told)
     assert "since run 2, against run 1" in told
-    assert "likeliest cause: strategy structure → tokens(max_tokens=9) in run 2" in told
-    assert "-s structure" in told
+    assert (
+        "likeliest cause: strategy structure(max_tokens=400, overlap=0) → tokens(max_tokens=9, overlap=0) in run 2"
+        in told
+    )
+    assert "-s 'structure(max_tokens=400, overlap=0)'" in told
     assert "no longer found: duties-" in told
     rows = [json.loads(line) for line in (tmp_path / "alerts.jsonl").read_text().splitlines()]
     assert [row["alert"]["number"] for row in rows] == [1, 2]

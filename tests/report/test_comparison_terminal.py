@@ -59,8 +59,8 @@ def test_an_interval_is_a_line_around_zero(interval: Interval, line: str) -> Non
 def test_a_line_a_metric(two: Comparison) -> None:
     shown = drawn(two, 100).splitlines()
     assert shown[:3] == [
-        "a  sentences(max_tokens=400) · hybrid · a.json",
-        "b  recursive(max_tokens=400) · hybrid · b.json",
+        "a  sentences · hybrid · a.json",
+        "b  recursive · hybrid · b.json",
         "40 questions in both a and b",
     ]
     recall = next(line for line in shown if line.startswith("  recall@5"))

@@ -278,7 +278,7 @@ def test_figures(index: Index) -> None:
     assert told.stats().tokens == stats.tokens
     assert told.stats().indexed_tokens > stats.indexed_tokens
     assert repr(index) == (
-        f"<Index in memory: 12 documents, {stats.chunks} chunks, sentences(max_tokens=40), tiny-16>"
+        f"<Index in memory: 12 documents, {stats.chunks} chunks, sentences(max_tokens=40, overlap=10), tiny-16>"
     )
 
 

@@ -88,7 +88,7 @@ def test_an_index_is_shown_without_reading_its_documents_again(tmp_path: Path) -
     client = client_of(project)
     listed = client.get("/api/documents").json()
     assert listed["total"] == 3
-    assert listed["strategy"] == "sentences(max_tokens=30)"
+    assert listed["strategy"] == "sentences(max_tokens=30, overlap=7)"
     found = client.get("/api/search?q=lamp 2&retriever=bm25&budget=40").json()["sides"][0]
     assert found["hits"][0]["why"]["rank_by_words"] == 1
     assert "chunkwise.open_index" in found["code"]

@@ -6,6 +6,9 @@ import ast
 import dataclasses
 import hashlib
 import re
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
 
 from chunkwise.base import parameters
 from chunkwise.base.allow_hosts_and_code_from_files import Recorded, recorded
@@ -71,12 +74,21 @@ def _literal(name: str, node: ast.expr) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-def describe(name: str, strategy: object) -> str:
-    """The shortest specification that makes this object again: parameters that differ from their defaults."""
+def describe(
+    name: str, strategy: object, shown: Mapping[str, object] = MappingProxyType({})
+) -> str:
+    """The shortest specification that makes this object again.
+
+    Args:
+        name: What it is called.
+        strategy: Its parameters are listed if they differ from their defaults.
+        shown: Parameters that are always listed, with these values; None: never.
+    """
     parts = []
     for field in parameters.fields(type(strategy)):
-        value = getattr(strategy, field.name)
-        if field.default is dataclasses.MISSING or value != field.default:
+        value = shown.get(field.name, getattr(strategy, field.name))
+        differs = field.default is dataclasses.MISSING or value != field.default
+        if shown.get(field.name) is not None or (differs and field.name not in shown):
             parts.append(f"{field.name}={_show(value)}")
     return f"{name}({', '.join(parts)})" if parts else name
 
@@ -91,6 +103,17 @@ def _show(value: object) -> str:
             getattr(value, "name", None) or getattr(value, "__qualname__", type(value).__name__)
         )
     return repr(value)
+
+
+_SIZE = re.compile(r"\b(?:max_(?:tokens|words|chars)|chunk_size)=(\d+)")
+_OVERLAP = re.compile(r"\b(?:overlap(?:_words|_sentences)?|chunk_overlap)=(\d+)")
+
+
+@lru_cache(maxsize=64)
+def size_and_overlap(label: str) -> tuple[int | None, int | None]:
+    """Chunk size and overlap in the label of a strategy, in its own units; None: it names none."""
+    size, overlap = _SIZE.search(label), _OVERLAP.search(label)
+    return int(size[1]) if size else None, int(overlap[1]) if overlap else None
 
 
 def key(name: str, strategy: object) -> str:

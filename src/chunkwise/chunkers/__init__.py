@@ -6,7 +6,6 @@ from chunkwise.chunkers.registry import (
     describe_all,
     describe_strategy,
     get_strategy,
-    label_with_size,
     strategies,
 )
 
@@ -16,6 +15,5 @@ __all__ = [
     "describe_all",
     "describe_strategy",
     "get_strategy",
-    "label_with_size",
     "strategies",
 ]

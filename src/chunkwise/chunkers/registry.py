@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Any, Protocol
 
 from chunkwise.base import parameters, spec
@@ -14,7 +13,7 @@ from chunkwise.base.registry import Registry
 from chunkwise.base.user_code import code_fingerprint
 from chunkwise.base.wording import counted
 from chunkwise.chunkers.check_pieces import check_summary, foreign_pieces
-from chunkwise.chunkers.packing.overlap import overlap_tokens
+from chunkwise.chunkers.packing.overlap import UNITS, overlap_tokens
 from chunkwise.core import Chunk, Document, Piece, Span
 from chunkwise.text.analyzed import Analyzed, SectionLookup
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike
@@ -75,29 +74,13 @@ strategies = Registry(
 )
 
 
-_SIZES = ("max_tokens", "max_chars", "max_words")
-
-
-@cache
-def label_with_size(label: str) -> str:
-    """The label of a strategy as tables show it: with its size, also where that is the default."""
-    name = label.partition("(")[0]
-    if name not in strategies.builtin:
-        return label
-    sizes = (each for each in parameters.fields(strategies.get(name)) if each.name in _SIZES)
-    size = next(sizes, None)
-    if size is None or f"{size.name}=" in label:
-        return label
-    # A preset is a size by another name.
-    limit = size.default if size.default is not None else (get_strategy(label).limit or ("", 0))[1]
-    rest = label[len(name) + 1 : -1]
-    return f"{name}({size.name}={limit}{', ' if rest else ''}{rest})"
-
-
 class Chunker(Protocol):
     """What a strategy has to offer; a `limit` property (tokenizer, size) makes its hard limit checkable."""
 
     def split(self, document: Analyzed) -> Sequence[Span | Piece]: ...
+
+
+_SIZES = ("max_tokens", "max_chars", "max_words")
 
 
 class Strategy:
@@ -106,10 +89,18 @@ class Strategy:
     def __init__(self, name: str, chunker: Chunker) -> None:
         self.name = name
         self.chunker = chunker
-        self.label = spec.describe(name, chunker)
+        self.label = spec.describe(name, chunker, self._size_and_overlap())
 
     def __repr__(self) -> str:
         return f"<Strategy {self.label}>"
+
+    def _size_and_overlap(self) -> dict[str, object]:
+        """Parameters that every label shows, defaults resolved: what ran is never left to the reader's memory."""
+        if self.name not in strategies.builtin:
+            return {}
+        names = {field.name for field in parameters.fields(type(self.chunker))}
+        shown = {name: getattr(self.chunker, name) for name in _SIZES if name in names}
+        return shown | dict.fromkeys(UNITS) | dict([self.repeated] if self.repeated else [])
 
     @property
     def limit(self) -> tuple[TokenizerLike, int] | None:

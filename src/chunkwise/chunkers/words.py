@@ -29,11 +29,11 @@ class WordChunker:
     in_segments: ClassVar[bool] = True
 
     preset: str = param("medium", "a size and overlap by name", choices=tuple(_PRESETS))
-    max_words: int | None = param(
+    max_words: int = param(
         None, "words of a chunk, instead of the preset's", unit="words", low=1, high=LARGEST,
         aliases=("chunk_size", "size"),
     )  # fmt: skip
-    overlap: int | str | None = param(
+    overlap: int | str = param(
         None, "words repeated from the chunk before, less than max_words, or a share; "
         "the preset's without max_words, else 0",
         unit="words", low=0, high=LARGEST - 1, aliases=("chunk_overlap",), share=True,
@@ -41,26 +41,21 @@ class WordChunker:
 
     def __post_init__(self) -> None:
         parameters.check(self)
-        check_overlap(self._overlap, self._max_words, "max_words")
+        # A preset is a size and an overlap by another name: these are what labels show.
+        words, overlap = _PRESETS[self.preset] if self.max_words is None else (self.max_words, 0)
+        object.__setattr__(self, "preset", "medium")
+        object.__setattr__(self, "max_words", words)
+        object.__setattr__(self, "overlap", overlap if self.overlap is None else self.overlap)
+        check_overlap(self.overlap, words, "max_words")
 
     @property
     def repeated(self) -> tuple[str, int]:
-        """The parameter that decides the overlap, and the amount; a preset has its own."""
-        return "overlap", check_overlap(self._overlap, self._max_words, "max_words")
-
-    @property
-    def _max_words(self) -> int:
-        return _PRESETS[self.preset][0] if self.max_words is None else self.max_words
-
-    @property
-    def _overlap(self) -> int | str:
-        if self.overlap is not None:
-            return self.overlap
-        return _PRESETS[self.preset][1] if self.max_words is None else 0
+        """The parameter that decides the overlap, and the amount."""
+        return "overlap", check_overlap(self.overlap, self.max_words, "max_words")
 
     @property
     def limit(self) -> tuple[TokenizerLike, int]:
-        return "words", self._max_words
+        return "words", self.max_words
 
     def split(self, document: Analyzed) -> Sequence[Piece]:
         measure = document.measure("words")
@@ -68,8 +63,8 @@ class WordChunker:
         packer = Packer(
             document,
             measure,
-            self._max_words,
+            self.max_words,
             [ArrayCuts(lambda: document.graphemes.keep(measure.starts))],
-            overlap_from=overlap_from(document, measure, "overlap", overlap, self._max_words),
+            overlap_from=overlap_from(document, measure, "overlap", overlap, self.max_words),
         )
         return packer.pack(0, len(document.text))

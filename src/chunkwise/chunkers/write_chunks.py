@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.spec import parse
+from chunkwise.base.spec import parse, size_and_overlap
 from chunkwise.chunkers import get_strategy, strategies
 from chunkwise.core import Chunk, Document, Hit, Query
 from chunkwise.core.chunk import KnownSection, Outline
@@ -60,7 +60,9 @@ VECTOR = "vector"
 """The last column, in files that have it: a list of 32-bit numbers."""
 
 # The Arrow schema: texts are strings, offsets and counts 64-bit integers, pages and parents may be missing.
-_MAY_BE_MISSING = {"page", "last_page", "parent_start", "parent_end"}
+_MAY_BE_MISSING = {
+    "page", "last_page", "parent_start", "parent_end", "chunk_size_config", "overlap_config",
+}  # fmt: skip
 WHOLE_NUMBERS = _MAY_BE_MISSING | {
     "index", "start", "end", "token_count", "context_token_count", "word_count", "level",
 }  # fmt: skip
@@ -85,6 +87,8 @@ class ChunkRow(TypedDict):
     title: str
     source: str
     strategy: str
+    chunk_size_config: int | None
+    overlap_config: int | None
     level: int
     spans: str
     boxes: str
@@ -154,6 +158,8 @@ def _json_row(chunk: Chunk, place: SegmentPlace = _AT_THE_BEGINNING) -> dict[str
         "title": document.title,
         "source": document.source,
         "strategy": chunk.strategy,
+        "chunk_size_config": chunk.chunk_size_config,
+        "overlap_config": chunk.overlap_config,
         "level": chunk.level,
         "spans": [(begin + start, begin + end) for start, end in chunk.spans],
         "boxes": chunk.boxes,
@@ -181,11 +187,12 @@ def chunk_lines(chunks: Iterable[Chunk], place: SegmentPlace = _AT_THE_BEGINNING
             doc_id = json_value(document.id)
             begin = f'{{"id": {doc_id[:-1]}::'
             behind_id = f'", "doc_id": {doc_id}, "index": '
-            named = (document.title, document.source, strategy)
-            title, source, label = map(json_value, named)
+            named = (document.title, document.source, strategy, *size_and_overlap(strategy))
+            title, source, label, size, overlap = map(json_value, named)
             known = (
                 f'"page": null, "last_page": null, "title": {title}, "source": {source}, '
-                f'"strategy": {label}, "level": 0, "spans": [['
+                f'"strategy": {label}, "chunk_size_config": {size}, "overlap_config": {overlap}, '
+                '"level": 0, "spans": [['
             )
             metadata = json_value(plain_value(document.metadata))
             end_of_line = f']], "boxes": [], "parent_start": null, "parent_end": null, "metadata": {metadata}}}\n'

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Protocol, Self, final
 
 from chunkwise.base.repr_html import beginning, card
+from chunkwise.base.spec import size_and_overlap
 from chunkwise.base.wording import from_to
 from chunkwise.core.document import Document, PlaceInDocument, Span, plain_value
 
@@ -133,6 +134,16 @@ class Chunk(PlaceInDocument):
     def word_count(self) -> int:
         return len(self.text.split())
 
+    @property
+    def chunk_size_config(self) -> int | None:
+        """The size that the strategy was given, in its own unit; None: it has none."""
+        return size_and_overlap(self.strategy)[0]
+
+    @property
+    def overlap_config(self) -> int | None:
+        """The overlap that the strategy was given, in its own unit; None: it has none."""
+        return size_and_overlap(self.strategy)[1]
+
     # The names other splitters use for the same two offsets.
     @property
     def start_index(self) -> int:
@@ -164,6 +175,8 @@ class Chunk(PlaceInDocument):
             "title": self.document.title,
             "source": self.document.source,
             "strategy": self.strategy,
+            "chunk_size_config": self.chunk_size_config,
+            "overlap_config": self.overlap_config,
             "level": self.level,
             "spans": [list(span) for span in self.spans],
             "boxes": [list(box) for box in self.boxes],

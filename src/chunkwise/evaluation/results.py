@@ -19,7 +19,6 @@ from chunkwise.base.parameters import takes
 from chunkwise.base.repr_html import drawn
 from chunkwise.base.version import __version__
 from chunkwise.base.wording import counted, did_you_mean, score, thousands
-from chunkwise.chunkers import label_with_size
 from chunkwise.chunkers.read_chunks import shown_label
 from chunkwise.core import Passage
 from chunkwise.metrics.metric import CutCounts
@@ -235,7 +234,7 @@ class Results:
     def label(self) -> str:
         """What a table calls it: the strategy, the retriever and what follows it, or the file of the hits."""
         made = self.configuration
-        strategy = label_with_size(str(made.get("strategy") or ""))
+        strategy = made.get("strategy")
         context = made.get("context")
         beside = "" if context in (None, "none") else f"{context} context"
         parts = (strategy, beside, _writer(made), made.get("retriever"), *self.steps)

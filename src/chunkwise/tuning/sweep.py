@@ -9,7 +9,6 @@ from typing import Literal
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted, one_or_many, percent, shown
-from chunkwise.chunkers import label_with_size
 from chunkwise.documents.loader import OptionValue
 from chunkwise.metrics.metric import Metric
 from chunkwise.metrics.registry import MetricAt, metric_of, parse
@@ -98,7 +97,7 @@ class Configuration:
     def label(self) -> str:
         """What a table calls it."""
         context = "headings" if self.context == "headings" else ""
-        parts = [label_with_size(self.strategy), context, self.retriever]
+        parts = [self.strategy, context, self.retriever]
         if self.neighbours:
             parts.append(f"neighbours {self.neighbours}")
         parts += [self.embedder, f"reranked by {self.reranker}" if self.reranker else ""]

@@ -43,7 +43,8 @@ _TEXTS = ("text", "page_content", "content", "document")
 _ENDINGS = (".parquet", ".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 _VECTORS = (VECTOR, "embedding", "embeddings", "values")
 _LEFT_OUT = {
-    "id", "metadata", "spans", "boxes", "word_count", "context_token_count", "strategy", *_TEXTS, *_VECTORS,
+    "id", "metadata", "spans", "boxes", "word_count", "context_token_count", "strategy", "chunk_size_config",
+    "overlap_config", *_TEXTS, *_VECTORS,
 }  # fmt: skip
 """Columns that are parts of a row by themselves, or that nobody filters on."""
 

@@ -199,7 +199,7 @@ def test_known_documents_are_passed_over() -> None:
     strategy = OnlyNew(get_strategy("sentences"), fingerprint_heads([document_fingerprint(known)]))
     assert list(strategy.chunks(known)) == []
     assert [chunk.text for chunk in strategy.chunks(new)] == ["New text."]
-    assert strategy.label == "sentences"
+    assert strategy.label == "sentences(max_tokens=400, overlap=50)"
 
 
 def test_a_document_comes_back_as_it_was() -> None:

@@ -61,7 +61,7 @@ def test_what_cannot_be_read_is_told(folder: Path, settings: object) -> None:
     manifest = json.loads((folder / MANIFEST_NAME).read_text())
     (folder / MANIFEST_NAME).write_text(json.dumps(manifest | {"settings": settings}))
     anew = chunkwise.index(DOCUMENTS, into=folder, embedder=Tiny(), rebuild=True)
-    assert anew.settings.strategy == "structure"
+    assert anew.settings.strategy == "structure(max_tokens=400, overlap=0)"
     assert anew.changes is not None
     assert "could not be read" in anew.changes.notes[0]
 

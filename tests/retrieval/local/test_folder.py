@@ -489,7 +489,7 @@ def test_what_an_index_was_made_with_is_kept(folder: Path) -> None:
     index = chunkwise.index(DOCUMENTS[:2], into=folder, embedder=Tiny())
     assert index.settings == chunkwise.open_index(folder).settings
     for given, both in [
-        ({"strategy": "tokens"}, ("'structure'", "'tokens'")),
+        ({"strategy": "tokens"}, ("structure(max_tokens=400", "tokens(max_tokens=400")),
         ({"vectors": "own"}, ("'late'", "'own'")),
         ({"context": "headings"}, ("'none'", "'headings'")),
         ({"language": "de"}, ("'auto'", "'de'")),
@@ -504,7 +504,7 @@ def test_what_an_index_was_made_with_is_kept(folder: Path) -> None:
     again = chunkwise.index(
         DOCUMENTS, "tokens", into=folder, embedder=WholeTexts(), vectors="own", rebuild=True
     )
-    assert again.settings.strategy == "tokens"
+    assert again.settings.strategy == "tokens(max_tokens=400, overlap=0)"
     assert chunkwise.open_index(folder).settings == again.settings
 
 

@@ -38,7 +38,7 @@ def test_a_clear_winner_is_chosen_and_proven_on_test_questions() -> None:
     found = tuned(outcomes, questions(120))
     assert found.chosen == outcomes[1].configuration.key
     assert [standing.label for standing in found.standings] == [
-        "winner · bm25", "sentences(max_tokens=400) · bm25", "recursive(max_tokens=400) · bm25",
+        "winner · bm25", "sentences · bm25", "recursive · bm25",
     ]  # fmt: skip
     assert [standing.tied for standing in found.standings] == [True, False, False]
     assert found.standings[0].best_share == 1

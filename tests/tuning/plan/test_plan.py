@@ -174,7 +174,7 @@ def test_the_same_overlap_written_twice_is_tried_once():
 )
 def test_a_default_is_the_same_as_what_it_stands_for(first, second):
     made = plan_sweep(_sweep([_grid(first, second)]))
-    assert [each.strategy for each in _asked(made)] == [first.replace("'25%'", "100")]
+    assert [each.strategy for each in _asked(made)] == [get_strategy(first).label]
     assert [line.what for line in made.left_out] == [second]
 
 
@@ -187,7 +187,7 @@ def test_different_overlaps_are_no_duplicates():
         "sentences",
     ]
     made = plan_sweep(_sweep([_grid(*names)]))
-    assert {each.strategy for each in _asked(made)} == set(names)
+    assert {each.strategy for each in _asked(made)} == {get_strategy(name).label for name in names}
     assert not made.left_out
 
 
@@ -201,7 +201,7 @@ def test_a_parameter_that_a_strategy_lacks_costs_it_no_place():
     made = plan_sweep(_sweep([_grid("sentences", "characters", max_tokens=[100, 200])]))
     assert [
         each.strategy for each in _asked(made) if each.levers["boundaries"] == "characters"
-    ] == ["characters"]
+    ] == ["characters(max_chars=1000, overlap=0)"]
     why = _why(made, "max_tokens = 100, 200 of characters")
     assert "max_chars" in why
     assert "tried once" in why
@@ -287,8 +287,8 @@ def test_strategies_that_cut_by_meaning_use_the_model_of_the_sweep():
         _sweep([_grid("semantic", "cluster(model='minilm')")], embedder="fastembed:small")
     )
     assert {each.strategy for each in _asked(made)} == {
-        "semantic(model='fastembed:small')",
-        "cluster",
+        "semantic(max_tokens=800, overlap=0, model='fastembed:small')",
+        "cluster(max_tokens=400, overlap=0)",
     }
 
 
@@ -302,7 +302,10 @@ def test_a_broken_strategy_of_ones_own_does_not_stop_the_others(tmp_path):
         "        return []\n"
     )
     made = plan_sweep(_sweep([_grid(f"{file}:Mine", size=[0]), _grid(f"{file}:Mine", "sentences")]))
-    assert [each.strategy for each in _asked(made)] == [f"{file}:Mine", "sentences"]
+    assert [each.strategy for each in _asked(made)] == [
+        f"{file}:Mine",
+        "sentences(max_tokens=400, overlap=50)",
+    ]
     assert "ZeroDivisionError" in _why(made, f"{file}:Mine(size=0)")
     assert "size" not in _asked(made)[0].levers
 

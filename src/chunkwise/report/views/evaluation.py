@@ -20,7 +20,6 @@ from chunkwise.base.wording import (
     short_number,
     thousands,
 )
-from chunkwise.chunkers import label_with_size
 from chunkwise.chunkers.chunk_offsets import EXACT, KINDS
 from chunkwise.core import Document
 from chunkwise.evaluation.cost import cost_label, cost_words
@@ -286,7 +285,7 @@ def evaluation_view(
     rows = _by_group(results, results.by_type, hardest_first=False)
     return EvaluationView(
         label=results.label,
-        title=label_with_size(str(settings.get("strategy") or ""))
+        title=str(settings.get("strategy") or "")
         or str(settings.get("hits") or "An evaluation"),
         steps=tuple(
             str(each) for each in (settings.get("retriever"), *results.steps, settings.get("embedder")) if each

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import Any, NamedTuple, get_args
@@ -12,8 +12,7 @@ from chunkwise.base import parameters, spec
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.registry import Registry
 from chunkwise.base.wording import counted, thousands
-from chunkwise.chunkers import Chunker, Strategy, get_strategy, strategies
-from chunkwise.chunkers.packing.overlap import overlap_tokens
+from chunkwise.chunkers import Strategy, get_strategy, strategies
 from chunkwise.chunkers.parent_child import ParentChildChunker
 from chunkwise.chunkers.semantic import EmbeddingChunker
 from chunkwise.models import DEFAULT
@@ -181,19 +180,6 @@ def retriever_levers(label: str) -> dict[str, str]:
     return {"retriever": name, "weights": written or "usual", **own}
 
 
-def same_cuts(strategy: Strategy) -> tuple[object, ...]:
-    """Equal for strategies that cut every document alike, however their overlap is written."""
-    repeated = strategy.repeated
-    if repeated is None:
-        return (strategy.label,)
-    shown = [
-        (field.name, repr(getattr(strategy.chunker, field.name)))
-        for field in parameters.fields(type(strategy.chunker))
-        if field.name not in ("overlap", *_UNITS)
-    ]
-    return (strategy.name, *repeated, *shown)
-
-
 BASELINES = {
     "recursive 1000/200 characters": "recursive(max_tokens=1000, overlap=200, tokenizer='characters')",
     "sentences 1024/200": "sentences(max_tokens=1024, overlap=200)",
@@ -216,24 +202,21 @@ class PlannedChunking:
 
 def chunking_grid(sweep: Sweep, left_out: NotTriedLog) -> list[list[PlannedChunking]]:
     """The baselines, then what was asked for; those that differ in their context alone stand together."""
-    found: dict[tuple[object, ...], dict[Context, PlannedChunking]] = {}
+    found: dict[str, dict[Context, PlannedChunking]] = {}
     for name, label in BASELINES.items():
         strategy = get_strategy(label)
-        found[same_cuts(strategy)] = {
+        found[strategy.label] = {
             "none": PlannedChunking(strategy, "none", None, name, in_plan=False)
         }
     for grid in sweep.chunkers:
         check_amount(grid)
         contexts = _contexts(grid, left_out)
         for strategy, written, share in _strategies(grid, sweep.embedder, left_out):
-            known = found.setdefault(same_cuts(strategy), {})
+            known = found.setdefault(strategy.label, {})
             for context in contexts:
                 before = known.get(context)
                 if before is None:
-                    first = next(iter(known.values()), None)
-                    # One label for one way to cut: the cuts are made once.
-                    same = first.strategy if first else strategy
-                    known[context] = PlannedChunking(same, context, share)
+                    known[context] = PlannedChunking(strategy, context, share)
                 elif before.in_plan:
                     _repeated(written, context, before, left_out)
                 else:
@@ -296,7 +279,7 @@ def _strategies(
         ):
             written = written_out(name, chosen)
             try:
-                strategy, share = _built(name, usual | chosen)
+                strategy = get_strategy(name, **usual, **chosen)
             except ChunkwiseError as error:
                 left_out.add(written, str(error))
             except Exception as error:  # somebody else's class
@@ -304,19 +287,8 @@ def _strategies(
                     raise
                 left_out.add(written, f"it cannot be made: {type(error).__name__}: {error}")
             else:
-                yield strategy, written, share
-
-
-def _built(name: str, values: dict[str, object]) -> tuple[Strategy, str | None]:
-    """With a share of overlap as the number it comes to, so that the same chunks have the same label; and the share."""
-    strategy = get_strategy(name, **values)
-    chunker = strategy.chunker
-    share = getattr(chunker, "overlap", None)
-    if not isinstance(share, str) or strategy.limit is None or not is_dataclass(chunker):
-        return strategy, None
-    amount = overlap_tokens(share, strategy.limit[1])
-    made: Chunker = replace(chunker, overlap=amount)
-    return Strategy(strategy.name, made), share
+                overlap = getattr(strategy.chunker, "overlap", None)
+                yield strategy, written, overlap if isinstance(overlap, str) else None
 
 
 WEIGHTS: tuple[Mapping[str, SweepValue], ...] = (
