@@ -201,14 +201,32 @@ def test_a_named_baseline_is_a_watch_of_its_own(local: History) -> None:
 
 def test_which_metrics_are_watched(local: History) -> None:
     run = kept_run(GOOD)
-    more = {f"m{n}": run.scores["recall@5"] for n in range(12)}
+    more = {f"m{n}": ((n + 1) / 20, *run.scores["recall@5"][1:]) for n in range(12)}
+    more["m1"] = more["m0"]  # the same scores, which one metric watches
     figures = {**run.figures, **{name: KeptFigure(0.9, 0.8, 1.0, 40, 40) for name in more}}
     run = replace(run, scores={**run.scores, **more}, figures=figures)
     watched(local, run)
-    assert list(watched(local, run).watched.figures) == ["recall@5", *(f"m{n}" for n in range(7))]
+    assert list(watched(local, run).watched.figures) == [
+        "recall@5",
+        "m0",
+        *(f"m{n}" for n in range(2, 8)),
+    ]
     assert list(watched(local, run, metrics=["m11"]).watched.figures) == ["m11"]
     with pytest.raises(InvalidParameter, match="'recal@5' has no score"):
         watched(local, run, metrics=["recal@5"])
+
+
+def test_a_share_of_chunks_is_watched_like_scores_of_questions(local: History) -> None:
+    run = kept_run(GOOD, settings={"strategy": "structure"})
+    cut = {share: replace(run, figures={**run.figures, "boundary_issues": KeptFigure(share, None, None, 100, 100)})
+           for share in (0.2, 0.22, 1.0)}  # fmt: skip
+    watched(local, cut[0.2])
+    assert watched(local, cut[0.22]).alerts == ()
+    (alert,) = watched(local, replace(cut[1.0], settings={"strategy": "words"})).alerts
+    assert (alert.metric, alert.figure.is_lower_better) == ("boundary_issues", True)
+    assert alert.cause == "strategy structure → words in run 3"
+    (named,) = watched(local, cut[1.0], metrics=["boundary_issues"]).watched.figures
+    assert named == "boundary_issues"
 
 
 def test_what_later_runs_are_held_against_is_not_pruned(local: History) -> None:

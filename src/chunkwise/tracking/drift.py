@@ -269,22 +269,23 @@ class PairedRuns:
         return len(self.common) >= max(_FEWEST_COMMON, fewer / 2)
 
     def falls(self, metrics: Sequence[str]) -> list[Fall | None]:
-        if not metrics:
-            return []
-        if self.is_paired:
-            sides = [
-                [[_known(run.scores[name][pair[side]]) for name in metrics] for pair in self.common]
-                for side, run in enumerate((self.before, self.after))
-            ]
-            return paired_falls(sides[0], sides[1])
-        scores = [
-            [[score for score in run.scores[name] if score is not None] for name in metrics]
-            for run in (self.before, self.after)
+        """Of each metric, paired by question where it has scores by question and the questions are the same."""
+        runs = self.before, self.after
+        paired = [name for name in metrics if self.is_paired and name in self.after.scores]
+        sides = [
+            [[_known(run.scores[name][pair[side]]) for name in paired] for pair in self.common]
+            for side, run in enumerate(runs)
         ]
-        return unpaired_falls(scores[0], scores[1])
+        falls = dict(zip(paired, paired_falls(*sides), strict=True)) if paired else {}
+        others = [name for name in metrics if name not in falls]
+        samples = [[run.sample(name) for name in others] for run in runs]
+        falls |= zip(others, unpaired_falls(*samples, family=len(metrics)), strict=True)
+        return [falls[name] for name in metrics]
 
     def moved(self, metric: str) -> list[PairedScore]:
         """Common questions that have both scores, with these."""
+        if metric not in self.before.scores:
+            return []
         first, second = self.before.scores[metric], self.after.scores[metric]
         return [
             PairedScore(self.before.questions[one], self.after.questions[other], before, after)

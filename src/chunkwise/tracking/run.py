@@ -155,6 +155,21 @@ class KeptRun(RunSummary):
     key: str = ""
     """Of the file of results it is: the same file is one run, however often it is imported."""
 
+    def sample(self, metric: str) -> tuple[float, ...]:
+        """The scores that its mean is of: one per question, or 1 and 0 per chunk where it is a share of chunks.
+
+        Empty: it has no mean, or one over neither.
+        """
+        if metric in self.scores:
+            return tuple(score for score in self.scores[metric] if score is not None)
+        figure = self.figures.get(metric)
+        if figure is None or figure.mean is None:
+            return ()
+        met = round(figure.mean * figure.scored)
+        if abs(met - figure.mean * figure.scored) > 1e-6:
+            return ()
+        return (1.0,) * met + (0.0,) * (figure.scored - met)
+
     def __post_init__(self) -> None:
         for metric, own in self.scores.items():
             if len(own) != len(self.questions):

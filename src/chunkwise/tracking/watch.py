@@ -106,16 +106,24 @@ def reference_of(history: History, *, name: str | None, branch: str) -> Referenc
 def watched_metrics(
     run: KeptRun, reference: KeptRun | None, named: Sequence[str] = ()
 ) -> list[str]:
-    """Those that are named, else the most important ones; scores by question are needed in both runs."""
-    both = [name for name in run.scores if reference is None or name in reference.scores]
+    """Those that are named, else the most important ones; both runs must have scored them.
+
+    Of metrics with the same scores one is watched: two alerts would report one fall.
+    """
+    scored = {name: own for name in run.main_metrics(len(run.figures)) if (own := run.sample(name))}
     for name in named:
-        if name not in run.scores:
-            known = list(run.scores)
+        if name not in scored:
+            known = list(scored)
             hint = did_you_mean(name, known, f"there are: {', '.join(known) or 'none'}")
-            raise InvalidParameter(f"--watched: {name!r} has no score by question; {hint}")
+            raise InvalidParameter(f"--watched: {name!r} has no score by question or chunk; {hint}")
+    both = [name for name in scored if reference is None or reference.sample(name)]
     if named:
         return [name for name in named if name in both]
-    return [name for name in run.main_metrics(len(run.figures)) if name in both][:WATCHED]
+    samples = (
+        (name, (scored[name], () if reference is None else reference.sample(name))) for name in both
+    )
+    distinct = {sample: name for name, sample in reversed([*samples])}
+    return [name for name in both if name in distinct.values()][:WATCHED]
 
 
 def watch_run(

@@ -166,7 +166,7 @@ def difference_words(figure: WatchedFigure) -> str:
 def _verdict(figure: WatchedFigure, chart: ChartState) -> str:
     """In a word or two."""
     if figure.alarm:
-        return "fell" if figure.alarm == "fall" else "decays"
+        return _worse(figure) if figure.alarm == "fall" else "decays"
     point = chart.points[-1]
     if point and (point.is_above if figure.is_lower_better else point.is_below):
         return "beyond its limits, not shown"
@@ -194,13 +194,17 @@ class Excerpts:
 def subject(alerts: Sequence[Alert]) -> str:
     """One line for all of them."""
     first = alerts[0]
-    verb = "fell" if first.kind == "fall" else "is in decay"
+    verb = _worse(first.figure) if first.kind == "fall" else "is in decay"
     told = (
         f"{one_line(first.metric, 60)} {verb}: {points(first.figure.difference)} points in run {first.last_run} "
         f"against run {first.reference}"
     )
     more = f", and {counted(len(alerts) - 1, 'more metric')}" if len(alerts) > 1 else ""
     return one_line(f"{told}{more}", _SUBJECT)
+
+
+def _worse(figure: WatchedFigure) -> str:
+    return "rose" if figure.is_lower_better else "fell"
 
 
 def _told_before(alerts: Sequence[Alert], at: int) -> Alert | None:
@@ -224,9 +228,13 @@ def alert_lines(
     how = (
         f"on {counted(figure.pairs, 'question')}, each against itself"
         if figure.pairs
-        else "on other questions than then"
+        else "on other questions or chunks than then"
     )
-    verb = "fell" if alert.kind == "fall" else "decays (the control chart of all runs shows it)"
+    verb = (
+        _worse(figure)
+        if alert.kind == "fall"
+        else "decays (the control chart of all runs shows it)"
+    )
     head = (
         f"alert {alert.number}: {alert.metric} {verb}: {score(figure.before)} → {score(figure.after)}, "
         f"{difference_words(figure)}, {how}"
