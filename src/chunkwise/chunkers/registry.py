@@ -55,6 +55,7 @@ strategies = Registry(
         "tokens": "chunkwise.chunkers.tokens:TokenChunker",
         "sentences": "chunkwise.chunkers.sentences:SentenceChunker",
         "paragraphs": "chunkwise.chunkers.paragraphs:ParagraphChunker",
+        "pages": "chunkwise.chunkers.pages:PageChunker",
         "recursive": "chunkwise.chunkers.recursive:RecursiveChunker",
         "sections": "chunkwise.chunkers.sections:SectionChunker",
         "structure": "chunkwise.chunkers.structure:StructureChunker",

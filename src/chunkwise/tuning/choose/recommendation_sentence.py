@@ -145,7 +145,8 @@ def _of_vectors(findings: Findings) -> Iterator[str]:
         count = counted(int(findings.agreement["configurations"]), "configuration")
         tau = findings.agreement["kendall_tau"]
         said += (
-            f"; both rank {count} alike with Kendall's tau {two_digits(tau)} (1: the same order)"
+            f"; of all pairs of {count}, both put {percent((1 + tau) / 2)} in the same order "
+            f"(Kendall's tau {two_digits(tau)})"
         )
     yield f"{said}."
 
