@@ -30,7 +30,7 @@ def verdicts(found: Gate) -> list[str]:
     return [each.verdict for each in found.checks]
 
 
-BASE = [0.5, 0.7, 0.9, 0.4] * 50
+BASE = [0.5, 0.7, 0.9, 0.4] * 150
 
 
 def shifted(by: float) -> list[float]:
@@ -87,7 +87,7 @@ def test_it_fails_only_what_a_comparison_shows_and_never_calls_it_equal(
 def test_tests_are_corrected_over_the_metrics_that_are_named() -> None:
     noise = {f"m{at}@5": [(n * (at + 3) % 11) / 10 for n in range(40)] for at in range(9)}
     base = run([0.5] * 40, **noise)
-    head = run([0.5] * 33 + [0.1] * 7, **noise)
+    head = run([0.5] * 26 + [0.1] * 14, **noise)
     alone = gate([base, head], metrics=["recall"])
     every = gate([base, head], metrics=["any"])
     assert (alone.tests, every.tests) == (1, 10)
@@ -170,7 +170,7 @@ def test_questions_that_have_no_score_any_more_are_not_passed_over() -> None:
 
 
 def test_a_metric_without_any_score_is_left_out_and_the_rest_is_judged() -> None:
-    nothing = {"citation_precision": [None] * 200, "citation_recall": [None] * 200}
+    nothing = {"citation_precision": [None] * len(BASE), "citation_recall": [None] * len(BASE)}
     base, head = run(BASE, **nothing), run(shifted(-0.1), **nothing)
     for names in (["recall@5", "citation"], ["any"]):
         found = gate([base, head], metrics=names, min_effect=0.02)
@@ -184,7 +184,7 @@ def test_a_metric_without_any_score_is_left_out_and_the_rest_is_judged() -> None
     assert alone.not_comparable == (
         "no run has a score by citation_precision, citation_recall; name a metric that has one",
     )
-    cited = run(BASE, **{name: [1.0] * 200 for name in nothing})
+    cited = run(BASE, **{name: [1.0] * len(BASE) for name in nothing})
     assert gate([cited, head], metrics=["recall@5", "citation"]).outcome == "not comparable"
 
 

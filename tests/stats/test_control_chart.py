@@ -177,7 +177,7 @@ def test_a_lucky_reference_is_not_a_fall_of_every_run_behind_it() -> None:
 
 def test_the_test_is_corrected_over_the_metrics() -> None:
     first = np.full((60, 1), 0.5)
-    second = first - 0.06 + 0.14 * np.tile([[1.0], [-1.0]], (30, 1))
+    second = first - 0.12 + 0.14 * np.tile([[1.0], [-1.0]], (30, 1))
     (alone,) = paired_falls(first, second)
     same = np.repeat(first, 30, axis=1)
     among = paired_falls(np.hstack([first, same]), np.hstack([second, same]))[0]

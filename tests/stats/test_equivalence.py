@@ -27,10 +27,8 @@ def of(pairs: list[tuple[float, float]], margin: float) -> float | None:
 def naive(pairs: list[tuple[float, float]], margin: float, draws: int = 4000) -> float:
     """Both one-sided tests by hand: how often a weighting, with one unseen pair at its worst, is beyond the margin."""
     apart = [other - one for one, other in pairs]
-    differ = [each for each in apart if abs(each) > 1e-9]
-    scores = [score for pair in pairs for score in pair]
-    reach = max(map(abs, differ)) if len(differ) >= 20 else max(scores)
-    reach = reach or 1.0
+    runs = [{pair[at] for pair in pairs} for at in (0, 1)]
+    reach = 1.0 if min(map(len, runs)) == 1 else max(set.union(*runs))
     shares = []
     for sign in (1, -1):
         chance = random.Random(11)

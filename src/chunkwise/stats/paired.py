@@ -175,9 +175,9 @@ def paired_differences(
 ) -> list[PairedDifference | None]:
     """Many metrics at once, questions × metrics; `outside`: what intervals leave out, one for all or one each.
 
-    One more question, not seen, is allowed for: where at least twenty differ, it may differ as much as any of them; of
-    fewer, one run may miss it and the other answer it as well as any that was seen. So the interval has a width where
-    all questions are the same in both. Of right and wrong, p is that of the exact sign test.
+    One more question, not seen, is allowed for: one run may miss it and the other answer it as well as any that was
+    seen (Gaffke 2005). So a large difference on few questions is covered when none of them was drawn, and the interval
+    has a width where all questions are the same in both. Of right and wrong, p is that of the exact sign test.
     """
     one, other = checked_scores(first), checked_scores(second)
     table = differences(one, other)
@@ -185,7 +185,7 @@ def paired_differences(
     found: list[PairedDifference | None] = [None] * table.shape[1]
     if not len(paired):
         return found
-    own, reach = table[:, paired], _reaches(one, other, table)[paired]
+    own, reach = table[:, paired], _reaches(one[:, paired], other[:, paired])
     shares = np.broadcast_to(np.asarray(outside, dtype=np.float64), table.shape[1])[paired]
     p = two_sided(own, reach)
     low = lower_limits(own, -reach, shares / 2)
@@ -224,7 +224,7 @@ def equivalence(first: ArrayLike, second: ArrayLike, margin: float) -> list[floa
     found: list[float | None] = [None] * table.shape[1]
     if not len(paired):
         return found
-    own, reach = table[:, paired], _reaches(one, other, table)[paired]
+    own, reach = table[:, paired], _reaches(one[:, paired], other[:, paired])
     above = shares_above(own, reach, margin), shares_above(-own, reach, margin)
     for at, p in zip(paired.tolist(), np.maximum(*above).tolist(), strict=True):
         found[at] = max(float(f"{p:.10g}"), float(np.finfo(np.float64).tiny))
@@ -243,19 +243,17 @@ def _agreeing(middle: float, ends: Sequence[float], is_shown: bool, reach: float
     return Interval(middle, low, min(high, -least))
 
 
-MANY = 20
-"""Questions that differ, of which the largest difference says how large differences are. Simulated: of ten, intervals
-of scores that seldom change much cover too little; asking for more hides what thirty questions show."""
+def _reaches(first: ScoreMatrix, second: ScoreMatrix) -> Column:
+    """As far as any score seen is from another or from 0; at least 1 where a run scores all questions alike.
 
-
-def _reaches(first: ScoreMatrix, second: ScoreMatrix, table: ScoreMatrix) -> Column:
-    """The largest difference seen where many differ; else as far as any score is from 0; where all are 0, 1."""
-    apart = np.nan_to_num(np.abs(table), nan=0.0)
-    both = np.where(np.isnan(table), np.nan, first), np.where(np.isnan(table), np.nan, second)
-    scores = np.nan_to_num(np.vstack(both), nan=0.0)
-    found: Column = np.max(scores, axis=0, initial=0.0) - np.min(scores, axis=0, initial=0.0)
-    found = np.where((apart > 0).sum(axis=0) >= MANY, apart.max(axis=0, initial=0.0), found)
-    return np.where(found > 0, found, 1.0)
+    Not as far as any difference seen: thirty small ones do not rule out a large one in thirty-one. Scores all alike do
+    not show how far scores go.
+    """
+    gaps = np.isnan(first) | np.isnan(second)
+    runs = np.where(gaps, np.nan, [first, second])
+    lowest, highest = np.nanmin(runs, axis=1), np.nanmax(runs, axis=1)
+    found: Column = highest.max(axis=0, initial=0.0) - lowest.min(axis=0, initial=0.0)
+    return np.where((lowest < highest).all(axis=0), found, np.maximum(found, 1.0))
 
 
 _NOISE = 1e-12

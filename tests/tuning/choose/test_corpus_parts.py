@@ -14,8 +14,8 @@ def made(
     lift: float, count: int = 150, objective: str = "recall@1000t"
 ) -> tuple[list[Outcome], np.ndarray]:
     """The first configuration is best, except for recipes: there the second is, by the lift."""
-    table = noisy(1, count, [0.1, 0.0])
-    table[1::3, 1] += 0.1 + lift
+    table = noisy(1, count, [0.25, 0.0])
+    table[1::3, 1] += 0.25 + lift
     outcomes = [outcome(f"s{at}", table[:, at], objective=objective) for at in (0, 1)]
     return outcomes, table
 
@@ -34,7 +34,7 @@ def parts_of(
 
 
 def test_a_part_that_gains_is_worth_a_setting_of_its_own() -> None:
-    outcomes, table = made(0.15)
+    outcomes, table = made(0.3)
     found = parts_of(outcomes)
     assert found.chosen == outcomes[0].configuration.key
     parts = {part.name: part for part in found.parts}
@@ -57,7 +57,7 @@ def test_a_part_that_does_not_gain_is_not() -> None:
 
 
 def test_without_test_questions_folds_of_the_part_judge() -> None:
-    outcomes, table = made(0.15)
+    outcomes, table = made(0.3)
     parts = {part.name: part for part in parts_of(outcomes, test_share=0.0).parts}
     recipes = parts["recipes/"]
     assert (recipes.best, recipes.questions) == (outcomes[1].configuration.key, 50)
@@ -69,7 +69,7 @@ def test_without_test_questions_folds_of_the_part_judge() -> None:
 
 
 def test_in_one_folder_formats_are_the_parts() -> None:
-    outcomes, _ = made(0.15)
+    outcomes, _ = made(0.3)
     queries = questions(150, ["a.md", "b.txt", "c.md"])
     documents = [
         Document("a.md", "", format="markdown"),
@@ -83,18 +83,18 @@ def test_in_one_folder_formats_are_the_parts() -> None:
 
 
 def test_parts_with_few_questions_or_unknown_documents_are_left_out() -> None:
-    outcomes, _ = made(0.15, 24)
+    outcomes, _ = made(0.3, 24)
     few = parts_of(outcomes, count=24)
     assert few.parts == ()
     assert few.small_parts == {"./": 8, "papers/": 8, "recipes/": 8}
-    outcomes, _ = made(0.15)
+    outcomes, _ = made(0.3)
     found = parts_of(outcomes, ("corpus/papers/a.md", "corpus/recipes/b.txt"))
     assert [part.name for part in found.parts] == ["papers/", "recipes/"]
     assert found.small_parts == {}
 
 
 def test_less_can_be_better() -> None:
-    outcomes, _ = made(0.15, objective="failure@20")
+    outcomes, _ = made(0.3, objective="failure@20")
     documents = [Document(id, "") for id in IDS]
     found = tuned(outcomes, questions(150, IDS), of=sweep("failure@20"), documents=documents)
     parts = {part.name: part for part in found.parts}

@@ -13,7 +13,7 @@ from chunkwise.base import spec
 from chunkwise.base.wording import points
 from chunkwise.retrieval.retrievers import get_retriever
 from chunkwise.stats.intervals import OUTSIDE, RESAMPLES, ScoreMatrix, mean
-from chunkwise.stats.paired import FEWEST, MANY
+from chunkwise.stats.paired import FEWEST
 from chunkwise.tuning.choose.score_table import ScoreTable, late_twins
 from chunkwise.tuning.sweep_result import Lever, LeverLevel, Outcome, WeightFit
 
@@ -70,6 +70,8 @@ _DIGITS = 12
 _SURE = 1 - OUTSIDE
 _CELLS = 1 << 21
 """Numbers drawn at a time."""
+_MANY = 20
+"""Questions: a lever that changed as many is known to change some."""
 
 
 class LeverMember(NamedTuple):
@@ -218,8 +220,8 @@ def _widths(own: Sequence[ScoreMatrix], reach: float, seed: int) -> list[float]:
 
     Of any two: which are best and worst is seen on the same questions, and of many levels two always lie apart. Of
     any lever: of many levers one always seems to move something. Questions are weighted at random, with one more that
-    was not seen and on which two levels are as far apart as on any that was; where the lever changed few questions,
-    as far as two runs can be.
+    was not seen and on which two levels are half as far apart as two runs can be; where the lever changed few
+    questions, as far.
     """
     off = np.concatenate(
         [
@@ -245,11 +247,10 @@ def _off(
     own: ScoreMatrix, draws: ScoreMatrix, unseen: NDArray[np.float64], reach: float
 ) -> NDArray[np.float64]:
     """In each draw, how far the difference of two levels is from the one seen, at most."""
-    ranges = own.max(axis=1) - own.min(axis=1)
-    is_known = (ranges > 0).sum() >= MANY
-    # Of many levels the furthest two are looked at, which is caution enough for half of it: with all of it not even a
-    # lever that moves much is shown, with none one sweep of noise in 15 shows one.
-    apart = float(ranges.max()) / 2 if is_known else reach
+    # The largest effect seen does not rule out a larger one. The furthest two of many levels are compared, which is
+    # caution enough for half of the reach: with all of it not even a lever that moves much is shown, with none one
+    # sweep of noise in 15 shows one.
+    apart = reach / 2 if (own.min(axis=1) < own.max(axis=1)).sum() >= _MANY else reach
     middle = np.array([mean(column) for column in own.T])
     means = draws @ (own - middle)
     # The question that was not seen says the opposite of what was.
