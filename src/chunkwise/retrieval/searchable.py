@@ -293,10 +293,6 @@ class Snapshots(Protocol):
         """Within it everything is looked up in one state."""
 
 
-_AT_ONCE = 16
-"""Chunks looked up together: most searches want no more than the first few."""
-
-
 class ElsewhereSpans(NamedTuple):
     """Places in one other document."""
 
@@ -333,26 +329,6 @@ class CandidateSpan(NamedTuple):
     """The larger span that is handed out for the chunk that was found."""
     elsewhere: tuple[ElsewhereSpans, ...] = ()
     """Of a summary over several documents, its places in the others."""
-
-
-def chunk_spans(
-    source: Searchable, ranking: Ranking
-) -> Iterator[tuple[CandidateSpan, tuple[int, int]]]:
-    """The chunks of a ranking in its order, each with the span of its parent, looked up as far as they are wanted."""
-    for begin in range(0, len(ranking.numbers), _AT_ONCE):
-        numbers = ranking.numbers[begin : begin + _AT_ONCE].tolist()
-        scores = ranking.scores[begin : begin + _AT_ONCE].tolist()
-        for chunk, score in zip(source.chunks(numbers), scores, strict=True):
-            yield _candidate_span(chunk, score), chunk.parent
-
-
-def _candidate_span(chunk: FoundChunk, score: float) -> CandidateSpan:
-    number = chunk.number
-    return CandidateSpan(
-        chunk.document, chunk.start, chunk.end, score, chunk.section, number, number, chunk.position,
-        level=chunk.level, summary=chunk.summary, spans=chunk.spans, span_tokens=chunk.span_tokens,
-        matched=chunk.position, matched_span=Span(chunk.start, chunk.end),
-    )  # fmt: skip
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
