@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +23,7 @@ from chunkwise.retrieval.indexed_document import StatedRelations
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Settings
 from chunkwise.retrieval.tables_lists_code import WholeBlocks
-from chunkwise.text.names_by_rules import HASH_BYTES, Mentions
+from chunkwise.text.names import HASH_BYTES, Mentions
 
 
 class TokenTable(NamedTuple):
@@ -44,7 +44,7 @@ class MentionTable(NamedTuple):
 
     first: NDArray[np.int64]
     name: NDArray[np.uint64]
-    """See `text.names_by_rules`."""
+    """See `text.names`."""
     offset: NDArray[np.uint16]
     """Where the name begins, counted from the start of its atom."""
     packed: NDArray[np.uint16]
@@ -83,7 +83,7 @@ class MentionTable(NamedTuple):
 
     @property
     def kind(self) -> NDArray[np.uint16]:
-        """As in `text.names_by_rules`."""
+        """As in `text.names`."""
         return self.packed >> np.uint16(14)
 
 

@@ -32,7 +32,7 @@ class IndexReader:
         """The most that fences and headers around a span may take; None: whatever they take."""
 
     def chunk_spans(self, ranking: Ranking) -> Iterator[tuple[CandidateSpan, tuple[int, int]]]:
-        """The chunks of a ranking in its order, each with the span of its parent, looked up as far as they are wanted."""
+        """The chunks of a ranking in order, each with its parent's span, looked up as far as they are wanted."""
         for begin in range(0, len(ranking.numbers), _AT_ONCE):
             numbers = ranking.numbers[begin : begin + _AT_ONCE].tolist()
             scores = ranking.scores[begin : begin + _AT_ONCE].tolist()
