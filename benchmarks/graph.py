@@ -55,7 +55,8 @@ from chunkwise.retrieval.postgres.index import PostgresIndex  # noqa: E402
 from chunkwise.retrieval.retrievers import GraphRetriever  # noqa: E402
 from chunkwise.retrieval.searchable import QueryBatch  # noqa: E402
 from chunkwise.text.analyzed import Analyzed  # noqa: E402
-from chunkwise.text.names_by_rules import MENTION, document_names, names_in_question  # noqa: E402
+from chunkwise.text.names import MENTION, names_in_question  # noqa: E402
+from chunkwise.text.names_by_rules import document_names  # noqa: E402
 from chunkwise.text.tokens.tokenizers import get_tokenizer  # noqa: E402
 
 MUSIQUE = QuestionSet("musique", ("musique",), "musique/queries.jsonl")

@@ -15,18 +15,17 @@ from hypothesis import strategies as st
 
 from chunkwise.core import Document, Link
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.names_by_rules import (
+from chunkwise.text.names import (
     HEADING,
     MENTION,
     TITLE,
     Mentions,
-    _repeated_han,
-    document_names,
     name_hash,
     name_key,
     name_spans,
     names_in_question,
 )
+from chunkwise.text.names_by_rules import _repeated_han, document_names
 from tables import cases
 
 Found = set[tuple[str, str]]

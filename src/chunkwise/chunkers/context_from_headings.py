@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
 from chunkwise.core import SECTION_SEPARATOR, Chunk
 from chunkwise.text.analyzed import Analyzed
-
-WrittenContext = Literal["neighbours", "document"]
-"""What a language model writes: from the chunks around, or from the whole document."""
-WRITTEN_CONTEXTS: tuple[WrittenContext, ...] = ("neighbours", "document")
-
 
 _LONGEST_HEADER = 1000
 """Characters: a longer one would say more than the rows it stands above."""

@@ -12,8 +12,8 @@ from typing import NamedTuple, Protocol, overload
 
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted, main_reason, one_or_many, thousands
-from chunkwise.chunkers.context_from_headings import WRITTEN_CONTEXTS, WrittenContext, with_headings
-from chunkwise.core import SECTION_SEPARATOR, Chunk, OnProgress
+from chunkwise.chunkers.context_from_headings import with_headings
+from chunkwise.core import SECTION_SEPARATOR, WRITTEN_CONTEXTS, Chunk, OnProgress, WrittenContext
 from chunkwise.models.cache import CachedTexts, ModelCache
 from chunkwise.models.llm.client import LlmClient, cleaned_answer
 from chunkwise.models.llm.context_window import (

@@ -428,7 +428,7 @@ def _context(
 
     `is_asking`: the model of `--llm` has work all the same.
     """
-    from chunkwise.chunkers.context_from_headings import WRITTEN_CONTEXTS
+    from chunkwise.core import WRITTEN_CONTEXTS
 
     context = options.contextual or options.context
     is_writing = (context or (known.context if known else None)) in WRITTEN_CONTEXTS
@@ -481,7 +481,7 @@ def _named_client(
     reads: bool,
 ) -> NamedClient | None:
     """What may write, or read relations: the model named, or the one the index was made with; None: nobody is asked."""
-    from chunkwise.chunkers.context_from_headings import WRITTEN_CONTEXTS
+    from chunkwise.core import WRITTEN_CONTEXTS
     from chunkwise.retrieval.indexing.lazy_models import NamedClient
 
     kind = context or (known.context if known else None)
@@ -519,9 +519,9 @@ def _dry_run(
     """Says what the model would be asked about new and changed documents; nothing is sent and nothing is written."""
     from chunkwise.chunkers import get_strategy
     from chunkwise.chunkers.chunk import chunk_each
-    from chunkwise.chunkers.context_from_headings import WRITTEN_CONTEXTS
     from chunkwise.chunkers.context_writer import ContextWriter
     from chunkwise.cli.cut_documents import ChunkSummary, readable
+    from chunkwise.core import WRITTEN_CONTEXTS
     from chunkwise.models.llm.cost import LlmEstimate
     from chunkwise.retrieval.indexing.relations import RelationReader
 

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from chunkwise.base.progress import OnProgress
-from chunkwise.core.chunk import Chunk, KnownSection, Outline, Piece, SectionStretch
+from chunkwise.core.chunk import (
+    WRITTEN_CONTEXTS,
+    Chunk,
+    KnownSection,
+    Outline,
+    Piece,
+    SectionStretch,
+    WrittenContext,
+)
 from chunkwise.core.document import AS_WRITTEN, FORMATS, SECTION_SEPARATOR, Document, Span
 from chunkwise.core.hit import Hit, HitPlace
 from chunkwise.core.layout import BLOCK_KINDS, Block, BlockKind, Box, Link, PageBoxes
@@ -14,6 +22,7 @@ __all__ = [
     "BLOCK_KINDS",
     "FORMATS",
     "SECTION_SEPARATOR",
+    "WRITTEN_CONTEXTS",
     "Block",
     "BlockKind",
     "Box",
@@ -35,4 +44,5 @@ __all__ = [
     "Score",
     "SectionStretch",
     "Span",
+    "WrittenContext",
 ]

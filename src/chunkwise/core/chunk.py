@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple, Protocol, Self, final
+from typing import Any, Literal, NamedTuple, Protocol, Self, final
 
 from chunkwise.base.repr_html import beginning, card
 from chunkwise.base.spec import size_and_overlap
 from chunkwise.base.wording import from_to
 from chunkwise.core.document import Document, PlaceInDocument, Span, plain_value
+
+WrittenContext = Literal["neighbours", "document"]
+"""What a language model writes beside a chunk: from the chunks around, or from the whole document."""
+WRITTEN_CONTEXTS: tuple[WrittenContext, ...] = ("neighbours", "document")
 
 
 class Piece(NamedTuple):

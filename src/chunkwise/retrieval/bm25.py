@@ -152,9 +152,9 @@ def _numbered(terms: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np
         taken[slot] = True
     # Of each block those whose slot another has.
     odd = [np.flatnonzero(held[slots(block)] != terms[block]) + block.start for block in blocks]
-    others = [np.unique(terms[each]) for each in odd]
-    found = held[taken]
-    hashes = np.unique(np.concatenate((found, *others)))
+    found = held[taken]  # in order, as their slots are
+    others = np.unique(np.concatenate([found[:0], *(terms[each] for each in odd)]))
+    hashes = np.insert(found, found.searchsorted(others), others)
     number = np.zeros(1 << bits, np.int32)
     number[taken] = hashes.searchsorted(found)
     code = np.empty(len(terms), np.int32)

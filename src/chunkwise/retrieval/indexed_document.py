@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import BLOCK_KINDS, FORMATS, Block, Document, Link, PageBoxes
 from chunkwise.retrieval.tables_lists_code import WholeBlocks
-from chunkwise.text.names_by_rules import Mentions, name_hash, name_key
+from chunkwise.text.names import Mentions, name_hash, name_key
 from chunkwise.text.terms import TermCounts
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from chunkwise.base.parameters import takes
 from chunkwise.base.wording import counted
 from chunkwise.base.workers import Jobs
 from chunkwise.chunkers.chunk import StrategyLike
-from chunkwise.chunkers.context_from_headings import WrittenContext
 from chunkwise.chunkers.read_chunks import (
     ChunksSource,
     FileChunks,
@@ -26,7 +25,7 @@ from chunkwise.chunkers.read_chunks import (
     shown_label,
 )
 from chunkwise.chunkers.work_estimate import TimedEmbedder, WorkEstimate, estimate_work
-from chunkwise.core import Chunk, Document, Hit, OnProgress, Query
+from chunkwise.core import Chunk, Document, Hit, OnProgress, Query, WrittenContext
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, leaving_out, read
 from chunkwise.documents.inputs import each_input_or_table
 from chunkwise.models.embed.embedder import AcceleratedEmbedder, Embedder, TokenEncoder

@@ -51,7 +51,7 @@ from chunkwise.retrieval.searchable import (
 from chunkwise.retrieval.settings import Graph
 from chunkwise.retrieval.tables_lists_code import WholeBlock, WholeBlocks
 from chunkwise.text.language import UNKNOWN, language_of_text
-from chunkwise.text.names_by_rules import name_spans, names_in_question
+from chunkwise.text.names import name_spans, names_in_question
 from chunkwise.text.terms import CODE, NONE, Holds, query_terms
 
 registry = Registry(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +23,7 @@ from chunkwise.retrieval.indexed_document import StatedRelations
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.settings import Settings
 from chunkwise.retrieval.tables_lists_code import WholeBlocks
-from chunkwise.text.names_by_rules import HASH_BYTES, Mentions
+from chunkwise.text.names import HASH_BYTES, Mentions
 
 
 class TokenTable(NamedTuple):
@@ -44,7 +44,7 @@ class MentionTable(NamedTuple):
 
     first: NDArray[np.int64]
     name: NDArray[np.uint64]
-    """See `text.names_by_rules`."""
+    """See `text.names`."""
     offset: NDArray[np.uint16]
     """Where the name begins, counted from the start of its atom."""
     packed: NDArray[np.uint16]
@@ -83,7 +83,7 @@ class MentionTable(NamedTuple):
 
     @property
     def kind(self) -> NDArray[np.uint16]:
-        """As in `text.names_by_rules`."""
+        """As in `text.names`."""
         return self.packed >> np.uint16(14)
 
 
@@ -293,10 +293,6 @@ class Snapshots(Protocol):
         """Within it everything is looked up in one state."""
 
 
-_AT_ONCE = 16
-"""Chunks looked up together: most searches want no more than the first few."""
-
-
 class ElsewhereSpans(NamedTuple):
     """Places in one other document."""
 
@@ -333,26 +329,6 @@ class CandidateSpan(NamedTuple):
     """The larger span that is handed out for the chunk that was found."""
     elsewhere: tuple[ElsewhereSpans, ...] = ()
     """Of a summary over several documents, its places in the others."""
-
-
-def chunk_spans(
-    source: Searchable, ranking: Ranking
-) -> Iterator[tuple[CandidateSpan, tuple[int, int]]]:
-    """The chunks of a ranking in its order, each with the span of its parent, looked up as far as they are wanted."""
-    for begin in range(0, len(ranking.numbers), _AT_ONCE):
-        numbers = ranking.numbers[begin : begin + _AT_ONCE].tolist()
-        scores = ranking.scores[begin : begin + _AT_ONCE].tolist()
-        for chunk, score in zip(source.chunks(numbers), scores, strict=True):
-            yield _candidate_span(chunk, score), chunk.parent
-
-
-def _candidate_span(chunk: FoundChunk, score: float) -> CandidateSpan:
-    number = chunk.number
-    return CandidateSpan(
-        chunk.document, chunk.start, chunk.end, score, chunk.section, number, number, chunk.position,
-        level=chunk.level, summary=chunk.summary, spans=chunk.spans, span_tokens=chunk.span_tokens,
-        matched=chunk.position, matched_span=Span(chunk.start, chunk.end),
-    )  # fmt: skip
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

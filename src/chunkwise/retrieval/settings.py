@@ -8,7 +8,7 @@ from typing import Literal
 
 from chunkwise.base.allow_hosts_and_code_from_files import recorded
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.chunkers.context_from_headings import WRITTEN_CONTEXTS, WrittenContext
+from chunkwise.core import WRITTEN_CONTEXTS, WrittenContext
 from chunkwise.models import DEFAULT
 from chunkwise.models.embed.embedder import Embedder
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterable, Iterator
-from hashlib import blake2b
-from typing import NamedTuple
 
 import numpy as np
 import regex
@@ -14,18 +12,21 @@ from numpy.typing import NDArray
 from chunkwise.core import Document
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.sections import heading_title
-from chunkwise.text.language import MONTHS
 from chunkwise.text.links import LONGEST_LINK, file_title, is_file_name, written_links
+from chunkwise.text.names import (
+    HEADING,
+    MENTION,
+    MONTH_NUMBERS,
+    MOST_WORDS,
+    STATED,
+    TITLE,
+    Mentions,
+    dates_in,
+    name_hash,
+    name_key,
+)
 from chunkwise.text.terms import folded, stop_words, words_of
 
-MENTION, HEADING, TITLE, STATED = 0, 1, 2, 3
-"""What a place is: a name in passing, what a section is about, what the whole document is about, what a statement
-that a language model found is about. A heading without a length is a short form of the title: it is about the whole
-document where no other document of the index has it (`is_short_title`)."""
-
-_MOST_WORDS = 12
-_LONGEST_NAME = 64 * _MOST_WORDS
-"""Characters: what a question has in one word may be as long as somebody likes."""
 _WRAPPED = 40
 """Characters that a line has at least where it was broken to fit a page."""
 _SPACE = "[ \u00a0]{1,2}"
@@ -36,7 +37,7 @@ _WORD = rf"(?:{_CAPITAL}\.(?={_SPACE}{_CAPITAL})|{_CAPITAL}[{_CASED}’'-]{{0,60
 _BETWEEN = "of|the|and|&|for|in|on|de|la|le|du|des|del|di|da|dos|van|von|der|den|zu|y|el|al|bin|ibn"
 _RUN = regex.compile(
     rf"(?<![{_CASED}]){_WORD}(?:(?:{_SPACE}(?:{_BETWEEN})){{0,2}}{_SPACE}{_WORD}"
-    rf"|{_SPACE}\p{{Nd}}{{1,6}}(?![\p{{L}}\p{{N}}_])){{0,{_MOST_WORDS - 1}}}"
+    rf"|{_SPACE}\p{{Nd}}{{1,6}}(?![\p{{L}}\p{{N}}_])){{0,{MOST_WORDS - 1}}}"
 )
 """Words with a capital in a row. Every repetition has a bound, so no text makes matching more than linear."""
 _JOINING = frozenset(_BETWEEN.split("|"))
@@ -57,15 +58,6 @@ _IDENTIFIER = regex.compile(
     r"(?![\p{L}\p{N}_])"
 )
 """What code is called by, in text that does not set it apart: get_user, parseConfig."""
-_MONTHS = {name: number for each in ("en", "de") for number, name in enumerate(MONTHS[each], 1)}
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_DATE = regex.compile(
-    r"(?<![\p{L}\p{N}])(?:(?P<y>\d{4})-(?P<m>\d{2})-(?P<d>\d{2})|(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})"
-    rf"|(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)? (?P<m>{_MONTH}) (?P<y>\d{{4}})"
-    rf"|(?P<m>{_MONTH}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}}))(?![\p{{L}}\p{{N}}])"
-    r"|(?<!\d)(?P<y>\d{4}) ?年 ?(?P<m>\d{1,2}) ?月 ?(?P<d>\d{1,2}) ?日",
-    regex.IGNORECASE,
-)
 _HAN_SMALL = (
     "的了是在和与及或为于以从到由对把被将就也都还而但且并等所其之这那此该每各某个们他她它我你您不没无有很更最"
     "可因则若如时年月日号一二三四五六七八九十百千万亿两第几又再已曾着过说称使让给向至当"
@@ -78,7 +70,6 @@ _UNCASED = regex.compile(
 )
 """Words of scripts that have blanks and no capitals."""
 _HAN = regex.compile(r"\p{Script=Han}")
-_HAN_RUN = regex.compile(r"[\p{Script=Han}·・]{2,}+")
 _HAN_SMALL_POINTS = np.array(sorted(map(ord, set(_HAN_SMALL))), np.uint32)
 _HAN_SHORTEST = 3
 """Two are a word of any kind: on Chinese articles three times as many places, and few more of them names."""
@@ -93,9 +84,6 @@ _HAN_QUOTED = 20
 """Of a term between quotes: what is longer is something said."""
 _HAN_CLAUSE = regex.compile(r"[，。；！？、,;]")
 _SAID = regex.compile(r"\S+")
-_MARKS = regex.compile(r"[^\p{L}\p{M}\p{N}\s]+")
-_POSSESSIVE = regex.compile(r"['’]s?(?![\p{L}\p{N}])")
-_ARTICLES = frozenset("the a an".split())
 _OPENERS = frozenset(
     "although however during after before since until while despite according because many most some several both "
     "each every such other another these those then here there also thus later i we you he she it they his her its "
@@ -115,116 +103,6 @@ _GERMAN_ARTICLES = frozenset(
 _BEFORE = regex.compile(r"(?<![\p{L}\p{N}])(\p{L}{2,8})[ \u00a0\n]$")
 
 
-def is_short_title(kind: NDArray[np.integer], length: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Which places are what a title is without its brackets: Mercury of "Mercury (planet)"."""
-    found: NDArray[np.bool_] = (kind == HEADING) & (length == 0)
-    return found
-
-
-class Mentions(NamedTuple):
-    """Places of names in one document, by start; one place may stand for several names (a surname for the full one)."""
-
-    start: NDArray[np.int64]
-    end: NDArray[np.int64]
-    """Equal to the start for a title that the text itself does not have."""
-    name: NDArray[np.uint64]
-    """A hash of the name's key: the same in every document."""
-    kind: NDArray[np.uint8]
-
-    def __len__(self) -> int:
-        return len(self.start)
-
-
-def name_key(text: str) -> str:
-    """What tells names apart: small letters, no articles in front, no marks, no possessive; of a day its date."""
-    if text[:1].isdigit() or text[-1:].isdigit():
-        day = _DATE.fullmatch(text)
-        if day and (date := _day(day)):
-            return date
-    said = _key_words(_POSSESSIVE.sub("", folded(text)))
-    return " ".join(_without_articles(said)[: _MOST_WORDS * 2])
-
-
-def _key_words(folded_text: str) -> tuple[str, ...]:
-    return tuple(_MARKS.sub(" ", folded_text).split())
-
-
-def _without_articles(said: tuple[str, ...]) -> tuple[str, ...]:
-    at = 0
-    while at < len(said) - 1 and said[at] in _ARTICLES:
-        at += 1
-    return said[at:]
-
-
-HASH_BYTES = 6
-"""Of a million names no two are likely to share a hash, and an index is a sixth smaller than with eight."""
-
-
-def name_hash(key: str) -> int:
-    """The same on every machine and in every run."""
-    data = key.encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(data, digest_size=HASH_BYTES).digest(), "little")
-
-
-def names_in_question(text: str) -> NDArray[np.uint64]:
-    """All that a question may name: the hashes of its stretches of words, however they are written."""
-    return np.array(sorted({each.name for each in name_spans(text)}), np.uint64)
-
-
-class NameSpan(NamedTuple):
-    """Where a text may say a name."""
-
-    start: int
-    end: int
-    name: int
-    words: int
-
-
-_QUESTION_WORDS = 64
-"""Of a question, those that are looked through for names."""
-_QUESTION_WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
-
-
-def _han_stretches(text: str) -> Iterator[tuple[int, int]]:
-    """Places where a question in Chinese or Japanese may say a name: there is no blank before and behind it."""
-    left = 64
-    for run in _HAN_RUN.finditer(text):
-        for low in range(run.start(), min(run.end(), run.start() + left)):
-            for high in range(low + 2, min(low + _MOST_WORDS, run.end()) + 1):
-                yield low, high
-        left = max(0, left - len(run[0]))
-
-
-def name_spans(text: str) -> list[NameSpan]:
-    """The stretches of words that a question may name something by."""
-    said = list(itertools.islice(_QUESTION_WORD.finditer(text), _QUESTION_WORDS))
-    # Each word once: a stretch has the key of its words, but for a day and for the s of a possessive.
-    parts = [_key_words(folded(each[0])) for each in said]
-    owned = [
-        () if each[0] in ("s", "S") and text[each.start() - 1 : each.start()] in ("'", "’") else own
-        for each, own in zip(said, parts, strict=True)
-    ]
-    found = []
-    for low, first in enumerate(said):
-        words: tuple[str, ...] = ()
-        for high, last in enumerate(said[low : low + _MOST_WORDS], low):
-            start, end = first.start(), last.end()
-            if end - start > _LONGEST_NAME:
-                break
-            words += parts[low] if high == low else owned[high]
-            if text[start].isdigit() or text[end - 1].isdigit():
-                key = name_key(text[start:end])
-            else:
-                key = " ".join(_without_articles(words)[: _MOST_WORDS * 2])
-            if key:
-                found.append(NameSpan(start, end, name_hash(key), key.count(" ") + 1))
-    for low, high, key in itertools.islice(_dates(text), _MOST_WORDS):
-        found.append(NameSpan(low, high, name_hash(key), 3))
-    for low, high in _han_stretches(text):
-        found.append(NameSpan(low, high, name_hash(name_key(text[low:high])), 1))
-    return found
-
-
 def document_names(
     analyzed: Analyzed,
     starts: NDArray[np.int64],
@@ -242,7 +120,7 @@ def document_names(
     found += _marked(text, small)
     found += _linked(text, analyzed.document, small)
     found += _given(text, given)
-    found += _dates(text)
+    found += dates_in(text)
     found += _repeated(text, small)
     found += _repeated_han(text)
     subjects = list(_subjects(analyzed))
@@ -371,7 +249,7 @@ def _marked(text: str, small: frozenset[str]) -> Iterator[tuple[int, int, str]]:
     for match in _MARKED.finditer(text):
         start, end = match.span(match.lastindex or 0)
         key = name_key(text[start:end])
-        if key and key not in small and key.count(" ") < _MOST_WORDS and not _is_said(match[0]):
+        if key and key not in small and key.count(" ") < MOST_WORDS and not _is_said(match[0]):
             yield start, end, key
     for match in _IDENTIFIER.finditer(text):
         yield *match.span(), name_key(match[0])
@@ -387,7 +265,7 @@ def _is_said(quoted: str) -> bool:
 def _given(text: str, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, str]]:
     for start, end in places:
         key = name_key(text[start:end])
-        if len(key) > 1 and key.count(" ") < _MOST_WORDS:
+        if len(key) > 1 and key.count(" ") < MOST_WORDS:
             yield start, end, key
 
 
@@ -401,7 +279,7 @@ def _linked(text: str, document: Document, small: frozenset[str]) -> Iterator[tu
         if len(said) > LONGEST_LINK or "\n" in said:
             continue
         key = name_key(said)
-        if key and key not in small and key.count(" ") < _MOST_WORDS:
+        if key and key not in small and key.count(" ") < MOST_WORDS:
             yield start, end, key
         if key := _file_key(target):
             yield start, end, key
@@ -410,28 +288,12 @@ def _linked(text: str, document: Document, small: frozenset[str]) -> Iterator[tu
 def _file_key(path: str) -> str:
     """Of what a file is about by its name; empty: it is an address elsewhere, or its name says nothing."""
     key = name_key(file_title(path))
-    return key if len(key) > 1 and key.count(" ") < _MOST_WORDS else ""
+    return key if len(key) > 1 and key.count(" ") < MOST_WORDS else ""
 
 
 def own_file_key(id: str) -> str:
     """The name that a document has by its file alone, by its id; empty: it is called by none."""
     return _file_key(id) if is_file_name(id) else ""
-
-
-def _dates(text: str) -> Iterator[tuple[int, int, str]]:
-    """Days, however they are written, by one key: that of 2021-05-03."""
-    for match in _DATE.finditer(text):
-        if date := _day(match):
-            yield *match.span(), date
-
-
-def _day(match: regex.Match[str]) -> str:
-    """Its key; empty: there is no such day."""
-    said = match["m"].casefold()  # Auguſt, as old prints have it
-    month = _MONTHS.get(said) or (int(said) if said.isdecimal() else 0)
-    day = int(match["d"])
-    is_one = 1 <= month <= 12 and 1 <= day <= 31
-    return f"{int(match['y'])} {month:02} {day:02}" if is_one else ""
 
 
 def _repeated(text: str, small: frozenset[str]) -> Iterator[tuple[int, int, str]]:
@@ -509,7 +371,7 @@ class _Aliases:
             if 2 <= len(said) <= 4 and len(said[0]) > 1:
                 shorts = {said[-1], f"{said[0][0]} {said[-1]}"}
                 # Paris before Paris Hilton is the town; and March is no hare.
-                if start <= first.get(said[0], start) and said[0] not in _MONTHS:
+                if start <= first.get(said[0], start) and said[0] not in MONTH_NUMBERS:
                     shorts.add(said[0])
                 for short in shorts:
                     known = self._full.setdefault(short, [])
@@ -528,17 +390,17 @@ def _subjects(analyzed: Analyzed) -> Iterator[tuple[int, int, str, int]]:
     """The title, the name of the file, by which links call it, and the headings."""
     text, title = analyzed.text, analyzed.document.title or ""
     key = name_key(title[:200])
-    if key and key.count(" ") < _MOST_WORDS:
+    if key and key.count(" ") < MOST_WORDS:
         begins = text.startswith(title)
         yield 0, len(title) if begins else 0, key, TITLE
     short = name_key(_bare_title(title))
-    if short and short != key and short.count(" ") < _MOST_WORDS:
+    if short and short != key and short.count(" ") < MOST_WORDS:
         yield 0, 0, short, HEADING
     if (own := own_file_key(analyzed.document.id)) and own != key:
         yield 0, 0, own, TITLE
     for start, end in analyzed.blocks.spans("heading").tolist():
         key = name_key(heading_title(text[start:end]))
-        if key and key.count(" ") < _MOST_WORDS:
+        if key and key.count(" ") < MOST_WORDS:
             yield start, end, key, HEADING
 
 

@@ -22,7 +22,7 @@ from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
 from chunkwise.retrieval.graph.walk_along_names import AllowedEdges, Walk, Walked, _members
 from chunkwise.retrieval.indexing.row_builder import BuiltChunked, RowBuilder
 from chunkwise.retrieval.search.chains import chains_of_hits
-from chunkwise.text.names_by_rules import names_in_question
+from chunkwise.text.names import names_in_question
 from chunkwise.text.terms import query_terms
 from tables import cases
 

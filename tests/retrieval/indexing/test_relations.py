@@ -22,7 +22,7 @@ from chunkwise.retrieval.graph.names_and_neighbours import NameLookup
 from chunkwise.retrieval.indexed_document import StatedRelations
 from chunkwise.retrieval.indexing.relations import RelationReader, related_places, segments
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.names_by_rules import name_hash
+from chunkwise.text.names import name_hash
 from how_many import examples
 
 FILM = Document("film", "silent harbour is a film. anna orme made it in spring.", "Silent Harbour")

@@ -15,7 +15,7 @@ from chunkwise.retrieval.search.parents_and_neighbours import (
     with_neighbours,
 )
 from chunkwise.retrieval.search.search import search
-from chunkwise.retrieval.searchable import CandidateSpan, chunk_spans
+from chunkwise.retrieval.searchable import CandidateSpan
 from retrieval.tiny_index import TinyIndex, documents
 from tables import cases
 
@@ -157,7 +157,7 @@ def test_merged_places_are_apart_and_cover_the_same_text(spans: list[tuple[int, 
 
 
 def test_an_empty_ranking_has_no_places() -> None:
-    assert list(chunk_spans(INDEX, NOTHING)) == []
+    assert list(IndexReader(INDEX).chunk_spans(NOTHING)) == []
 
 
 LEAVE = "# Leave\n\nLeave is asked for in writing.\n\n## Pay\n\nIt is paid.\n\n# Secret\n\nSalaries are secret.\n"

@@ -359,3 +359,11 @@ def test_a_retriever_that_is_named_asks_nothing_of_the_usual_one(
 ) -> None:
     monkeypatch.setattr("chunkwise.retrieval.search.search.default_retriever", pytest.fail)
     assert search(INDEX, ["lamp"], retriever="bm25", k=1)[0][0].text
+
+
+def test_no_tokenizer_is_loaded_to_show_whole_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = ask("lamp salt leave", k=4, retriever="bm25")
+    tokenizer = get_tokenizer(INDEX.settings.tokenizer)
+    assert [hit.token_count for hit in before] == [tokenizer.count(hit.shown) for hit in before]
+    monkeypatch.setattr(type(tokenizer), "count", None)
+    assert ask("lamp salt leave", k=4, retriever="bm25") == before

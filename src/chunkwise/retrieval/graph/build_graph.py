@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from chunkwise.retrieval.bm25 import inverse_document_frequency
 from chunkwise.retrieval.errors import no_graph_error
 from chunkwise.retrieval.searchable import AtomSource, AtomTable, MentionTable
-from chunkwise.text.names_by_rules import HEADING, MENTION, TITLE, is_short_title
+from chunkwise.text.names import HEADING, MENTION, TITLE, is_short_title
 from chunkwise.text.terms import ranges
 
 PASSAGE_TOKENS = 200

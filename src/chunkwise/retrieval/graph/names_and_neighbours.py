@@ -15,7 +15,7 @@ from chunkwise.retrieval.errors import no_names_error, reporting_damage
 from chunkwise.retrieval.graph.build_graph import graph_of
 from chunkwise.retrieval.graph.walk_along_names import NamePlace, Walk, place_of
 from chunkwise.retrieval.searchable import CommunitySource, MentionTable, NamedSource, Searchable
-from chunkwise.text.names_by_rules import (
+from chunkwise.text.names import (
     HEADING,
     MENTION,
     STATED,
@@ -24,8 +24,8 @@ from chunkwise.text.names_by_rules import (
     name_hash,
     name_key,
     name_spans,
-    unwritten_title,
 )
+from chunkwise.text.names_by_rules import unwritten_title
 
 _SPELLINGS = 32
 """Mentions of a name that are read to see how it is written."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from chunkwise.retrieval.bm25 import inverse_document_frequency
 from chunkwise.retrieval.graph.build_graph import NameGraph
 from chunkwise.retrieval.searchable import LONGEST_NAME, AtomTable
-from chunkwise.text.names_by_rules import NameSpan
+from chunkwise.text.names import NameSpan
 from chunkwise.text.terms import ranges
 
 _NAMES = 64

@@ -39,7 +39,8 @@ from chunkwise.retrieval.settings import Settings
 from chunkwise.retrieval.tables_lists_code import HEADS, atom_flags, block_rows
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.sections import SectionTree
-from chunkwise.text.names_by_rules import Mentions, document_names, with_statements
+from chunkwise.text.names import Mentions
+from chunkwise.text.names_by_rules import document_names, with_statements
 from chunkwise.text.positions import merge_sorted
 from chunkwise.text.terms import (
     TermCounts,

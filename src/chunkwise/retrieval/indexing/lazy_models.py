@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, Union
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.chunkers.chunk import Chunked
-from chunkwise.chunkers.context_from_headings import WrittenContext
-from chunkwise.core import Chunk, OnProgress
+from chunkwise.core import Chunk, OnProgress, WrittenContext
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder, same_model
 from chunkwise.models.name_finder import NameFinder
 from chunkwise.retrieval.errors import REBUILD, wrong_model_error

@@ -22,7 +22,7 @@ from chunkwise.models.llm.prompt import fenced, load_prompt
 from chunkwise.retrieval.indexed_document import NameDescription, Relation, StatedRelations
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.find_passages import Tolerance, occurrences
-from chunkwise.text.names_by_rules import name_key
+from chunkwise.text.names import name_key
 
 PROMPT = "relations"
 SEGMENT_TOKENS = 600

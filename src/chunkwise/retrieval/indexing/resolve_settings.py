@@ -8,9 +8,8 @@ from typing import Literal, NamedTuple
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, NotAllowed, UnknownName
 from chunkwise.chunkers import Strategy, get_strategy
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, StrategyLike
-from chunkwise.chunkers.context_from_headings import WRITTEN_CONTEXTS, WrittenContext
 from chunkwise.chunkers.read_chunks import given_label
-from chunkwise.core import OnProgress
+from chunkwise.core import WRITTEN_CONTEXTS, OnProgress, WrittenContext
 from chunkwise.models import DEFAULT, split_patience
 from chunkwise.models.embed.embedder import Embedder, TokenEmbedder, TokenEncoder, suits_late
 from chunkwise.models.embed.quantized_vectors import check_dimensions

@@ -24,7 +24,7 @@ from chunkwise.retrieval.indexed_document import (
 from chunkwise.retrieval.searchable import MentionTable
 from chunkwise.retrieval.settings import Settings
 from chunkwise.retrieval.tables_lists_code import ROW_WIDTH
-from chunkwise.text.names_by_rules import HASH_BYTES, Mentions
+from chunkwise.text.names import HASH_BYTES, Mentions
 from chunkwise.text.terms import TermCounts
 
 Array = NDArray[Any]

@@ -26,7 +26,7 @@ from chunkwise.retrieval.indexed_document import (
 from chunkwise.retrieval.postgres.schema import TableNames
 from chunkwise.retrieval.searchable import MentionTable
 from chunkwise.retrieval.settings import Settings
-from chunkwise.text.names_by_rules import HASH_BYTES
+from chunkwise.text.names import HASH_BYTES
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -20,7 +20,8 @@ from chunkwise.retrieval.retrievers import (
     get_retriever,
 )
 from chunkwise.retrieval.searchable import NamedSource, QueryBatch, Searchable
-from chunkwise.text.names_by_rules import name_hash, name_key, unwritten_title
+from chunkwise.text.names import name_hash, name_key
+from chunkwise.text.names_by_rules import unwritten_title
 
 
 @dataclass(frozen=True, slots=True)

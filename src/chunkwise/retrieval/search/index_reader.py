@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from chunkwise.core import Document, Span
-from chunkwise.retrieval.searchable import CandidateSpan, Searchable
+from chunkwise.retrieval.ranking import Ranking
+from chunkwise.retrieval.searchable import CandidateSpan, FoundChunk, Searchable
 from chunkwise.retrieval.tables_lists_code import NO_FRAME, Frame, WholeBlocks
 from chunkwise.text.tokens.tokenizers import TokenizerLike, get_tokenizer
+
+_AT_ONCE = 16
+"""Chunks looked up together: most searches want no more than the first few."""
 
 
 class IndexReader:
@@ -20,8 +26,20 @@ class IndexReader:
         """Whether the sizes of atoms and chunks in the index are those a budget is counted in."""
         self._blocks: dict[int, WholeBlocks] = {}
         self._counts: dict[tuple[int, int, int], int] = {}
+        self._chunk_tokens: dict[tuple[int, int, int], int] = {}
+        """Of chunks looked up, where the index counted as is asked: a tokenizer takes long to load."""
         self.frame_tokens: int | None = None
         """The most that fences and headers around a span may take; None: whatever they take."""
+
+    def chunk_spans(self, ranking: Ranking) -> Iterator[tuple[CandidateSpan, tuple[int, int]]]:
+        """The chunks of a ranking in order, each with its parent's span, looked up as far as they are wanted."""
+        for begin in range(0, len(ranking.numbers), _AT_ONCE):
+            numbers = ranking.numbers[begin : begin + _AT_ONCE].tolist()
+            scores = ranking.scores[begin : begin + _AT_ONCE].tolist()
+            for chunk, score in zip(self.source.chunks(numbers), scores, strict=True):
+                if self.counts_as_index and not chunk.level:
+                    self._chunk_tokens[chunk.document, chunk.start, chunk.end] = chunk.tokens
+                yield _candidate_span(chunk, score), chunk.parent
 
     def document(self, number: int) -> Document:
         return self.blocks(number).document
@@ -48,10 +66,13 @@ class IndexReader:
         key = document, start, end
         count = self._counts.get(key)
         if count is None:
-            opening, closing = self.frame(document, start, end)
+            frame = self.frame(document, start, end)
             hidden = self.blocks(document).hidden(start, end)
-            shown = self.document(document).text_without(Span(start, end), hidden)
-            count = self.tokenizer.count(f"{opening}{shown}{closing}")
+            if key in self._chunk_tokens and frame == NO_FRAME and not hidden:
+                count = self._chunk_tokens[key]
+            else:
+                shown = self.document(document).text_without(Span(start, end), hidden)
+                count = self.tokenizer.count(f"{frame.opening}{shown}{frame.closing}")
             self._counts[key] = count
         return count
 
@@ -60,3 +81,12 @@ class IndexReader:
         if candidate.level:
             return self.tokenizer.count(candidate.summary)
         return self.count(candidate.document, candidate.start, candidate.end)
+
+
+def _candidate_span(chunk: FoundChunk, score: float) -> CandidateSpan:
+    number = chunk.number
+    return CandidateSpan(
+        chunk.document, chunk.start, chunk.end, score, chunk.section, number, number, chunk.position,
+        level=chunk.level, summary=chunk.summary, spans=chunk.spans, span_tokens=chunk.span_tokens,
+        matched=chunk.position, matched_span=Span(chunk.start, chunk.end),
+    )  # fmt: skip

@@ -38,7 +38,6 @@ from chunkwise.retrieval.searchable import (
     QueryBatch,
     Searchable,
     Snapshots,
-    chunk_spans,
 )
 from chunkwise.retrieval.tables_lists_code import NO_FRAME
 from chunkwise.text.tokens.tokenizers import TokenizerLike
@@ -148,7 +147,7 @@ def _answer(
     if request.diversity is not None and len(ranking.numbers):
         vectors = reader.source.chunk_vectors(ranking.numbers.tolist())
         ranking = diversified(ranking, vectors, request.diversity)
-    found = _within_limits(reader, in_parents(chunk_spans(reader.source, ranking)), request, only)
+    found = _within_limits(reader, in_parents(reader.chunk_spans(ranking)), request, only)
     # Reading more with a model is for the caller to ask; and more to compare would change what stands already.
     settled = request.reranker is not None or request.diversity is not None
     return _Answer(found.candidates, found.enough or settled)

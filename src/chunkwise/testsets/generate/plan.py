@@ -19,7 +19,8 @@ from chunkwise.testsets.generate.source_passages import (
     passage_pairs,
 )
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.names_by_rules import HEADING, MENTION, TITLE, document_names
+from chunkwise.text.names import HEADING, MENTION, TITLE
+from chunkwise.text.names_by_rules import document_names
 
 _COMMON = 8
 """Passages; a name that more of them mention ties nothing together."""

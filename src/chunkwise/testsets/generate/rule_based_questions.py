@@ -21,7 +21,7 @@ from chunkwise.testsets.generate.plan import (
 from chunkwise.testsets.generate.source_passages import SourcePassage, SourcePassages
 from chunkwise.testsets.locate import trimmed
 from chunkwise.text.analyzed import Analyzed
-from chunkwise.text.names_by_rules import name_hash, name_key
+from chunkwise.text.names import name_hash, name_key
 
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)]|\(?[a-z]\))\s+")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")

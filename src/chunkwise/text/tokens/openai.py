@@ -7,7 +7,7 @@ import re
 import secrets
 from array import array
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 from pathlib import Path
@@ -375,8 +375,15 @@ class OpenAITokenizer:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._encoding = _bindings().tokenizer_for_encoding(name)
-        self._words = TokenCache(self._byte_starts)
+
+    @cached_property
+    def _encoding(self) -> Any:
+        # A search that shows whole chunks counts nothing, and loading takes longer than it.
+        return _bindings().tokenizer_for_encoding(self.name)
+
+    @cached_property
+    def _words(self) -> TokenCache:
+        return TokenCache(self._byte_starts)
 
     def count(self, text: str) -> int:
         try:
