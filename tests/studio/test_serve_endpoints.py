@@ -24,7 +24,7 @@ from chunkwise.studio.app import Login, service_app, studio_app
 from chunkwise.studio.project import Project
 from chunkwise.studio.rate_limits import USUAL_LIMITS, RequestLimits
 from chunkwise.studio.server import ServerSettings
-from studio.made_studio import ADDRESS, LEAVE, PORT, project
+from studio.made_studio import ADDRESS, LEAVE, PORT, number_of, project
 from tables import cases
 
 __all__ = ["project"]  # a fixture
@@ -107,6 +107,21 @@ def test_no_request_is_cut_into_more_than_memory_holds(project: Project, strateg
     assert answer.status_code == 400, answer.text[:200]
 
 
+def test_a_document_is_not_cut_into_more_than_memory_holds_either(project: Project) -> None:
+    number = number_of(project, "line.txt")
+    strategy = "characters(max_chars=40000, overlap=39990)"
+    answer = served(project).get(f"/api/documents/{number}/cuts", params={"strategy": strategy})
+    assert answer.status_code == 400
+    assert "overlap" in answer.json()["error"]
+
+
+def test_processor_time_is_paid_for_afterwards(project: Project) -> None:
+    client = served(project, RequestLimits(units_a_second=1e9))
+    path = "/api/search?q=lamp"
+    assert [client.get(path).status_code for _ in range(2)] == [200, 429]
+    assert client.get(path, headers={"authorization": f"Bearer {OTHER}"}).status_code == 200
+
+
 def test_a_search_without_reasons_has_the_same_hits(project: Project) -> None:
     client = served(project)
     whole = client.get("/api/search?q=who decides on leave&budget=40").json()["sides"][0]
@@ -143,7 +158,7 @@ def test_reading_addresses_take_no_post_and_the_others_no_get(project: Project) 
 
 
 def test_who_asks_too_much_waits_and_others_do_not(project: Project) -> None:
-    client = served(project, RequestLimits(units_a_minute=4))
+    client = served(project, RequestLimits(units_a_minute=4, units_a_second=0))
     path = "/api/search?q=lamp&budget=9"
     assert [client.get(path).status_code for _ in range(3)] == [200, 200, 429]
     refused = client.get(path)
@@ -151,6 +166,12 @@ def test_who_asks_too_much_waits_and_others_do_not(project: Project) -> None:
     assert "4 units" in refused.json()["error"]
     assert client.get("/api/state").status_code == 200  # what costs nothing is still answered
     assert client.get(path, headers={"authorization": f"Bearer {OTHER}"}).status_code == 200
+
+
+def test_pictures_of_pages_cost_units(project: Project) -> None:
+    client = served(project, RequestLimits(units_a_minute=4))
+    path = "/api/documents/0/pages/1.png"
+    assert [client.get(path).status_code for _ in range(2)] == [404, 429]
 
 
 def test_a_queue_that_is_full_is_told(project: Project) -> None:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from importlib.resources import files
-from time import monotonic
+from time import monotonic, thread_time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -27,6 +27,7 @@ from chunkwise.records.json import json_text
 from chunkwise.report.page import OWN, rendered
 from chunkwise.studio.access_control import CALLER, Access, Guard, TokenAccess
 from chunkwise.studio.accounts import Accounts, Caller, Sessions
+from chunkwise.studio.limited_requests import limited
 from chunkwise.studio.project import Project
 from chunkwise.studio.rate_limits import (
     TRIES_A_MINUTE,
@@ -56,6 +57,9 @@ _log = logging.getLogger(PACKAGE)
 """Faults of ours: without a handler of the user's they go to the terminal."""
 ENDPOINT_PATH = "chunkwise.endpoint"
 """Where the declared address of a request is kept, in its scope: what was asked for may be anything."""
+UNITS = "chunkwise.units"
+"""What was paid for a request already, in its scope."""
+_PICTURE_UNITS = 2.0
 _BUSY = "Too many requests are waiting already; ask again in a moment."
 _BETWEEN_EVENTS = 0.25
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -132,7 +136,7 @@ class Server:
             else:
                 try:
                     answered = await run_sync(
-                        partial(_or_refusal, work, request, body), limiter=limiter
+                        partial(self._answer_of, work, request, body), limiter=limiter
                     )
                     counted = path or request.scope.get(ENDPOINT_PATH, "other")
                 finally:
@@ -144,6 +148,21 @@ class Server:
 
         return answer
 
+    def _answer_of(self, work: Work, request: Request, body: bytes) -> Response:
+        """Within the limits of one request; processor time beyond what was declared is paid for afterwards."""
+        caller: Caller | None = request.scope.get(CALLER)
+        began = thread_time()
+        try:
+            return _or_refusal(
+                lambda request, body: limited(lambda: work(request, body)), request, body
+            )
+        finally:
+            units = (thread_time() - began) * self.limits.units_a_second - request.scope.get(
+                UNITS, 0
+            )
+            if caller is not None and units > 0:
+                self.rate.charge(caller.name, units)
+
     def check(self, request: Request, endpoint: ApiEndpoint) -> None:
         """That the caller may ask this, and has not asked too much."""
         caller: Caller = request.scope[CALLER]
@@ -152,10 +171,16 @@ class Server:
                 f"this is for the role {endpoint.needs}; {caller.name} is {caller.role}, which the owner of the file "
                 "of users can change: chunkwise users role FILE NAME ROLE"
             )
-        if wait := self.rate.take(caller.name, endpoint.units) if endpoint.units else 0:
+        self.pay(request, endpoint.units)
+
+    def pay(self, request: Request, units: float) -> None:
+        """What a request costs, before it is answered."""
+        caller: Caller = request.scope[CALLER]
+        request.scope[UNITS] = units
+        if wait := self.rate.take(caller.name, units):
             raise AskedTooOften(
                 f"{caller.name} has asked as much as is allowed in a minute "
-                f"({counted(self.limits.units_a_minute, 'unit')}; this request takes {as_set(endpoint.units)}); "
+                f"({counted(self.limits.units_a_minute, 'unit')}; this request takes {as_set(units)}); "
                 f"ask again in {counted(wait, 'second')}",
                 wait,
             )
@@ -405,6 +430,7 @@ def _picture(server: Server, request: Request, body: bytes) -> Response:
 
     from chunkwise.studio.pdf_pages import picture
 
+    server.pay(request, _PICTURE_UNITS)
     values = request.path_params
     drawn = picture(server.project, values["number"], values["page"])
     return Response(
