@@ -60,6 +60,8 @@ ENDPOINT_PATH = "chunkwise.endpoint"
 UNITS = "chunkwise.units"
 """What was paid for a request already, in its scope."""
 _PICTURE_UNITS = 2.0
+_HASHED_AT_ONCE = 2
+"""Passwords: each takes 16 MB, and a core for some tenths of a second."""
 _BUSY = "Too many requests are waiting already; ask again in a moment."
 _BETWEEN_EVENTS = 0.25
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -202,11 +204,11 @@ def studio_app(
     access: Access | None = None,
     limits: RequestLimits = USUAL_LIMITS,
     login: Login | None = None,
+    any_host: bool = False,
 ) -> ASGIApp:
     """Pages and API; by a token on this machine, or by the `access` of users. Needs Starlette."""
-    from_others = access is not None
     return _app(
-        Server(project, limits), access or TokenAccess(token, port), port, any_host=from_others, login=login
+        Server(project, limits), access or TokenAccess(token, port), port, any_host=any_host, login=login
     )  # fmt: skip
 
 
@@ -223,7 +225,8 @@ def _app(
     try:
         from starlette.applications import Starlette
         from starlette.exceptions import HTTPException
-        from starlette.responses import RedirectResponse
+        from starlette.requests import ClientDisconnect
+        from starlette.responses import RedirectResponse, Response
         from starlette.routing import Route
     except ImportError:
         raise MissingExtra("the studio", "studio") from None
@@ -240,6 +243,9 @@ def _app(
             405: f"{request.method} is not taken here; this address is only read.",
         }.get(error.status_code, error.detail)
         return refuse(request.scope, error.status_code, said)
+
+    async def left(request: Request, error: Exception) -> Response:
+        return Response(status_code=400)  # nobody reads it
 
     async def failed(request: Request, error: Exception) -> Response:
         _log.error("%s %s went wrong", request.method, request.url.path, exc_info=error)
@@ -279,7 +285,7 @@ def _app(
     if login is not None:
         routes += login.routes()
         open_paths = frozenset({"/login", *(f"/assets/{name}" for name in _assets())})
-    handlers: Any = {HTTPException: refused, Exception: failed}
+    handlers: Any = {HTTPException: refused, ClientDisconnect: left, Exception: failed}
     return Guard(
         Starlette(routes=routes, exception_handlers=handlers),
         access=access,
@@ -301,7 +307,7 @@ def _or_refusal(work: Work, request: Request, body: bytes) -> Response:
 
 
 class Login:
-    """The page to log in, for people whom a file of users knows; tries are few, as each costs a hash."""
+    """The page to log in, for people whom a file of users knows; an address has few tries, and fewer for one name."""
 
     def __init__(
         self,
@@ -310,10 +316,12 @@ class Login:
         cookie: str,
         *,
         secure: bool,
+        proxy: str = "",
         now: Callable[[], float] = monotonic,
     ) -> None:
         self._accounts, self._sessions, self._cookie = accounts, sessions, cookie
-        self._secure = secure
+        self._secure, self._proxy = secure, proxy
+        self._hashing: CapacityLimiter | None = None
         self._tries = RateLimit(TRIES_A_MINUTE, now)
 
     def redirect(self, path: str) -> Response:
@@ -330,6 +338,7 @@ class Login:
         ]
 
     async def _answer(self, request: Request) -> Response:
+        from anyio import CapacityLimiter
         from anyio.to_thread import run_sync
         from starlette.responses import HTMLResponse, RedirectResponse
 
@@ -338,10 +347,12 @@ class Login:
             return HTMLResponse(_rendered("login.html.j2", None, sentence="", wanted=wanted))
         given = dict(parse_qsl((await request.body()).decode("utf-8", "replace")))
         name, password = given.get("name", ""), given.get("password", "")
-        if wait := self._tries.take("", 1) or self._tries.take(name, 2):
+        address = self._address(request)
+        if wait := self._tries.take(address, 1) or self._tries.take(f"{address} {name}", 2):
             said = f"There were too many tries; try again in {counted(wait, 'second')}."
             return HTMLResponse(_rendered("login.html.j2", None, sentence=said, wanted=wanted), 429)
-        caller = await run_sync(self._accounts.of_password, name, password)
+        self._hashing = self._hashing or CapacityLimiter(_HASHED_AT_ONCE)
+        caller = await run_sync(self._accounts.of_password, name, password, limiter=self._hashing)
         if caller is None:
             said = "The name or the password is wrong."
             return HTMLResponse(_rendered("login.html.j2", None, sentence=said, wanted=wanted), 401)
@@ -351,6 +362,14 @@ class Login:
             samesite="lax", secure=self._secure,
         )  # fmt: skip
         return answer
+
+    def _address(self, request: Request) -> str:
+        """Whose tries count; a proxy writes the address that it was asked from behind those it was sent."""
+        address = request.client.host if request.client else ""
+        if self._proxy and address == self._proxy:
+            named = request.headers.getlist("x-forwarded-for")
+            return ",".join(named).rpartition(",")[2].strip() or address
+        return address
 
     async def _leave(self, request: Request) -> Response:
         from starlette.responses import RedirectResponse

@@ -86,7 +86,7 @@ class RequestQueue:
 
 
 TRIES_A_MINUTE = 20
-"""Passwords that are tried, of all names together; of one name half as many."""
+"""Passwords that are tried from one address; for one name half as many."""
 
 
 class AskedTooOften(TooMuch):
