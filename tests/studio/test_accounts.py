@@ -189,7 +189,9 @@ def test_commands_in_several_processes_lose_no_change(tmp_path: Path) -> None:
     for each in racing:
         assert each.stdin is not None
         each.stdin.close()
-    assert [each.wait(HANG) for each in racing] == [0, 0, 0]
+    for each in racing:
+        with each:
+            assert each.wait(HANG) == 0
     found = {each.name: each for each in read_accounts(file)}
     assert set(found) == {"ana", *(f"new{number}" for number in range(15))}
     assert len(found["ana"].keys) == 15
