@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.limits import Limits, limits_of
+from chunkwise.base.limits import Limits, limits_of, memory_size
 from chunkwise.base.wording import as_set
 
 _LOOK = 0.05
@@ -45,7 +45,7 @@ class _AtWork:
         if seconds is not None and time.clock_gettime(self._clock) - self._began > seconds:
             self.why = f"more than {as_set(seconds)} s of processor time"
         elif memory is not None and held - self._held > memory:
-            self.why = f"more than {memory / 1e9:g} GB of memory"
+            self.why = f"more than {memory_size(memory)} of memory"
         return bool(self.why)
 
 
