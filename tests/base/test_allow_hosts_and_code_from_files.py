@@ -69,6 +69,10 @@ def test_code_that_a_file_names_is_run_by_no_kind_of_part(make, name, code: Path
      "http://api.openai.com/v1#m", "https://api.openai.com:8443/v1#m", "https://api.openai.com@evil.example/v1#m",
      "https://api.openai.com\\@evil.example/v1#m", "https://api.openai.com.evil.example/v1#m",
      "https://api.openai.com'.evil.example/v1#m", 'https://api.openai.com".evil.example/v1#m',
+     "https://api.openai.com'\u3002evil.example/v1#m", "https://api.openai.com'@evil.example/v1#m",
+     "https://api.openai.com'", "https://api.openai.com'%2eevil.example/#m", "https://api.openai.com./v1#m",
+     "https://api.openai.com\t.evil.example/v1#m", "https://[api.openai.com/v1#m", " https://api.openai.com'@a/v1#m",
+     "https:///api.openai.com/v1#m", "https://api.openai.com/,https://evil.example/v1#m", "https://api.openai.com\u2100.evil.example/v1#m",
      "/tmp/m.onnx", "m.gguf", "sentence-transformers:."],
 )  # fmt: skip
 def test_a_server_or_a_file_that_a_file_names_is_no_model(make, name: str) -> None:
@@ -78,7 +82,8 @@ def test_a_server_or_a_file_that_a_file_names_is_no_model(make, name: str) -> No
 
 @cases(
     "label",
-    ["semantic(embedder='https://evil.example/v1#m')", r"semantic(embedder='\x68ttps://evil.example/v1#m')",
+    ["semantic(embedder=\"https://api.openai.com'.evil.example/v1#m\")",
+     "semantic(embedder='https://evil.example/v1#m')", r"semantic(embedder='\x68ttps://evil.example/v1#m')",
      "semantic(embedder='mine.py:Mine')", r"semantic(embedder='mine\x2epy:Mine')", "raptor(llm='http://127.0.0.1/v1#m')"],
 )  # fmt: skip
 def test_what_stands_among_the_parameters_of_a_name_is_held_back_too(

@@ -18,6 +18,7 @@ from chunkwise.base.limits import VARIABLE
 from chunkwise.chunkers.chunk import chunk_each
 from chunkwise.core import Document
 from chunkwise.documents import InputReader, reading
+from chunkwise.documents.reading import SMALL
 from cli.in_process import Run, here
 from documents.hostile_files import compressed_pdf, plain_pdf, recursive_pdf
 
@@ -79,6 +80,15 @@ def test_members_of_an_archive_too(tmp_path: Path) -> None:
             info.size = len(data)
             archive.addfile(info, io.BytesIO(data))
     assert told(tmp_path / "all.tar") == [_TOLD, "all.tar/b.pdf"]
+
+
+@pytest.mark.usefixtures("processes", "large_inputs")
+def test_files_that_are_read_as_a_stream_too(write: Write) -> None:
+    rows = 1 + SMALL // 4
+    write("corpus/a.csv", "a,b\n" + "1,2\n" * rows)
+    write("corpus/b.jsonl", '{"many": [' + "[1]," * rows + '0]}\n{"text": "Closed."}\n')
+    write("corpus/c.jsonl", '{"id": "c", "text": "Closed."}\n')
+    assert told(write("corpus/d.csv", "id,text\nd,The last.\n").parent) == [_TOLD, _TOLD, "c", "d"]
 
 
 @pytest.mark.usefixtures("processes")

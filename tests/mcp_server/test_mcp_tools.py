@@ -165,6 +165,14 @@ def test_a_text_a_document_and_a_file_are_cut(project: WorkspaceSources) -> None
     assert len(few["chunks"]) == 3
     assert few["left_out"] == few["count"] - 3
     assert "give one of text, document and path" in refusal(project, "chunk")
+
+
+@cases("tool, given", [("chunk", {"document": "long.txt"}), ("lint", {"path": "docs/long.txt"})])
+def test_no_text_is_cut_into_more_than_memory_holds(
+    project: WorkspaceSources, tool: str, given: dict[str, str]
+) -> None:
+    strategy = "characters(max_chars=40000, overlap=39990)"
+    assert "smaller overlap" in refusal(project, tool, **given, strategy=strategy)
     assert "outside of the project" in refusal(project, "chunk", path="../kb")
     assert "is a path or an address" in refusal(
         project, "chunk", text="a", strategy="tokens(tokenizer='/etc/passwd')"

@@ -17,7 +17,6 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
-import uvicorn
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
@@ -25,6 +24,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.mcp_server.server import CallsAtWork, http_app, serve_http
 from chunkwise.mcp_server.workspace import Workspace, WorkspaceSources
 from chunkwise.studio.accounts import Account, Accounts, hashed_key
+from chunkwise.studio.connections import server_of
 from chunkwise.studio.server import bound_socket
 from tables import cases
 from untimed import HANG
@@ -148,10 +148,7 @@ def _served(sources: WorkspaceSources) -> Iterator[str]:
         port = bound.getsockname()[1]
         accounts = Accounts(None, [Account("you", "reader", keys=(hashed_key(KEY),))])
         app = http_app(Workspace(sources), CallsAtWork(), port, accounts)
-        config = uvicorn.Config(
-            app, lifespan="on", log_level="critical", ws="none", timeout_graceful_shutdown=1
-        )
-        server = uvicorn.Server(config)
+        server = server_of(app, lifespan="on")
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()
         try:

@@ -15,7 +15,12 @@ import chunkwise
 from chunkwise import ChunkwiseError
 from chunkwise.base.allow_hosts_and_code_from_files import ALLOW
 from chunkwise.base.errors import NotAllowed
+from chunkwise.mcp_server.workspace import WorkspaceSources
+from chunkwise.studio.project import ProjectSources
+from mcp_server.made_workspace import call, text_of
 from models.endpoint_server import Answer, Seen, Server, serving, vector
+from studio.made_studio import client_of, read_project
+from studio.test_serve_endpoints import served
 
 CODE = """
 open({trace!r}, "w").close()
@@ -204,3 +209,41 @@ def test_a_manifest_with_other_values_is_an_error_of_one_line(change: Any, trace
     # In words and with the command to type, no names that Python has for it.
     assert not re.search(r"Error|object|'\w+' is|NoneType", str(told.value))
     assert "chunkwise index --rebuild (rebuild=True in Python)" in str(told.value)
+
+
+@pytest.mark.parametrize("key", ["embedder", "strategy"])
+def test_no_server_runs_or_asks_what_the_index_that_it_serves_names(trace: Path, key: str) -> None:
+    """The studio, `chunkwise serve` and the tools of assistants."""
+    question = {"query": "heron", "relevant_text": "A heron"}
+    with serving(_answer) as server:
+        chunkwise.index("docs", into="kb", embedder=f"{server.url}/v1#m")
+        before = len(server.seen)
+        for name in (
+            ("m.py:Model", "http://127.0.0.1:9/v1#m") if key == "embedder" else ("m.py:Cutter",)
+        ):
+            _change(lambda values, name=name: values["settings"].update({key: name}))  # type: ignore[misc]
+            try:
+                project = read_project(ProjectSources(index="kb"))
+            except NotAllowed:
+                pass  # nothing is served at all
+            else:
+                for client in (client_of(project), served(project)):
+                    for path in (
+                        "documents",
+                        "search?q=heron&retriever=dense",
+                        "ask?q=heron&retriever=dense",
+                        "strategies",
+                    ):
+                        client.get(f"/api/{path}")
+                    client.post("/api/chunk", json={"text": "A heron."})
+                    client.post(
+                        "/api/evaluate", json={"questions": [question], "retriever": "dense"}
+                    )
+            for tool, given in (
+                ("search", {"query": "heron", "retriever": "dense"}), ("lint", {}),
+                ("evaluate", {"questions": [question], "retriever": "dense"}), ("chunk", {"document": "a.md"}),
+            ):  # fmt: skip
+                told = text_of(call(WorkspaceSources(index="kb", project=Path()), tool, **given))
+                assert "sk-of" not in told
+        assert not trace.exists()
+        assert len(server.seen) == before

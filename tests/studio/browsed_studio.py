@@ -8,9 +8,8 @@ import time
 import urllib.request
 from typing import Any
 
-import uvicorn
-
 from chunkwise.studio.app import studio_app
+from chunkwise.studio.connections import server_of
 from chunkwise.studio.project import Project
 from chunkwise.studio.server import bound_socket
 from real_browser import Browser
@@ -28,10 +27,8 @@ class BrowsedStudio:
     def start(self) -> None:
         listening = bound_socket("127.0.0.1", self.port or None)
         self.port = listening.getsockname()[1]
-        config = uvicorn.Config(
-            studio_app(self.project, token=TOKEN, port=self.port), log_level="critical", lifespan="off", ws="none"
-        )  # fmt: skip
-        self._server = uvicorn.Server(config)
+        app = studio_app(self.project, token=TOKEN, port=self.port)
+        self._server = server_of(app, lifespan="off")
         self._thread = threading.Thread(target=self._server.run, args=([listening],), daemon=True)
         self._thread.start()
         while not self._server.started:

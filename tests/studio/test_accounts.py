@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -26,6 +29,7 @@ from chunkwise.studio.accounts import (
 )
 from chunkwise.studio.rate_limits import RateLimit, RequestQueue
 from tables import cases
+from untimed import HANG
 
 PASSWORD = "correct horse battery"
 
@@ -148,6 +152,62 @@ def test_a_written_file_is_read_back(tmp_path: Path, owner: Account) -> None:
     write_accounts(tmp_path / "u.json", users)
     assert list(read_accounts(tmp_path / "u.json")) == users
     assert json.loads((tmp_path / "u.json").read_text("utf-8"))["format"] == "chunkwise users"
+
+
+_COMMANDS = """
+import sys
+from pathlib import Path
+from chunkwise.studio.accounts import change_accounts, with_account, without_account
+file, what, rounds = Path(sys.argv[1]), sys.argv[2], range(15)
+print("ready", flush=True)
+sys.stdin.readline()
+for each in rounds:
+    if what == "add":
+        change_accounts(file, lambda known: with_account(known, f"new{each}", "reader", key="key"))
+    elif what == "remove":
+        change_accounts(file, lambda known: without_account(known, f"old{each}"))
+    else:
+        change_accounts(file, lambda known: with_account(known, "ana", None, key=f"key{each}"))
+"""
+
+
+@pytest.mark.usefixtures("processes")
+def test_commands_in_several_processes_lose_no_change(tmp_path: Path) -> None:
+    file = tmp_path / "users.json"
+    write_accounts(
+        file, [Account(name, "owner") for name in ("ana", *(f"old{n}" for n in range(15)))]
+    )
+    racing = [
+        subprocess.Popen(
+            [sys.executable, "-c", _COMMANDS, str(file), what], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )
+        for what in ("add", "remove", "key")
+    ]  # fmt: skip
+    for each in racing:
+        assert each.stdout is not None
+        assert each.stdout.readline() == b"ready\n"
+    for each in racing:
+        assert each.stdin is not None
+        each.stdin.close()
+    for each in racing:
+        with each:
+            assert each.wait(HANG) == 0
+    found = {each.name: each for each in read_accounts(file)}
+    assert set(found) == {"ana", *(f"new{number}" for number in range(15))}
+    assert len(found["ana"].keys) == 15
+
+
+def test_a_file_that_another_program_writes_meanwhile_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "users.json"
+
+    def write_over(place: Path, accounts: Sequence[Account]) -> None:
+        write_accounts(place, [*accounts, Account("mallory", "owner")])
+
+    monkeypatch.setattr("chunkwise.studio.accounts.write_accounts", write_over)
+    with pytest.raises(ChunkwiseError, match="another program"):
+        change_accounts(file, lambda known: with_account(known, "ana", "owner"))
 
 
 def test_changes_at_once_all_count(tmp_path: Path) -> None:

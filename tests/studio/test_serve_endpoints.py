@@ -24,7 +24,7 @@ from chunkwise.studio.app import Login, service_app, studio_app
 from chunkwise.studio.project import Project
 from chunkwise.studio.rate_limits import USUAL_LIMITS, RequestLimits
 from chunkwise.studio.server import ServerSettings
-from studio.made_studio import ADDRESS, LEAVE, PORT, project
+from studio.made_studio import ADDRESS, LEAVE, PORT, number_of, project
 from tables import cases
 
 __all__ = ["project"]  # a fixture
@@ -107,6 +107,21 @@ def test_no_request_is_cut_into_more_than_memory_holds(project: Project, strateg
     assert answer.status_code == 400, answer.text[:200]
 
 
+def test_a_document_is_not_cut_into_more_than_memory_holds_either(project: Project) -> None:
+    number = number_of(project, "line.txt")
+    strategy = "characters(max_chars=40000, overlap=39990)"
+    answer = served(project).get(f"/api/documents/{number}/cuts", params={"strategy": strategy})
+    assert answer.status_code == 400
+    assert "overlap" in answer.json()["error"]
+
+
+def test_processor_time_is_paid_for_afterwards(project: Project) -> None:
+    client = served(project, RequestLimits(units_a_second=1e9))
+    path = "/api/search?q=lamp"
+    assert [client.get(path).status_code for _ in range(2)] == [200, 429]
+    assert client.get(path, headers={"authorization": f"Bearer {OTHER}"}).status_code == 200
+
+
 def test_a_search_without_reasons_has_the_same_hits(project: Project) -> None:
     client = served(project)
     whole = client.get("/api/search?q=who decides on leave&budget=40").json()["sides"][0]
@@ -143,7 +158,7 @@ def test_reading_addresses_take_no_post_and_the_others_no_get(project: Project) 
 
 
 def test_who_asks_too_much_waits_and_others_do_not(project: Project) -> None:
-    client = served(project, RequestLimits(units_a_minute=4))
+    client = served(project, RequestLimits(units_a_minute=4, units_a_second=0))
     path = "/api/search?q=lamp&budget=9"
     assert [client.get(path).status_code for _ in range(3)] == [200, 200, 429]
     refused = client.get(path)
@@ -151,6 +166,12 @@ def test_who_asks_too_much_waits_and_others_do_not(project: Project) -> None:
     assert "4 units" in refused.json()["error"]
     assert client.get("/api/state").status_code == 200  # what costs nothing is still answered
     assert client.get(path, headers={"authorization": f"Bearer {OTHER}"}).status_code == 200
+
+
+def test_pictures_of_pages_cost_units(project: Project) -> None:
+    client = served(project, RequestLimits(units_a_minute=4))
+    path = "/api/documents/0/pages/1.png"
+    assert [client.get(path).status_code for _ in range(2)] == [404, 429]
 
 
 def test_a_queue_that_is_full_is_told(project: Project) -> None:
@@ -198,15 +219,21 @@ def users(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def of_users(
-    project: Project, users: Path, headers: Mapping[str, str] = {}, **options: str
+    project: Project,
+    users: Path,
+    headers: Mapping[str, str] = {},
+    *,
+    any_host: bool = True,
+    **options: str,
 ) -> TestClient:
     accounts = Accounts(users)
     sessions = Sessions(accounts)
     access = UserAccess(accounts, sessions, PORT, **options)
-    login = Login(accounts, sessions, access.cookie, secure=False, now=lambda: 0.0)
+    proxy = options.get("proxy", "")
+    login = Login(accounts, sessions, access.cookie, secure=False, proxy=proxy, now=lambda: 0.0)
     app = studio_app(
-        project, port=PORT, access=access, login=None if options.get("user_header") else login
-    )
+        project, port=PORT, access=access, login=None if options.get("user_header") else login, any_host=any_host
+    )  # fmt: skip
     return TestClient(
         app, base_url="http://studio.example", headers=dict(headers), follow_redirects=False,
         raise_server_exceptions=False, client=("10.0.0.7", 1234),
@@ -250,6 +277,41 @@ def test_passwords_are_tried_so_often_and_no_more(project: Project, users: Path)
     ]
     assert tried[:5] == [401] * 5
     assert tried[5:] == [429] * 2
+
+
+@cases("proxy", ["", "10.0.0.7"])
+def test_tries_of_one_address_lock_nobody_else_out(
+    project: Project, users: Path, proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_password(password: str, hashed: str) -> bool:  # without the time that a hash takes
+        return password == PASSWORD and bool(hashed)
+
+    monkeypatch.setattr("chunkwise.studio.accounts.is_password", is_password)
+    attacker = of_users(project, users, ORIGIN, **({"proxy": proxy} if proxy else {}))
+    guesses = [{"name": name, "password": "x"} for name in ("ana", *map(str, range(20)))]
+
+    def sent(answered: dict[str, str], address: str) -> int:
+        # What a client writes there itself stands before what the proxy adds.
+        headers = {"x-forwarded-for": f"10.9.9.9, {address}"} if proxy else {}
+        attacker._transport.client = (proxy or address, 1)  # type: ignore[attr-defined]
+        return attacker.post("/login", data=answered, headers=headers).status_code
+
+    assert {sent(each, "10.1.1.1") for each in guesses} == {401, 429}
+    assert sent(guesses[0], "10.1.1.1") == 429
+    assert sent({"name": "ana", "password": PASSWORD}, "10.2.2.2") == 303
+
+
+@cases("host, status", [("127.0.0.1:8420", 303), ("evil.example", 403), ("evil.example:8420", 403)])
+def test_with_users_another_host_is_refused_too(
+    project: Project, users: Path, host: str, status: int
+) -> None:
+    client = of_users(project, users, any_host=False)
+    assert client.get("/documents", headers={"host": host}).status_code == status
+
+
+def test_any_host_is_taken_only_where_tls_or_a_proxy_compares_it() -> None:
+    given = [{}, {"certificate": Path("c")}, {"proxy": "10.0.0.7"}, {"users": Path("u")}]
+    assert [ServerSettings(**each).any_host for each in given] == [False, True, True, False]
 
 
 def test_another_site_cannot_log_somebody_in(project: Project, users: Path) -> None:

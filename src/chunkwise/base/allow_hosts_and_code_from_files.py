@@ -17,6 +17,7 @@ from pathlib import Path
 from shlex import quote
 from types import MappingProxyType
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from chunkwise.base.errors import ChunkwiseError, NotAllowed
 
@@ -34,8 +35,8 @@ PROVIDERS: Mapping[str, str] = MappingProxyType(
 )
 """Hosts whose keys are meant for them, whoever names them; by the variable that holds the key."""
 
-# A quote ends a host as it ends a text; before more of a host, a client would read it as a part of that.
-_ADDRESS = re.compile(r"(https?)://((?:[^/?#\s'\"]|['\"](?=[\w.-]))*)", re.IGNORECASE)
+# Amid a text a quote ends an address. What it ended is looked at once more, by itself, where it becomes a part.
+_ADDRESS = re.compile(r"https?://[^/?#\s'\"]*", re.IGNORECASE)
 # From the first sign of a word only, or each of a long one would be tried as its first.
 _CODE = re.compile(r"(?<![^\s'\"(),=])[^\s'\"(),=]*\.py:\w*")
 _COMMAND = "command:"
@@ -220,8 +221,9 @@ def _texts(value: object) -> Iterator[str]:
 
 def _by_place(text: str) -> Iterator[tuple[str, str]]:
     """What a name finds by an address or a path: what that is, and what would allow it."""
-    for address in _ADDRESS.finditer(text):
-        scheme, host = address[1].lower(), address[2].lower()
+    whole = text.strip()
+    for address in _ADDRESS.finditer(whole):
+        scheme, host = _host(address[0] if address.start() else whole)
         if scheme != "https" or host not in PROVIDERS:
             what = "a server that would get your texts, and your key if there is one"
             host = host.rpartition("@")[2]  # no password in a message
@@ -244,6 +246,16 @@ def _by_place(text: str) -> Iterator[tuple[str, str]]:
         splitter = str.partition(name, "(")[0].strip()
         if splitter not in _TEXT_SPLITTERS[library]:
             yield "a splitter that may load a model or a file", f"{library}:{splitter}"
+
+
+def _host(address: str) -> tuple[str, str]:
+    """Scheme and host, with all that stands around the host, as a client parses them."""
+    try:
+        parts = urlsplit(str(address))
+        return parts.scheme, parts.netloc.lower()
+    except ValueError:  # no client takes it
+        scheme, _, rest = address.partition("://")
+        return scheme.lower(), rest.lower()
 
 
 def _is_allowed(name: str) -> bool:

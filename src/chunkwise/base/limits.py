@@ -49,7 +49,9 @@ class LimitExceeded(ChunkwiseError):
         allowed = limits.memory
         if allowed is None:
             return cls("takes more memory to read than there is")
-        return cls._of(f"more than {_size(allowed)} of memory", f"memory={_size(2 * allowed)}")
+        return cls._of(
+            f"more than {memory_size(allowed)} of memory", f"memory={memory_size(2 * allowed)}"
+        )
 
     @classmethod
     def time(cls, limits: Limits) -> LimitExceeded:
@@ -85,7 +87,7 @@ def _parsed(text: str) -> Limits:
         if name == "memory":
             memory = None if value == "none" else int(_amount(part, value, _SIZES))
             if memory is not None and memory < _LEAST_MEMORY:
-                least = _size(_LEAST_MEMORY)
+                least = memory_size(_LEAST_MEMORY)
                 raise InvalidParameter(f"limits has {part!r}; the least allowed is memory={least}")
         elif name == "time":
             seconds = None if value == "none" else _amount(part, value, _TIMES)
@@ -121,5 +123,6 @@ def _usual_memory() -> int:
     return max(there // 2, _LEAST_MEMORY)
 
 
-def _size(count: int) -> str:
+def memory_size(count: int) -> str:
+    """As it is written in limits."""
     return f"{count / 1e9:g}GB" if count >= 1e9 else f"{count / 1e6:g}MB"

@@ -197,7 +197,7 @@ def _is_guarded(source: Source, loader: Loader) -> bool:
     # A third party's class may leave it out.
     if getattr(loader, "guarded", True):
         return True
-    return source.size > SMALL and not getattr(loader, "stream", False)
+    return source.size > SMALL
 
 
 def _guarded(

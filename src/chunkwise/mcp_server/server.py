@@ -380,7 +380,7 @@ def serve_http(
             "documents. From another machine go through a tunnel: ssh -L 8420:127.0.0.1:8420 HOST"
         )
     address = settings.check()
-    import uvicorn
+    from chunkwise.studio.connections import server_of
 
     own_key, accounts = "", accounts_in(os.environ)
     if not accounts:
@@ -388,15 +388,12 @@ def serve_http(
         accounts = [Account("you", "reader", keys=(hashed_key(own_key),))]
     with bound_socket(address, port) as bound:
         own = bound.getsockname()[1]
-        config = uvicorn.Config(
-            http_app(workspace, calls, own, Accounts(None, accounts)),
-            loop="asyncio", http="h11", ws="none", lifespan="on", log_level="critical", access_log=False,
-            proxy_headers=False, server_header=False, timeout_graceful_shutdown=1,
-        )  # fmt: skip
+        app = http_app(workspace, calls, own, Accounts(None, accounts))
+        server = server_of(app, lifespan="on")
         shown = f"[{address}]" if ":" in address else address
         on_ready(f"http://{shown}:{own}{PATH}", own_key)
         try:
-            uvicorn.Server(config).run(sockets=[bound])
+            server.run(sockets=[bound])
         finally:
             for call in list(calls.running):
                 call.stop()

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from chunkwise.base.parameters import param
 from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.records.json import json_text
+from chunkwise.studio.limited_requests import limited
 from chunkwise.studio.openapi import answer_schema, arguments_schema
 from chunkwise.studio.read_request import read_arguments
 
@@ -54,7 +55,11 @@ class AssistantTool:
         # Whoever calls may be a model that reads documents: texts of the request are marked, so that no code, file or
         # server that they name is followed.
         request = read_arguments(self.takes, arguments, f"the tool {self.name}")
-        return self.work(workspace, request, call)
+        if (
+            self.writes
+        ):  # an index is brought up to date as the command does it, however long that takes
+            return self.work(workspace, request, call)
+        return limited(lambda: self.work(workspace, request, call))
 
 
 def strategy_param() -> Any:

@@ -19,6 +19,7 @@ from chunkwise.documents.loader import LoadOptions, leaving_out
 from chunkwise.mcp_server.fenced_text import shown_id
 from chunkwise.report.sanitize import one_line
 from chunkwise.retrieval.searchable import Snapshots
+from chunkwise.studio.limited_requests import not_counted
 
 if TYPE_CHECKING:
     from chunkwise.core import Document
@@ -135,7 +136,7 @@ class Workspace:
         if self._index is None:
             from chunkwise.retrieval import index
 
-            with call.stages("indexing", 0) as advance:
+            with not_counted(), call.stages("indexing", 0) as advance:
                 self._index = index(
                     list(self.sources.documents), embedder=self.sources.embedder or None,
                     vectors=None if self.sources.embedder else "none", options=self.sources.loading,

@@ -186,7 +186,10 @@ def change_accounts(file: Path, change: Callable[[Sequence[Account]], Sequence[A
     with says_what_it_writes(file):
         lock.touch(mode=0o600)
     with locked(lock, wait=True):
-        write_accounts(file, change(read_accounts(file) if file.exists() else ()))
+        changed = tuple(change(read_accounts(file) if file.exists() else ()))
+        write_accounts(file, changed)
+        if read_accounts(file) != changed:  # by what takes no lock, such as an editor
+            raise ChunkwiseError(f"{file} was written by another program meanwhile; try again")
 
 
 def with_account(

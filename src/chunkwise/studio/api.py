@@ -92,7 +92,7 @@ ENDPOINTS = (
     ),
     ApiEndpoint(
         "/api/documents/{number}/boxes", "Where a span stands on the pages of a PDF.", pdf_pages.boxes,
-        pdf_pages.BoxesRequest, pdf_pages.BoxesView, units=0.5,
+        pdf_pages.BoxesRequest, pdf_pages.BoxesView, units=5,
     ),
     ApiEndpoint(
         "/api/search", "A question to one or several retrievers, within a budget of tokens.",

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from importlib.resources import files
-from time import monotonic
+from time import monotonic, thread_time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -27,6 +27,7 @@ from chunkwise.records.json import json_text
 from chunkwise.report.page import OWN, rendered
 from chunkwise.studio.access_control import CALLER, Access, Guard, TokenAccess
 from chunkwise.studio.accounts import Accounts, Caller, Sessions
+from chunkwise.studio.limited_requests import limited
 from chunkwise.studio.project import Project
 from chunkwise.studio.rate_limits import (
     TRIES_A_MINUTE,
@@ -56,6 +57,11 @@ _log = logging.getLogger(PACKAGE)
 """Faults of ours: without a handler of the user's they go to the terminal."""
 ENDPOINT_PATH = "chunkwise.endpoint"
 """Where the declared address of a request is kept, in its scope: what was asked for may be anything."""
+UNITS = "chunkwise.units"
+"""What was paid for a request already, in its scope."""
+_PICTURE_UNITS = 2.0
+_HASHED_AT_ONCE = 2
+"""Passwords: each takes 16 MB, and a core for some tenths of a second."""
 _BUSY = "Too many requests are waiting already; ask again in a moment."
 _BETWEEN_EVENTS = 0.25
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -132,7 +138,7 @@ class Server:
             else:
                 try:
                     answered = await run_sync(
-                        partial(_or_refusal, work, request, body), limiter=limiter
+                        partial(self._answer_of, work, request, body), limiter=limiter
                     )
                     counted = path or request.scope.get(ENDPOINT_PATH, "other")
                 finally:
@@ -144,6 +150,21 @@ class Server:
 
         return answer
 
+    def _answer_of(self, work: Work, request: Request, body: bytes) -> Response:
+        """Within the limits of one request; processor time beyond what was declared is paid for afterwards."""
+        caller: Caller | None = request.scope.get(CALLER)
+        began = thread_time()
+        try:
+            return _or_refusal(
+                lambda request, body: limited(lambda: work(request, body)), request, body
+            )
+        finally:
+            units = (thread_time() - began) * self.limits.units_a_second - request.scope.get(
+                UNITS, 0
+            )
+            if caller is not None and units > 0:
+                self.rate.charge(caller.name, units)
+
     def check(self, request: Request, endpoint: ApiEndpoint) -> None:
         """That the caller may ask this, and has not asked too much."""
         caller: Caller = request.scope[CALLER]
@@ -152,10 +173,16 @@ class Server:
                 f"this is for the role {endpoint.needs}; {caller.name} is {caller.role}, which the owner of the file "
                 "of users can change: chunkwise users role FILE NAME ROLE"
             )
-        if wait := self.rate.take(caller.name, endpoint.units) if endpoint.units else 0:
+        self.pay(request, endpoint.units)
+
+    def pay(self, request: Request, units: float) -> None:
+        """What a request costs, before it is answered."""
+        caller: Caller = request.scope[CALLER]
+        request.scope[UNITS] = units
+        if wait := self.rate.take(caller.name, units):
             raise AskedTooOften(
                 f"{caller.name} has asked as much as is allowed in a minute "
-                f"({counted(self.limits.units_a_minute, 'unit')}; this request takes {as_set(endpoint.units)}); "
+                f"({counted(self.limits.units_a_minute, 'unit')}; this request takes {as_set(units)}); "
                 f"ask again in {counted(wait, 'second')}",
                 wait,
             )
@@ -177,11 +204,11 @@ def studio_app(
     access: Access | None = None,
     limits: RequestLimits = USUAL_LIMITS,
     login: Login | None = None,
+    any_host: bool = False,
 ) -> ASGIApp:
     """Pages and API; by a token on this machine, or by the `access` of users. Needs Starlette."""
-    from_others = access is not None
     return _app(
-        Server(project, limits), access or TokenAccess(token, port), port, any_host=from_others, login=login
+        Server(project, limits), access or TokenAccess(token, port), port, any_host=any_host, login=login
     )  # fmt: skip
 
 
@@ -198,7 +225,8 @@ def _app(
     try:
         from starlette.applications import Starlette
         from starlette.exceptions import HTTPException
-        from starlette.responses import RedirectResponse
+        from starlette.requests import ClientDisconnect
+        from starlette.responses import RedirectResponse, Response
         from starlette.routing import Route
     except ImportError:
         raise MissingExtra("the studio", "studio") from None
@@ -215,6 +243,9 @@ def _app(
             405: f"{request.method} is not taken here; this address is only read.",
         }.get(error.status_code, error.detail)
         return refuse(request.scope, error.status_code, said)
+
+    async def left(request: Request, error: Exception) -> Response:
+        return Response(status_code=400)  # nobody reads it
 
     async def failed(request: Request, error: Exception) -> Response:
         _log.error("%s %s went wrong", request.method, request.url.path, exc_info=error)
@@ -254,7 +285,7 @@ def _app(
     if login is not None:
         routes += login.routes()
         open_paths = frozenset({"/login", *(f"/assets/{name}" for name in _assets())})
-    handlers: Any = {HTTPException: refused, Exception: failed}
+    handlers: Any = {HTTPException: refused, ClientDisconnect: left, Exception: failed}
     return Guard(
         Starlette(routes=routes, exception_handlers=handlers),
         access=access,
@@ -276,7 +307,7 @@ def _or_refusal(work: Work, request: Request, body: bytes) -> Response:
 
 
 class Login:
-    """The page to log in, for people whom a file of users knows; tries are few, as each costs a hash."""
+    """The page to log in, for people whom a file of users knows; an address has few tries, and fewer for one name."""
 
     def __init__(
         self,
@@ -285,10 +316,12 @@ class Login:
         cookie: str,
         *,
         secure: bool,
+        proxy: str = "",
         now: Callable[[], float] = monotonic,
     ) -> None:
         self._accounts, self._sessions, self._cookie = accounts, sessions, cookie
-        self._secure = secure
+        self._secure, self._proxy = secure, proxy
+        self._hashing: CapacityLimiter | None = None
         self._tries = RateLimit(TRIES_A_MINUTE, now)
 
     def redirect(self, path: str) -> Response:
@@ -305,6 +338,7 @@ class Login:
         ]
 
     async def _answer(self, request: Request) -> Response:
+        from anyio import CapacityLimiter
         from anyio.to_thread import run_sync
         from starlette.responses import HTMLResponse, RedirectResponse
 
@@ -313,10 +347,12 @@ class Login:
             return HTMLResponse(_rendered("login.html.j2", None, sentence="", wanted=wanted))
         given = dict(parse_qsl((await request.body()).decode("utf-8", "replace")))
         name, password = given.get("name", ""), given.get("password", "")
-        if wait := self._tries.take("", 1) or self._tries.take(name, 2):
+        address = self._address(request)
+        if wait := self._tries.take(address, 1) or self._tries.take(f"{address} {name}", 2):
             said = f"There were too many tries; try again in {counted(wait, 'second')}."
             return HTMLResponse(_rendered("login.html.j2", None, sentence=said, wanted=wanted), 429)
-        caller = await run_sync(self._accounts.of_password, name, password)
+        self._hashing = self._hashing or CapacityLimiter(_HASHED_AT_ONCE)
+        caller = await run_sync(self._accounts.of_password, name, password, limiter=self._hashing)
         if caller is None:
             said = "The name or the password is wrong."
             return HTMLResponse(_rendered("login.html.j2", None, sentence=said, wanted=wanted), 401)
@@ -326,6 +362,14 @@ class Login:
             samesite="lax", secure=self._secure,
         )  # fmt: skip
         return answer
+
+    def _address(self, request: Request) -> str:
+        """Whose tries count; a proxy writes the address that it was asked from behind those it was sent."""
+        address = request.client.host if request.client else ""
+        if self._proxy and address == self._proxy:
+            named = request.headers.getlist("x-forwarded-for")
+            return ",".join(named).rpartition(",")[2].strip() or address
+        return address
 
     async def _leave(self, request: Request) -> Response:
         from starlette.responses import RedirectResponse
@@ -405,6 +449,7 @@ def _picture(server: Server, request: Request, body: bytes) -> Response:
 
     from chunkwise.studio.pdf_pages import picture
 
+    server.pay(request, _PICTURE_UNITS)
     values = request.path_params
     drawn = picture(server.project, values["number"], values["page"])
     return Response(

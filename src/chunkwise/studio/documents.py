@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -16,21 +16,23 @@ from chunkwise.base.errors import InvalidParameter, NotAllowed
 from chunkwise.base.parameters import param
 from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers import Strategy, describe_all, get_strategy
-from chunkwise.core import SECTION_SEPARATOR
+from chunkwise.core import SECTION_SEPARATOR, Chunk, Document
 from chunkwise.metrics.cuts.boundary_issues import KINDS
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.lint import kind_name
 from chunkwise.report.views.view import View
 from chunkwise.studio.corpus import Cuts, DocumentRow, StudioCorpus, needs_a_model
 from chunkwise.studio.project import Project
+from chunkwise.text.analyzed import Analyzed
 
 MOST_ROWS = 500
 MOST_BANDS = 40
 _MOST_HEADINGS = 1_000
 _SLOW_CHARACTERS = 200_000
-_MOST_CHUNKS = 50_000
-"""Of one request."""
 """Of a document that a strategy with a model may cut while somebody waits."""
+_MOST_CHUNKS = 50_000
+_MOST_CHARACTERS = 20_000_000
+"""Of the chunks of one document, which repeat what they share."""
 TOKENIZERS = ("o200k_base", "cl100k_base", "words", "characters")
 
 Order = Callable[[DocumentRow], Any]
@@ -408,12 +410,34 @@ def requested_strategy(text: str, characters: int) -> Strategy:
             f"{made.name} embeds every sentence, and the document has {counted(characters, 'character')}; up to "
             f"{thousands(_SLOW_CHARACTERS)} are cut that way here, more by chunkwise chunk"
         )
-    if made.limit and characters > _MOST_CHUNKS * (made.limit[1] - made.overlap_asked):
-        raise InvalidParameter(
-            f"{made.label} may cut {counted(characters, 'character')} into more than {thousands(_MOST_CHUNKS)} chunks; "
-            "ask for larger chunks or a smaller overlap, or use the command line: chunkwise chunk"
+    bounded = _BoundedStrategy(made.name, made.chunker)
+    bounded.check_size(characters)
+    return bounded
+
+
+class _BoundedStrategy(Strategy):
+    """One that a request names: it makes no more chunks of a document than memory holds."""
+
+    def check_size(self, characters: int) -> None:
+        """That a text may have so many, as far as can be told before it is cut."""
+        if self.limit and characters > _MOST_CHUNKS * (self.limit[1] - self.overlap_asked):
+            raise self._too_many()
+
+    def chunks(self, document: Document | Analyzed) -> Iterator[Chunk]:
+        self.check_size(len(document.text))
+        count = characters = 0
+        for chunk in super().chunks(document):
+            count, characters = count + 1, characters + chunk.end - chunk.start
+            if count > _MOST_CHUNKS or characters > _MOST_CHARACTERS:
+                raise self._too_many()
+            yield chunk
+
+    def _too_many(self) -> InvalidParameter:
+        return InvalidParameter(
+            f"{self.label} may make more than {thousands(_MOST_CHUNKS)} chunks, or "
+            f"{thousands(_MOST_CHARACTERS)} characters in all chunks; ask for larger chunks or a smaller overlap, or "
+            "use the command line: chunkwise chunk"
         )
-    return made
 
 
 def _is_path(value: str) -> bool:

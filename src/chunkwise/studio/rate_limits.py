@@ -1,4 +1,4 @@
-"""How much a caller may ask of a server: units a minute, tries to log in, requests at work or waiting."""
+"""How much a caller may ask of a server: units per minute, tries to log in, requests at work or waiting."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ class RequestLimits:
 
     units_a_minute: float = 1200.0
     """For each caller; what an address costs is declared beside it, a search is 1."""
+    units_a_second: float = 10.0
+    """What the processor time of a request costs where that is more than what was declared."""
     at_once: int = 4
     """Requests that are worked on at the same time."""
     waiting: int = 200
@@ -56,6 +58,12 @@ class RateLimit:
                 self._left.popitem(last=False)
             return 0 if fits else max(1, math.ceil((needed - left) / self._rate))
 
+    def charge(self, name: str, units: float) -> None:
+        """For what was done already; the bucket may then hold less than nothing."""
+        with self._lock:
+            left, then = self._left.get(name, (self._most, self._now()))
+            self._left[name] = left - units, then
+
 
 class RequestQueue:
     """Counts who is at work or waits; a queue without end would only answer those who have left."""
@@ -78,7 +86,7 @@ class RequestQueue:
 
 
 TRIES_A_MINUTE = 20
-"""Passwords that are tried, of all names together; of one name half as many."""
+"""Passwords that are tried from one address; for one name half as many."""
 
 
 class AskedTooOften(TooMuch):

@@ -19,8 +19,6 @@ from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import NotReady
 
 MOST_QUESTIONS = 1_000
-_MOST_CHARACTERS = 20_000_000
-"""Of all chunks in an answer, which repeat what they share."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,11 +82,6 @@ def chunk(project: Project, request: ChunkRequest) -> ChunksAnswer:
         else project.corpus.strategy
     )
     found = chunk_text(text, strategy, format=str(request.format), id=str(request.id))
-    if (size := sum(each.end - each.start for each in found)) > _MOST_CHARACTERS:
-        raise InvalidParameter(
-            f"the chunks have {counted(size, 'character')} in all, {thousands(_MOST_CHARACTERS)} are sent; "
-            "ask for a smaller overlap"
-        )
     return ChunksAnswer(
         strategy.label,
         tuple(

@@ -21,6 +21,8 @@ from chunkwise.studio.rate_limits import USUAL_LIMITS, RequestLimits
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from chunkwise.studio.connections import Listener
+
 USUAL_PORT = 8420
 _TRIED = 20
 """Ports behind the usual one that are tried where it is taken and none was named."""
@@ -48,6 +50,11 @@ class ServerSettings:
     @property
     def is_local(self) -> bool:
         return self.host in LOOPBACK
+
+    @property
+    def any_host(self) -> bool:
+        """Where a request may name any host: a browser has compared the certificate with it, or the proxy knows it."""
+        return self.certificate is not None or bool(self.proxy)
 
     @property
     def scheme(self) -> str:
@@ -90,13 +97,15 @@ def _check_address(text: str) -> None:
         ) from None
 
 
-def bound_socket(host: str, port: int | None) -> socket.socket:
+def bound_socket(host: str, port: int | None) -> Listener:
     """One that listens; without a port the usual one, or the next that is free."""
+    from chunkwise.studio.connections import Listener
+
     kind = socket.AF_INET6 if ":" in host else socket.AF_INET
     wanted = [port] if port is not None else [*range(USUAL_PORT, USUAL_PORT + _TRIED), 0]
     problem: OSError | None = None
     for each in wanted:
-        made = socket.socket(kind, socket.SOCK_STREAM)
+        made = Listener(kind, socket.SOCK_STREAM)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             made.bind((host, each))
@@ -145,11 +154,11 @@ def serve(
         secure = settings.certificate is not None or bool(settings.proxy)
         login = None
         if not settings.user_header:
-            login = Login(accounts, sessions, access.cookie, secure=secure)
-        return (
-            studio_app(project, port=port, access=access, limits=settings.limits, login=login),
-            page,
-        )
+            login = Login(accounts, sessions, access.cookie, secure=secure, proxy=settings.proxy)
+        made = studio_app(
+            project, port=port, access=access, limits=settings.limits, login=login, any_host=settings.any_host
+        )  # fmt: skip
+        return made, page
 
     _run(sources, settings, app, on_project, on_ready)
 
@@ -177,7 +186,7 @@ def serve_api(
                 accounts, Sessions(accounts), port, proxy=settings.proxy, user_header=settings.user_header
             )  # fmt: skip
         made = service_app(
-            project, port=port, access=access, limits=settings.limits, any_host=not settings.is_local
+            project, port=port, access=access, limits=settings.limits, any_host=settings.any_host
         )  # fmt: skip
         return made, "/api"
 
@@ -193,21 +202,21 @@ def _run(
 ) -> None:
     address = settings.check()
     check_installed()
-    import uvicorn
+    from chunkwise.studio.connections import server_of
 
     with bound_socket(address, settings.port) as bound:
+        bound.any_number = settings.proxy
         own = bound.getsockname()[1]
         project = Project(sources)
         on_project(project)
         made, first = app(project, own)
-        config = uvicorn.Config(
-            made,
-            loop="asyncio", http="h11", ws="none", lifespan="off", log_level="critical", access_log=False,
-            proxy_headers=False, server_header=False, timeout_graceful_shutdown=1,
-            ssl_certfile=settings.certificate, ssl_keyfile=settings.private_key,
-        )  # fmt: skip
         try:
-            config.load()
+            server = server_of(
+                made,
+                lifespan="off",
+                ssl_certfile=settings.certificate,
+                ssl_keyfile=settings.private_key,
+            )
         except OSError as error:  # that of TLS, too, is one
             raise ChunkwiseError(
                 f"{settings.certificate} and {settings.private_key} cannot be used for TLS: {error}"
@@ -217,6 +226,6 @@ def _run(
         on_ready(f"{settings.scheme}://{shown}:{own}{first}")
         project.start(after=_HEAD_START)
         try:
-            uvicorn.Server(config).run(sockets=[bound])
+            server.run(sockets=[bound])
         finally:
             project.stop()
