@@ -188,7 +188,8 @@ class Analyzed:
         if not len(leading):
             return np.zeros((0, 3), dtype=np.int64)
         own = np.stack([blocks.start[leading], blocks.end[leading]], axis=1)
-        last = self.sentences[self.sentences.searchsorted(own[:, 1]) - 1]
+        sentences = self.sentences_within(own)
+        last = sentences[sentences.searchsorted(own[:, 1]) - 1]
         led = blocks.start[leading + 1]
         wholes = np.concatenate((blocks.lists, blocks.tables, blocks.code))
         wholes = wholes[np.argsort(wholes[:, 0])]

@@ -245,8 +245,10 @@ def token_starts(data: bytes, encode: Encode) -> NDArray[np.int64]:
     begin, end = 0, _character_start(data, _WINDOW)
     window = data[:end]
     lengths = encode(window)
+    if end == len(data):
+        return np.cumsum(lengths, dtype=np.int64) - lengths
     # As many places as there can be tokens: memory nobody writes to costs nothing, a copy of all would.
-    starts = np.empty(len(data) if end < len(data) else len(lengths), dtype=np.int64)
+    starts = np.empty(len(data), dtype=np.int64)
     done = 0
     while end < len(data):
         _place(starts, done, begin, lengths)
