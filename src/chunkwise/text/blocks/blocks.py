@@ -90,7 +90,7 @@ class Blocks:
         found = (block >= 0) & (above >= 0) & (positions < self.end[block])
         found &= self.kind[block] == CODE_OF["row"]
         found &= self.group[block] == self.group[header[above]]
-        return {at: self[int(header[above[at]])] for at in np.flatnonzero(found).tolist()}
+        return {at: self[int(header[above[at]])] for at in found.nonzero()[0].tolist()}
 
     def __getitem__(self, index: int) -> Block:
         return Block(
@@ -272,7 +272,7 @@ def are_marks(
     points = characters.points.take(first, mode="clip")
     # Nearly all begin with a word: the others alone are read to their end.
     may = (points > 32) & (points < 127) & ~characters.have(first, LETTER | DIGIT) & (first < ends)
-    index = np.flatnonzero(may)
+    index = may.nonzero()[0]
     for at, start, end in zip(
         index.tolist(), starts[may].tolist(), ends[may].tolist(), strict=True
     ):

@@ -86,7 +86,7 @@ class TokenCache:
     def starts(self, data: bytes) -> NDArray[np.int64]:
         """The byte at which each token of the UTF-8 text starts."""
         windows = self._bounds(data)
-        first = next(windows)
+        first = next(windows, np.zeros(0, dtype=np.int64))
         if len(first) * _LONG_WORDS <= min(len(data), _WINDOW):  # told by its beginning
             return self._encode(data)
         values = np.frombuffer(data, dtype=np.uint8)
@@ -347,7 +347,7 @@ def _token_bytes(name: str) -> NDArray[np.int32]:
     packed = (_package() / "data" / f"{name}.tiktoken.gz").read_bytes()
     # A line is a token in base64, a space and its number; lines are in the order of numbers.
     data = np.frombuffer(gzip.decompress(packed), dtype=np.uint8)
-    ends, breaks = (np.flatnonzero(data == ord(sign)) for sign in " \n")
+    ends, breaks = ((data == ord(sign)).nonzero()[0] for sign in " \n")
     signs = np.diff(breaks, prepend=-1) - (breaks - ends) - 1
     filling = sum((data[ends - back] == ord("=")).astype(np.int32) for back in (1, 2))
     return (signs // 4 * 3 - filling).astype(np.int32)
