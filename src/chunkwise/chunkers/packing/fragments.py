@@ -138,7 +138,7 @@ class Fragments:
     def _gaps(self) -> tuple[list[int], list[int]]:
         document = self._document
         if self._has_marks_alone:
-            gaps = gaps_beside_fences(document.characters)
+            gaps = gaps_beside_fences(document.text)
             return [low for low, _ in gaps], [high for _, high in gaps]
         highs = document.characters.next_solid(document.fragment_starts)
         return document.characters.behind_solid(highs).tolist(), highs.tolist()

@@ -163,10 +163,12 @@ def _starts_behind(characters: CharacterArrays, at: NDArray[np.int64]) -> NDArra
     start = characters.next_solid(after)
     inside = start < len(characters.text)
     at, after, start, final = at[inside], after[inside], start[inside], final[inside]
-    # A narrow mark is none of its own: "搜索?q=1" goes on, and behind a space it is read as elsewhere.
-    narrow = final & ~characters.have(at, FINAL)
-    final &= ~narrow | ((start == after) & characters.have(start, IDEOGRAPH | OPENER))
-    ends = final & ~_quoted_speech_goes_on(characters, at, after, start)
+    ends = final
+    if final.any():
+        # A narrow mark is none of its own: "搜索?q=1" goes on, and behind a space it is read as elsewhere.
+        narrow = final & ~characters.have(at, FINAL)
+        final &= ~narrow | ((start == after) & characters.have(start, IDEOGRAPH | OPENER))
+        ends = final & ~_quoted_speech_goes_on(characters, at, after, start)
     spaced = ~final & (start > after)
     opened = _behind_openers(characters, start)
     spaced &= ~_small(characters, start, opened)
@@ -241,12 +243,14 @@ def _behind_closers(
 ) -> NDArray[np.int64]:
     after = at + 1
     # French sets a space before its closing quote.
-    if not characters.text.isascii():
+    if any(each in characters.text for each in _GUILLEMETS):
         guillemet = one_of(_point(characters, after + 1), _GUILLEMETS)
         after = after + 2 * (characters.have(after, SPACE) & guillemet)
     # In Chinese and Japanese “ only ever opens; in German it closes.
-    opens = final & (_point(characters, after) == ord("“"))
-    opens |= _opened_by_straight_quotes(characters, after, final)
+    opens = final
+    if final.any():
+        opens = final & (_point(characters, after) == ord("“"))
+        opens |= _opened_by_straight_quotes(characters, after, final)
     for _ in range(_CLOSERS_AT_MOST):
         closes = characters.have(after, CLOSER) & ~opens
         if not closes.any():
