@@ -192,8 +192,8 @@ class CharacterArrays:
 
     @cached_property
     def points(self) -> Points:
-        if self._latin is not None:
-            return np.frombuffer(self._latin, dtype=np.uint8)
+        if self.text.isascii():
+            return np.frombuffer(self._latin or b"", dtype=np.uint8)
         # NumPy copies a text sooner than it is encoded.
         points = np.array([self.text]).view(np.uint32)
         return points.astype(np.min_scalar_type(points.max()), copy=False)
@@ -201,10 +201,9 @@ class CharacterArrays:
     @cached_property
     def _latin(self) -> bytes | None:
         """The characters as a byte each; None where some need more."""
-        try:
-            return self.text.encode("latin-1")
-        except UnicodeEncodeError:
-            return None
+        if self.text.isascii():
+            return self.text.encode("ascii")
+        return self.points.tobytes() if self.points.dtype == np.uint8 else None
 
     @cached_property
     def _not_ascii(self) -> frozenset[str]:

@@ -233,7 +233,9 @@ def gaps_beside_fences(text: str) -> list[tuple[int, int]]:
     """White space inside of fences, told by their marks alone: layout takes longer to find."""
     found = []
     opened = ""
-    for line, fence in sorted(each for sign in _FENCES for each in _lines_opening_with(sign, text)):
+    # One sign is found sooner than three.
+    fences = (fence for fence in ("```", "~~~") if fence[0] in text)
+    for line, fence in sorted(each for sign in fences for each in _lines_opening_with(sign, text)):
         if not opened:
             opened = fence
             end = text.find("\n", line)
@@ -253,7 +255,6 @@ def _lines_opening_with(fence: str, text: str) -> Iterator[tuple[int, str]]:
         at = text.find(fence, end) if end >= 0 else end
 
 
-_FENCES = "```", "~~~"
 _GAP = 200
 """Characters of white space beside a fence; more of it parts what is around it."""
 
