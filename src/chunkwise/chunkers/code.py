@@ -181,8 +181,8 @@ def _told_apart(
 
 def _headed(lines: Lines) -> list[int]:
     """Lines that a banner, "#### Parsing ####", heads across blank ones."""
-    text, solid = lines.characters.text, np.flatnonzero(~lines.blank)
-    gaps = np.flatnonzero(np.diff(solid) > 1)
+    text, solid = lines.characters.text, (~lines.blank).nonzero()[0]
+    gaps = (np.diff(solid) > 1).nonzero()[0]
     found: list[int] = []
     for above, below in zip(solid[gaps].tolist(), solid[gaps + 1].tolist(), strict=True):
         line = text[lines.start[above] : lines.start[above + 1]].strip()

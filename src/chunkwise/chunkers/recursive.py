@@ -127,7 +127,7 @@ def separator_cuts(
     )
 
 
-_SHORT = 10_000
+_SHORT = 50_000
 """Characters of a text in which separators are sought one by one sooner than all at once."""
 
 
@@ -202,9 +202,11 @@ class RecursiveChunker(SizedChunker):
                 for pattern in self.separators
                 if pattern
             ]
+        # Most texts have few of the separators, and each level is asked about all the time.
         lists = self._lists(document)
         if len(text) <= _SHORT:
-            return [NearCuts(text, level, graphemes) for level in lists]
+            near = (NearCuts(text, level, graphemes) for level in lists)
+            return [level for level in near if level.separators]
         # Words are many, and few are asked about.
         words = [level for level in lists if " " in level and max(map(len, level)) == 1]
         places = SeparatorPositions(characters, [level for level in lists if level not in words])
@@ -214,7 +216,6 @@ class RecursiveChunker(SizedChunker):
             else separator_cuts(places, level, graphemes)
             for level in lists
         ]
-        # Most texts have few of the separators, and each level is asked about all the time.
         return [level for level in levels if isinstance(level, PagedCuts) or len(level.positions)]
 
     def _lists(self, document: Analyzed) -> tuple[Level, ...]:

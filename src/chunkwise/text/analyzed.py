@@ -181,14 +181,18 @@ class Analyzed:
         return NO_ENUMERATIONS if code or not self.text else enumerations(self.characters)
 
     @cached_property
+    def _leading(self) -> NDArray[np.int64]:
+        return lead_ins(self.characters, self.blocks)
+
+    @cached_property
     def lead_ins(self) -> NDArray[np.int64]:
         """Lists, tables and code with a lead-in: where its last sentence starts, where they do, where they end."""
-        blocks = self.blocks
-        leading = lead_ins(self.characters, blocks)
+        blocks, leading = self.blocks, self._leading
         if not len(leading):
             return np.zeros((0, 3), dtype=np.int64)
         own = np.stack([blocks.start[leading], blocks.end[leading]], axis=1)
-        last = self.sentences[self.sentences.searchsorted(own[:, 1]) - 1]
+        sentences = self.sentences_within(own)
+        last = sentences[sentences.searchsorted(own[:, 1]) - 1]
         led = blocks.start[leading + 1]
         wholes = np.concatenate((blocks.lists, blocks.tables, blocks.code))
         wholes = wholes[np.argsort(wholes[:, 0])]
@@ -222,7 +226,7 @@ class Analyzed:
         for start, end in blocks.code.tolist():
             beside += (start + at for at in beside_bare_lines(self.text[start:end]))
         fences = np.unique(np.array(beside, dtype=np.int64))
-        led = blocks.start[lead_ins(self.characters, blocks) + 1]
+        led = blocks.start[self._leading + 1]
         prose = blocks.of("paragraph")
         prose = prose[prose > 0]
         silent = are_marks(self.characters, blocks.start[prose], blocks.end[prose])

@@ -193,7 +193,7 @@ class CharacterArrays:
     @cached_property
     def points(self) -> Points:
         if self.text.isascii():
-            return np.frombuffer(self.text.encode("ascii"), dtype=np.uint8)
+            return np.frombuffer(self._latin or b"", dtype=np.uint8)
         # NumPy copies a text sooner than it is encoded.
         points = np.array([self.text]).view(np.uint32)
         return points.astype(np.min_scalar_type(points.max()), copy=False)
@@ -201,12 +201,15 @@ class CharacterArrays:
     @cached_property
     def _latin(self) -> bytes | None:
         """The characters as a byte each; None where some need more."""
+        if self.text.isascii():
+            return self.text.encode("ascii")
         return self.points.tobytes() if self.points.dtype == np.uint8 else None
 
     @cached_property
     def _not_ascii(self) -> frozenset[str]:
         """Each character beyond ASCII once: signs of other scripts are not sought in vain."""
-        return frozenset(map(chr, distinct(self.points[self.points > 127])))
+        blocks = (self.points[at : at + _BLOCK] for at in range(0, len(self.text), _BLOCK))
+        return frozenset(chr(point) for some in blocks for point in distinct(some[some > 127]))
 
     def has_between(self, first: int, last: int) -> bool:
         """Whether a character beyond ASCII has a code point from one to another."""
@@ -272,8 +275,10 @@ class CharacterArrays:
         """Whether the character at each position has any of these kinds; behind the text none has."""
         inside: NDArray[np.bool_] = positions < len(self.text)
         if self._latin is not None:
-            return _latin_flags(flags).take(self.points.take(positions, mode="clip")) & inside
-        return (self.kinds_at(positions) & np.uint16(flags) != 0) & inside
+            inside &= _latin_flags(flags).take(self.points.take(positions, mode="clip"))
+        else:
+            inside &= self.kinds_at(positions) & np.uint16(flags) != 0
+        return inside
 
     @cached_property
     def _gap_starts(self) -> NDArray[np.int64]:
@@ -283,7 +288,7 @@ class CharacterArrays:
         starts[1:] &= ~space[:-1]
         for ahead in (1, _SHORT_GAP // 2, _SHORT_GAP - 1):
             starts[:-ahead] &= space[ahead:]
-        return np.flatnonzero(starts)
+        return starts.nonzero()[0]
 
     @cached_property
     def _gap_ends(self) -> NDArray[np.int64]:
@@ -293,7 +298,7 @@ class CharacterArrays:
         last[:-1] &= ~space[1:]
         for back in (1, _SHORT_GAP // 2, _SHORT_GAP - 1):
             last[back:] &= space[:-back]
-        return np.flatnonzero(last) + 1
+        return last.nonzero()[0] + 1
 
     def are(self, flags: int, start: int = 0, end: int | None = None) -> NDArray[np.bool_]:
         """Whether each character, of all or of a stretch, has any of these kinds; not to be written to."""
@@ -356,4 +361,4 @@ class CharacterArrays:
             alone = self.are(IDEOGRAPH, before, end)
             starts[1:] &= space[:-1] | alone[1:] | alone[:-1]
         starts[: start - before] = False
-        return np.flatnonzero(starts) + before
+        return starts.nonzero()[0] + before

@@ -66,7 +66,7 @@ def unmarked(text: str) -> Unmarked | None:
     begin[list(lead)] = list(lead.values())
     behind = np.arange(len(text) + 1)
     behind[list(tail)] = list(tail.values())
-    at = np.flatnonzero(kept)
+    at = kept.nonzero()[0]
     parts, last = [], 0
     for start, end, _ in marks:
         parts.append(text[last:start])
@@ -214,7 +214,7 @@ def _one_space(points: NDArray[np.uint32], begin: NDArray[np.int64]) -> Folded:
     space = points == _SPACE
     kept = np.ones(len(points), dtype=np.bool_)
     kept[1:] = ~(space[1:] & space[:-1])
-    at = np.flatnonzero(kept)
+    at = kept.nonzero()[0]
     # Of a run, the last character tells where it ends.
     last = np.append(at[1:], len(points)) - 1
     return Folded(points[at], begin[at], begin[last] + 1)
@@ -232,7 +232,7 @@ def same_but_for_signs(one: str, other: str) -> bool:
 
 def stripped(points: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """Without the spaces around it."""
-    solid = np.flatnonzero(points != _SPACE)
+    solid = (points != _SPACE).nonzero()[0]
     return points[solid[0] : solid[-1] + 1] if len(solid) else points[:0]
 
 
@@ -279,7 +279,7 @@ class HashSet:
     def find(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Which hashes are keys, and which key each of those is."""
         # Nearly all fall through a table that fits a processor's cache; the others are searched for.
-        at = np.flatnonzero(self._table[hashes >> np.uint64(64 - _TABLE_BITS)])
+        at = self._table[hashes >> np.uint64(64 - _TABLE_BITS)].nonzero()[0]
         key = self.keys.searchsorted(hashes[at])
         same = self.keys[np.minimum(key, len(self.keys) - 1)] == hashes[at]
         return at[same], key[same]
@@ -423,7 +423,7 @@ class _Search:
         self._levels: dict[int, tuple[HashSet, NDArray[np.int64], NDArray[np.int64]]] = {}
         for each in range(int(level.max()) + 1):
             # Long passages are met on every level from the fifth, until they are decided on their own.
-            members = np.flatnonzero((level == each) | ((level > each) & (each >= _FULL)))
+            members = ((level == each) | ((level > each) & (each >= _FULL))).nonzero()[0]
             if not len(members):
                 continue
             hashes = joined.at(first[members], 1 << each)
@@ -514,7 +514,7 @@ def _at_borders(
     begin = block.begin
     whole = (begin[start] != begin[start - 1]) & (begin[end] != begin[end - 1])
     behind = block.points[end]
-    for at in np.flatnonzero((behind >= _FIRST_MARK) & (behind != BETWEEN)).tolist():
+    for at in ((behind >= _FIRST_MARK) & (behind != BETWEEN)).nonzero()[0].tolist():
         whole[at] &= not unicodedata.combining(chr(behind[at]))
     return whole
 

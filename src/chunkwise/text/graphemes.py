@@ -241,5 +241,5 @@ def _forbidden_runs(characters: CharacterArrays) -> tuple[NDArray[np.int64], NDA
         pairs = behind[(behind < len(points)) & (points.take(behind, mode="clip") == 10)]
         return pairs, pairs
     inside = inside_clusters(points)
-    edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1  # neither the start nor the end is inside
+    edges = (inside[1:] != inside[:-1]).nonzero()[0] + 1  # neither the start nor the end is inside
     return edges[::2], edges[1::2] - 1

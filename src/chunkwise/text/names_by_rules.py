@@ -171,7 +171,7 @@ def _within_atoms(analyzed: Analyzed, starts: NDArray[np.int64]) -> str:
     if "\n" not in analyzed.text:
         return analyzed.text
     points = analyzed.characters.points
-    behind = np.flatnonzero(points == ord("\n")) + 1
+    behind = (points == ord("\n")).nonzero()[0] + 1
     # A short line was not wrapped: it is a title, an entry of a list, a verse.
     full = np.diff(behind, prepend=0) > _WRAPPED
     inside = behind[full & ~np.isin(behind, starts)]
@@ -326,7 +326,7 @@ def _repeated_han(text: str) -> Iterator[tuple[int, int, str]]:
     for length in range(_HAN_LONGEST, _HAN_SHORTEST - 1, -1):
         # How many characters from here on are letters of terms that nothing longer has taken.
         free = np.append(0, np.cumsum(~(letter & ~taken)))
-        start = np.flatnonzero(free[length:] == free[:-length])
+        start = (free[length:] == free[:-length]).nonzero()[0]
         if not len(start):
             continue
         key = np.zeros(len(start), np.uint64)

@@ -50,7 +50,7 @@ def behind_blank_heads(
 ) -> Iterator[tuple[Tolerance, Occurrences]]:
     """Where the rest of each passage begins a document's text, with what else differs: white space at least."""
     heads = np.array([blank_head(document.text) for document in documents], dtype=np.int64)
-    numbers = np.flatnonzero(heads)
+    numbers = heads.nonzero()[0]
     headed, heads = [documents[number] for number in numbers.tolist()], heads[numbers]
     missing = _rests(passages, _first_words(headed, heads))
     for tolerance in TOLERANCES:

@@ -56,7 +56,7 @@ def count_terms(
     key = np.sort((row * terms + code).astype(narrow)).astype(np.int64)
     last = np.ones(len(key), dtype=np.bool_)
     last[:-1] = key[1:] != key[:-1]
-    ends = np.flatnonzero(last)
+    ends = last.nonzero()[0]
     found = key[ends]
     first = found.searchsorted(np.arange(rows + 1, dtype=np.int64) * terms)
     times = np.diff(ends, prepend=-1).astype(np.int32)
@@ -144,7 +144,7 @@ def words_of(characters: CharacterArrays) -> WordSpans:
 
 
 def _spaced(characters: CharacterArrays, inside: NDArray[np.bool_]) -> WordSpans:
-    edge = np.flatnonzero(np.diff(inside, prepend=False, append=False))
+    edge = np.diff(inside, prepend=False, append=False).nonzero()[0]
     start, end = edge[::2], edge[1::2]
     too_long = end - start > _LONGEST
     if too_long.any():
@@ -164,7 +164,7 @@ def _pairs(characters: CharacterArrays, unspaced: NDArray[np.bool_]) -> WordSpan
     goes_on, follows = np.zeros((2, len(unspaced)), dtype=np.bool_)
     goes_on[:-1] = unspaced[1:]
     follows[1:] = unspaced[:-1]
-    start = np.flatnonzero(unspaced & (goes_on | ~follows))
+    start = (unspaced & (goes_on | ~follows)).nonzero()[0]
     two = goes_on[start]
     one, other = characters.points[start], characters.points.take(start + 1, mode="clip")
     key, number = np.unique(one.astype(np.uint64) << 21 | other * two, return_inverse=True)
@@ -198,7 +198,7 @@ def _join_numbers(characters: CharacterArrays, inside: NDArray[np.bool_]) -> Non
     points, last = characters.points, len(characters.points) - 1
     digit = characters.are(DIGIT)
     for mark in ".,":
-        at = np.flatnonzero(points == ord(mark))
+        at = (points == ord(mark)).nonzero()[0]
         at = at[(at > 0) & (at < last)]
         at = at[digit[at - 1] & digit[at + 1]]
         if mark == ",":

@@ -159,16 +159,17 @@ class NearCuts:
         """`spaced`: white space has to follow those of ASCII."""
         self._text = text
         self._graphemes = graphemes
-        self._separators = [(each, before_cut(each)) for each in separators]
+        self.separators = [(each, before_cut(each)) for each in separators if each in text]
+        """Those that occur, with what precedes the cut: others are not sought again and again."""
         self._spaced = spaced
-        self._clear = [(0, 0)] * len(separators)
+        self._clear = [(0, 0)] * len(self.separators)
         """Of each separator a stretch without cuts inside: none is searched twice."""
         self._refused = refused
         """Separators that may still be met where nothing may be cut, such as commas inside of numbers."""
 
     @cached_property
     def _all(self) -> ArrayCuts:
-        found = merge_sorted(*(self._places(*each) for each in self._separators))
+        found = merge_sorted(*(self._places(*each) for each in self.separators))
         return ArrayCuts(lambda: self._graphemes.keep(found))
 
     def _places(self, separator: str, shift: int) -> NDArray[np.int64]:
@@ -186,7 +187,7 @@ class NearCuts:
         if self._refused < 0:
             return self._all.last(low, high)
         best = NONE
-        for separator, shift in self._separators:
+        for separator, shift in self.separators:
             # The separator may reach beyond the cut: only its first `shift` characters precede it.
             stop = high - shift + len(separator)
             start = max(max(low, best) + 1 - shift, 0)
@@ -202,7 +203,7 @@ class NearCuts:
         if self._refused < 0:
             return self._all.first(low, high)
         nearest = high
-        for number, (separator, shift) in enumerate(self._separators):
+        for number, (separator, shift) in enumerate(self.separators):
             start, end = self._clear[number]
             if not start <= low < end:
                 start, end = low, low + 1

@@ -13,13 +13,16 @@ from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.blocks.blocks import gaps_beside_fences, is_led_in
 
 _BEHIND_NUMBER = re.compile(r"(?:^|[\s(（])(\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.):]$")
-_FIRST_NUMBER = re.compile(r"(?<!\w)(?:[1aAiI]|[^\W\x00-\x7f]\w{0,2})\.?[.):：．）]")
-"""Digits of other scripts may be any number."""
+_FIRST_NUMBER, _SECOND_NUMBER = (
+    # Digits of other scripts may be any number.
+    re.compile(rf"(?<!\w)(?:{numbers}|[^\W\x00-\x7f]\w{{0,2}})\.?[.):：．）]")
+    for numbers in ("[1aAiI]", "[2bB]|ii|II")
+)
 _BEHIND_NUMBERS, _BEHIND_LEAD_IN, _ROMAN = ".):", ":：*_", "ivxIVX"
 _SOLID = re.compile(r"\S")
 _LONGEST_NUMBER = 8
 _PARAGRAPH = 2000
-"""Characters of a paragraph that are searched for its first number."""
+"""Characters of a paragraph, before a cut and behind it, that are searched for its first two numbers."""
 _MOST_SKIPPED = 64
 
 
@@ -105,11 +108,16 @@ class Fragments:
         return None
 
     def _may_be_item(self, cut: int) -> bool:
-        """Whether the paragraph has a first number: enumerations are sought only in texts cut behind an item."""
-        if "_items" in self.__dict__:
+        """Whether the paragraph has a first number and a second: enumerations are sought only in texts cut behind an
+        item."""
+        text, low, high = self._text, cut - _PARAGRAPH, cut + _PARAGRAPH
+        start, end = text.rfind("\n\n", max(low, 0), cut), text.find("\n\n", cut, high)
+        if "_items" in self.__dict__ or start < 0 < low:
             return True
-        low = self._text.rfind("\n\n", max(cut - _PARAGRAPH, 0), cut)
-        return low < 0 or _FIRST_NUMBER.search(self._text, low, cut) is not None
+        if not _FIRST_NUMBER.search(text, max(start, 0), cut):
+            return False
+        # Behind a cut far from the end of its paragraph the second may be anywhere.
+        return end < 0 or _SECOND_NUMBER.search(text, max(start, 0), end) is not None
 
     @cached_property
     def _items(self) -> frozenset[int]:
@@ -130,7 +138,7 @@ class Fragments:
     def _gaps(self) -> tuple[list[int], list[int]]:
         document = self._document
         if self._has_marks_alone:
-            gaps = gaps_beside_fences(document.characters)
+            gaps = gaps_beside_fences(document.text)
             return [low for low, _ in gaps], [high for _, high in gaps]
         highs = document.characters.next_solid(document.fragment_starts)
         return document.characters.behind_solid(highs).tolist(), highs.tolist()

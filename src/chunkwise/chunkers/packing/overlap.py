@@ -8,9 +8,6 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers.packing.cuts import NONE, CutLevel
@@ -60,14 +57,16 @@ def overlap_from(
     if unit == "overlap":
         return lambda fresh: measure.back(fresh, amount)
     sentences = unit == "overlap_sentences"
-    starts = document.sentences if sentences else document.characters.word_starts
-    # Two sentences may fill a chunk: at least half of it is fresh.
-    return lambda fresh: max(_units_back(starts, fresh, amount), measure.back(fresh, limit // 2))
 
+    def units_back(fresh: int) -> int:
+        # Found where a chunk first repeats something: in a text of short sections none does.
+        starts = document.sentences if sentences else document.characters.word_starts
+        index = int(starts.searchsorted(fresh)) - amount
+        back = int(starts[index]) if index > 0 else 0
+        # Two sentences may fill a chunk: at least half of it is fresh.
+        return max(back, measure.back(fresh, limit // 2))
 
-def _units_back(starts: NDArray[np.int64], fresh: int, amount: int) -> int:
-    index = int(starts.searchsorted(fresh)) - amount
-    return int(starts[index]) if index > 0 else 0
+    return units_back
 
 
 def overlap_starts(levels: Sequence[CutLevel], low: int, end: int) -> Iterator[int]:

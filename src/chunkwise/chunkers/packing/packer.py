@@ -145,7 +145,7 @@ class Packer:
         fits[fits] = small = sizes <= self._limit
         whole = plain_pieces(starts[fits], stops[fits], sizes[small])
         done = 0
-        for index in np.flatnonzero(~fits).tolist():
+        for index in (~fits).nonzero()[0].tolist():
             pieces.extend(islice(whole, index - done))
             self.pack(int(starts[index]), int(ends[index]), int(floors[index]))
             done = index + 1
@@ -160,7 +160,7 @@ class Packer:
             return ends, np.zeros(len(ends), dtype=np.bool_)
         alone = floors >= starts if self._overlap_from is not None else True
         fits = alone & ~self._spaced(starts)
-        stops = self._trimmed_each(starts, ends, np.flatnonzero(fits))
+        stops = self._trimmed_each(starts, ends, fits.nonzero()[0])
         fits &= self._measure.reaches(starts, self._limit) >= stops
         kept = self._graphemes.keep(stops)
         if len(kept) < len(stops):

@@ -49,7 +49,7 @@ def moved_cut(
     smaller = np.minimum(at - start, end - at)
     larger = np.maximum(at - start, end - at)
     fits = (smaller >= least) & (larger <= most)
-    best = np.flatnonzero(fits)[np.argsort(-worth[fits], kind="stable")]
+    best = fits.nonzero()[0][np.argsort(-worth[fits], kind="stable")]
     for cut in inside[best[:_TRIES]].tolist():
         stop = left.start + len(document.text[left.start : cut].rstrip())
         stop = document.graphemes.ceil(stop)

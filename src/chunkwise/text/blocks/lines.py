@@ -15,6 +15,8 @@ from chunkwise.text.blocks.blocks import CODE_OF, Blocks
 from chunkwise.text.characters import NEWLINE, SPACE, CharacterArrays, one_of
 
 _TAB_WIDTH = 4
+_LIKE_ITEM = 3
+"""Characters by which a line of signs alone is told from an item: its bullet, a space and a letter."""
 
 
 class Lines:
@@ -42,7 +44,7 @@ class Lines:
         """Position of each line's first character that is no white space or mark; its end if it is blank."""
         # Most lines start with something solid or are empty; only the others are searched.
         first = self.start.copy()
-        spaced = np.flatnonzero(self.characters.have(first, SPACE) & (first < self.end))
+        spaced = (self.characters.have(first, SPACE) & (first < self.end)).nonzero()[0]
         first[spaced] = np.minimum(self.characters.next_solid(first[spaced]), self.end[spaced])
         if self._marked:
             first[0] = min(int(self.characters.next_solid(np.array([1]))[0]), int(self.end[0]))
@@ -79,7 +81,9 @@ class Lines:
         """Whether each line's first character that is no white space is of one of these kinds."""
         return ~self.blank & self.characters.have(self.first, flags)
 
-    def at(self, offset: int, which: NDArray[np.int64] | slice = slice(None)) -> NDArray[np.uint32]:
+    def at(
+        self, offset: int | NDArray[np.int64], which: NDArray[np.int64] | slice = slice(None)
+    ) -> NDArray[np.uint32]:
         """The character this far behind each line's first; 0 beyond the line's end. `which`: some lines only."""
         where = self.first[which] + offset
         return self.characters.points.take(where, mode="clip") * (where < self.end[which])
@@ -100,16 +104,28 @@ class Lines:
         counts: NDArray[np.int64] = found.searchsorted(end) - found.searchsorted(start)
         return counts
 
-    def holds(self, characters: str) -> NDArray[np.int64]:
-        """How many of these characters each line has."""
-        return self.count(characters, self.start, self.end)
+    def holds(
+        self, characters: str, which: NDArray[np.int64] | slice = slice(None)
+    ) -> NDArray[np.int64]:
+        """How many of these characters each line has, or some lines."""
+        return self.count(characters, self.start[which], self.end[which])
 
-    def consists_of(self, characters: str) -> NDArray[np.bool_]:
-        """Whether a line has nothing but these characters and white space, and is not blank."""
+    def consisting_of(self, characters: str) -> NDArray[np.int64]:
+        """Lines that have nothing but these characters and white space and are not blank."""
+        left = one_of(self.head, characters).nonzero()[0]
+        for offset in range(1, _LIKE_ITEM):
+            if not len(left):
+                return left
+            place = self.first[left] + offset
+            like = one_of(self.characters.points.take(place, mode="clip"), characters)
+            like |= (place >= self.end[left]) | self.characters.have(place, SPACE)
+            left = left[like]
+        if not len(left):
+            return left
         other = ~self.characters.are(SPACE)
         other[self.characters.places(characters)] = False
         # Line breaks are white space: a line may be taken with its own.
-        return ~self.blank & ~np.logical_or.reduceat(other, self.start)
+        return left[~np.logical_or.reduceat(other, self.start)[left]]
 
     def text(self, line: int) -> str:
         return self.characters.text[self.start[line] : self.end[line]]
@@ -146,21 +162,16 @@ def _ends_word(values: NDArray[np.uint32]) -> NDArray[np.bool_]:
 def atx_levels(lines: Lines) -> NDArray[np.int64]:
     """Depth of `# heading` lines; 0 for every other line."""
     levels = np.zeros(len(lines), dtype=np.int64)
-    candidate = np.flatnonzero((lines.head == ord("#")) & (lines.indent < CODE_INDENT))
-    if not len(candidate):
-        return levels
-    run = np.ones(len(candidate), dtype=np.int64)
-    points, end = lines.characters.points, lines.end[candidate]
-    first = lines.first[candidate]
+    opens = ((lines.head == ord("#")) & (lines.indent < CODE_INDENT)).nonzero()[0]
+    run = np.ones(len(opens), dtype=np.int64)
+    left = np.arange(len(opens))
     for offset in range(1, 7):
-        where = first + offset
-        if not (run == offset).any():
+        left = left[lines.at(offset, opens[left]) == ord("#")]
+        if not len(left):
             break
-        hash_sign = (where < end) & (points[np.minimum(where, len(points) - 1)] == ord("#"))
-        run += hash_sign & (run == offset)
-    where = first + run
-    behind = np.where(where < end, points[np.minimum(where, len(points) - 1)], 0)
-    levels[candidate] = np.where((run <= 6) & _ends_word(behind.astype(np.uint32)), run, 0)
+        run[left] += 1
+    if len(opens):
+        levels[opens] = np.where((run <= 6) & _ends_word(lines.at(run, opens)), run, 0)
     return levels
 
 
@@ -172,7 +183,7 @@ def html_levels(lines: Lines) -> NDArray[np.int64]:
     digit = lines.at(2).astype(np.int64) - ord("0")
     found = tag & one_of(lines.second, "hH") & one_of(lines.at(3), "> ")
     found &= (digit >= 1) & (digit <= 6)
-    for line in np.flatnonzero(found).tolist():
+    for line in found.nonzero()[0].tolist():
         found[line] = "</h" in lines.text(line).lower()
     return np.where(found, digit, 0)
 
@@ -189,7 +200,7 @@ def bullets(lines: Lines, signs: str) -> NDArray[np.bool_]:
 def numbered(lines: Lines, digits: int = 9) -> NDArray[np.bool_]:
     """Lines that open with a number, `.` or `)`, and white space."""
     found = np.zeros(len(lines), dtype=np.bool_)
-    left = np.flatnonzero((lines.head >= ord("0")) & (lines.head <= ord("9")))
+    left = ((lines.head >= ord("0")) & (lines.head <= ord("9"))).nonzero()[0]
     for offset in range(1, digits + 1):
         if not len(left):
             break
@@ -203,8 +214,9 @@ def rules(lines: Lines) -> NDArray[np.bool_]:
     """Thematic breaks: three or more of one of * - _ and nothing else."""
     found = np.zeros(len(lines), dtype=np.bool_)
     for sign in "*-_":
-        if (lines.head == ord(sign)).any():
-            found |= lines.consists_of(sign) & (lines.holds(sign) >= 3)
+        alone = lines.consisting_of(sign)
+        if len(alone):
+            found[alone[lines.holds(sign, alone) >= 3]] = True
     return found
 
 
@@ -212,12 +224,12 @@ def underlines(lines: Lines) -> NDArray[np.int64]:
     """Level of Setext underlines, one run of = (1) or - (2); 0 for every other line."""
     levels = np.zeros(len(lines), dtype=np.int64)
     for sign, level in (("=", 1), ("-", 2)):
-        if not (lines.head == ord(sign)).any():
-            continue
-        alone = lines.consists_of(sign) & (lines.indent < CODE_INDENT)
-        size = lines.holds(sign)
-        run_end = np.minimum(lines.first + size, lines.end) - 1
-        levels[alone & (lines.characters.points[run_end] == ord(sign))] = level
+        alone = lines.consisting_of(sign)
+        alone = alone[lines.indent[alone] < CODE_INDENT]
+        if len(alone):
+            end = lines.first[alone] + lines.holds(sign, alone)
+            run_end = np.minimum(end, lines.end[alone]) - 1
+            levels[alone[lines.characters.points[run_end] == ord(sign)]] = level
     return levels
 
 
@@ -239,7 +251,7 @@ def verbatim(lines: Lines) -> tuple[list[tuple[int, int]], list[tuple[int, int]]
     ranges: list[tuple[int, int]] = []
     comments: list[tuple[int, int]] = []
     opened, mark, length, passed = -1, "", 0, -1
-    for line in np.flatnonzero(tick | comment | quoted).tolist():
+    for line in (tick | comment | quoted).nonzero()[0].tolist():
         if line <= passed or (opened >= 0 and not tick[line]):
             continue
         if quoted[line]:
@@ -270,7 +282,7 @@ def verbatim(lines: Lines) -> tuple[list[tuple[int, int]], list[tuple[int, int]]
 def _quoting(lines: Lines, signs: str) -> NDArray[np.bool_]:
     """Lines with a quote mark and, behind it or on a line below, one of these signs."""
     quoted = lines.head == _QUOTE
-    marked = np.flatnonzero(quoted)
+    marked = quoted.nonzero()[0]
     if len(marked):
         behind = lines.characters.next_solid(lines.first[marked] + 1)
         quoted[marked] = one_of(lines.characters.points.take(behind, mode="clip"), signs)
@@ -306,13 +318,13 @@ def delimiter_rows(lines: Lines) -> NDArray[np.int64]:
     """Lines such as `|---|:--:|` that stand between a table's header and its rows, quoted or not."""
     if "|" not in lines.characters.text:
         return np.zeros(0, dtype=np.int64)
-    found = one_of(lines.head, "|:-")
-    if found.any():
-        found &= lines.consists_of("|:-") & (lines.holds("|") > 0) & (lines.holds("-") > 0)
-    for line in np.flatnonzero(_quoting(lines, "|:->")).tolist():
+    found = np.zeros(len(lines), dtype=np.bool_)
+    alone = lines.consisting_of("|:-")
+    found[alone[(lines.holds("|", alone) > 0) & (lines.holds("-", alone) > 0)]] = True
+    for line in _quoting(lines, "|:->").nonzero()[0].tolist():
         text = lines.text(line)
         found[line] = "|" in text and "-" in text and bool(_QUOTED_DELIMITERS.fullmatch(text))
-    return np.flatnonzero(found)
+    return found.nonzero()[0]
 
 
 _HEADING, _PARAGRAPH, _ITEM, _HEADER, _ROW, _CODE = (CODE_OF[kind] for kind in BLOCK_KINDS)

@@ -65,7 +65,7 @@ def _mark_tables(lines: Lines, kind: NDArray[np.int8]) -> None:
     row = (lines.holds("|") > 0) & np.isin(kind, (kinds.TEXT, kinds.INDENTED, kinds.ITEM))
     quoted = lines.head == ord(">")
     # A table ends where its quote does, and where one begins.
-    after_table = np.flatnonzero(~row | np.append(False, quoted[1:] != quoted[:-1]))
+    after_table = (~row | np.append(False, quoted[1:] != quoted[:-1])).nonzero()[0]
     after_table = np.append(after_table, len(lines))
     for line in delimiters.tolist():
         apart = line == 0 or not row[line - 1] or quoted[line - 1] != quoted[line]
@@ -114,7 +114,7 @@ class _Reader:
         self.after_blank = True
 
     def read(self) -> Blocks:
-        starts = np.concatenate(([0], np.flatnonzero(np.diff(self.kind)) + 1))
+        starts = np.concatenate(([0], np.diff(self.kind).nonzero()[0] + 1))
         ends = np.append(starts[1:], len(self.kind))
         run = self.kind[starts]
         apart = np.ones(len(run), dtype=np.bool_)

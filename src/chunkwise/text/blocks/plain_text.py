@@ -44,7 +44,7 @@ _DIGITS = re.compile(r"\d+")
 
 def running_lines(lines: Lines, pages: Sequence[int]) -> tuple[set[int], set[int]]:
     """Lines that head or foot most pages, and the lines pages start with."""
-    solid = np.flatnonzero(~lines.blank)
+    solid = (~lines.blank).nonzero()[0]
     if not pages or not len(solid):
         return set(), set()
     at = lines.first[solid].searchsorted(np.asarray(pages))
@@ -156,7 +156,7 @@ def _among_items(lines: Lines, found: list[HeadingCandidate]) -> set[int]:
     if not bracketed:
         return set()
     items: set[int] = set()
-    solid = np.flatnonzero(~lines.blank)
+    solid = (~lines.blank).nonzero()[0]
     for line, at in zip(bracketed, solid.searchsorted(bracketed).tolist(), strict=True):
         before = lines.text(int(solid[at - 1])).strip() if at else ""
         after = lines.text(int(solid[at + 1])).strip() if at + 1 < len(solid) else ""
@@ -235,9 +235,9 @@ def heading_levels(lines: Lines, *, dense: bool, pages: Sequence[int] = ()) -> N
         tight |= blank_before & ~blank_after & ~blank
     if tight.any():
         tight &= size < _short(size[~blank], _NARROWEST if dense else _NARROWEST_BEHIND_BLANK)
-    above = np.flatnonzero(tight[:-1])
+    above = tight[:-1].nonzero()[0]
     tight[above] = ~lines.characters.have(lines.first[above + 1], LOWER)  # else a paragraph goes on
-    candidates = np.flatnonzero(~blank & (size <= _LONGEST) & (alone | tight))
+    candidates = (~blank & (size <= _LONGEST) & (alone | tight)).nonzero()[0]
     candidates = candidates[_may_be_headings(lines, candidates)]
     if not len(candidates):
         return levels
@@ -296,7 +296,7 @@ def _are_figures(lines: Lines, which: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether lines are short and without a letter, behind a digit: rows of numbers are many, and none is a heading."""
     first, end, head = lines.first[which], lines.end[which], lines.head[which]
     found = (head >= ord("0")) & (head <= ord("9")) & (end - first <= _FIGURES)
-    left = np.flatnonzero(found)
+    left = found.nonzero()[0]
     for offset in range(1, _FIGURES):
         where = np.minimum(first[left] + offset, end[left] - 1)
         found[left] = ~lines.characters.have(where, LETTER)
@@ -419,7 +419,7 @@ def _mark_underlined(lines: Lines, kind: NDArray[np.int8], levels: NDArray[np.in
     third = lines.at(2)
     likely = one_of(lines.head, _UNDERLINES) & (lines.head == lines.second) & (lines.head == third)
     order: dict[str, int] = {}
-    for line in np.flatnonzero(likely).tolist():
+    for line in likely.nonzero()[0].tolist():
         sign = lines.text(line).strip()
         title = lines.text(line - 1).rstrip() if line else ""
         if sign.strip(sign[0]) or likely[line - 1] or not any(map(str.isalnum, title)):
@@ -439,7 +439,7 @@ def _classify(lines: Lines) -> NDArray[np.int8]:
     kind[kinds.bullets(lines, _BULLETS) | kinds.numbered(lines, 3)] = kinds.ITEM
     second = lines.second
     roman = one_of(lines.head, "ivx") & one_of(second, "ivx")
-    bracket = np.flatnonzero((lines.head == ord("(")) | one_of(second, ".)") | roman)
+    bracket = ((lines.head == ord("(")) | one_of(second, ".)") | roman).nonzero()[0]
     text, first, end = lines.characters.text, lines.first, lines.end
     for line in bracket.tolist():
         # "A. Smith" is a name as often as an item: letters count in brackets or before one.
@@ -451,13 +451,13 @@ def _classify(lines: Lines) -> NDArray[np.int8]:
 
 
 def _read(lines: Lines, kind: NDArray[np.int8], levels: NDArray[np.int64]) -> Blocks:
-    heading, item = np.flatnonzero(kind == kinds.HEADING), np.flatnonzero(kind == kinds.ITEM)
+    heading, item = (kind == kinds.HEADING).nonzero()[0], (kind == kinds.ITEM).nonzero()[0]
     text = np.concatenate(([0], (kind == kinds.TEXT).view(np.int8), [0]))
-    edges = np.flatnonzero(np.diff(text))
+    edges = np.diff(text).nonzero()[0]
     first, last = edges[::2], edges[1::2] - 1
     # Text right below an item goes on with it; all other runs of text are paragraphs.
     ends = lines.end.copy()
-    title = np.flatnonzero(kind == kinds.TITLE)
+    title = (kind == kinds.TITLE).nonzero()[0]
     ends[title - 1] = lines.end[title]
     joined = np.append(False, kind == kinds.ITEM)[first]
     ends[first[joined] - 1] = lines.end[last[joined]]

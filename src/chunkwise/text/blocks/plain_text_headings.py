@@ -245,9 +245,9 @@ def nest(lines: Lines, levels: NDArray[np.int64]) -> None:
 
 def _nest_titles(lines: Lines, levels: NDArray[np.int64]) -> None:
     """A title that follows "CHAPTER I" with nothing between them is that chapter's: one level below."""
-    headings, solid = np.flatnonzero(levels > 0), np.flatnonzero(~lines.blank)
+    headings, solid = (levels > 0).nonzero()[0], (~lines.blank).nonzero()[0]
     follows = np.append(solid, -1)[solid.searchsorted(headings, "right")][:-1]
-    touching = np.flatnonzero(follows == headings[1:]).tolist()
+    touching = (follows == headings[1:]).nonzero()[0].tolist()
     if not touching:
         return
     level, texts = levels[headings].tolist(), _texts(lines, headings)
@@ -273,7 +273,7 @@ def _texts(lines: Lines, which: NDArray[np.int64]) -> list[str]:
 def _nest_sections(lines: Lines, levels: NDArray[np.int64]) -> None:
     """Contracts part articles into sections, codes of law sections into articles: many are inside, few around them."""
     named: dict[str, list[int]] = {"section": [], "article": []}
-    third = np.flatnonzero(levels == 3)
+    third = (levels == 3).nonzero()[0]
     for line, text in zip(third.tolist(), _texts(lines, third), strict=True):
         word = text[:7].lower()
         if word in named and division(text):
@@ -288,9 +288,9 @@ def _nest_sections(lines: Lines, levels: NDArray[np.int64]) -> None:
 
 def _lower_front(lines: Lines, levels: NDArray[np.int64]) -> None:
     """A table of contents or a preamble in capitals holds none of the numbered parts behind it: it is their like."""
-    headings = np.flatnonzero(levels > 0)
+    headings = (levels > 0).nonzero()[0]
     found = levels[headings]
-    opened = np.flatnonzero((found[:-1] == _IN_CAPITALS) & (found[1:] > _IN_CAPITALS))
+    opened = ((found[:-1] == _IN_CAPITALS) & (found[1:] > _IN_CAPITALS)).nonzero()[0]
     if not len(opened):
         return
     # Where others in capitals hold numbers of their own, a preamble may, too; contents never do.

@@ -44,7 +44,7 @@ def atom_starts(
     starts = analyzed.sentences
     bounds = np.append(starts, len(analyzed.text))
     size = np.diff(measure.befores(bounds))
-    long = np.flatnonzero(size > max_tokens)
+    long = (size > max_tokens).nonzero()[0]
     if not len(long):
         return starts
     stretches = zip(bounds[long].tolist(), bounds[long + 1].tolist(), strict=True)
@@ -53,7 +53,7 @@ def atom_starts(
     bounds = np.append(starts, len(analyzed.text))
     size = np.diff(measure.befores(bounds))
     words = analyzed.graphemes.keep(analyzed.characters.word_starts)
-    long = np.flatnonzero(size > max_tokens)
+    long = (size > max_tokens).nonzero()[0]
     stretches = zip(bounds[long].tolist(), bounds[long + 1].tolist(), strict=True)
     extra = [
         part

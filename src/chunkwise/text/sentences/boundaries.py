@@ -49,7 +49,7 @@ def thai_starts(characters: CharacterArrays) -> NDArray[np.int64]:
     thai = (points >= _FIRST) & (points <= _LAST)
     last = thai[:-1].copy()
     last[1:] |= characters.are(CLOSER)[1:-1] & thai[:-2]
-    ends = np.flatnonzero(last & characters.are(SPACE)[1:]) + 1
+    ends = (last & characters.are(SPACE)[1:]).nonzero()[0] + 1
     start = characters.next_solid(ends)
     parts = thai.take(start, mode="clip") & (start < len(points))
     ends, start = ends[parts], start[parts]
@@ -66,7 +66,7 @@ def _begin(
 ) -> NDArray[np.bool_]:
     """Whether what starts at each place starts with one of the words."""
     found = np.zeros(len(places), dtype=np.bool_)
-    may = np.flatnonzero(np.isin(points[places], [ord(word[0]) for word in words]))
+    may = np.isin(points[places], [ord(word[0]) for word in words]).nonzero()[0]
     for word in words:
         left = may[places[may] + len(word) <= len(points)]
         for offset, letter in enumerate(word):
@@ -83,7 +83,7 @@ def _end(
 ) -> NDArray[np.bool_]:
     """Whether what ends at each place is one of the words and nothing more."""
     found = np.zeros(len(places), dtype=np.bool_)
-    may = np.flatnonzero(np.isin(points[places - 1], [ord(word[-1]) for word in words]))
+    may = np.isin(points[places - 1], [ord(word[-1]) for word in words]).nonzero()[0]
     for word in words:
         left = may[places[may] >= len(word)]
         before = places[left] - len(word)
@@ -163,10 +163,12 @@ def _starts_behind(characters: CharacterArrays, at: NDArray[np.int64]) -> NDArra
     start = characters.next_solid(after)
     inside = start < len(characters.text)
     at, after, start, final = at[inside], after[inside], start[inside], final[inside]
-    # A narrow mark is none of its own: "搜索?q=1" goes on, and behind a space it is read as elsewhere.
-    narrow = final & ~characters.have(at, FINAL)
-    final &= ~narrow | ((start == after) & characters.have(start, IDEOGRAPH | OPENER))
-    ends = final & ~_quoted_speech_goes_on(characters, at, after, start)
+    ends = final
+    if final.any():
+        # A narrow mark is none of its own: "搜索?q=1" goes on, and behind a space it is read as elsewhere.
+        narrow = final & ~characters.have(at, FINAL)
+        final &= ~narrow | ((start == after) & characters.have(start, IDEOGRAPH | OPENER))
+        ends = final & ~_quoted_speech_goes_on(characters, at, after, start)
     spaced = ~final & (start > after)
     opened = _behind_openers(characters, start)
     spaced &= ~_small(characters, start, opened)
@@ -176,7 +178,7 @@ def _starts_behind(characters: CharacterArrays, at: NDArray[np.int64]) -> NDArra
     ends |= spaced & ~stop
     single = stop & ~characters.have(np.maximum(at - 1, 0), FULL_STOP)
     ends |= stop & ~single  # an ellipsis before a capital
-    index = np.flatnonzero(single)
+    index = single.nonzero()[0]
     ends[index] = full_stop_ends(characters, at[index], after[index], opened[index])
     found: NDArray[np.int64] = start[ends]
     return found
@@ -197,7 +199,7 @@ def _terminators(characters: CharacterArrays) -> NDArray[np.int64]:
         colons = characters.places(":")
         before = _point(characters, np.maximum(colons - 1, 0))
         at = merge_sorted(at, colons[(before >= _ARMENIAN[0]) & (before <= _ARMENIAN[1])])
-    index = np.flatnonzero(characters.have(at, SEMICOLON)) if greek else at[:0]
+    index = characters.have(at, SEMICOLON).nonzero()[0] if greek else at[:0]
     if not len(index):
         return at
     before = _point(characters, np.maximum(at[index] - 1, 0))
@@ -214,9 +216,9 @@ def _behind_ideographs(characters: CharacterArrays, at: NDArray[np.int64]) -> ND
     found = np.zeros(len(at), dtype=np.bool_)
     if characters.text.isascii():
         return found
-    index = np.flatnonzero(
+    index = (
         characters.have(at, ENDER) & characters.have(at - 1, IDEOGRAPH | ENDER) & (at > 0)
-    )
+    ).nonzero()[0]
     before = at[index]
     for _ in range(_CLOSERS_AT_MOST):
         before = before - (one_of(_point(characters, before), _ASKING_OR_CALLING) & (before > 0))
@@ -229,7 +231,7 @@ def _small(
 ) -> NDArray[np.bool_]:
     """Whether a small letter follows; the address of a page opens a sentence all the same: www.example.org is up."""
     small = characters.have(opened, LOWER)
-    index = np.flatnonzero(small)
+    index = small.nonzero()[0]
     for offset, char in enumerate(_ADDRESS):
         index = index[_point(characters, start[index] + offset) == ord(char)]
     small[index] = False
@@ -241,12 +243,14 @@ def _behind_closers(
 ) -> NDArray[np.int64]:
     after = at + 1
     # French sets a space before its closing quote.
-    if not characters.text.isascii():
+    if any(each in characters.text for each in _GUILLEMETS):
         guillemet = one_of(_point(characters, after + 1), _GUILLEMETS)
         after = after + 2 * (characters.have(after, SPACE) & guillemet)
     # In Chinese and Japanese “ only ever opens; in German it closes.
-    opens = final & (_point(characters, after) == ord("“"))
-    opens |= _opened_by_straight_quotes(characters, after, final)
+    opens = final
+    if final.any():
+        opens = final & (_point(characters, after) == ord("“"))
+        opens |= _opened_by_straight_quotes(characters, after, final)
     for _ in range(_CLOSERS_AT_MOST):
         closes = characters.have(after, CLOSER) & ~opens
         if not closes.any():
@@ -263,7 +267,7 @@ def _opened_by_straight_quotes(
 ) -> NDArray[np.bool_]:
     """Whether a straight quote stands there that opens: on its line an even number come before it."""
     opens = final & (_point(characters, at) == ord('"')) & ~characters.have(at + 1, SPACE)
-    index = np.flatnonzero(opens)
+    index = opens.nonzero()[0]
     if len(index):
         quotes, lines = characters.straight_quotes, characters.line_breaks
         line = lines[lines.searchsorted(at[index], "right") - 1]
@@ -272,7 +276,7 @@ def _opened_by_straight_quotes(
 
 
 def _behind_notes(characters: CharacterArrays, after: NDArray[np.int64]) -> NDArray[np.int64]:
-    noted = np.flatnonzero(_point(characters, after) == ord("["))
+    noted = (_point(characters, after) == ord("[")).nonzero()[0]
     if not len(noted):
         return after
     first, last = int(after[noted].min()), int(after[noted].max())
@@ -309,7 +313,7 @@ def _quoted_speech_goes_on(
 ) -> NDArray[np.bool_]:
     """A quotation taken up by と or っ, or by one who asks or says, is part of a longer sentence."""
     quoted = (after > at + 1) & (start == after)
-    index = np.flatnonzero(quoted)
+    index = quoted.nonzero()[0]
     if not len(index):
         return quoted
     said = np.zeros(len(index), dtype=np.bool_)

@@ -133,7 +133,7 @@ def enumerations(characters: CharacterArrays) -> Enumerations:
     if not len(start):
         return NO_ENUMERATIONS
     behind, lead = _what_precedes(characters, start)
-    introduced = np.flatnonzero(behind != _WORD)
+    introduced = (behind != _WORD).nonzero()[0]
     following = characters.next_solid(mark + 1)
 
     def read(index: _Positions) -> list[_Numbered]:
@@ -148,9 +148,7 @@ def enumerations(characters: CharacterArrays) -> Enumerations:
     # What begins as an item may have others behind it that no mark parts.
     alone = {run[0].start: run[0] for run in runs if len(run) == 1 and run[0].start not in items}
     if alone:
-        loose = read(
-            np.flatnonzero((behind == _WORD) & _may_be_loose(characters, start, following))
-        )
+        loose = read(((behind == _WORD) & _may_be_loose(characters, start, following)).nonzero()[0])
         loose = [item for item in loose if not _points_at(text, item.start)]
         both = sorted([*alone.values(), *loose], key=lambda item: item.start)
         for run in _counted(both, breaks):
@@ -192,9 +190,9 @@ def _from_first_items(
     mark = marks[marks > 0]
     last = mark - 1 - _dotted(characters, mark)
     points = characters.points.take(last)
-    plain = np.flatnonzero(one_of(points, _FIRST))
+    plain = one_of(points, _FIRST).nonzero()[0]
     plain = plain[(last[plain] == 0) | ~characters.have(last[plain] - 1, DIGIT | LETTER)]
-    other = np.flatnonzero(points > 127)
+    other = (points > 127).nonzero()[0]
     other = other[characters.have(last[other], DIGIT)]
     begins, breaks = [], [-1]
     for at in merge_sorted(mark[plain], mark[other]).tolist():
@@ -253,7 +251,7 @@ def _which_begin(
     other = (points > 127) & characters.have(at, DIGIT)
     first = other | (one_of(points, _FIRST) & (size == 1))
     second = other | (one_of(points, "2bB") & (size == 1)) | (one_of(points, "iI") & (size == 2))
-    return np.flatnonzero(first), np.flatnonzero(second)
+    return first.nonzero()[0], second.nonzero()[0]
 
 
 @lru_cache(maxsize=1)
@@ -270,7 +268,7 @@ def _what_precedes(characters: CharacterArrays, start: _Positions) -> tuple[_Pos
     behind[~own_line & one_of(points, _COMMAS)] = _COMMA
     behind[~own_line & one_of(points, _COLONS)] = _COLON
     lead = np.full(len(start), -1)
-    index = np.flatnonzero(behind == _WORD)
+    index = (behind == _WORD).nonzero()[0]
     # A full stop that ends no sentence belongs to its word: "Art. 1."
     short = characters.have(last[index], FULL_STOP)
     word_last = last[index] - short
@@ -310,7 +308,7 @@ def _ended(characters: CharacterArrays, last: _Positions, following: _Positions)
     for _ in range(_CLOSERS_AT_MOST):
         core = core - (characters.have(core, CLOSER) & (core > 0))
     ended = characters.have(core, ENDER | FINAL)
-    stop = np.flatnonzero(characters.have(core, FULL_STOP) & (core > 0))
+    stop = (characters.have(core, FULL_STOP) & (core > 0)).nonzero()[0]
     ended[stop] = full_stop_ends(characters, core[stop], last[stop] + 1, following[stop])
     return ended
 

@@ -320,7 +320,7 @@ def starts_behind_stops(
     found = [match.span() for span in spans for match in _ANY_STOP.finditer(text, *span)]
     at, start = np.array(found, dtype=np.int64).reshape(-1, 2).T
     ends = characters.points.take(at) != ord(".")
-    index = np.flatnonzero(~ends)
+    index = (~ends).nonzero()[0]
     ends[index] = full_stop_ends(characters, at[index], at[index] + 1, start[index])
     return start[ends]
 
@@ -335,7 +335,7 @@ def full_stop_ends(
     if len(at) <= _FEW_WORDS:
         return _full_stop_read(characters, at, after, following)
     doubtful = _may_be_short_for(characters, at)
-    index = np.flatnonzero(doubtful)
+    index = doubtful.nonzero()[0]
     ends = ~doubtful
     ends[index] = _full_stop_read(characters, at[index], after[index], following[index])
     return ends
@@ -364,10 +364,10 @@ def _full_stop_read(
     acronym = _acronym(characters, at, length)
     doubtful = (length == 1) | characters.have(np.maximum(at - 1, 0), DIGIT) | acronym
     doubtful |= in_list(before, perhaps_last())
-    numbered = np.flatnonzero((length > ENDING) & characters.have(following, DIGIT) & ends)
+    numbered = ((length > ENDING) & characters.have(following, DIGIT) & ends).nonzero()[0]
     if len(numbered):
         ends[numbered] = hash_endings(characters, at[numbered] - 1, ENDING) != ending_of(STREET)
-    index = np.flatnonzero(ends & doubtful)
+    index = (ends & doubtful).nonzero()[0]
     if not len(index):
         return ends
     ends[index] = _doubtful_ends(
@@ -390,7 +390,7 @@ def _behind_hyphens(
     length: NDArray[np.int64],
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """The words before a number, of those that hyphens join the last: "Mon.-Fri. 8 a.m.", "Best.-Nr. 12"."""
-    index = np.flatnonzero(characters.have(following, DIGIT) & (length > 2))
+    index = (characters.have(following, DIGIT) & (length > 2)).nonzero()[0]
     if not len(index):
         return before, length
     last, shorter = words_beside(characters, at[index] - 1, _INSIDE_WORD.replace("-", ""), -1)
@@ -410,7 +410,7 @@ def _acronym(
     """
     last = characters.points[np.maximum(at - 2, 0)]
     found: NDArray[np.bool_] = last == ord(".")
-    index = np.flatnonzero(last == ord("-"))
+    index = (last == ord("-")).nonzero()[0]
     if len(index):
         hyphen, start = at[index] - 2, at[index] - length[index]
         year = characters.have(start - 2, FULL_STOP) & characters.have(start - 3, LOWER)
@@ -451,23 +451,23 @@ def _doubtful_ends(
     # "1. First", "4.2. Scope" at the start of a line, and "… is sold. 4.2. Scope."
     marker = digits & ((length <= 3) | dotted) & opens_line
     marker |= digits & dotted & (length >= 3) & _behind_end(characters, word_start)
-    index = np.flatnonzero(digits & dotted & (length >= 3) & ~marker)
+    index = (digits & dotted & (length >= 3) & ~marker).nonzero()[0]
     marker[index] = _first_below_title(characters, word_start[index], at[index])
     goes_on = ordinal | marker
-    index = np.flatnonzero(digits & (length <= 2) & ~opens & ~goes_on)  # "der 2. Mann"
+    index = (digits & (length <= 2) & ~opens & ~goes_on).nonzero()[0]  # "der 2. Mann"
     goes_on[index] = _behind_article(characters, word_start[index])
     behind_stop = characters.have(word_start - 2, FULL_STOP) & (word_start >= 2)
     goes_on |= in_list(before, lists.learned) & behind_stop
     goes_on |= in_list(before, lists.short) & characters.have(word_start, UPPER)
     small_and_last &= ~_of_honour(characters, at, small_and_last)
-    index = np.flatnonzero(in_list(before, lists.numbered))
+    index = in_list(before, lists.numbered).nonzero()[0]
     if len(index):
         # "No." is a word, too: "No. X-rays are bad."
         roman = before[index] != ending_of("no")
         goes_on[index] |= _number(characters, following[index], behind[index], roman)
     days = in_list(before, lists.weekdays) & characters.have(word_start, UPPER)
     goes_on |= days & characters.have(following, DIGIT)
-    index = np.flatnonzero(in_list(before, by_what_follows()))
+    index = in_list(before, by_what_follows()).nonzero()[0]
     if len(index):
         near = before[index], following[index], behind[index], behind_length[index]
         goes_on[index] |= _joined(characters, *near, behind_stop[index])
@@ -496,7 +496,7 @@ def _first_below_title(
     text = characters.text
     found = np.zeros(len(at), dtype=np.bool_)
     # Few numbers end so: each is read by itself.
-    for index in np.flatnonzero(characters.points[at - 1] == ord("1")).tolist():
+    for index in (characters.points[at - 1] == ord("1")).nonzero()[0].tolist():
         above, _, last = text[start[index] : at[index]].rpartition(".")
         if last == "1":
             title = text[max(int(start[index]) - _TITLE, 0) : start[index]]
@@ -564,7 +564,7 @@ def _of_honour(
 ) -> NDArray[np.bool_]:
     """Whether the full stop is the last of "Dr. h. c."."""
     found = np.zeros(len(at), dtype=np.bool_)
-    index = np.flatnonzero(where & (at >= len(_HONOUR)))
+    index = (where & (at >= len(_HONOUR))).nonzero()[0]
     for offset, char in enumerate(reversed(_HONOUR)):
         index = index[characters.points[at[index] - offset] == ord(char)]
     found[index] = True

@@ -148,7 +148,7 @@ class TokenMeasure:
                 excess, edge[at] = self._excesses(edge[at], opens)
                 sizes[at] += excess
         # Without a restart nearby, or with none between the two, it is counted by itself.
-        for number in np.flatnonzero((inner[0] > inner[1]) | (inner[1] < 0)).tolist():
+        for number in ((inner[0] > inner[1]) | (inner[1] < 0)).nonzero()[0].tolist():
             sizes[number] = self.count(int(starts[number]), int(ends[number]))
         return sizes
 
@@ -205,7 +205,7 @@ class TokenMeasure:
             ]
         if self._seam is not None and not found.all():
             seam = self._seam.match
-            left = np.flatnonzero(~found)
+            left = (~found).nonzero()[0]
             # Where a token starts, there is one more before the next position.
             at = positions[left]
             left = left[self.befores(at + 1) > self.befores(at)]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -31,7 +32,9 @@ _LONG_WORDS = 12
 # A word ends where the tokenizer restarts: before a space behind something solid, and before a sign or
 # line break (no apostrophe) behind an ASCII letter or digit. Some characters that are white space end in
 # UTF-8 with a byte that a letter may end with, too: behind those bytes no word ends.
-_SOLID, _LETTER, _SIGN, _SPACE = 1, 2, 4, 8
+_SOLID, _LETTER, _SPACE, _SIGN = 1, 2, 4, 8
+_BEHIND = 2
+"""Bits by which what ends a word, where it stands behind, is left of what it ends."""
 _SPACE_ENDINGS = {*range(0x80, 0x8B), 0x9F, 0xA0, 0xA8, 0xA9, 0xAF}
 
 
@@ -82,18 +85,16 @@ class TokenCache:
 
     def starts(self, data: bytes) -> NDArray[np.int64]:
         """The byte at which each token of the UTF-8 text starts."""
-        # Told by its beginning, which is looked through twice.
-        words = sum(map(len, self._bounds(data[:_BLOCK])))
-        if words * _LONG_WORDS <= min(len(data), _BLOCK):
+        windows = self._bounds(data)
+        first = next(windows, np.zeros(0, dtype=np.int64))
+        if len(first) * _LONG_WORDS <= min(len(data), _WINDOW):  # told by its beginning
             return self._encode(data)
         values = np.frombuffer(data, dtype=np.uint8)
+        # What stands before the first and behind the last of them is no word: it may be anything.
         # Grows as it is filled: pieces put together at the end would be there twice.
-        found = array("q")
-        open_ = np.zeros(0, dtype=np.int64)
-        for bounds in self._bounds(data):
-            if not len(open_) and len(bounds):
-                # What stands before the first and behind the last of them is no word: it may be anything.
-                found.frombytes(self._encode(data[: bounds[0]]).tobytes())
+        found = array("q", self._encode(data[: first[0]]).tobytes())
+        open_ = first[:0]
+        for bounds in chain([first], windows):
             bounds = np.concatenate((open_, bounds))
             with self._lock:
                 self._add(found, data, values, bounds)
@@ -106,9 +107,8 @@ class TokenCache:
         """Where words end and others start, a window of the text at a time."""
         for start in range(0, len(data), _WINDOW):
             kinds = np.frombuffer(data[start : start + _WINDOW + 1].translate(_KINDS), np.uint8)
-            before, behind = kinds[:-1], kinds[1:]
-            bounds = (((behind >> 3) & before) | ((before << 1) & behind & _SIGN)).nonzero()[0]
-            yield bounds + (start + 1)
+            ends = (kinds[1:] >> _BEHIND) & kinds[:-1] != 0
+            yield ends.nonzero()[0] + (start + 1)
 
     def _add(
         self, found: array[int], data: bytes, values: NDArray[np.uint8], bounds: NDArray[np.int64]
@@ -245,8 +245,10 @@ def token_starts(data: bytes, encode: Encode) -> NDArray[np.int64]:
     begin, end = 0, _character_start(data, _WINDOW)
     window = data[:end]
     lengths = encode(window)
+    if end == len(data):
+        return np.cumsum(lengths, dtype=np.int64) - lengths
     # As many places as there can be tokens: memory nobody writes to costs nothing, a copy of all would.
-    starts = np.empty(len(data) if end < len(data) else len(lengths), dtype=np.int64)
+    starts = np.empty(len(data), dtype=np.int64)
     done = 0
     while end < len(data):
         _place(starts, done, begin, lengths)
@@ -345,7 +347,7 @@ def _token_bytes(name: str) -> NDArray[np.int32]:
     packed = (_package() / "data" / f"{name}.tiktoken.gz").read_bytes()
     # A line is a token in base64, a space and its number; lines are in the order of numbers.
     data = np.frombuffer(gzip.decompress(packed), dtype=np.uint8)
-    ends, breaks = (np.flatnonzero(data == ord(sign)) for sign in " \n")
+    ends, breaks = ((data == ord(sign)).nonzero()[0] for sign in " \n")
     signs = np.diff(breaks, prepend=-1) - (breaks - ends) - 1
     filling = sum((data[ends - back] == ord("=")).astype(np.int32) for back in (1, 2))
     return (signs // 4 * 3 - filling).astype(np.int32)
