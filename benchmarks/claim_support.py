@@ -62,7 +62,11 @@ def answers_of(name: str) -> Iterator[Judged]:
         if not gold or len(gold) > 60:
             continue
         query = Query(row["query_id"], row["query"], answer=gold)
-        known = [gold, *(each["text"] for each in row.get("alt_references", ())), *row.get("answer_aliases", ())]
+        known = [
+            gold,
+            *(each["text"] for each in row.get("alt_references", ())),
+            *row.get("answer_aliases", ()),
+        ]
         for wording in dict.fromkeys(known[1:]):
             if wording != gold:
                 yield Judged("another wording of people", True, query, wording)
@@ -162,7 +166,10 @@ def measured(name: str) -> Measured:
     of = sum(len(values) for (_, is_right), values in kinds.items() if is_right)
     shares = [f"{each / max(1, scored):.3f}" for each in agree]
     lost = " / ".join(f"{each:,}" for each in zeros)
-    return Measured(rows, [name, f"{answers:,}", f"{scored / max(1, answers):.2f}", *shares, f"{lost} of {of:,}"])
+    return Measured(
+        rows,
+        [name, f"{answers:,}", f"{scored / max(1, answers):.2f}", *shares, f"{lost} of {of:,}"],
+    )
 
 
 def run() -> str:
@@ -174,7 +181,15 @@ def run() -> str:
     ):
         found = [measured(name) for name in names if (corpora.SHARED / name).exists()]
         kinds = [row for each in found for row in each.kinds]
-        totals = ["questions", "answers", "scored", "agree", "token F1", "exact match", "right at 0"]
+        totals = [
+            "questions",
+            "answers",
+            "scored",
+            "agree",
+            "token F1",
+            "exact match",
+            "right at 0",
+        ]
         heads = ["questions", "answer", "is", "answers", "judged so", "unscored"]
         parts += [
             f"### {title}",
