@@ -12,6 +12,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, OnProgress, Passage, Query, Reference
 from chunkwise.documents.document_ids import DocumentNames
+from chunkwise.documents.walk import BEIR_QUERIES
 from chunkwise.records.read import OnBadRow, is_read_once, shown_name
 from chunkwise.testsets.check import REMARKS, OnProblem, Problem
 from chunkwise.testsets.formats import FORMATS, WHOLE, CarriesDocuments, Format, detect
@@ -45,6 +46,8 @@ def drafts_in(
 
 def carries_documents(path: str | Path) -> bool:
     """Whether a file or folder holds questions and the texts they are asked about (BEIR, SQuAD, AutoRAG)."""
+    if Path(path).name == BEIR_QUERIES and not Path(path).is_dir():
+        return False  # the texts stand in a file beside it
     try:
         format = detect(path)
         return (
