@@ -214,17 +214,17 @@ def test_a_number_of_hits_within_a_budget_is_refused(here: Run, texts: Path) -> 
     assert here(*words[:-2], "--config", "recommended.toml").returncode == 0
 
 
-def test_questions_without_any_reference_get_no_advice(here: Run, texts: Path) -> None:
+def test_questions_without_any_reference_are_wrong_usage(here: Run, texts: Path) -> None:
     write(texts.parent / "bare.json", [{"query": "Who approves leave?"}])
-    words = ("evaluate", "texts", "--test-queries", "bare.json", "--retriever", "bm25")
-    done = here(*words, "--metrics", "all")
-    assert done.returncode == 0
-    assert "! no question has a reference" in done.stdout
-    assert '"relevant_text"' in done.stdout
-    assert "What to try" not in done.stdout
-    known = [{"query": "Who approves leave?", "relevant_text": "The harbour master approves it."}]
-    write(texts.parent / "bare.json", known)
-    assert "no question has a reference" not in here(*words, "--metrics", "all").stdout
+    words = ("evaluate", "texts", "--test-queries", "bare.json", "--retriever", "bm25", "--metrics")
+    for metrics in ("all", "recall,mrr"):
+        done = here(*words, metrics)
+        assert done.returncode == 2
+        assert done.stdout == ""
+        assert "no question of bare.json has a reference" in done.stderr
+    assert here(*words, "boundary_issues").returncode == 0
+    done = here("tune", "texts", "--test-queries", "bare.json", "--embedder", "none")
+    assert done.returncode == 2
 
 
 def test_questions_have_to_be_named(here: Run, texts: Path) -> None:

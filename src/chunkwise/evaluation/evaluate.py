@@ -41,6 +41,7 @@ from chunkwise.evaluation.sources import (
     no_documents,
     no_questions_file,
     questions_read,
+    refuse_bare,
     with_places,
 )
 from chunkwise.evaluation.system_under_test import (
@@ -52,7 +53,13 @@ from chunkwise.evaluation.system_under_test import (
 from chunkwise.metrics.evidence import is_nowhere
 from chunkwise.metrics.judges.judge import LLM, Judge, get_judge, judge_names, registry
 from chunkwise.metrics.metric import Metric
-from chunkwise.metrics.registry import chosen, known_metrics, named_one_by_one, of_judge
+from chunkwise.metrics.registry import (
+    asks_for_all,
+    chosen,
+    known_metrics,
+    named_one_by_one,
+    of_judge,
+)
 from chunkwise.models import get_language_model, get_reranker
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.llm.client import LlmClient
@@ -72,6 +79,9 @@ from chunkwise.text.tokens.tokenizers import (
     get_tokenizer,
 )
 
+_OF_QUESTIONS = frozenset(("references", "reference answer", "facts", "labels"))
+"""What metrics need that only questions can have."""
+_WITHOUT_REFERENCES = ", ask a judge (--judge llm), or name what needs none (--metrics boundary_issues)"
 TestQueries = str | os.PathLike[str] | TestSet | Iterable[Query | Mapping[str, object]]
 """A file of any known format, or questions that are there already: values, or records as a file has them."""
 
@@ -203,6 +213,9 @@ def evaluate(
             else chunks_of_file(documents, chunks, left_out)
         )
         asked, about = _questions(queries, documents, split, left_out, known.names)
+        needless = any(_OF_QUESTIONS.isdisjoint(each.metric.needs) for each in measuring.wanted)
+        if not names and answers is None and (asks_for_all(metrics) or not needless):
+            refuse_bare(asked, str(about["file"]), _WITHOUT_REFERENCES)
         if listeners.on_questions is not None:
             listeners.on_questions(asked)
         if system is None:
@@ -219,7 +232,7 @@ def evaluate(
                 # Only those of a file are there already; an index tells by its chunks.
                 own = system.ask(asked, k=None, budget=None) if system.index is None else []
                 answered = read_answers(path, asked, documents, bad, known.names, own)
-    about |= left_out.to_json()
+    about = {"questions": about, **left_out.to_json()}
     if len(system.documents) != len(documents):
         # Those that hold hits found nowhere are no documents of the user's.
         about["documents"] = {
@@ -427,7 +440,7 @@ def _questions(
         )
     about: dict[str, Json] = {"file": testset.name, "hash": testset.hash, "count": len(asked)}
     about["left_out"] = left_out.dropped_questions
-    return asked, {"questions": {**about, "split": split}}
+    return asked, {**about, "split": split}
 
 
 def _first(left_out: Skipped) -> str:

@@ -46,7 +46,7 @@ from chunkwise.metrics.scorer import ScoreColumn, Scorer
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.stats.intervals import Interval, intervals
 from chunkwise.stats.paired import detectable_by
-from chunkwise.testsets.testset import hash_of
+from chunkwise.testsets.testset import are_bare, hash_of
 
 Columns = Mapping[str, ScoreColumn]
 
@@ -316,7 +316,7 @@ def evaluate_system(
         details = question_results(system, queries, shown, further, columns, verdicts)
         most = scoring.reachable()
     judges = judges_of(measuring, judging)
-    nothing_known = _nothing_known(questions) and judging is None
+    nothing_known = are_bare(queries) and not questions.answers and judging is None
     configuration = {
         **system.configuration,
         **measuring.configuration(),
@@ -366,14 +366,6 @@ def _others_metrics(measuring: ScoringOptions) -> dict[str, Json]:
     """What metrics say of themselves that others wrote; nothing where there are none."""
     found = described(each.metric for each in measuring.wanted)
     return {"metrics": {name: {**each} for name, each in found.items()}} if found else {}
-
-
-def _nothing_known(questions: QuestionSet) -> bool:
-    """Whether there is nothing to hold a search against; chunks have figures all the same."""
-    return not questions.answers and not any(
-        query.references or query.answer or query.facts or query.labels
-        for query in questions.queries
-    )
 
 
 def _by_llm(

@@ -18,7 +18,7 @@ from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.chunk_offsets import Position, summary
 from chunkwise.chunkers.read_chunks import ChunksSource, ExistingChunks, chunks_name, read_chunks
-from chunkwise.core import Document, Passage
+from chunkwise.core import Document, Passage, Query
 from chunkwise.documents import Input, Inputs, LoadOptions, Unreadables, WhenUnreadable, each_input
 from chunkwise.evaluation.citation_locations import ChunkNames
 from chunkwise.evaluation.live_retriever import is_live
@@ -33,7 +33,7 @@ from chunkwise.retrieval.settings import Context, Vectors
 from chunkwise.testsets.check import Problem
 from chunkwise.testsets.reading import carries_documents, placed_drafts, read_testset
 from chunkwise.testsets.references import KnownChunks
-from chunkwise.testsets.testset import TestSet, hash_of
+from chunkwise.testsets.testset import TestSet, are_bare, hash_of
 
 _SHOWN_NEAREST = 160
 """Characters of the nearest match."""
@@ -185,6 +185,15 @@ def _tell(problems: Sequence[Problem], documents: Sequence[Document], left_out: 
         # That another passage of a question could be mended is of no use when the question is dropped.
         if not (problem.repaired and problem.where in dropped):
             left_out.question(problem, documents)
+
+
+def refuse_bare(queries: Sequence[Query], file: str, or_else: str = "") -> None:
+    """Questions of which nothing is known measure nothing: what is left says that of chunks, which look fine."""
+    if queries and are_bare(queries):
+        raise InvalidParameter(
+            f"no question of {file or 'the test set'} has a reference, an answer, facts or labels: whether the right "
+            'text is found cannot be scored; add {"relevant_text": "…"}, or a BEIR folder\'s qrels/test.tsv' + or_else
+        )
 
 
 def no_questions_file(name: str) -> ChunkwiseError:

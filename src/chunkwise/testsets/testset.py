@@ -126,6 +126,11 @@ class TestSet:
         return len(self.queries)
 
 
+def are_bare(queries: Iterable[Query]) -> bool:
+    """Whether nothing is known of any that a search could be held against."""
+    return not any(each.references or each.answer or each.facts or each.labels for each in queries)
+
+
 def hash_of(queries: Iterable[Query]) -> str:
     """SHA-256 of what is asked and where the answers are, however the file was written."""
     digest = hashlib.sha256()
