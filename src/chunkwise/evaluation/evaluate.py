@@ -81,7 +81,9 @@ from chunkwise.text.tokens.tokenizers import (
 
 _OF_QUESTIONS = frozenset(("references", "reference answer", "facts", "labels"))
 """What metrics need that only questions can have."""
-_WITHOUT_REFERENCES = ", ask a judge (--judge llm), or name what needs none (--metrics boundary_issues)"
+_WITHOUT_REFERENCES = (
+    ", ask a judge (--judge llm), or name what needs none (--metrics boundary_issues)"
+)
 TestQueries = str | os.PathLike[str] | TestSet | Iterable[Query | Mapping[str, object]]
 """A file of any known format, or questions that are there already: values, or records as a file has them."""
 
@@ -455,14 +457,15 @@ def _placed(
 ) -> tuple[Query, ...]:
     """Those whose places lie in the documents, as for questions from a file."""
     sizes = {document.id: len(document.text) for document in documents}
-    kept = []
+    kept, lines = [], []
     for query in queries:
         places = [place for each in query.references for place in each.places]
         wrong = [p for p in places if not 0 <= p.start < p.end <= sizes.get(p.doc_id, -1)]
         if wrong:
-            left_out.question_line(f"question {query.id!r}: it {_misplaced(wrong[0], sizes)}")
+            lines.append(f"question {query.id!r}: it {_misplaced(wrong[0], sizes)}")
         else:
             kept.append(query)
+    left_out.question_lines(lines)
     return tuple(kept)
 
 

@@ -129,7 +129,9 @@ def test_questions_of_another_form_beside_a_corpus_are_not_beir(tmp_path: Path) 
         assert BeirFormat().accepts(beir(tmp_path, queries_jsonl=other), b"")
 
 
-def test_the_file_of_questions_stands_for_its_folder_where_it_has_judgements(tmp_path: Path) -> None:
+def test_the_file_of_questions_stands_for_its_folder_where_it_has_judgements(
+    tmp_path: Path,
+) -> None:
     folder = beir(tmp_path, qrels__test_tsv=HEADER + "q1\td1\t1\n")
     file = folder / "queries.jsonl"
     assert detect(file).name == "beir"

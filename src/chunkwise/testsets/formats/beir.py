@@ -36,7 +36,9 @@ class BeirFormat:
     """Relevance is that of a document, so a reference is a whole document."""
 
     name: ClassVar[str] = "beir"
-    about: ClassVar[str] = "BEIR folder, or its queries.jsonl: corpus.jsonl, queries.jsonl, qrels/*.tsv"
+    about: ClassVar[str] = (
+        "BEIR folder, or its queries.jsonl: corpus.jsonl, queries.jsonl, qrels/*.tsv"
+    )
 
     def accepts(self, path: Path, head: bytes) -> bool:
         if path.name == _QUERIES and JsonKeys(head).is_ours():
