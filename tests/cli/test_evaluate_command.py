@@ -227,6 +227,24 @@ def test_questions_without_any_reference_are_wrong_usage(here: Run, texts: Path)
     assert done.returncode == 2
 
 
+def test_a_generated_test_set_is_marked_in_every_result(here: Run, texts: Path) -> None:
+    folder = texts.parent
+    rows = [{**row, "generated": {"by": "rules"}} for row in ASKED]
+    write(folder / "made.json", rows)
+    words = ("--test-queries", "made.json", "--retriever", "bm25", "--metrics", "recall")
+    note = f"generated: {len(rows)} of {len(rows)} questions"
+    assert note in here("evaluate", "texts", *words, "-o", "r.json", "--page", "r.html").stdout
+    here("evaluate", "texts", *words, "-k", "1", "-o", "s.json")
+    assert read_results(folder / "r.json").data["questions"]["generated"] == len(rows)  # type: ignore[index,call-overload]
+    assert f"G{note[1:]}" in (folder / "r.html").read_text(encoding="utf-8")
+    assert note in " ".join(here("compare", "r.json", "s.json").stdout.split())
+    tuned = here("tune", "texts", "--test-queries", "made.json", "--embedder", "none")
+    assert note in " ".join(tuned.stdout.split())
+    write(folder / "made.json", ASKED)
+    here("evaluate", "texts", *words, "-o", "r.json")
+    assert "generated" not in read_results(folder / "r.json").data["questions"]  # type: ignore[operator]
+
+
 def test_questions_have_to_be_named(here: Run, texts: Path) -> None:
     done = here("evaluate", "texts")
     assert done.returncode == 2

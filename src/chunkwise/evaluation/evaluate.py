@@ -430,7 +430,7 @@ def _questions(
     else:
         testset = with_places(testset_in_memory(given), documents, left_out, chunks)
         queries = _placed(testset.queries, documents, left_out)
-        testset = TestSet(queries, "", hash_of(queries))
+        testset = replace(testset, queries=queries, hash=hash_of(queries))
     splits = sorted({query.split for query in testset.queries if query.split})
     if split and split not in splits:
         known = f"it has {', '.join(splits)}" if splits else "it is not split"
@@ -440,9 +440,7 @@ def _questions(
         raise ChunkwiseError(
             f"no question is left in {testset.name or 'the test set'}: nothing can be evaluated{_first(left_out)}"
         )
-    about: dict[str, Json] = {"file": testset.name, "hash": testset.hash, "count": len(asked)}
-    about["left_out"] = left_out.dropped_questions
-    return asked, {**about, "split": split}
+    return asked, {**testset.about(asked), "left_out": left_out.dropped_questions, "split": split}
 
 
 def _first(left_out: Skipped) -> str:

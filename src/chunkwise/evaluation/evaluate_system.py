@@ -90,7 +90,11 @@ def _figure(
     if interval is None:
         return Figure(None, scored=0, unscored=unscored)
     scored = len(missing) - sum(missing)
-    return Figure(*interval, scored, unscored, verdict(metric, interval.mean))
+    word = verdict(metric, interval.mean)
+    # Of what could not be scored most may be wrong.
+    if word == "excellent" and 2 * scored < len(missing):
+        word = "good"
+    return Figure(*interval, scored, unscored, word)
 
 
 def types_of(queries: Sequence[Query]) -> dict[str, list[int]]:

@@ -286,6 +286,7 @@ def placed_drafts(
     order: list[int] = []
     where: dict[str, str] = {}
     kept: dict[str, Draft] = {}
+    generated: set[str] = set()
     unread = UnreadFields()
     for number, draft in enumerate(drafts):
         if number % _BETWEEN_NOTES == 0:
@@ -295,6 +296,8 @@ def placed_drafts(
             problems[number] = [problem]
         elif isinstance(draft, Draft):
             where[draft.query.id] = draft.where
+            if draft.is_generated:
+                generated.add(draft.query.id)
             order.append(number)
             unread.add(draft)
             problems[number] = _mended(draft)
@@ -319,7 +322,8 @@ def placed_drafts(
             on_problem(each)
         elif on_remark is not None:
             on_remark(each)
-    return ReadTestSet(TestSet(tuple(queries), name, hash_of(queries), kept), where)
+    testset = TestSet(tuple(queries), name, hash_of(queries), kept, frozenset(generated))
+    return ReadTestSet(testset, where)
 
 
 def drafts_of(

@@ -86,6 +86,8 @@ class Draft:
     mended: tuple[str, ...] = ()
     """What the file has wrong and could be read all the same, a line each."""
     unread: tuple[UnreadField, ...] = ()
+    is_generated: bool = False
+    """Whether the record says that a program made it."""
 
     @property
     def names_texts(self) -> bool:
@@ -121,9 +123,28 @@ class TestSet:
     """SHA-256 of what the file says, in a form that does not depend on its layout."""
     unplaced: Mapping[str, Draft] = field(default_factory=dict, compare=False, repr=False)
     """Without documents: by id, the drafts of those questions that name texts, to be written as they came."""
+    generated: frozenset[str] = field(default=frozenset(), compare=False)
+    """The ids of questions that a program made."""
+
+    def about(self, asked: Iterable[Query]) -> dict[str, str | int]:
+        """What a result says of the questions that were asked; `generated` only where there are such."""
+        ids = [query.id for query in asked]
+        made = sum(id in self.generated for id in ids)
+        told = {"generated": made} if made else {}
+        return {"file": self.name, "hash": self.hash, "count": len(ids), **told}
 
     def __len__(self) -> int:
         return len(self.queries)
+
+
+def generated_note(about: object) -> str:
+    """A warning for whoever reads a result, from what `TestSet.about` says; empty: people wrote the questions."""
+    if not isinstance(about, Mapping) or not about.get("generated"):
+        return ""
+    return (
+        f"generated: {about['generated']} of {about['count']} questions were made by a program; people's questions are "
+        "often harder"
+    )
 
 
 def are_bare(queries: Iterable[Query]) -> bool:
