@@ -234,7 +234,7 @@ def test_a_generated_test_set_is_marked_in_every_result(here: Run, texts: Path) 
     words = ("--test-queries", "made.json", "--retriever", "bm25", "--metrics", "recall")
     note = f"generated: {len(rows)} of {len(rows)} questions"
     assert note in here("evaluate", "texts", *words, "-o", "r.json", "--page", "r.html").stdout
-    here("evaluate", "texts", *words, "-k", "1", "-o", "s.json")
+    here("evaluate", "texts", *words, "-s", "sentences(max_tokens=20)", "-o", "s.json")
     assert read_results(folder / "r.json").data["questions"]["generated"] == len(rows)  # type: ignore[index,call-overload]
     assert f"G{note[1:]}" in (folder / "r.html").read_text(encoding="utf-8")
     assert note in " ".join(here("compare", "r.json", "s.json").stdout.split())
