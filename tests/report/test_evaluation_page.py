@@ -113,14 +113,13 @@ def test_a_ceiling_is_no_fault(results: Results) -> None:
 
 
 @pytest.mark.unwatched
-def test_the_head_tells_every_step_and_that_nothing_is_known(results: Results) -> None:
+def test_the_head_tells_every_step_and_that_questions_are_generated(results: Results) -> None:
     asked = {**results.configuration, "reranker": "maxsim:minilm:ab first=1", "neighbours": 1}
-    html = evaluation_page(
-        dataclasses.replace(results, configuration=asked, data={"nothing_known": True})
-    )
+    about = {"questions": {"count": 9, "generated": 3}}
+    html = evaluation_page(dataclasses.replace(results, configuration=asked, data=about))
     assert "hybrid(rrf=60) · rerank maxsim · neighbours 1 · minilm · 5 hits" in plain(html)
-    assert "No question has a reference, an answer, facts or labels" in plain(html)
-    assert "No question has a reference" not in plain(evaluation_page(results))
+    assert "Generated: 3 of 9 questions" in plain(html)
+    assert "Generated:" not in plain(evaluation_page(results))
 
 
 def test_a_question_that_was_not_measured_is_said_to_be_so(results: Results) -> None:

@@ -77,12 +77,10 @@ def test_an_interval_below_zero_is_told_in_words() -> None:
     assert "-0.100 to 0.200" in changed(summary=figures)
 
 
-def test_questions_about_which_nothing_is_known_are_told_first() -> None:
-    told = (
-        "no question has a reference, an answer, facts or labels: whether the right text is found"
-    )
+def test_generated_questions_are_told_first() -> None:
+    told = "generated: 3 of 9 questions were made by a program"
     assert told not in changed()
-    assert told in changed(data={"nothing_known": True})
+    assert told in changed(data={"questions": {"count": 9, "generated": 3}})
 
 
 def test_what_the_offsets_of_a_file_are_worth_kind_by_kind() -> None:

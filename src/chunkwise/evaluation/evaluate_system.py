@@ -46,7 +46,7 @@ from chunkwise.metrics.scorer import ScoreColumn, Scorer
 from chunkwise.models.llm.client import LlmClient
 from chunkwise.stats.intervals import Interval, intervals
 from chunkwise.stats.paired import detectable_by
-from chunkwise.testsets.testset import are_bare, hash_of
+from chunkwise.testsets.testset import hash_of
 
 Columns = Mapping[str, ScoreColumn]
 
@@ -320,7 +320,6 @@ def evaluate_system(
         details = question_results(system, queries, shown, further, columns, verdicts)
         most = scoring.reachable()
     judges = judges_of(measuring, judging)
-    nothing_known = are_bare(queries) and not questions.answers and judging is None
     configuration = {
         **system.configuration,
         **measuring.configuration(),
@@ -337,7 +336,6 @@ def evaluate_system(
                 "hash": documents_hash(system.documents),
             },
             **questions.about,
-            **({"nothing_known": True} if nothing_known else {}),
             **({"reachable": dict(most)} if most else {}),
             **({"positions": dict(system.position.counts)} if system.position else {}),
             **judges_told(judges, judging),
@@ -349,7 +347,7 @@ def evaluate_system(
         cuts=cuts,
         cost=cost_of(system.index, [each.context_tokens for each in details]),
         agreement=agreement_of(verdicts, measuring.wanted),
-        advice=() if nothing_known else advice(summary, most, configuration),
+        advice=advice(summary, most, configuration),
         worst=tuple(queries[number].id for number in worst),
         objective=measuring.objective,
         detectable=_detectable(columns),

@@ -34,7 +34,7 @@ from chunkwise.retrieval.settings import Context, Vectors
 from chunkwise.testsets.check import Problem
 from chunkwise.testsets.reading import carries_documents, placed_drafts, read_testset
 from chunkwise.testsets.references import KnownChunks
-from chunkwise.testsets.testset import TestSet, are_bare, hash_of
+from chunkwise.testsets.testset import TestSet, hash_of
 
 _SHOWN_NEAREST = 160
 """Characters of the nearest match."""
@@ -198,7 +198,8 @@ def with_places(
 
 def refuse_bare(queries: Sequence[Query], file: str, or_else: str = "") -> None:
     """Questions of which nothing is known measure nothing: what is left says that of chunks, which look fine."""
-    if queries and are_bare(queries):
+    known = (each.references or each.answer or each.facts or each.labels for each in queries)
+    if queries and not any(known):
         raise InvalidParameter(
             f"no question of {file or 'the test set'} has a reference, an answer, facts or labels: whether the right "
             'text is found cannot be scored; add {"relevant_text": "…"}, or a BEIR folder\'s qrels/test.tsv'

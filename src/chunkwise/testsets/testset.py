@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from chunkwise.base.wording import counted, thousands
 from chunkwise.core import Passage, Query
 
 
@@ -139,17 +140,15 @@ class TestSet:
 
 def generated_note(about: object) -> str:
     """A warning for whoever reads a result, from what `TestSet.about` says; empty: people wrote the questions."""
-    if not isinstance(about, Mapping) or not about.get("generated"):
+    made, every = (
+        (about.get("generated"), about.get("count")) if isinstance(about, Mapping) else (0, 0)
+    )
+    if not isinstance(made, int) or not isinstance(every, int) or not made:
         return ""
     return (
-        f"generated: {about['generated']} of {about['count']} questions were made by a program; people's questions are "
+        f"generated: {thousands(made)} of {counted(every, 'question')} were made by a program; people's questions are "
         "often harder"
     )
-
-
-def are_bare(queries: Iterable[Query]) -> bool:
-    """Whether nothing is known of any that a search could be held against."""
-    return not any(each.references or each.answer or each.facts or each.labels for each in queries)
 
 
 def hash_of(queries: Iterable[Query]) -> str:

@@ -299,7 +299,7 @@ def evaluation_view(
         document_count=_count(known),
         character_count=_count(known.get("characters")) if isinstance(known, dict) else 0,
         token_count=_count(results.data.get("tokens")),
-        warning=_warning(results),
+        warning=generated_note(results.data.get("questions")),
         objective=results.objective,
         lower_is_better=lower_is_better(results.objective),
         summary=results.summary.get(results.objective),
@@ -339,15 +339,6 @@ def _count(value: Json) -> int:
 def _left_out(results: Results) -> int:
     known = results.data.get("questions")
     return _count(known.get("left_out")) if isinstance(known, dict) else 0
-
-
-def _warning(results: Results) -> str:
-    if not results.data.get("nothing_known"):
-        return generated_note(results.data.get("questions"))
-    return (
-        "no question has a reference, an answer, facts or labels: whether the right text is found cannot be scored. "
-        'Add relevant_text: [{"query": "How long is the guarantee?", "relevant_text": "guaranteed for five years"}]'
-    )
 
 
 def _four(results: Results) -> tuple[FourCard, ...]:
