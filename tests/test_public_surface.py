@@ -105,7 +105,7 @@ def made(**given: Any) -> chunkwise.Index:
     return chunkwise.index(DOCUMENTS, "sentences(max_tokens=20)", **given)
 
 
-QUERIES = [Query("1", "who lights the lamps?")]
+QUERIES = [Query("1", "who lights the lamps?", answer="the warden")]
 OLD_CALLS: dict[str, Callable[[], object]] = {
     "index(): the parameter model is called embedder now": lambda: made(model=HashEmbedder()),
     "search(): the parameter rerank is called reranker now": lambda: made(vectors="none").search(

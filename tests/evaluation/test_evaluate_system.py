@@ -1,7 +1,8 @@
 """What the hits do not hold, and how far down it stands."""
 
-from chunkwise.core import Document, Hit, Passage, Query, Reference
-from chunkwise.evaluation.evaluate_system import missed
+from chunkwise.core import Document, Hit, Passage, Query, Reference, Score
+from chunkwise.evaluation.evaluate_system import figures, missed
+from chunkwise.metrics.scorer import ScoreColumn
 
 TEXT = Document("a", "x" * 2000)
 OTHER = Document("b", "y" * 2000)
@@ -28,3 +29,11 @@ def test_only_what_is_missing_is_told_of_the_best_covered_place() -> None:
     )
     assert [(each.passage, each.rank) for each in found] == [(Passage("a", 0, 20), 2)]
     assert missed(query, [hit(0, 200, 1, OTHER)], [], {"a": TEXT, "b": OTHER}) == ()
+
+
+def test_no_figure_is_excellent_that_most_questions_lack() -> None:
+    scores = [Score(1.0)] * 20 + [Score(None, "no expected facts")] * 20
+    column = {"completeness.facts": ScoreColumn.of(scores)}
+    assert figures(column)["completeness.facts"].verdict == "excellent"
+    column = {"completeness.facts": ScoreColumn.of(scores[1:])}
+    assert figures(column)["completeness.facts"].verdict == "good"

@@ -203,7 +203,7 @@ def test_nothing_is_asked_without_a_judge(server: ChatServer, answers: str) -> N
     assert not any(name.endswith(".llm") for name in chosen("all", 5, None))
     assert "llm" not in plain.configuration
     assert plain.summary["faithfulness.words"].mean == pytest.approx(0.25)
-    assert plain.summary["answer_correctness.words"].scored == 3
+    assert plain.summary["answer_correctness.words"].scored == 2
     assert plain.summary["answer_relevancy.similarity"].scored == 2
     assert server.requests == []
     with pytest.raises(InvalidParameter, match="nothing asks it; say judge='llm'"):

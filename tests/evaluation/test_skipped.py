@@ -169,10 +169,10 @@ def test_a_seed_is_a_whole_number_and_looked_at_before_the_work(seed: object) ->
 def test_a_question_that_loses_an_alternative_alone_is_kept_and_says_so() -> None:
     lines: list[str] = []
     left_out = Skipped(lines.append)
-    left_out.question(Problem("not_found", "q.json, line 1", "1", "alternative 1 is nowhere"))
-    left_out.question(
-        Problem("not_found", "q.json, line 2", "2", "passage 1 is nowhere", dropped=True)
-    )
+    left_out.question_problems([
+        Problem("not_found", "q.json, line 1", "1", "alternative 1 is nowhere"),
+        Problem("not_found", "q.json, line 2", "2", "passage 1 is nowhere", dropped=True),
+    ])  # fmt: skip
     assert lines == [
         "q.json, line 1: alternative 1 is nowhere (the question is kept)",
         "q.json, line 2: passage 1 is nowhere",
@@ -198,5 +198,19 @@ def test_fields_that_nobody_reads_are_told_once_and_are_no_fault(tmp_path: Path)
 def test_questions_left_out_are_counted_not_lines(tmp_path: Path) -> None:
     twice = GONE | {"relevant_text": ["This stands nowhere at all.", "Nor does this stand there."]}
     results, bad, _ = asked(tmp_path / "asked.json", GOOD, twice)
-    assert len(bad) == 2
+    assert len(bad) == 1
     assert results.data["questions"]["left_out"] == 1  # type: ignore[index,call-overload]
+
+
+def test_many_questions_are_one_line_that_names_the_file_of_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "home"))
+    path = tmp_path / "asked.json"
+    gone = [GONE | {"id": f"gone-{number}"} for number in range(30)]
+    results, bad, _ = asked(path, GOOD, *gone)
+    (line,) = bad
+    (details,) = (tmp_path / "home" / "skipped").iterdir()
+    assert line.startswith(f"30 questions, listed in {details}; the first: {path}, entry 2: ")
+    assert details.read_text(encoding="utf-8").splitlines() == results.data["left_out_questions"]
+    assert results.data["questions"]["left_out"] == 30  # type: ignore[index,call-overload]

@@ -71,6 +71,7 @@ EXIT_STATUSES = (
     ExitStatus(WRONG_USAGE, "wrong usage, or a value or a name that is none", (
         "an option that is not known, a number outside of its bounds, two options that contradict each other",
         "no model, strategy, metric, prompt, run or type of question has this name, or a model's file is not there",
+        "no question has a reference, an answer, facts or labels, and what is to be measured needs one of them",
         "a file would be overwritten that is read, or that is there already where `--force` is asked for",
     )),
     ExitStatus(SKIPPED, "done, but not all of it: each part that is missing has a line on stderr", (

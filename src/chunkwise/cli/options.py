@@ -372,13 +372,12 @@ class QuestionsOption:
         if self.words and file:
             raise click.UsageError("a question and --test-queries: give one of them")
         if file:
+            from chunkwise.records.skipped import in_one_line
             from chunkwise.testsets.reading import read_questions
 
-            def bad(problem: str) -> None:
-                skipped.append(problem)
-                say_skipped(problem)
-
-            queries = read_questions(file, bad)
+            queries = read_questions(file, skipped.append)
+            if skipped:
+                say_skipped(in_one_line(skipped))
             if not queries:
                 raise ChunkwiseError(f"no question in {'standard input' if file == '-' else file}")
             return queries

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,13 +26,24 @@ from chunkwise.metrics.evidence import AnswerCitation
 from chunkwise.metrics.span_tables import Chunking, Numbers
 from chunkwise.records.fields import string_in
 
-_NUMBERED = re.compile(r"(.+)::([0-9]{1,12})", re.DOTALL)
+_NUMBERED = re.compile(r"(.+)::(?:chunk_)?([0-9]{1,12})", re.DOTALL)
 _PLACED = re.compile(r"(.+)@([0-9]{1,12})-([0-9]{1,12})", re.DOTALL)
 _HOW_TO_TELL = "; name the chunks with --chunks (chunks=… in Python)"
 
 
+class NoChunk(NamedTuple):
+    """An id that leads to no chunk."""
+
+    why: str
+    is_missing: bool
+    """Whether all chunks are known and this is none; else nobody can say which one it is."""
+
+
 class ChunkNames:
-    """Chunks by the ids they have in files, by ours (`doc_id::number`, `doc_id@start-end`), and by where they begin."""
+    """Chunks by the ids they have in files, by ours (`doc_id::number`, `doc_id@start-end`), and by where they begin.
+
+    `doc_id::chunk_number` is `doc_id::number`.
+    """
 
     def __init__(
         self,
@@ -57,13 +69,19 @@ class ChunkNames:
 
     def find(self, id: str, document: int | None = None) -> Passage | str:
         """The chunk of an id, in the document of this number where one is named; or why it is not known."""
+        found = self.look_up(id, document)
+        return found.why if isinstance(found, NoChunk) else found
+
+    def look_up(self, id: str, document: int | None = None) -> Passage | NoChunk:
+        """The same, with whether there is no such chunk."""
         known = list(self._ids.get(id, ()))
         if document is not None:
             known = [each for each in known if each.doc_id == self.documents[document].id] or known
         if len(known) == 1:
             return known[0]
         if known:
-            return f"the id {shown(id, 60)} is that of {counted(len(known), 'chunk')}; name the document, too"
+            told = f"the id {shown(id, 60)} is that of {counted(len(known), 'chunk')}; name the document, too"
+            return NoChunk(told, False)
         if (own := _NUMBERED.fullmatch(id)) and isinstance(n := self.names.find(own[1]), int):
             return self._numbered(n, int(own[2]))
         if (own := _PLACED.fullmatch(id)) and isinstance(n := self.names.find(own[1]), int):
@@ -73,18 +91,20 @@ class ChunkNames:
         if document is not None and id.isascii() and id.isdigit() and len(id) <= 12:
             return self._numbered(document, int(id))
         hint = _HOW_TO_TELL if self._chunking is None else ""
-        return f"no chunk is known by the id {shown(id, 60)}{hint}"
+        return NoChunk(f"no chunk is known by the id {shown(id, 60)}{hint}", not hint)
 
-    def _numbered(self, document: int, number: int) -> Passage | str:
+    def _numbered(self, document: int, number: int) -> Passage | NoChunk:
         """A chunk by its place among those of its document, as our ids count them."""
         name = shown(self.documents[document].id, 60)
         if self._chunking is None:
-            return f"the chunks of {name} are not known{_HOW_TO_TELL}"
+            return NoChunk(f"the chunks of {name} are not known{_HOW_TO_TELL}", False)
         low, high = self._chunking.document.searchsorted([document, document + 1]).tolist()
         if low + number >= high:
-            return f"{name} has no chunk {thousands(number)}; it has {thousands(high - low)}, from 0 on"
+            told = f"{name} has no chunk {thousands(number)}; it has {thousands(high - low)}, from 0 on"
+            return NoChunk(told, True)
         if not self._chunking.is_chunk[low + number]:
-            return f"chunk {thousands(number)} of {name} is a summary, which stands at no one place"
+            told = f"chunk {thousands(number)} of {name} is a summary, which stands at no one place"
+            return NoChunk(told, False)
         start, end = (
             int(each[low + number]) for each in (self._chunking.start, self._chunking.end)
         )
@@ -133,6 +153,7 @@ _CLAIMS = ("claim", "sentence", "statement")
 _QUOTES = ("quote", "cited_text", "text", "page_content")
 _FILE = re.compile(r"[^\s.]\.\w{1,5}\Z")
 NOTHING_NAMED = "it names no document, no chunk and no quote"
+CONTRADICTORY = "the chunk it names is not where it points"
 
 
 def nameless_quotes(citations: Iterable[object]) -> list[str]:
@@ -175,20 +196,23 @@ class CitedPlaces:
             said.end,
             quote,
         )
-        if isinstance(number, int) and (quote or (said.start is not None and said.end is not None)):
-            return whole, self._outside(number, said.start)
-        chunk = self._chunk(fields, said, number)
+        is_placed = isinstance(number, int) and (quote or None not in (said.start, said.end))
+        id, chunk = self._chunk(fields, said, number)
         if isinstance(chunk, Passage):
-            return whole._replace(doc_id=chunk.doc_id, start=chunk.start, end=chunk.end), ""
+            if not self._agree(chunk, said, number):
+                return whole._replace(start=0, end=0), CONTRADICTORY
+            if not is_placed:
+                return whole._replace(doc_id=chunk.doc_id, start=chunk.start, end=chunk.end), ""
+        # Beside a place the id may be that of another system's chunk.
+        elif chunk and chunk.is_missing and (not is_placed or self._chunks.is_id(id)):
+            return whole._replace(start=0, end=0), chunk.why
+        elif chunk and not is_placed and (said.start is None or not isinstance(number, int)):
+            return whole._replace(unresolved=chunk.why), ""
         if isinstance(number, str):
-            # An id in the place of a document's name is an id all the same.
-            id = next((name for name in said.names if self._chunks.is_id(name)), None)
-            return (whole, number) if id is None else (self._unknown(whole, id), "")
-        if quote and number is None:
-            return self._quoted(whole)
-        if number is None or (chunk and said.start is None):
-            return whole._replace(unresolved=chunk or NOTHING_NAMED), ""
-        if said.start is not None and said.end is None:
+            return whole, number
+        if number is None:
+            return self._quoted(whole) if quote else (whole._replace(unresolved=NOTHING_NAMED), "")
+        if said.start is not None and not is_placed:
             span = self._chunks.holding(number, said.start, self._hits)
             if span is not None:
                 return whole._replace(start=span.start, end=span.end), ""
@@ -199,27 +223,33 @@ class CitedPlaces:
         is_document = isinstance(self._chunks.names.find(name), int) or _FILE.search(name)
         return {"doc_id" if is_document else "chunk_id": name}
 
-    def _unknown(self, citation: AnswerCitation, id: str) -> AnswerCitation:
-        return citation._replace(unresolved=str(self._chunks.find(id)))
-
     def _chunk(
         self, fields: Mapping[str, object], said: StatedPlace, number: int | str | None
-    ) -> Passage | str:
-        """The chunk it names by an id, or why it is not known; empty: it names none."""
-        id, is_sure = stated_id(fields)
+    ) -> tuple[str, Passage | NoChunk | None]:
+        """The chunk it names by an id, or why it is not known; None: it names none."""
+        own, is_sure = stated_id(fields)
+        ids = [] if own is None else [own]
+        if isinstance(number, str):  # an id in the place of a document's name is an id all the same
+            ids += said.names
         document = number if isinstance(number, int) else None
-        if id is not None:
-            found = self._chunks.find(id, document)
-            if isinstance(found, Passage):
-                # Of two that do not agree the offset is the nearer to the text.
-                is_held = said.start is None or found.start <= said.start < found.end
-                return found if is_held else ""
-            if is_sure or number is None:
-                return found
-        if isinstance(number, str):
-            every = (self._chunks.find(name) for name in said.names)
-            return next((each for each in every if isinstance(each, Passage)), "")
-        return ""
+        found = [(id, self._chunks.look_up(id, document)) for id in ids]
+        for id, chunk in found:
+            if isinstance(chunk, Passage) and (
+                is_sure or id != own or self._agree(chunk, said, number)
+            ):
+                return id, chunk
+        for id, chunk in found:
+            is_chunks = (is_sure or number is None) if id == own else False
+            if not isinstance(chunk, Passage) and (is_chunks or self._chunks.is_id(id)):
+                return id, chunk
+        return "", None
+
+    def _agree(self, chunk: Passage, said: StatedPlace, number: int | str | None) -> bool:
+        """Whether a chunk is in the document that is named, and holds the offset that is."""
+        is_there = said.start is None or chunk.start <= said.start < chunk.end
+        return is_there and (
+            not isinstance(number, int) or chunk.doc_id == self._chunks.documents[number].id
+        )
 
     def _quoted(self, citation: AnswerCitation) -> tuple[AnswerCitation, str]:
         """In whichever document the quote stands; of several, one that the question is about, or that was found."""

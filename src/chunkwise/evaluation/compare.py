@@ -47,6 +47,7 @@ from chunkwise.stats.paired import (
     questions_needed,
 )
 from chunkwise.stats.paired import ties as find_ties
+from chunkwise.testsets.testset import generated_note
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER
 
 
@@ -399,8 +400,15 @@ def _compared(
         {metric: _best(metric, found, names, corrected) for metric, found in ties.items()},
         len(tests),
         whole_figures(runs),
-        tuple(
-            told for at in others for told in warnings_of(runs[0], runs[at], (names[0], names[at]))
+        (
+            *(
+                told
+                for at in others
+                for told in warnings_of(runs[0], runs[at], (names[0], names[at]))
+            ),
+            *dict.fromkeys(
+                note for run in runs if (note := generated_note(run.data.get("questions")))
+            ),
         ),
     )
 

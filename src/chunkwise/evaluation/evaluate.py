@@ -41,6 +41,7 @@ from chunkwise.evaluation.sources import (
     no_documents,
     no_questions_file,
     questions_read,
+    refuse_bare,
     with_places,
 )
 from chunkwise.evaluation.system_under_test import (
@@ -52,7 +53,13 @@ from chunkwise.evaluation.system_under_test import (
 from chunkwise.metrics.evidence import is_nowhere
 from chunkwise.metrics.judges.judge import LLM, Judge, get_judge, judge_names, registry
 from chunkwise.metrics.metric import Metric
-from chunkwise.metrics.registry import chosen, known_metrics, named_one_by_one, of_judge
+from chunkwise.metrics.registry import (
+    asks_for_all,
+    chosen,
+    known_metrics,
+    named_one_by_one,
+    of_judge,
+)
 from chunkwise.models import get_language_model, get_reranker
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.models.llm.client import LlmClient
@@ -72,6 +79,11 @@ from chunkwise.text.tokens.tokenizers import (
     get_tokenizer,
 )
 
+_OF_QUESTIONS = frozenset(("references", "reference answer", "facts", "labels"))
+"""What metrics need that only questions can have."""
+_WITHOUT_REFERENCES = (
+    ", ask a judge (--judge llm), or name what needs none (--metrics boundary_issues)"
+)
 TestQueries = str | os.PathLike[str] | TestSet | Iterable[Query | Mapping[str, object]]
 """A file of any known format, or questions that are there already: values, or records as a file has them."""
 
@@ -203,6 +215,9 @@ def evaluate(
             else chunks_of_file(documents, chunks, left_out)
         )
         asked, about = _questions(queries, documents, split, left_out, known.names)
+        needless = any(_OF_QUESTIONS.isdisjoint(each.metric.needs) for each in measuring.wanted)
+        if not names and answers is None and (asks_for_all(metrics) or not needless):
+            refuse_bare(asked, str(about["file"]), _WITHOUT_REFERENCES)
         if listeners.on_questions is not None:
             listeners.on_questions(asked)
         if system is None:
@@ -219,7 +234,7 @@ def evaluate(
                 # Only those of a file are there already; an index tells by its chunks.
                 own = system.ask(asked, k=None, budget=None) if system.index is None else []
                 answered = read_answers(path, asked, documents, bad, known.names, own)
-    about |= left_out.to_json()
+    about = {"questions": about, **left_out.to_json()}
     if len(system.documents) != len(documents):
         # Those that hold hits found nowhere are no documents of the user's.
         about["documents"] = {
@@ -415,7 +430,7 @@ def _questions(
     else:
         testset = with_places(testset_in_memory(given), documents, left_out, chunks)
         queries = _placed(testset.queries, documents, left_out)
-        testset = TestSet(queries, "", hash_of(queries))
+        testset = replace(testset, queries=queries, hash=hash_of(queries))
     splits = sorted({query.split for query in testset.queries if query.split})
     if split and split not in splits:
         known = f"it has {', '.join(splits)}" if splits else "it is not split"
@@ -425,9 +440,7 @@ def _questions(
         raise ChunkwiseError(
             f"no question is left in {testset.name or 'the test set'}: nothing can be evaluated{_first(left_out)}"
         )
-    about: dict[str, Json] = {"file": testset.name, "hash": testset.hash, "count": len(asked)}
-    about["left_out"] = left_out.dropped_questions
-    return asked, {"questions": {**about, "split": split}}
+    return asked, {**testset.about(asked), "left_out": left_out.dropped_questions, "split": split}
 
 
 def _first(left_out: Skipped) -> str:
@@ -442,14 +455,15 @@ def _placed(
 ) -> tuple[Query, ...]:
     """Those whose places lie in the documents, as for questions from a file."""
     sizes = {document.id: len(document.text) for document in documents}
-    kept = []
+    kept, lines = [], []
     for query in queries:
         places = [place for each in query.references for place in each.places]
         wrong = [p for p in places if not 0 <= p.start < p.end <= sizes.get(p.doc_id, -1)]
         if wrong:
-            left_out.question_line(f"question {query.id!r}: it {_misplaced(wrong[0], sizes)}")
+            lines.append(f"question {query.id!r}: it {_misplaced(wrong[0], sizes)}")
         else:
             kept.append(query)
+    left_out.question_lines(lines)
     return tuple(kept)
 
 

@@ -90,7 +90,11 @@ def _figure(
     if interval is None:
         return Figure(None, scored=0, unscored=unscored)
     scored = len(missing) - sum(missing)
-    return Figure(*interval, scored, unscored, verdict(metric, interval.mean))
+    word = verdict(metric, interval.mean)
+    # Of what could not be scored most may be wrong.
+    if word == "excellent" and 2 * scored < len(missing):
+        word = "good"
+    return Figure(*interval, scored, unscored, word)
 
 
 def types_of(queries: Sequence[Query]) -> dict[str, list[int]]:
@@ -316,7 +320,6 @@ def evaluate_system(
         details = question_results(system, queries, shown, further, columns, verdicts)
         most = scoring.reachable()
     judges = judges_of(measuring, judging)
-    nothing_known = _nothing_known(questions) and judging is None
     configuration = {
         **system.configuration,
         **measuring.configuration(),
@@ -333,7 +336,6 @@ def evaluate_system(
                 "hash": documents_hash(system.documents),
             },
             **questions.about,
-            **({"nothing_known": True} if nothing_known else {}),
             **({"reachable": dict(most)} if most else {}),
             **({"positions": dict(system.position.counts)} if system.position else {}),
             **judges_told(judges, judging),
@@ -345,7 +347,7 @@ def evaluate_system(
         cuts=cuts,
         cost=cost_of(system.index, [each.context_tokens for each in details]),
         agreement=agreement_of(verdicts, measuring.wanted),
-        advice=() if nothing_known else advice(summary, most, configuration),
+        advice=advice(summary, most, configuration),
         worst=tuple(queries[number].id for number in worst),
         objective=measuring.objective,
         detectable=_detectable(columns),
@@ -366,14 +368,6 @@ def _others_metrics(measuring: ScoringOptions) -> dict[str, Json]:
     """What metrics say of themselves that others wrote; nothing where there are none."""
     found = described(each.metric for each in measuring.wanted)
     return {"metrics": {name: {**each} for name, each in found.items()}} if found else {}
-
-
-def _nothing_known(questions: QuestionSet) -> bool:
-    """Whether there is nothing to hold a search against; chunks have figures all the same."""
-    return not questions.answers and not any(
-        query.references or query.answer or query.facts or query.labels
-        for query in questions.queries
-    )
 
 
 def _by_llm(

@@ -18,7 +18,7 @@ from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.chunkers.chunk_offsets import Position, summary
 from chunkwise.chunkers.read_chunks import ChunksSource, ExistingChunks, chunks_name, read_chunks
-from chunkwise.core import Document, Passage
+from chunkwise.core import Document, Passage, Query
 from chunkwise.documents import Input, Inputs, LoadOptions, Unreadables, WhenUnreadable, each_input
 from chunkwise.evaluation.citation_locations import ChunkNames
 from chunkwise.evaluation.live_retriever import is_live
@@ -27,6 +27,7 @@ from chunkwise.evaluation.system_under_test import EvaluatedSystem, SearchParame
 from chunkwise.metrics.span_tables import Chunking
 from chunkwise.models.embed.embedder import Embedder
 from chunkwise.records.read import OnBadRow
+from chunkwise.records.skipped import in_one_line
 from chunkwise.retrieval.indexes import Index, documents_in, index, named_index
 from chunkwise.retrieval.retrievers import graph_for
 from chunkwise.retrieval.settings import Context, Vectors
@@ -42,7 +43,7 @@ _ROWS_TOLD = 10
 
 
 class Skipped:
-    """Remembers every line and passes it on; what was mended is used, and nobody must hear of it."""
+    """Remembers every line and passes them on; what was mended is used, and nobody must hear of it."""
 
     def __init__(
         self,
@@ -69,22 +70,37 @@ class Skipped:
         self.documents.append(str(problem))
         self._unreadables.add(problem)
 
-    def question(self, problem: Problem, documents: Sequence[Document] = ()) -> None:
-        """With the nearest match of a passage that is not there, so that a person can correct it."""
-        line = f"{problem.where}: {problem.text}"
-        if problem.repaired:
-            self.mended.append(line)
-            if self._on_mended is not None:
-                self._on_mended(line)
-            return
-        if (near := problem.nearest) is not None:
-            text = next((each.text for each in documents if each.id == near.doc_id), "")
-            shown = " ".join(text[near.start : near.end].split())[:_SHOWN_NEAREST]
-            line += f"; nearest is {near.doc_id} {from_to(near.start, near.end)}: {shown!r}"
-        if problem.dropped:
-            self._dropped.add(problem.where)
-        # What is skipped may be an alternative or a label alone.
-        self._add(self.questions, line if problem.dropped else f"{line} (the question is kept)")
+    def question_problems(
+        self, problems: Sequence[Problem], documents: Sequence[Document] = ()
+    ) -> None:
+        """With the nearest match of a passage that is not there, so that a person can correct it.
+
+        Each kind is passed on as one line: what ails one question ails hundreds, as a rule.
+        """
+        dropped = {problem.where for problem in problems if problem.dropped}
+        mended: list[str] = []
+        skipped: list[str] = []
+        kept: list[str] = []
+        for problem in problems:
+            line = f"{problem.where}: {problem.text}"
+            if problem.repaired:
+                # That another passage of a question could be mended is of no use when the question is dropped.
+                mended += [] if problem.where in dropped else [line]
+                continue
+            if (near := problem.nearest) is not None:
+                text = next((each.text for each in documents if each.id == near.doc_id), "")
+                shown = " ".join(text[near.start : near.end].split())[:_SHOWN_NEAREST]
+                line += f"; nearest is {near.doc_id} {from_to(near.start, near.end)}: {shown!r}"
+            # What is skipped may be an alternative or a label alone.
+            (skipped if problem.dropped else kept).append(
+                line if problem.dropped else f"{line} (the question is kept)"
+            )
+        self._dropped |= dropped
+        self.mended += mended
+        if mended and self._on_mended is not None:
+            self._on_mended(in_one_line(mended, "passage"))
+        self._add(kept, "passage")
+        self._add(skipped)
 
     def remark(self, problem: Problem) -> None:
         """What a file says beside its questions and nobody reads; other remarks are for those who check it."""
@@ -95,10 +111,10 @@ class Skipped:
         if self._on_remark is not None:
             self._on_remark(line)
 
-    def question_line(self, line: str) -> None:
-        """A question that did not come from a file."""
-        self._dropped.add(line)
-        self._add(self.questions, line)
+    def question_lines(self, lines: Sequence[str]) -> None:
+        """About questions that did not come from a file."""
+        self._dropped.update(lines)
+        self._add(lines)
 
     @contextmanager
     def rows_of(self, path: str) -> Iterator[OnBadRow]:
@@ -137,9 +153,10 @@ class Skipped:
             "left_out_rows": list(self.rows),
         }
 
-    def _add(self, lines: list[str], line: str) -> None:
-        lines.append(line)
-        self._on_bad(line)
+    def _add(self, lines: Sequence[str], what: str = "question") -> None:
+        self.questions += lines
+        if lines:
+            self._on_bad(in_one_line(lines, what))
 
 
 def questions_read(
@@ -153,7 +170,7 @@ def questions_read(
     testset = read_testset(
         path, documents, problems.append, on_remark=left_out.remark, chunks=chunks
     )
-    _tell(problems, documents, left_out)
+    left_out.question_problems(problems, documents)
     return testset
 
 
@@ -172,19 +189,22 @@ def with_places(
         drafts.values(), documents, problems.append, file="questions", on_remark=left_out.remark,
         chunks=chunks,
     ).testset  # fmt: skip
-    _tell(problems, documents, left_out)
+    left_out.question_problems(problems, documents)
     placed = {query.id: query for query in read.queries}
     found = (placed.get(each.id) if each.id in drafts else each for each in testset.queries)
     queries = tuple(each for each in found if each is not None)
-    return TestSet(queries, testset.name, hash_of(queries))
+    return TestSet(queries, testset.name, hash_of(queries), generated=read.generated)
 
 
-def _tell(problems: Sequence[Problem], documents: Sequence[Document], left_out: Skipped) -> None:
-    dropped = {problem.where for problem in problems if problem.dropped}
-    for problem in problems:
-        # That another passage of a question could be mended is of no use when the question is dropped.
-        if not (problem.repaired and problem.where in dropped):
-            left_out.question(problem, documents)
+def refuse_bare(queries: Sequence[Query], file: str, or_else: str = "") -> None:
+    """Questions of which nothing is known measure nothing: what is left says that of chunks, which look fine."""
+    known = (each.references or each.answer or each.facts or each.labels for each in queries)
+    if queries and not any(known):
+        raise InvalidParameter(
+            f"no question of {file or 'the test set'} has a reference, an answer, facts or labels: whether the right "
+            'text is found cannot be scored; add {"relevant_text": "…"}, or a BEIR folder\'s qrels/test.tsv'
+            + or_else
+        )
 
 
 def no_questions_file(name: str) -> ChunkwiseError:

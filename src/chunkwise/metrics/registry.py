@@ -354,6 +354,11 @@ def named_one_by_one(
     )
 
 
+def asks_for_all(names: str | Metric | Iterable[str | Metric]) -> bool:
+    """Whether everything is wanted that can be measured, and nothing in particular."""
+    return "all" in list(_named(names))
+
+
 def _members(name: str, budget: int | None, asked: Collection[str]) -> tuple[str, ...]:
     known = groups()
     named = known if name == "all" else {name: known[name]} if name in known else {}

@@ -242,8 +242,9 @@ class _Question(_Fields):
             labels=labels,
             split=label_of(self.get(("split",)) or "", "split"),
         )
-        # Who made it, what a person said of it, and how passages to label were found: for people.
-        self.get(("generated",)), self.get(("review",)), self.get(("pool",))
+        is_generated = self.get(("generated",)) is not None
+        # What a person said of it, and how passages to label were found: for people.
+        self.get(("review",)), self.get(("pool",))
         texts = tuple(each.quote.text for each in placed)
         alternative_texts = tuple(
             tuple(quote.text for place, quote in each.others if place is not None)
@@ -266,6 +267,7 @@ class _Question(_Fields):
             _unusual(tuple(each.spot for each in (*placed, *quoted)), len(placed)),
             label_spots,
             unread=self.unread(),
+            is_generated=is_generated,
         )
 
     def _references(self) -> list[_GivenReference]:

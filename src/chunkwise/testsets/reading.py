@@ -12,6 +12,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import counted
 from chunkwise.core import Document, OnProgress, Passage, Query, Reference
 from chunkwise.documents.document_ids import DocumentNames
+from chunkwise.documents.walk import BEIR_QUERIES
 from chunkwise.records.read import OnBadRow, is_read_once, shown_name
 from chunkwise.testsets.check import REMARKS, OnProblem, Problem
 from chunkwise.testsets.formats import FORMATS, WHOLE, CarriesDocuments, Format, detect
@@ -45,6 +46,8 @@ def drafts_in(
 
 def carries_documents(path: str | Path) -> bool:
     """Whether a file or folder holds questions and the texts they are asked about (BEIR, SQuAD, AutoRAG)."""
+    if Path(path).name == BEIR_QUERIES and not Path(path).is_dir():
+        return False  # the texts stand in a file beside it
     try:
         format = detect(path)
         return (
@@ -283,6 +286,7 @@ def placed_drafts(
     order: list[int] = []
     where: dict[str, str] = {}
     kept: dict[str, Draft] = {}
+    generated: set[str] = set()
     unread = UnreadFields()
     for number, draft in enumerate(drafts):
         if number % _BETWEEN_NOTES == 0:
@@ -292,6 +296,8 @@ def placed_drafts(
             problems[number] = [problem]
         elif isinstance(draft, Draft):
             where[draft.query.id] = draft.where
+            if draft.is_generated:
+                generated.add(draft.query.id)
             order.append(number)
             unread.add(draft)
             problems[number] = _mended(draft)
@@ -316,7 +322,8 @@ def placed_drafts(
             on_problem(each)
         elif on_remark is not None:
             on_remark(each)
-    return ReadTestSet(TestSet(tuple(queries), name, hash_of(queries), kept), where)
+    testset = TestSet(tuple(queries), name, hash_of(queries), kept, frozenset(generated))
+    return ReadTestSet(testset, where)
 
 
 def drafts_of(

@@ -31,6 +31,7 @@ from chunkwise.models.embed.embedder import Embedder
 from chunkwise.records.json import json_text
 from chunkwise.records.read import OnBadRow
 from chunkwise.retrieval.indexing.lazy_models import LazyEmbedder
+from chunkwise.testsets.testset import generated_note
 from chunkwise.tuning.choose.choose import choose
 from chunkwise.tuning.plan.plan import Plan, variations
 from chunkwise.tuning.plan.prepare import (
@@ -179,7 +180,11 @@ def run_and_choose(
         with watch("choose"):
             tuning = choose(outcomes, queries, inputs.splits, sweep, plan, documents)
         return replace(
-            tuning, versions=versions(), data=_data(inputs, left_out), timing=watch.seconds
+            tuning,
+            caveats=_caveats(tuning, inputs),
+            versions=versions(),
+            data=_data(inputs, left_out),
+            timing=watch.seconds,
         )
     model = sweep_embedder(sweep, embedder)
 
@@ -214,6 +219,7 @@ def run_and_choose(
         tuning = choose(outcomes, queries, inputs.splits, sweep, plan, documents)
     return replace(
         tuning,
+        caveats=_caveats(tuning, inputs),
         versions=versions(),
         data=_data(inputs, left_out),
         timing=watch.seconds,
@@ -221,6 +227,11 @@ def run_and_choose(
 
 
 _TIME_UP = f"{NOT_RUN}: the time was up before its turn came; the same command goes on with it"
+
+
+def _caveats(tuning: SweepResult, inputs: SweepInputs) -> tuple[str, ...]:
+    note = generated_note(inputs.questions.about(inputs.questions.queries))
+    return (*tuning.caveats, note) if note else tuning.caveats
 
 
 def _data(inputs: SweepInputs, left_out: Skipped | None) -> dict[str, Json]:
@@ -231,7 +242,7 @@ def _data(inputs: SweepInputs, left_out: Skipped | None) -> dict[str, Json]:
             "characters": inputs.characters,
             "hash": documents_hash(inputs.documents),
         },
-        "questions": {"file": questions.name, "count": len(questions), "hash": questions.hash},
+        "questions": {**questions.about(questions.queries)},
         **(left_out.to_json() if left_out else {}),
     }
 

@@ -8,7 +8,7 @@ import pytest
 
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.core import Document, Query, Reference
-from chunkwise.testsets.formats import WHOLE
+from chunkwise.testsets.formats import WHOLE, detect
 from chunkwise.testsets.formats.beir import BeirFormat
 from chunkwise.testsets.testset import Unreadable
 from testsets.formats.format_files import queries, read, write
@@ -127,3 +127,18 @@ def test_questions_of_another_form_beside_a_corpus_are_not_beir(tmp_path: Path) 
     assert not BeirFormat().accepts(beir(tmp_path, queries_jsonl=ours), b"")
     for other in ("\n", "[]\n", "x\n"):  # reading says what is wrong with it
         assert BeirFormat().accepts(beir(tmp_path, queries_jsonl=other), b"")
+
+
+def test_the_file_of_questions_stands_for_its_folder_where_it_has_judgements(
+    tmp_path: Path,
+) -> None:
+    folder = beir(tmp_path, qrels__test_tsv=HEADER + "q1\td1\t1\n")
+    file = folder / "queries.jsonl"
+    assert detect(file).name == "beir"
+    assert queries("beir", file) == queries("beir", folder)
+    assert [each.id for each in BeirFormat().documents(file)] == ["d1", "2"]  # type: ignore[union-attr]
+    file.write_text('{"id": "q1", "query": "When?", "relevant_text": "Lit at dusk."}\n')
+    assert detect(file).name == "chunkwise"
+    file.write_text(QUERIES)
+    (folder / "qrels" / "test.tsv").unlink()
+    assert detect(file).name == "chunkwise"

@@ -141,10 +141,15 @@ class _Conversion:
     def testset(self, documents: Sequence[Document] | None, target: Format) -> TestSet:
         from chunkwise.testsets.reading import read_testset
 
+        problems: list[Problem] = []
+        remarks: list[Problem] = []
         testset = read_testset(
-            str(self._source), documents, self._problem,
-            format=self._origin.name, on_remark=self._remark,
+            str(self._source), documents, problems.append,
+            format=self._origin.name, on_remark=remarks.append,
         )  # fmt: skip
+        self._tell(problems)
+        for each in remarks:
+            say(f"{each.where}: {each.text}")
         if documents is None:
             quoting = sum(
                 bool(draft.quotes or draft.alternative_quotes)
@@ -210,13 +215,15 @@ class _Conversion:
         self.incomplete = True
         say_skipped(problem)
 
-    def _problem(self, problem: Problem) -> None:
-        if problem.repaired:
-            say(f"mended {problem.where}: {problem.text}")
-        elif problem.dropped:
-            self._skipped(f"{problem.where}: {problem.text}")
-        else:
-            self.report([f"{problem.where}: {problem.text}"])
+    def _tell(self, problems: Sequence[Problem]) -> None:
+        from chunkwise.records.skipped import in_one_line
 
-    def _remark(self, problem: Problem) -> None:
-        say(f"{problem.where}: {problem.text}")
+        lines = [f"{problem.where}: {problem.text}" for problem in problems]
+        several = list(zip(problems, lines, strict=True))
+        if mended := [line for problem, line in several if problem.repaired]:
+            say(f"mended {in_one_line(mended, 'passage')}")
+        if dropped := [line for problem, line in several if problem.dropped]:
+            self._skipped(in_one_line(dropped))
+        self.report(
+            [line for problem, line in several if not problem.repaired and not problem.dropped]
+        )

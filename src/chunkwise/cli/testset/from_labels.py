@@ -52,6 +52,7 @@ def command(options: FromLabelsOptions) -> None:
     from chunkwise.labels.question_labels import labels_of
     from chunkwise.labels.store import LabelStore, labels_place
     from chunkwise.labels.to_testset import questions_from_labels, write_questions
+    from chunkwise.records.skipped import in_one_line
     from chunkwise.testsets.reading import read_testset
 
     store = LabelStore(labels_place(options.labels))
@@ -65,7 +66,13 @@ def command(options: FromLabelsOptions) -> None:
             documents = named_documents(options.source, options.loading(), say_skipped, advance)
     known = {}
     if options.test_queries:
-        read = read_testset(options.test_queries, documents or None, say_skipped)
+        problems: list[str] = []
+        read = read_testset(
+            options.test_queries, documents or None,
+            lambda problem: problems.append(f"{problem.where}: {problem.text}"),
+        )  # fmt: skip
+        if problems:
+            say_skipped(in_one_line(problems))
         known = {query.id: query for query in read.queries}
     labels = labels_of(store)
     made = questions_from_labels(labels, known)

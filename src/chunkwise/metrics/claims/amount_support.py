@@ -76,6 +76,12 @@ class Counted(NamedTuple):
         """The numbers that count units."""
         return [amount for amount in self.amounts if self.is_measure(amount.at)]
 
+    @property
+    def numbers(self) -> list[Quantity | Amount]:
+        """The quantities, and the numbers that are part of none."""
+        within = {at for each in self.quantities for at in range(each.first, each.end)}
+        return [*self.quantities, *(each for each in self.amounts if each.at not in within)]
+
     def apart_from(self, sought: Quantity) -> Counted:
         """Without the numbers of quantities that are read in another way."""
         read = {
@@ -147,14 +153,14 @@ def _written(value: Fraction) -> str:
 
 def has_amounts(text: Sequence[Counted], claim: Counted) -> bool:
     """Whether every number of the claim stands in one of these sentences with what it counts, in whatever unit."""
-    measured = {at for each in claim.quantities for at in range(each.first, each.end)}
-    return all(
-        has_quantity(text, each) or _has_plainly(text, claim, each) for each in claim.quantities
-    ) and all(
-        any(_has(sentence, amount.number, claim.beside(amount.at)) for sentence in text)
-        for amount in claim.amounts
-        if amount.at not in measured
-    )
+    return all(has_number(text, claim, each) for each in claim.numbers)
+
+
+def has_number(text: Sequence[Counted], claim: Counted, number: Quantity | Amount) -> bool:
+    """Whether one number of the claim does."""
+    if isinstance(number, Quantity):
+        return has_quantity(text, number) or _has_plainly(text, claim, number)
+    return any(_has(sentence, number.number, claim.beside(number.at)) for sentence in text)
 
 
 def has_quantity(text: Sequence[Counted], sought: Quantity) -> bool:

@@ -49,7 +49,7 @@ _NEGATIONS = {
     "ko": r"않|없|못|아 니|안 (?=[되하돼])",
 }  # fmt: skip
 _NOT_NEGATIONS = {
-    "en": r"not only|no later than|whether or not|no(?= \d)",
+    "en": r"not only|(?:not|no) (?:exceed\w*|(?:more|less|later) than)|whether or not|no(?= \d)",
     "de": r"nicht nur|nicht zuletzt",
     "fr": r"non seulement",
     "es": r"no s[oó]lo",
@@ -98,7 +98,7 @@ def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 _BEGINNING = 3
 """Letters that a word keeps in all its forms: a text without them has none of these."""
-_AROUND = frozenset(
+AROUND = frozenset(
     "within up about approximately around exactly total circa roughly innerhalb binnen etwa rund ungefähr insgesamt"
     " genau environ exactement dentro aproximadamente exactamente".split()
 )
@@ -141,7 +141,7 @@ def _content(sought: Counted, form: str) -> set[str]:
         for at, (word, raw) in enumerate(zip(sought.words, form.split(), strict=True))
         if word
         and at not in sought.numerals
-        and not (_measures(sought) and (is_unit(word, sought.language) or raw in _AROUND))
+        and not (_measures(sought) and (is_unit(word, sought.language) or raw in AROUND))
     }
 
 

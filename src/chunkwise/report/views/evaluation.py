@@ -45,6 +45,7 @@ from chunkwise.report.views.questions import (
     worst_questions,
 )
 from chunkwise.report.views.view import Tile, ValueTable, View, value_tables
+from chunkwise.testsets.testset import generated_note
 
 _GROUPS = (
     "What is retrieved",
@@ -297,7 +298,7 @@ def evaluation_view(
         document_count=_count(known),
         character_count=_count(known.get("characters")) if isinstance(known, dict) else 0,
         token_count=_count(results.data.get("tokens")),
-        warning=_nothing_known(results),
+        warning=generated_note(results.data.get("questions")),
         objective=results.objective,
         lower_is_better=lower_is_better(results.objective),
         summary=results.summary.get(results.objective),
@@ -337,15 +338,6 @@ def _count(value: Json) -> int:
 def _left_out(results: Results) -> int:
     known = results.data.get("questions")
     return _count(known.get("left_out")) if isinstance(known, dict) else 0
-
-
-def _nothing_known(results: Results) -> str:
-    if not results.data.get("nothing_known"):
-        return ""
-    return (
-        "no question has a reference, an answer, facts or labels: whether the right text is found cannot be scored. "
-        'Add relevant_text: [{"query": "How long is the guarantee?", "relevant_text": "guaranteed for five years"}]'
-    )
 
 
 def _four(results: Results) -> tuple[FourCard, ...]:

@@ -24,7 +24,7 @@ from chunkwise.testsets.formats.qrels import (
     judged_documents,
     whole,
 )
-from chunkwise.testsets.formats.registry import made_of
+from chunkwise.testsets.formats.registry import JsonKeys, made_of
 from chunkwise.testsets.testset import Draft, TestSet, Unreadable
 
 _HEADER = ("query-id", "corpus-id", "score")
@@ -36,12 +36,17 @@ class BeirFormat:
     """Relevance is that of a document, so a reference is a whole document."""
 
     name: ClassVar[str] = "beir"
-    about: ClassVar[str] = "BEIR folder: corpus.jsonl, queries.jsonl, qrels/*.tsv"
+    about: ClassVar[str] = (
+        "BEIR folder, or its queries.jsonl: corpus.jsonl, queries.jsonl, qrels/*.tsv"
+    )
 
     def accepts(self, path: Path, head: bytes) -> bool:
-        if not path.is_dir() or not (path / _QUERIES).is_file():
+        if path.name == _QUERIES and JsonKeys(head).is_ours():
             return False
-        if not (path / _CORPUS).is_file() and not _qrels(path):
+        path, is_folder = _folder(path), path.is_dir()
+        if not (path / _QUERIES).is_file():
+            return False
+        if not _qrels(path) and not (is_folder and (path / _CORPUS).is_file()):
             return False
         # Questions of another form may lie beside a corpus of this name.
         first = next(read_json_lines(str(path / _QUERIES)), None)
@@ -52,6 +57,7 @@ class BeirFormat:
         )
 
     def read(self, path: Path) -> Iterator[Draft | Unreadable]:
+        path = _folder(path)
         queries = path / _QUERIES
         if not queries.is_file():
             raise ChunkwiseError(f"{path} has no {_QUERIES}; a BEIR folder has one")
@@ -82,6 +88,7 @@ class BeirFormat:
         yield from judgements.without_question(asked)
 
     def documents(self, path: Path) -> Iterator[Document | Unreadable]:
+        path = _folder(path)
         corpus = path / _CORPUS
         if not corpus.is_file():
             raise ChunkwiseError(f"{path} has no {_CORPUS}; name the documents with --documents")
@@ -137,6 +144,11 @@ class BeirFormat:
         wanted = {doc_id for found in judgements.relevant.values() for doc_id in found}
         documents = (each for each in self.documents(path) if isinstance(each, Document))
         return {each.id: len(each.text) for each in documents if each.id in wanted}
+
+
+def _folder(path: Path) -> Path:
+    """The folder itself, or that of the file of its questions."""
+    return path.parent if path.name == _QUERIES and not path.is_dir() else path
 
 
 def _qrels(path: Path) -> list[Path]:

@@ -23,6 +23,7 @@ from chunkwise.evaluation.sources import (
     no_documents,
     no_questions_file,
     questions_read,
+    refuse_bare,
     with_places,
 )
 from chunkwise.models import DEFAULT, get_embedder, get_reranker, get_token_encoder
@@ -402,6 +403,7 @@ def read_sweep_inputs(
     questions = TestSet(()) if questions is None else with_places(questions, found, left_out)
     if sweep.test_queries:
         questions = _read_questions(sweep.test_queries, found, left_out)
+    refuse_bare(questions.queries, questions.name)
     return SweepInputs(found, questions, split(questions.queries, sweep.test_share, sweep.seed))
 
 
