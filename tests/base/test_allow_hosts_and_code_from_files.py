@@ -101,7 +101,7 @@ def test_a_provider_s_own_host_is_asked_whoever_names_it(host: str) -> None:
 
 def test_names_of_what_is_installed_are_followed() -> None:
     assert get_strategy(Recorded("sentences(max_tokens=20)", "kb")).label == (
-        "sentences(max_tokens=20)"
+        "sentences(max_tokens=20, overlap=5)"
     )
     get_embedder(Recorded("openai:text-embedding-3-small", "kb"), cache=False)
 

@@ -59,6 +59,8 @@ def wait_until_gone(pid: int) -> None:
     assert not is_alive(pid)
 
 
+@pytest.mark.smoke
+@pytest.mark.usefixtures("processes")
 def test_outcomes_come_in_order_from_one_process_that_is_kept() -> None:
     assert done("numbers", 1000) == list(range(1000))
     assert done("numbers", 0) == []

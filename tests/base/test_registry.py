@@ -60,7 +60,9 @@ def test_only_what_is_near_is_suggested(name: str, hint: str) -> None:
 
 
 def test_a_strategy_is_shown_by_its_label() -> None:
-    assert repr(get_strategy("sections(max_tokens=200)")) == "<Strategy sections(max_tokens=200)>"
+    assert repr(get_strategy("sections(max_tokens=200)")) == (
+        "<Strategy sections(max_tokens=200, overlap_sentences=2)>"
+    )
 
 
 def test_a_plugin_appears_like_a_built_in_one_and_a_broken_one_is_a_warning(

@@ -504,7 +504,7 @@ def test_no_chunk_is_labelled_with_a_key(url: str) -> None:
             get_strategy(f"{strategy}(model={url}#model)")  # without its quotes
         assert "SECRET" not in str(caught.value)
     fine = get_strategy("semantic", model="https://host/v1?deployment=a#model")
-    assert fine.label == "semantic(model='https://host/v1?deployment=a#model')"
+    assert fine.label.endswith("model='https://host/v1?deployment=a#model')")
 
 
 def test_places_show_host_and_path_and_tell_queries_apart() -> None:

@@ -180,7 +180,9 @@ def test_patience_is_no_part_of_what_a_model_is(form: str) -> None:
 
 @cases("asked", ["http://h/v1#m", "http://h/v1#m(timeout=9)", None])
 def test_an_index_is_brought_up_to_date_with_any_patience(asked: str | None) -> None:
-    made = Settings("structure", "http://h/v1#m(timeout=3)", "x", 3, "own")
+    made = Settings(
+        "structure(max_tokens=400, overlap=0)", "http://h/v1#m(timeout=3)", "x", 3, "own"
+    )
     assert resolve_settings(RequestedSettings(model=asked), made).settings == made
     with pytest.raises(InvalidParameter, match="embedder="):
         resolve_settings(RequestedSettings(model="http://h/v1#n"), made)
