@@ -10,6 +10,7 @@ import pytest
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.limits import Limits
 from chunkwise.studio.limited_requests import limited, not_counted
+from untimed import lines_run
 
 MEGABYTE = 1 << 20
 
@@ -62,3 +63,8 @@ def test_what_is_made_for_all_requests_costs_none_of_them() -> None:
 def test_an_error_of_a_request_stays_what_it_is() -> None:
     with pytest.raises(ZeroDivisionError):
         limited(lambda: 1 // 0)
+
+
+def test_a_thread_that_answered_a_request_can_be_traced() -> None:
+    assert limited(lambda: "answer") == "answer"
+    assert lines_run(lambda: sum(number for number in range(10))) < 100

@@ -84,19 +84,22 @@ def limited(work: Callable[[], T], limits: Limits | None = None) -> T:
                 _changing.notify()
             return work()
         finally:
-            has_left = False
-            while not has_left:
-                try:
-                    with _changing:
-                        _at_work.pop(me, None)
-                        _raise_in(
-                            me.thread, None
-                        )  # one that has not come yet would hit what this thread does next
-                        has_left = True
-                except _Interrupt:
-                    pass
+            _leave(me)
     except _Interrupt:
         raise InvalidParameter(f"the request takes {me.why}, and was ended; ask for less") from None
+
+
+def _leave(me: _AtWork) -> None:
+    """After it no interrupt comes any more: one that was sent is waited for, since it can't be taken back.
+
+    CPython 3.11 looks for it before every instruction from then on, without end under a tracer.
+    """
+    while me in _at_work:
+        with suppress(_Interrupt), _changing:
+            _at_work.pop(me, None)
+    with suppress(_Interrupt):
+        for _ in range(2):  # it is raised where a loop turns
+            time.sleep(0)
 
 
 @contextmanager
@@ -129,7 +132,5 @@ def _watch() -> None:
         time.sleep(_LOOK)
 
 
-def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(thread), None if kind is None else ctypes.py_object(kind)
-    )
+def _raise_in(thread: int, kind: type[BaseException]) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))
