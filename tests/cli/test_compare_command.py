@@ -19,7 +19,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Three runs on the same forty questions."""
     monkeypatch.setitem(main._COMMANDS, "compare", "Say whether one run is better than another.")
     write_results(results(1), tmp_path / "a.json")
-    write_results(results(2, lift=0.15), tmp_path / "b.json")
+    write_results(results(2, lift=0.3), tmp_path / "b.json")
     write_results(results(3), tmp_path / "c.json")
     return tmp_path
 

@@ -40,8 +40,8 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(HISTORY_VARIABLE, raising=False)
     monkeypatch.setenv("CHUNKWISE_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(notify, "PAUSE", 0.0)
-    write_corpus(tmp_path / "docs", passages=5)
-    write_questions(tmp_path / "queries.json", count=20, passages=5)
+    write_corpus(tmp_path / "docs")
+    write_questions(tmp_path / "queries.json")
 
 
 @pytest.fixture
@@ -457,7 +457,7 @@ def test_a_question_whose_passage_is_gone_is_named_in_what_a_program_reads(
     view = json.loads(done.stdout)
     assert done.returncode == 3
     assert view["left_out"]
-    told = "compared on the 15 questions that both runs ask alike, of 15 now and 20 then"
+    told = "compared on the 30 questions that both runs ask alike, of 30 now and 40 then"
     assert told in view["notes"]
 
 

@@ -47,7 +47,7 @@ def write_project(folder: Path) -> WorkspaceSources:
     (docs / "piers.jsonl").write_text(lines, "utf-8")
     index([str(docs)], vectors="none", into=folder / "kb")
     for number, name in enumerate(("before.json", "after.json")):
-        write_results(results(seed=number, lift=number / 5, count=20), folder / name)
+        write_results(results(seed=number, lift=number / 2, count=20), folder / name)
     questions = [
         {"id": "q1", "query": "How is leave asked for?", "relevant_text": "asked for in writing"},
         {"id": "q2", "query": "Who decides?", "relevant_text": "The harbour master decides"},

@@ -201,19 +201,24 @@ def test_a_named_baseline_is_a_watch_of_its_own(local: History) -> None:
 
 def test_which_metrics_are_watched(local: History) -> None:
     run = kept_run(GOOD)
-    more = {f"m{n}": ((n + 1) / 20, *run.scores["recall@5"][1:]) for n in range(12)}
-    more["m1"] = more["m0"]  # the same scores, which one metric watches
+    more = {f"m{n}": run.scores["recall@5"] for n in range(12)}
     figures = {**run.figures, **{name: KeptFigure(0.9, 0.8, 1.0, 40, 40) for name in more}}
     run = replace(run, scores={**run.scores, **more}, figures=figures)
     watched(local, run)
-    assert list(watched(local, run).watched.figures) == [
-        "recall@5",
-        "m0",
-        *(f"m{n}" for n in range(2, 8)),
-    ]
+    assert list(watched(local, run).watched.figures) == ["recall@5", *(f"m{n}" for n in range(7))]
     assert list(watched(local, run, metrics=["m11"]).watched.figures) == ["m11"]
     with pytest.raises(InvalidParameter, match="'recal@5' has no score"):
         watched(local, run, metrics=["recal@5"])
+
+
+def test_metrics_with_the_same_scores_raise_one_alert(local: History) -> None:
+    for scores in (GOOD, BAD, GOOD):
+        run = kept_run(scores)
+        twice = {**run.scores, "hit@5": run.scores["recall@5"]}
+        figures = {**run.figures, "hit@5": run.figures["recall@5"]}
+        outcome = watched(local, replace(run, scores=twice, figures=figures))
+        assert [alert.metric for alert in outcome.alerts] == ["recall@5"] * (scores is BAD)
+    assert [alert.state for alert in local.alerts()] == ["closed"]
 
 
 def test_a_share_of_chunks_is_watched_like_scores_of_questions(local: History) -> None:

@@ -106,10 +106,7 @@ def reference_of(history: History, *, name: str | None, branch: str) -> Referenc
 def watched_metrics(
     run: KeptRun, reference: KeptRun | None, named: Sequence[str] = ()
 ) -> list[str]:
-    """Those that are named, else the most important ones; both runs must have scored them.
-
-    Of metrics with the same scores one is watched: two alerts would report one fall.
-    """
+    """Those that are named, else the most important ones; both runs must have scored them."""
     scored = {name: own for name in run.main_metrics(len(run.figures)) if (own := run.sample(name))}
     for name in named:
         if name not in scored:
@@ -117,13 +114,7 @@ def watched_metrics(
             hint = did_you_mean(name, known, f"there are: {', '.join(known) or 'none'}")
             raise InvalidParameter(f"--watched: {name!r} has no score by question or chunk; {hint}")
     both = [name for name in scored if reference is None or reference.sample(name)]
-    if named:
-        return [name for name in named if name in both]
-    samples = (
-        (name, (scored[name], () if reference is None else reference.sample(name))) for name in both
-    )
-    distinct = {sample: name for name, sample in reversed([*samples])}
-    return [name for name in both if name in distinct.values()][:WATCHED]
+    return [name for name in named if name in both] if named else both[:WATCHED]
 
 
 def watch_run(
@@ -179,10 +170,12 @@ def watch_run(
         )
         figures[metric] = replace(figure, alarm=alarm)
     watched = replace(base, figures=figures)
+    # Of metrics with the same scores one raises an alert: two would report one fall.
+    distinct = {(first.sample(name), run.sample(name)): name for name in reversed(figures)}
     raised = [
         _alert(history, run, pairing, metric, figure, charts[metric], watched, command)
         for metric, figure in figures.items()
-        if figure.alarm
+        if figure.alarm and metric in distinct.values()
     ]
     told = history.add_watched(watched, raised)
     quiet = [
