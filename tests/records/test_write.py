@@ -68,6 +68,20 @@ def test_parquet_comes_back_with_a_sign_for_half_a_pair(tmp_path: Path) -> None:
     assert [row.value for row in rows(str(path))] == ROWS[:1]
 
 
+def test_rows_of_parquet_are_written_in_groups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that no more than a group is held in memory."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr("chunkwise.records.write._ROWS_A_GROUP", 2)
+    schema = pa.schema({"id": pa.string()})
+    with parquet_file(tmp_path / "f.parquet", schema) as append:
+        append([{"id": str(number)} for number in range(5)])
+    with pq.ParquetFile(tmp_path / "f.parquet") as file:
+        groups = [file.metadata.row_group(at).num_rows for at in range(file.num_row_groups)]
+    assert groups == [2, 2, 1]
+
+
 def test_a_file_that_is_not_finished_is_not_there(tmp_path: Path) -> None:
     path = tmp_path / "f.json"
     path.write_text("before")

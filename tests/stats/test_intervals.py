@@ -245,6 +245,17 @@ def test_it_is_the_interval_of_groups_weighted_one_by_one() -> None:
     assert (found.low, found.high) == pytest.approx(naive(counts), abs=0.012)
 
 
+def test_groups_are_weighted_as_often_as_is_asked() -> None:
+    rows = list[int]()
+
+    def seen(sums: ScoreMatrix) -> NDArray[np.float64]:
+        rows.append(len(sums))
+        return share(sums)
+
+    clustered_interval([(1, 0), (0, 1)], seen, **SHARE, resamples=70)
+    assert rows == [1, 70, 70]
+
+
 def test_of_groups_of_one_it_is_the_usual_interval_of_a_mean() -> None:
     right = [1, 0, 1, 1, 0, 1, 1, 1, 0, 1] * 4
     counts = [(one, 1 - one) for one in right]

@@ -136,9 +136,23 @@ def test_the_forecast_is_about_right() -> None:
     assert sequential_mean([0.0, 0.0, 0.0]).more_needed() is None
 
 
+@given(st.lists(st.sampled_from([-0.5, 0.0, 0.5]), min_size=1, max_size=60))
+def test_within_a_tolerance_its_bounds_are_alike(values: list[float]) -> None:
+    found = sequential_mean(values)
+    reach = max(-float(found.low[-1]), float(found.high[-1]))
+    if found.state() == "open":
+        assert found.state(tolerance=reach) == "alike"
+        assert found.decided_at(tolerance=reach) is not None
+        assert found.state(tolerance=reach - 1e-9) == "open"
+
+
 @cases("values", [[2.0], [float("nan")], [-1.5, 0]])
 def test_values_outside_are_refused(values: list[float]) -> None:
     with pytest.raises(InvalidParameter, match="outside of -1 to 1"):
         sequential_mean(values)
+
+
+@cases("level", [0.0, 1.0, 1.5])
+def test_a_level_lies_between_0_and_1(level: float) -> None:
     with pytest.raises(InvalidParameter, match="level"):
-        sequential_mean([0.0], level=1.5)
+        sequential_mean([0.0], level=level)

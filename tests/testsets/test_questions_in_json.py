@@ -379,6 +379,7 @@ def test_passages_under_the_names_of_other_tools() -> None:
         ({"query": "a?", "colour": "b"}, UnreadField("colour")),
         ({"query": "a?", "question": "b?"}, UnreadField("question")),
         ({"query": "a?", "ids": 3}, UnreadField("ids")),
+        ({"query": "a?", "fact": "b"}, UnreadField("fact")),
     ],
 )
 def test_fields_that_nobody_reads(row: dict[str, object], unread: UnreadField | None) -> None:

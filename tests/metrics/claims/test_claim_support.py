@@ -181,3 +181,17 @@ def test_what_is_denied_is_among_the_next_words() -> None:
 
 def test_what_is_denied_is_looked_for_in_linear_time() -> None:
     is_linear(lambda size: denied(" not allowed" * size + " ", "en"), 300)
+
+
+@cases(
+    "text, what",
+    [
+        ("3 miles", "mile"),
+        ("3 long miles", "mile"),
+        ("3 long white miles", "long"),
+        ("3 of miles", ""),
+        ("3 5 miles", ""),
+    ],
+)
+def test_a_number_counts_a_unit_at_most_one_word_on(text: str, what: str) -> None:
+    assert counted(text, "en").beside(0) == what
