@@ -16,7 +16,7 @@ TOGETHER := -n 2 --dist worksteal
 pages speed suite suite-thorough torture: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: browser coverage help demo test checks types style pages figures wheel suite thorough environments suite-thorough speed torture release docs exporters golden test-adapters test-adapters-oldest test-scale test-names bench clean
+.PHONY: browser coverage help demo test checks types style size pages figures wheel suite thorough environments suite-thorough speed torture release docs exporters golden test-adapters test-adapters-oldest test-scale test-names bench clean
 
 ##@ For a fresh clone
 
@@ -81,6 +81,9 @@ release: thorough test ## build wheel and sdist into dist/, and check both
 
 torture: $(STAMP) ## hostile texts, kills and signals, until Ctrl-C or TORTURE="--minutes 1"
 	PYTHONPATH=tests $(BIN)/python -m torture $(TORTURE)
+
+size: ## code lines and tokens of each package
+	@$(PYTHON) scripts/size.py
 
 golden: $(STAMP) ## renew the golden set, or of it SNAPSHOTS="chunk-files lint"
 	$(BIN)/python tests/golden/make.py $(SNAPSHOTS)
