@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -185,27 +185,10 @@ def inverse_document_frequency(frequency: NDArray[np.integer], rows: int) -> NDA
     return np.log1p((rows - frequency + 0.5) / (frequency + 0.5))
 
 
-def half_worth(
-    length: NDArray[np.float64], k1: float = K1, b: float = B, mean: float | None = None
-) -> NDArray[np.float64]:
-    """The count at which a term is worth half of the most it can be, for each row: the longer, the more.
-
-    `mean` is that of all rows, where these are some of them.
-    """
-    if mean is None:
-        mean = float(length.mean()) if len(length) else 0.0
+def half_worth(length: NDArray[np.float64], k1: float = K1, b: float = B) -> NDArray[np.float64]:
+    """The count at which a term is worth half of the most it can be, for each row: the longer, the more."""
+    mean = float(length.mean()) if len(length) else 0.0
     return k1 * (1 - b + b * length / (mean or 1.0))
-
-
-@dataclass(frozen=True, eq=False)
-class CorpusStatistics:
-    """What scores depend on beside the row itself, where there are more rows than those of a table."""
-
-    rows: int
-    length: int
-    """Terms of all rows, every occurrence counted."""
-    frequency: Mapping[int, int]
-    """In how many rows each term stands."""
 
 
 class _Asked(NamedTuple):
@@ -232,8 +215,6 @@ class Bm25:
     table: TermTable
     k1: float = K1
     b: float = B
-    known: CorpusStatistics | None = None
-    """None: the table has all rows there are."""
 
     def scores(self, queries: Sequence[NDArray[np.uint64]]) -> NDArray[np.float32]:
         """Questions × rows; a question is its terms, those that stand there twice count twice."""
@@ -260,11 +241,7 @@ class Bm25:
     def _weights(self, terms: TermTable) -> NDArray[np.float32]:
         """The score of each entry of these terms: what the term adds to its row."""
         frequency = np.diff(terms.first)
-        if self.known is None:
-            idf = inverse_document_frequency(frequency, self.table.rows)
-        else:
-            of_all = [self.known.frequency.get(term, 0) for term in terms.hashes.tolist()]
-            idf = inverse_document_frequency(np.array(of_all, np.int64), self.known.rows)
+        idf = inverse_document_frequency(frequency, self.table.rows)
         times = terms.times.astype(np.float32)
         damped = self._half_worth[terms.row]
         damped += times
@@ -275,9 +252,7 @@ class Bm25:
 
     @cached_property
     def _half_worth(self) -> NDArray[np.float64]:
-        known = self.known
-        mean = None if known is None else known.length / max(1, known.rows)
-        return half_worth(self.table.length.astype(np.float64), self.k1, self.b, mean)
+        return half_worth(self.table.length.astype(np.float64), self.k1, self.b)
 
     def _blocks(
         self, queries: Sequence[NDArray[np.uint64]], allowed: NDArray[np.bool_] | None = None

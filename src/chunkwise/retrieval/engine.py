@@ -86,7 +86,6 @@ registry = Registry(
         "qdrant": "chunkwise.retrieval.databases.qdrant:QdrantEngine",
         "opensearch": "chunkwise.retrieval.databases.opensearch:OpenSearchEngine",
         "elasticsearch": "chunkwise.retrieval.databases.opensearch:OpenSearchEngine",
-        "shards": "chunkwise.retrieval.sharded_index:ShardsEngine",
     },
     needs=("into", "open", "settings"),
     example="lancedb:///path",

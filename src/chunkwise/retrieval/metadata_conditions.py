@@ -129,7 +129,7 @@ def conditions_of(given: object) -> tuple[Clause, ...]:
     # Those that came made already, or as text within a mapping, were not counted on the way.
     level, depth = [*found], 0
     while level:
-        check_depth(depth)
+        _check_depth(depth)
         level = [
             each for clause in level if isinstance(clause, Combined) for each in clause.clauses
         ]
@@ -137,7 +137,7 @@ def conditions_of(given: object) -> tuple[Clause, ...]:
     return found
 
 
-def check_depth(depth: int) -> None:
+def _check_depth(depth: int) -> None:
     """Of a clause within others: refuses one that lies too deep, wherever it comes from."""
     if depth > _DEEPEST:
         raise InvalidParameter(
@@ -146,7 +146,7 @@ def check_depth(depth: int) -> None:
 
 
 def _clauses_of(given: object, depth: int) -> tuple[Clause, ...]:
-    check_depth(depth)
+    _check_depth(depth)
     if isinstance(given, Condition | Combined | str):
         given = (given,)
     if isinstance(given, Mapping):
@@ -249,7 +249,7 @@ def parse_where(text: str) -> Clause:
 
 
 def _parsed(text: str, depth: int) -> Clause:
-    check_depth(depth)
+    _check_depth(depth)
     joins = _joining_words(text)
     for how in ("or", "and"):
         ends = [(start, end) for start, end, word in joins if word == how]

@@ -111,10 +111,6 @@ ENDPOINTS = (
         serving.evaluate, serving.EvaluateRequest, serving.EvaluateAnswer, method="POST", role="reader", units=30,
     ),
     ApiEndpoint(
-        "/api/shard", "What this index knows as one part of a larger one, for who asks all parts.", serving.shard,
-        serving.ShardRequest, serving.ShardAnswer, method="POST", role="reader", units=0.1,
-    ),
-    ApiEndpoint(
         "/api/runs", "The runs that were named, and those of the history.", runs.runs, NoParameters, runs.RunsView
     ),
     ApiEndpoint(
@@ -214,7 +210,6 @@ ENDPOINTS = (
 BY_PATH = {each.path: each for each in ENDPOINTS if each.method == "GET"}
 _SERVED = (
     "/api/state", "/api/strategies", "/api/documents", "/api/search", "/api/ask", "/api/chunk", "/api/evaluate",
-    "/api/shard",
 )  # fmt: skip
 SERVICE = tuple(each for each in ENDPOINTS if each.path.startswith(_SERVED))
 """Those of `chunkwise serve`."""

@@ -13,7 +13,6 @@ from chunkwise.chunkers.chunk import chunk_text
 from chunkwise.evaluation.evaluate import evaluate as evaluated
 from chunkwise.evaluation.results import Figure, Json, QuestionResult
 from chunkwise.report.views.view import View
-from chunkwise.retrieval.shard_server import answer_shard
 from chunkwise.studio.documents import strategy_of
 from chunkwise.studio.project import Project
 from chunkwise.studio.read_request import NotReady
@@ -29,28 +28,6 @@ class ChunkRequest:
     strategy: str = param("", 'as "name(parameter=value)"; empty: that of the index')
     format: str = param("auto", "what the text is", choices=("auto", "text", "markdown"))
     id: str = param("text", "what the ids of the chunks begin with")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShardRequest:
-    """What the coordinator of a sharded index asks."""
-
-    call: str = param("about", "what is asked")
-    given: str = param("{}", "with what, as JSON")
-
-
-@dataclass(frozen=True, slots=True)
-class ShardAnswer(View):
-    """What one part of an index knows."""
-
-    answer: str
-    """As JSON."""
-
-
-def shard(project: Project, request: ShardRequest) -> ShardAnswer:
-    index = project.ready_index()
-    with project.search_lock:
-        return ShardAnswer(answer_shard(index.source, str(request.call), str(request.given)))
 
 
 @dataclass(frozen=True, slots=True)

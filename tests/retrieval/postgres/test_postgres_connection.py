@@ -77,7 +77,7 @@ def test_passwords_are_never_shown(url: str) -> None:
     "place",
     [
         "opensearch://host/kb?api_key=s3cret", "qdrant://host/kb?apikey=s3cret", "elasticsearch://h/kb?token=s3cret",
-        "lancedb+az://box/kb?sas_token=s3cret&kb=x", "lancedb+az://box/kb?sv=1&sig=s3cret", "shards://h?key=s3cret",
+        "lancedb+az://box/kb?sas_token=s3cret&kb=x", "lancedb+az://box/kb?sv=1&sig=s3cret",
         "lancedb+s3://box/kb?aws_secret_access_key=s3cret", "qdrant://h/kb?api%5Fkey=s3cret",
     ],
 )  # fmt: skip
