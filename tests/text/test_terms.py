@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import tracemalloc
 from collections import Counter
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import InvalidParameter, MissingExtra
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
 from chunkwise.testkit.hostile import hostile_documents
 from chunkwise.text import terms as terms_module
@@ -353,23 +349,3 @@ def test_every_language_has_its_stemmer_and_folded_stop_words() -> None:
     assert "and" in stop_words("en")
     assert "и" in stop_words("ru")
     assert not stop_words("none")
-
-
-@pytest.mark.usefixtures("processes")
-def test_without_the_stemmer_only_stemmed_languages_fail(tmp_path: Path) -> None:
-    (tmp_path / "Stemmer.py").write_text("raise ImportError('not here')")
-    program = (
-        "from chunkwise.base.errors import MissingExtra\n"
-        "from chunkwise.text.terms import text_terms\n"
-        "print(len(text_terms('天地玄 lamp', 'none').hash))\n"
-        "try:\n    text_terms('lamps', 'en')\n"
-        "except MissingExtra as error:\n    print(error)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.splitlines() == ["3", str(MissingExtra("stemming", "search"))]

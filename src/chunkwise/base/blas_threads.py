@@ -8,8 +8,6 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-from chunkwise.base.errors import MissingExtra
-
 _limiting = Lock()
 
 
@@ -32,8 +30,6 @@ def one_blas_thread() -> Iterator[None]:
 @cache
 def _blas() -> Any:
     """Found once, which takes some milliseconds: numpy has loaded its library before."""
-    try:
-        from threadpoolctl import ThreadpoolController
-    except ImportError:
-        raise MissingExtra("search", "search") from None
+    from threadpoolctl import ThreadpoolController
+
     return ThreadpoolController()

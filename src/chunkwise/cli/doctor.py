@@ -37,10 +37,8 @@ from chunkwise.models.http_client import excerpt
 CheckState = Literal["works", "absent", "fails"]
 
 EXTRAS = {
-    "search": "embedding, BM25, search and reranking",
     "parquet": "Parquet files",
     "code": "code cut at functions and classes",
-    "tokenizers": "sizes in a model's own tokens",
     "postgres": "indexes in PostgreSQL",
     "lancedb": "indexes in LanceDB, tables of Lance read and written",
     "qdrant": "indexes in Qdrant, and chunks pushed into it",
@@ -63,7 +61,6 @@ EXTRAS = {
     "sentence-transformers": "models of that library",
     "fastembed": "models of that library",
 }
-NEEDED_EXTRA = "search"
 _LITTLE_DISK = 200_000_000
 _PASSWORD = re.compile(r"(?<=:)[^:/@]+(?=@)|(?<=password=)[^&\s']+")
 _NAME = re.compile(r"[\w.-]+")
@@ -157,14 +154,10 @@ def all_checks(postgres: str | None = None) -> Iterator[Check]:
     """Each as soon as it is known; the model is tried only where its parts are there."""
     yield _python()
     yield from _folder()
-    ready = True
-    for extra in EXTRAS:
-        check = _extra(extra)
-        ready = ready and not (check.needed and check.state != "works")
-        yield check
+    yield from map(_extra, EXTRAS)
     weights = _weights()
     yield weights
-    if ready and weights.state == "works":
+    if weights.state == "works":
         yield _embedding()
     yield from _language_model()
     yield from _keys()
@@ -227,18 +220,12 @@ def _extra(extra: str) -> Check:
             versions[package] = version(package)
         except PackageNotFoundError:
             missing.append(package)
-    needed = extra == NEEDED_EXTRA
     if packages and not missing:
-        # What it shares with the one everybody needs is shown there.
-        own = [
-            package for package in versions if needed or package not in packages_of(NEEDED_EXTRA)
-        ]
-        parts = [f"{package} {versions[package]}" for package in own or versions]
+        parts = [f"{package} {number}" for package, number in versions.items()]
         shown = ", ".join(parts[:5]) + (" …" if len(parts) > 5 else "")
-        return Check("extras", extra, "works", shown, needed=needed)
+        return Check("extras", extra, "works", shown)
     detail = f"for {EXTRAS[extra]}" + (f"; not here: {', '.join(missing)}" if missing else "")
-    state: CheckState = "fails" if needed else "absent"
-    return Check("extras", extra, state, detail, f"pip install 'chunkwise[{extra}]'", needed)
+    return Check("extras", extra, "absent", detail, f"pip install 'chunkwise[{extra}]'")
 
 
 def packages_of(extra: str) -> set[str]:
@@ -288,7 +275,7 @@ def _embedding() -> Check:
         right, wrong = (float(vectors[0] @ other) for other in vectors[1:])
     except Exception as error:  # whatever the libraries below do on this machine
         reason = _excerpt(f"{type(error).__name__}: {error}")
-        again = f"pip install --force-reinstall 'chunkwise[{NEEDED_EXTRA}]'"
+        again = "pip install --force-reinstall chunkwise"
         return Check("model", "embedding", "fails", reason, again, needed=True)
     detail = f"a sentence to {counted(vectors.shape[1], 'number')} in {milliseconds(took)}"
     if not right > wrong + 0.1:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import SplitResult, parse_qsl, urljoin, urlsplit
 
 from chunkwise.base.allow_hosts_and_code_from_files import PROVIDERS
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import check, param
 from chunkwise.base.wording import as_set, counted, shortened, thousands
 
@@ -413,10 +413,8 @@ class JsonClient:
                 self._closing.detach()  # the parent's connections are the parent's to close
         with self._lock:
             if self._client is None:
-                try:
-                    import httpx2
-                except ImportError:
-                    raise MissingExtra("a model behind an endpoint", "search") from None
+                import httpx2
+
                 seconds = self.endpoint.timeout
                 self._client = httpx2.Client(
                     verify=_trusted(),

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import counted
 from chunkwise.models.int8_weights import encoder_graph, is_pack, read_pack
 from chunkwise.models.weights.catalogue import Pooling, digest
@@ -72,10 +72,8 @@ def model_files(
 
 def load_tokenizer(path: Path) -> Any:
     """As the file says, but never padded, and with text such as [SEP] taken for text."""
-    try:
-        from tokenizers import Tokenizer
-    except ImportError:
-        raise MissingExtra(f"the tokenizer {path}", "search") from None
+    from tokenizers import Tokenizer
+
     data = read_pack(path).tokenizer if is_pack(path) else path.read_bytes()
     try:
         tokenizer = Tokenizer.from_buffer(data)
@@ -169,10 +167,8 @@ class OnnxSession:
     def __init__(self, path: Path, window: int) -> None:
         self.path = path
         self._window = window
-        try:
-            import onnxruntime
-        except ImportError:
-            raise MissingExtra(f"the model {path}", "search") from None
+        import onnxruntime
+
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1

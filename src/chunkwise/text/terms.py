@@ -17,7 +17,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import InvalidParameter, MissingExtra
+from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document
 from chunkwise.text.analyzed import Analyzed
 from chunkwise.text.characters import DIGIT, JOINER, LETTER, MARK, CharacterArrays
@@ -262,10 +262,8 @@ def stemmer(language: str) -> Callable[[str], str]:
     if language not in _SNOWBALL:
         stem: Callable[[str], str] = str
     else:
-        try:
-            import Stemmer
-        except ImportError:
-            raise MissingExtra("stemming", "search") from None
+        import Stemmer
+
         # The cache of words above this makes Snowball's own a waste.
         stem = Stemmer.Stemmer(_SNOWBALL[language], 0).stemWord
     if language in _KEEPS_ACCENTS:

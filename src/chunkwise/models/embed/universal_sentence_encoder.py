@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunkwise.base.cores import cores
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.embed.embedder import Kind, TokenVectors, text_windows, window_ends
 from chunkwise.models.embed.onnx import Long, check_reading
 from chunkwise.models.onnx_file import over_threads
@@ -143,10 +143,8 @@ class _SentenceReader:
     """The model on one thread, a sentence a call: a vector depends on its sentence alone, to the bit."""
 
     def __init__(self, path: Path) -> None:
-        try:
-            import onnxruntime
-        except ImportError:
-            raise MissingExtra(f"the model {path}", "search") from None
+        import onnxruntime
+
         if not path.is_file():
             raise InvalidParameter(f"model is {str(path)!r}; no such file")
         parts = _without_tokenizer(path.read_bytes())
@@ -216,10 +214,8 @@ def _without_tokenizer(model: bytes) -> _ModelParts:
 
 def _tokenizer_of(model: bytes, path: Path) -> Any:
     """A SentencePiece model of the unigram kind, as the library of tokenizers reads it."""
-    try:
-        from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
-    except ImportError:
-        raise MissingExtra(f"the tokenizer of {path}", "search") from None
+    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
+
     pieces: list[tuple[str, float]] = []
     characters = b""
     for field in read_fields(model):

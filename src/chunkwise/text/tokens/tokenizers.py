@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import InvalidParameter, MissingExtra, UnknownName
+from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.base.wording import did_you_mean
 from chunkwise.text.characters import SURROGATE, CharacterArrays
 
@@ -109,10 +109,8 @@ class HuggingFaceTokenizer:
     restart = None
 
     def __init__(self, path: Path) -> None:
-        try:
-            from tokenizers import Tokenizer
-        except ImportError:
-            raise MissingExtra(f"the tokenizer {path}", "tokenizers") from None
+        from tokenizers import Tokenizer
+
         if not path.is_file():
             raise InvalidParameter(f"tokenizer is {str(path)!r}; no such file")
         self.name = str(path)
