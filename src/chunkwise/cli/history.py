@@ -1,4 +1,4 @@
-"""`chunkwise history` and its commands: show, diff, chart, export, prune, import, demo."""
+"""`chunkwise history` and its commands: show, diff, chart, export, prune, import."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from chunkwise.base.wording import counted, thousands
 from chunkwise.cli.dataclass_options import ListingGroup, argument, dataclass_command, option
 from chunkwise.cli.exit_status import FAILED, SKIPPED, WRONG_USAGE
 from chunkwise.cli.keep_run import HistoryOption, hand_down, history_of_group
-from chunkwise.cli.options import QuietOption, TimeSpan, json_flag, page_file
+from chunkwise.cli.options import TimeSpan, json_flag, page_file
 from chunkwise.cli.streams import print_json, say, shown_place, stdout_console
 from chunkwise.tracking import KINDS
 from chunkwise.tracking.history import run_number
@@ -389,75 +389,5 @@ def import_files(options: ImportOptions) -> None:
         sys.exit(SKIPPED if found else FAILED)
 
 
-_DEMO_EXAMPLES = """
-\b
-Examples:
-  chunkwise history demo                      # out/history.db and out/history.html, in under a minute
-  chunkwise history demo --output /tmp/weeks
-"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class HistoryDemoOptions(QuietOption):
-    """The options of `chunkwise history demo`."""
-
-    output: Path = option(
-        "-o", "--output", type=click.Path(path_type=Path, file_okay=False), default=Path("out"),
-        show_default=True, metavar="FOLDER", help="Folder for the history and the page with its chart.",
-    )  # fmt: skip
-    weeks: int = option(
-        "--weeks", type=click.IntRange(1, 520), default=40, show_default=True, metavar="N",
-        help="Number of weeks, a run each.",
-    )  # fmt: skip
-    force: bool = option("--force", is_flag=True, help="Make a history anew that is there already.")
-
-
-@dataclass_command("demo", HistoryDemoOptions, examples=_DEMO_EXAMPLES)
-def demo(options: HistoryDemoOptions) -> None:
-    """Make and watch forty weeks of runs on the corpus inside the package: one change hurts, one does not."""
-
-    from chunkwise.cli.progress import progress
-    from chunkwise.report.page import write_page
-    from chunkwise.report.terminal.history import render_metric_history, render_watch
-    from chunkwise.report.views.history import metric_history_view
-    from chunkwise.report.views.watch import Excerpts, watch_view
-    from chunkwise.tracking import demo_history
-    from chunkwise.tracking.history import History
-
-    place = options.output / "history.db"
-    if place.exists():
-        if not options.force:
-            raise click.UsageError(f"{place} is there already; --force makes it anew")
-        for end in ("", "-wal", "-shm"):
-            place.with_name(place.name + end).unlink(missing_ok=True)
-    history = History(place)
-    with progress("running", options.weeks, options.quiet) as advance:
-        outcomes = demo_history.keep_demo_history(history, options.weeks, advance)
-    page = options.output / "history.html"
-    view = metric_history_view(history, demo_history.METRICS[0])
-    write_page(view, page)
-    if options.quiet:
-        return
-    console = stdout_console()
-    render_metric_history(view, console)
-    click.echo()
-    for each in demo_history.CHANGES:
-        if each.week <= options.weeks:
-            click.echo(f"week {each.week:>2}: {each.strategy} ({each.words})")
-    raised = next((outcome for outcome in outcomes if outcome.alerts), None)
-    if raised is not None:
-        # One metric's alert is enough to see what alerts say.
-        texts = {each.id: each.text for each in demo_history.sample_documents()}
-        excerpts = Excerpts(texts, history.run(raised.watched.reference), raised.run)
-        shown = watch_view(raised, excerpts=excerpts)
-        render_watch(replace(shown, lines=shown.lines[:1]), console)
-    click.echo(f"written: {place}, {page}", err=True)
-    looks = ["history", "watch alerts"]
-    if raised is not None:
-        looks.append(f"history diff {raised.alerts[0].since - 1} {raised.alerts[0].since}")
-    for look in looks:
-        say(f"look around: chunkwise {look} --history {shlex.quote(str(place))}")
-
-
-for each in (show, diff, chart, export, prune, import_files, demo):
-    command.add_command(each)
+for subcommand in (show, diff, chart, export, prune, import_files):
+    command.add_command(subcommand)
