@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.wording import counted
-from chunkwise.models.int8_weights import encoder_graph, is_pack, read_pack
 from chunkwise.models.weights.catalogue import Pooling, digest
 
 _LONGEST_WINDOW = 32_768
@@ -47,19 +46,17 @@ class ModelFiles(NamedTuple):
     tokenizer: Path
 
     def digests(self) -> tuple[str, str]:
-        found = model_digest(self.model)
-        return exact_digest(found) if is_pack(self.model) else found, digest(self.tokenizer)
+        return model_digest(self.model), digest(self.tokenizer)
 
 
 def model_files(
     model: str | Path, tokenizer: str | Path | None = None, *, role: str = "model"
 ) -> ModelFiles:
-    """Where no tokenizer is named, it lies beside the model, or inside; `role` is what an error calls the model."""
+    """Where no tokenizer is named, it lies beside the model; `role` is what an error calls the model."""
     path = Path(model)
     if not path.is_file():
         raise InvalidParameter(f"{role} is {str(model)!r}; no such file")
-    inside = path if is_pack(path) else None
-    found = Path(tokenizer) if tokenizer else inside or beside(path, "tokenizer.json")
+    found = Path(tokenizer) if tokenizer else beside(path, "tokenizer.json")
     if found is None:
         raise InvalidParameter(
             f"{path} has no tokenizer.json beside it, nor in the folder above; "
@@ -74,9 +71,8 @@ def load_tokenizer(path: Path) -> Any:
     """As the file says, but never padded, and with text such as [SEP] taken for text."""
     from tokenizers import Tokenizer
 
-    data = read_pack(path).tokenizer if is_pack(path) else path.read_bytes()
     try:
-        tokenizer = Tokenizer.from_buffer(data)
+        tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises bare Exception for a malformed file
         raise InvalidParameter(f"{path} is no tokenizer.json: {error}") from None
     tokenizer.no_truncation()
@@ -97,15 +93,13 @@ def said_number(path: Path | None, *names: str) -> int | None:
 
 def said_window(model: Path) -> int | None:
     """How many tokens the makers of a model read at once, where they say so."""
-    if is_pack(model):
-        return read_pack(model).window
     return said_number(beside(model, "sentence_bert_config.json"), "max_seq_length")
 
 
 def said_pooling(model: Path) -> Pooling | None:
     """How the makers of a model pool, where they say so."""
-    path = model if is_pack(model) else beside(model, _POOLING_FILE)
-    told = {"pooling_mode": read_pack(model).pooling} if path == model else _json(path)
+    path = beside(model, _POOLING_FILE)
+    told = _json(path)
     if not isinstance(told, dict):
         return None
     start = "pooling_mode_"
@@ -144,23 +138,6 @@ _OUTSIDE = re.compile(
 """How a graph names a file with weights: a field `location`, then the length of the name in 7-bit digits."""
 
 
-PACK_SUFFIX = ".hmsemb"
-_GROUPED_SINCE = (1, 23)
-"""The first onnxruntime that multiplies weights in 8 bits with a scale a group, on every kind of processor."""
-
-
-def exact_digest(own: str) -> str:
-    """The hash of a pack, another where it is read by its plain graph."""
-    return sha256(f"exact {own}".encode()).hexdigest() if reads_packs_exactly() else own
-
-
-def reads_packs_exactly() -> bool:
-    """Whether the onnxruntime that is here needs the plain graph of a pack, whose vectors are others by a little."""
-    import onnxruntime
-
-    return tuple(map(int, onnxruntime.__version__.split(".")[:2])) < _GROUPED_SINCE
-
-
 class OnnxSession:
     """One text a call on one thread, so that what comes out depends on the text alone, to the bit."""
 
@@ -173,12 +150,9 @@ class OnnxSession:
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        model: str | bytes = str(path)
-        if is_pack(path):
-            model = encoder_graph(read_pack(path), exact=reads_packs_exactly())
         try:
             self._session: Any = onnxruntime.InferenceSession(
-                model, options, providers=["CPUExecutionProvider"]
+                str(path), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # the library has its own tree of errors, without a public root
             raise InvalidParameter(

