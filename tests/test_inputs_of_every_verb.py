@@ -311,34 +311,3 @@ def test_a_text_that_is_no_path_is_told_who_takes_texts(
 def test_what_can_be_no_input_is_told_what_is_one(verb: Callable[..., Any], given: object) -> None:
     with pytest.raises(InvalidParameter, match="needed: the path of a file, folder or archive"):
         verb(given)
-
-
-@cases(
-    "verb, old, new",
-    [
-        (chunkwise.chunk, "inputs", "source"),
-        (chunkwise.chunk, "on_skip", "on_unreadable"),
-        (chunkwise.read, "inputs", "source"),
-        (chunkwise.read, "on_skip", "on_unreadable"),
-        (chunkwise.index, "inputs", "source"),
-        (chunkwise.index, "on_skip", "on_unreadable"),
-        (chunkwise.generate_questions, "inputs", "source"),
-        (chunkwise.tune, "documents", "source"),
-        (profile, "documents", "source"),
-    ],
-)
-def test_old_names_of_parameters_work_and_say_the_new_one(
-    tmp_path: Path, verb: Callable[..., Any], old: str, new: str
-) -> None:
-    (tmp_path / "a.md").write_text("# Leave\n\nLeave is a right. Leave is 30 days long.\n")
-    more: dict[str, object] = {"on_skip": print} if old == "on_skip" else {}
-    if verb is chunkwise.index:
-        more["vectors"] = "none"
-    if verb is chunkwise.tune:
-        more["embedder"] = ""
-    given = () if new == "source" else (tmp_path,)
-    more |= {old: tmp_path} if new == "source" else {}
-    with pytest.warns(DeprecationWarning, match=rf"the parameter {old} is called {new} now"):
-        verb(*given, **more)
-    with pytest.raises(TypeError, match=f"{old} and {new}"):
-        verb(*given, **more, **{new: tmp_path})

@@ -3,7 +3,6 @@
 import importlib.util
 import inspect
 import json
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,11 +11,7 @@ from typing import Any
 import pytest
 
 import chunkwise
-from chunkwise.base.deprecation import RenamedWarning, renamed
 from chunkwise.core import Document, Query
-from chunkwise.evaluation.results import read_results, write_results
-from hash_embedder import HashEmbedder
-from made_results import results as run
 from tables import cases
 
 ROOT = Path(__file__).parents[1]
@@ -106,65 +101,6 @@ def made(**given: Any) -> chunkwise.Index:
 
 
 QUERIES = [Query("1", "who lights the lamps?", answer="the warden")]
-OLD_CALLS: dict[str, Callable[[], object]] = {
-    "index(): the parameter model is called embedder now": lambda: made(model=HashEmbedder()),
-    "search(): the parameter rerank is called reranker now": lambda: made(vectors="none").search(
-        "lamps", rerank=None
-    ),
-    "evaluate(): the parameter test_queries is called queries now": lambda: chunkwise.evaluate(
-        DOCUMENTS, test_queries=QUERIES, retriever="bm25"
-    ),
-    "tune(): the parameter model is called embedder now": lambda: chunkwise.tune(
-        DOCUMENTS, model=""
-    ),
-    "chunkwise.Tuned is called TuneResult now": lambda: chunkwise.Tuned,
-    "Index.model is called embedder now": lambda: made(vectors="none").model,
-}
-
-
-@cases("told", OLD_CALLS)
-def test_an_old_name_works_and_says_the_new_one_once(told: str) -> None:
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        OLD_CALLS[told]()
-    assert [str(each.message) for each in seen if each.category is RenamedWarning] == [told]
-    here = [each for each in seen if each.category is RenamedWarning]
-    assert here[0].filename == __file__, "the line that is to be changed is the caller's"
-
-
-def test_an_old_name_does_the_same() -> None:
-    with pytest.warns(DeprecationWarning, match="embedder"):
-        old = made(model=HashEmbedder())
-    assert old.settings == made(embedder=HashEmbedder()).settings
-    with pytest.warns(DeprecationWarning, match="TuneResult"):
-        assert chunkwise.Tuned is chunkwise.TuneResult
-
-
-def test_both_names_at_once_are_refused() -> None:
-    @renamed(old="new")
-    def verb(new: int) -> int:
-        return new
-
-    with pytest.raises(TypeError, match="got old and new, which are the same; give new"):
-        verb(old=1, new=2)  # type: ignore[call-arg]
-
-
-def test_results_of_an_older_file_have_the_new_names(tmp_path: Path) -> None:
-    file = tmp_path / "old.json"
-    write_results(run(), file)
-    value = json.loads(file.read_text(encoding="utf-8"))
-    value["configuration"] |= {"model": "minilm", "rerank": "maxsim"}
-    for question in value["questions"]:
-        for hit in question["hits"]:
-            hit["tokens"] = hit.pop("token_count")
-    file.write_text(json.dumps(value), encoding="utf-8")
-    found = read_results(file)
-    assert found.questions == run().questions
-    assert (found.configuration["embedder"], found.configuration["reranker"]) == (
-        "minilm",
-        "maxsim",
-    )
-    assert not {"model", "rerank"} & {*found.configuration}
 
 
 @cases("queries", [["leave"], 3, [None]])
@@ -187,52 +123,6 @@ def test_results_as_a_dict_are_what_the_file_holds(tmp_path: Path) -> None:
 
 def test_dir_has_public_names_alone() -> None:
     assert dir(chunkwise) == sorted([*chunkwise.__all__, "__version__"])
-
-
-FLAT_CALLS: dict[str, Callable[[], object]] = {
-    "evaluate(): unit, relevance_threshold: write scoring=ScoringRules(unit=…, relevance_threshold=…) now": (
-        lambda: chunkwise.evaluate(
-            DOCUMENTS, QUERIES, retriever="bm25", unit="tokens", relevance_threshold=0.4
-        )
-    ),
-    "evaluate(): leave_out, on_documents: write options=LoadOptions(leave_out=…), listeners=Listeners(on_documents=…) "
-    "now": lambda: chunkwise.evaluate(
-        DOCUMENTS, QUERIES, retriever="bm25", leave_out=[], on_documents=list
-    ),
-    "index(): leave_out: write options=LoadOptions(leave_out=…) now": lambda: made(
-        vectors="none", leave_out=[Path("x")]
-    ),
-    "lint(): leave_out: write options=LoadOptions(leave_out=…) now": lambda: chunkwise.lint(
-        DOCUMENTS, leave_out=[Path("x")]
-    ),
-    "profile(): leave_out: write options=LoadOptions(leave_out=…) now": lambda: chunkwise.profile(
-        DOCUMENTS, leave_out=[Path("x")]
-    ),
-    "read(): leave_out: write options=LoadOptions(leave_out=…) now": lambda: list(
-        chunkwise.read(DOCUMENTS, leave_out=[Path("x")])
-    ),
-}
-
-
-@cases("told", FLAT_CALLS)
-def test_a_flat_keyword_works_and_says_once_where_it_is_now(told: str) -> None:
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        FLAT_CALLS[told]()
-    here = [each for each in seen if each.category is DeprecationWarning]
-    assert [str(each.message) for each in here] == [told]
-    assert here[0].filename == __file__
-
-
-def test_grouped_settings_are_those_of_the_flat_keywords() -> None:
-    scoring = chunkwise.ScoringRules(unit="tokens", relevance_threshold=0.4)
-    new = chunkwise.evaluate(DOCUMENTS, QUERIES, retriever="bm25", scoring=scoring)
-    with pytest.warns(DeprecationWarning, match="ScoringRules"):
-        old = chunkwise.evaluate(  # type: ignore[call-arg]
-            DOCUMENTS, QUERIES, retriever="bm25", unit="tokens", relevance_threshold=0.4
-        )
-    assert old.configuration == new.configuration
-    assert new.configuration["unit"] == "tokens"
 
 
 @cases("given", [{"unit": "lines"}, {"relevance_threshold": 2}, {"similarity_threshold": "high"}])

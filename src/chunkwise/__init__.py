@@ -166,16 +166,7 @@ __all__ = [
 ]
 
 
-_OLD_NAMES = {"Tuned": "TuneResult"}
-
-
 def __getattr__(name: str) -> Any:
-    if name in _OLD_NAMES:
-        from chunkwise.base.deprecation import warn_renamed
-
-        new = _OLD_NAMES[name]
-        warn_renamed(f"chunkwise.{name}", new)
-        name = new
     if name not in _HOMES:
         raise AttributeError(f"module 'chunkwise' has no attribute {name!r}")
     module, _, attribute = _HOMES[name].partition(":")

@@ -11,7 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import click
 import pytest
 
-from chunkwise.cli.dataclass_options import RenamedOption, TypedCommand
+from chunkwise.cli.dataclass_options import TypedCommand
 from chunkwise.cli.main import group
 from chunkwise.report.page import page
 from chunkwise.report.views.chunks import ChunksView
@@ -51,13 +51,6 @@ def every_command() -> Iterator[tuple[str, click.Command]]:
 
 COMMANDS = dict(every_command())
 TYPED = {words: each for words, each in COMMANDS.items() if isinstance(each, TypedCommand)}
-RENAMED = [
-    (words, old, each.opts[0])
-    for words, found in TYPED.items()
-    for each in found.params
-    if isinstance(each, RenamedOption)
-    for old in each.old
-]
 
 
 @pytest.fixture
@@ -147,70 +140,10 @@ def test_every_command_is_in_the_docs(words: str) -> None:
     assert f"<!-- output: chunkwise {words} --help -->" in (DOCS / "commands.md").read_text()
 
 
-@cases("words, old, new", RENAMED)
-def test_an_old_flag_is_not_shown(here: Run, words: str, old: str, new: str) -> None:
-    shown = here(*words.split(), "--help").stdout.split()
-    assert new in shown
-    assert old not in shown
-
-
-@pytest.mark.usefixtures("large_inputs")
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("--view", "--page", "chunk docs -q --view OUT.html"),
-        ("--report", "--page", "chunk docs -q --report=OUT.html"),
-        ("--view", "--page", "lint docs -q --view OUT.html"),
-        ("--report", "--page", "profile docs -q --report OUT.html"),
-        ("--report", "--page", "evaluate docs -q --test-queries queries.json --retriever bm25 --report OUT.html"),
-        ("--model", "--embedder", "index docs -q --into OUT.kb --vectors none --model minilm"),
-        ("--rerank", "--reranker",
-         "evaluate docs -q --test-queries queries.json --retriever bm25 --rerank maxsim -o OUT.json"),
-    ],
-)  # fmt: skip
-def test_an_old_flag_works_and_says_its_new_name_once(
-    here: Run, docs: Path, tmp_path: Path, old: str, new: str, words: str
-) -> None:
-    before = shlex.split(words.replace("OUT", "old"))
-    after = shlex.split(words.replace("OUT", "new").replace(old, new))
-    done, again = here(*before), here(*after)
-    assert (done.returncode, done.stderr) == (0, f"chunkwise: {old} is now {new}\n")
-    assert (again.returncode, again.stderr) == (0, "")
-    (written,), (same,) = tmp_path.glob("old.*"), tmp_path.glob("new.*")
-    if written.suffix == ".html":
-        assert same.read_bytes().startswith(written.read_bytes()[:1000])
-
-
-@pytest.mark.usefixtures("large_inputs")
-def test_an_old_flag_leaves_json_and_status_alone(here: Run, docs: Path) -> None:
-    made = here("index", "docs", "--into", "kb", "--vectors", "none", "--json", "--model", "minilm")
-    assert json.loads(made.stdout)["documents"]
-    found = ("search", "kb", "crane", "--retriever", "bm25", "--json")
-    old, new = (here(*found, flag, "maxsim", flag, "maxsim") for flag in ("--rerank", "--reranker"))
-    assert old.stdout == new.stdout
-    assert old.stdout
-    assert (old.returncode, new.returncode) == (0, 0)
-    assert old.stderr == "chunkwise: --rerank is now --reranker\n"
-    failed = here("search", "kb", "crane", "--rerank", "nobody")
-    assert failed.returncode == 2
-    assert failed.stderr.splitlines()[0] == "chunkwise: --rerank is now --reranker"
-
-
-def test_what_stands_behind_two_dashes_is_no_flag(here: Run, docs: Path) -> None:
-    assert here("index", "docs", "--into", "kb", "--vectors", "none", "-q").returncode == 0
-    done = here("search", "kb", "--retriever", "bm25", "--", "--rerank", "crane")
-    assert done.returncode == 0
-    assert done.stderr == ""
-
-
-def test_a_slip_of_the_pen_is_answered_with_the_new_name(here: Run, docs: Path) -> None:
-    done = here("chunk", "docs", "--reprot", "x.html")
+def test_a_misspelled_flag_is_answered_with_the_nearest(here: Run, docs: Path) -> None:
+    done = here("chunk", "docs", "--paeg", "x.html")
     assert done.returncode == 2
     assert "--page" in done.stderr
-    assert "--report" not in done.stderr
-    missing = here("evaluate", "docs")
-    assert missing.returncode == 2
-    assert "--test-queries" in missing.stderr
 
 
 def test_queries_is_another_name_that_stays(here: Run, docs: Path) -> None:

@@ -359,7 +359,7 @@ def test_the_local_reranker_orders_hits_anew_and_tells_how_far_it_is(
     assert model.read == len(plain) > 2
     assert f"{len(plain)} of {len(plain)} passages" in done.stderr
     # In a terminal hits are shown without a bar between them, and what was read is kept.
-    shown = here(*question[:-1], "-q", "--rerank", "local(seconds=5)")
+    shown = here(*question[:-1], "-q", "--reranker", "local(seconds=5)")
     assert shown.returncode == 0
     assert model.read == len(plain)
 

@@ -778,15 +778,3 @@ def test_a_link_in_the_folder_of_a_sweep_is_not_written_through(
     assert before == (outside.read_bytes() if outside.is_file() else sorted(outside.iterdir()))
     assert path.is_symlink()
     assert name in ("one", "outcomes") or "is a link" in done.stderr + again.stderr
-
-
-def test_old_keys_of_a_plan_are_told_once(here: Run, docs: Path) -> None:
-    plan = '[sweep]\ndocuments = "docs"\ntest_queries = "queries.json"\nmodel = "none"\n'
-    Path("sweep.toml").write_text(plan)
-    told = here("tune", "sweep.toml", "-o", "out", "--dry-run").stderr.splitlines()
-    renamed = [line for line in told if "is called" in line]
-    assert renamed == [
-        "chunkwise: sweep.toml: the key documents is called source now",
-        "chunkwise: sweep.toml: the key test_queries is called queries now",
-        "chunkwise: sweep.toml: the key model is called embedder now",
-    ]

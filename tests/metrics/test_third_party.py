@@ -114,7 +114,7 @@ def test_it_stands_in_terminal_page_and_file_and_can_be_a_limit(
 ) -> None:
     done = run(
         *EVALUATE, "--metrics", "recall,variety,mine", "-k", "3", "--at-least", "variety=0.01",
-        "-o", "first.json", "--report", "page.html",
+        "-o", "first.json", "--page", "page.html",
     )  # fmt: skip
     assert "variety@3" in done.output
     file = json.loads((corpus / "first.json").read_text("utf-8"))

@@ -82,21 +82,10 @@ def test_token_vectors_are_named_where_an_index_is_to_have_them(tmp_path: Path) 
     assert "maxsim" not in Recommendation("structure").settings()
 
 
-def test_the_embedder_has_an_old_name(tmp_path: Path) -> None:
-    path = tmp_path / "recommendation.toml"
-    write_recommendation(Recommendation("structure", embedder="openai:small"), path, "")
-    assert tomllib.loads(path.read_text())["embedder"] == "openai:small"
-    path.write_text('strategy = "structure"\nmodel = "openai:small"\n')
-    assert read_recommendation(path).embedder == "openai:small"
-    path.write_text('strategy = "structure"\nmodel = "a"\nembedder = "b"\n')
-    with pytest.raises(InvalidParameter, match="embedder and model are the same; leave model out"):
-        read_recommendation(path)
-
-
 @cases(
     "text, said",
     [
-        ('strategy = "a"\nmodel = 3', "model is 3; a text in quotes is needed"),
+        ('strategy = "a"\nembedder = 3', "embedder is 3; a text in quotes is needed"),
         ("strategy = ", "is no TOML"),
         ("", "names no strategy"),
         ("k = 3", "names no strategy"),

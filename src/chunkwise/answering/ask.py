@@ -20,7 +20,6 @@ from chunkwise.answering.cited_answer import (
     request_for,
 )
 from chunkwise.answering.extractive_answer import BUDGET, quoted_answer
-from chunkwise.base.deprecation import renamed
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import takes
 from chunkwise.base.wording import counted
@@ -154,7 +153,6 @@ def vectors_for(retriever: str | Retriever | None) -> Vectors | None:
 
 
 @takes(options=LoadOptions)
-@renamed(on_skip="on_unreadable", rerank="reranker")
 def ask(
     source: Inputs | Index,
     question: str,

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
-from chunkwise.base.deprecation import warn_renamed
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.repr_html import beginning, drawn
 from chunkwise.base.wording import counted
@@ -211,12 +210,6 @@ class CitedAnswer:
     usage: LlmUsage | None = None
     """What this question took; None where several were asked at once: the client knows what all took."""
     query_id: str = "1"
-
-    @property
-    def model(self) -> str:
-        """The old name of `llm`."""
-        warn_renamed("CitedAnswer.model", "llm")
-        return self.llm
 
     @property
     def found(self) -> bool:

@@ -9,8 +9,7 @@ from functools import wraps
 from types import MappingProxyType, UnionType
 from typing import Any, NamedTuple, ParamSpec, TypeVar, get_args
 
-from chunkwise.base.deprecation import old_keywords
-from chunkwise.base.errors import InvalidParameter, UnknownParameter, warn_user
+from chunkwise.base.errors import InvalidParameter, UnknownParameter
 from chunkwise.base.wording import did_you_mean, shown
 
 
@@ -24,8 +23,6 @@ class ParameterBounds(NamedTuple):
     high: float | None = None
     choices: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
-    old_choices: Mapping[str, str] = MappingProxyType({})
-    """Choices under their old names, with the new ones: taken for one release."""
     share: bool = False
     """Whether a share of another parameter, such as '10%', may stand for the number; then the class checks it."""
 
@@ -50,15 +47,12 @@ def param(
     high: float | None = None,
     choices: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
-    old_choices: Mapping[str, str] = MappingProxyType({}),
     share: bool = False,
 ) -> Any:
     """A dataclass field that carries its `ParameterBounds`."""
     return dataclasses.field(
         default=default,
-        metadata={
-            "bounds": ParameterBounds(help, unit, low, high, choices, aliases, old_choices, share)
-        },
+        metadata={"bounds": ParameterBounds(help, unit, low, high, choices, aliases, share)},
     )
 
 
@@ -79,12 +73,6 @@ def check(value: object) -> None:
         given, allowed = getattr(value, field.name), bounds(field)
         if isinstance(field.default, bool) and not isinstance(given, bool):
             raise InvalidParameter(f"{field.name} is {given!r}; allowed: True, False")
-        if isinstance(given, str) and given in allowed.old_choices:
-            new = allowed.old_choices[given]
-            # Shown to those who wrote it, in a file or on the command line.
-            warn_user(f"{field.name}={given!r} is called {new!r} now", FutureWarning)
-            object.__setattr__(value, field.name, new)
-            continue
         if allowed.choices and given not in allowed.choices:
             raise InvalidParameter(
                 f"{field.name} is {given!r}; allowed: {', '.join(map(repr, allowed.choices))}"
@@ -169,15 +157,14 @@ def takes(
             for each in declared
             if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
         )
-        taken = keywords | old_keywords(function)
         checked = [
             (at, each, kinds[each.name]) for at, each in enumerate(declared) if each.name in kinds
         ]
 
         @wraps(function)
         def call(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
-            if not taken.issuperset(kwargs):
-                unknown = next(name for name in kwargs if name not in taken)
+            if not keywords.issuperset(kwargs):
+                unknown = next(name for name in kwargs if name not in keywords)
                 given = signature.bind_partial(*args).arguments
                 given |= {name: value for name, value in kwargs.items() if name in keywords}
                 why = _unknown_keyword(signature, unknown, kwargs[unknown], given, kinds)

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from chunkwise.base.atomic_files import scratch_folder
-from chunkwise.base.deprecation import renamed
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.garbage_collection import uncollected
 from chunkwise.base.parameters import takes
@@ -157,7 +156,6 @@ def chunk_document(document: Document, strategy: StrategyLike = DEFAULT_STRATEGY
 
 
 @takes(options=LoadOptions)
-@renamed(inputs="source", on_skip="on_unreadable")
 def chunk(
     source: Inputs,
     strategy: StrategyLike = DEFAULT_STRATEGY,

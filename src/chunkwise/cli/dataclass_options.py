@@ -16,7 +16,6 @@ import importlib
 import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import MISSING, field
 from typing import Any, ClassVar, TypeVar
 
@@ -99,8 +98,8 @@ _DECLARATION = "click"
 """Key of a field's metadata: makes the parameter of click for a field of a name."""
 
 
-def option(*flags: str, old: Sequence[str] = (), **settings: Any) -> Any:
-    """A field that a flag fills; `old` flags work as well, are not shown, and say the first of `flags`."""
+def option(*flags: str, **settings: Any) -> Any:
+    """A field that a flag fills."""
     if settings.get("required"):
         default: Any = MISSING
     else:
@@ -108,7 +107,7 @@ def option(*flags: str, old: Sequence[str] = (), **settings: Any) -> Any:
         default = settings.get("default", empty)
     return field(
         default=default,
-        metadata={_DECLARATION: lambda name: RenamedOption([*flags, name], old=old, **settings)},
+        metadata={_DECLARATION: lambda name: LateHelpOption([*flags, name], **settings)},
     )
 
 
@@ -125,35 +124,23 @@ def is_typed(name: str) -> bool:
     return source is ParameterSource.COMMANDLINE
 
 
-class RenamedOption(click.Option):
-    """An option whose old names work for one more release."""
+class LateHelpOption(click.Option):
+    """An option whose help may name what is declared elsewhere: it is made when somebody asks for it."""
 
     def __init__(
         self,
         declarations: Sequence[str],
         *,
-        old: Sequence[str] = (),
         late_help: Callable[[], str] | None = None,
         **settings: Any,
     ) -> None:
-        self.old = tuple(old)
         self.late_help = late_help
-        """Help that names what is declared elsewhere, made when somebody asks for it."""
-        super().__init__([*declarations, *old], **settings)
+        super().__init__(declarations, **settings)
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        shown = self._without_old()
         if self.late_help is not None:
-            shown.help = self.late_help()
-        return super(RenamedOption, shown).get_help_record(ctx)
-
-    def get_error_hint(self, ctx: click.Context | None) -> str:
-        return super(RenamedOption, self._without_old()).get_error_hint(ctx)  # type: ignore[arg-type, unused-ignore]
-
-    def _without_old(self) -> RenamedOption:
-        shown = copy(self)
-        shown.opts = [flag for flag in self.opts if flag not in self.old]
-        return shown
+            self.help = self.late_help()
+        return super().get_help_record(ctx)
 
 
 _WORDS = f"{__name__}.words"
@@ -161,29 +148,17 @@ _WORDS = f"{__name__}.words"
 
 
 class TypedCommand(click.Command):
-    """Says the new name of an old flag once, on stderr; the command then runs as ever."""
+    """A command that keeps the words it was given, and names the flags that are spelled like an unknown one."""
 
     options: type[object]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        new = {
-            old: each.opts[0]
-            for each in self.params
-            if isinstance(each, RenamedOption)
-            for old in each.old
-        }
         ctx.meta[_WORDS] = list(args)
-        flags = args[: args.index("--")] if "--" in args else args
-        given = dict.fromkeys(flag.partition("=")[0] for flag in flags)
-        for flag in filter(new.__contains__, given):
-            from chunkwise.cli.streams import say
-
-            say(f"{flag} is now {new[flag]}")
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             near = _nearest_first(error.option_name, error.possibilities or ())
-            better = " or ".join(dict.fromkeys(new.get(flag, flag) for flag in near))
+            better = " or ".join(near)
             said = f"No such option {error.option_name!r}."
             said += f" Did you mean {better}?" if near else ""
             raise click.NoSuchOption(error.option_name, said, ctx=error.ctx) from None

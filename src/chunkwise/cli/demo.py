@@ -30,7 +30,7 @@ class DemoOptions(QuietOption):
         show_default=True, metavar="FOLDER", help="Folder for the report and the recommendation.",
     )  # fmt: skip
     embedder: str = option(
-        "--embedder", old=("--model",), default="minilm", show_default=True, metavar="NAME",
+        "--embedder", default="minilm", show_default=True, metavar="NAME",
         help="Embedding model; none: search by words only.",
     )  # fmt: skip
 

@@ -110,7 +110,7 @@ class CalibrateOptions(KeepOptions, LlmOptions, SourceOptions):
         help="How documents are cut into passages that count as irrelevant. List: `chunkwise strategies`.",
     )  # fmt: skip
     embedder: str | None = option(
-        "--embedder", old=("--model",), metavar="NAME", show_default="minilm",
+        "--embedder", metavar="NAME", show_default="minilm",
         help="Embedding model of the similarity judge.",
     )  # fmt: skip
     similarity_threshold: float = option(

@@ -161,7 +161,6 @@ def _leave_threads(status: int) -> None:
 
 def main() -> NoReturn:
     """Run a command; an error that was foreseen is one line on stderr, without a traceback."""
-    from chunkwise.base.deprecation import RenamedWarning
     from chunkwise.base.errors import ChunkwiseError
 
     _listen()
@@ -172,7 +171,6 @@ def main() -> NoReturn:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     warnings.showwarning = _tell
-    warnings.filterwarnings("default", category=RenamedWarning)
     too_large = None
     try:
         status = group(standalone_mode=False)

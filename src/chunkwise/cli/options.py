@@ -291,7 +291,7 @@ class SearchOptions:
         "hybrid(dense=1).",
     )  # fmt: skip
     reranker: str | None = option(
-        "--reranker", old=("--rerank",), metavar="NAME",
+        "--reranker", metavar="NAME",
         help="Model that scores the best hits a second time: local (a cross-encoder on this machine; local(seconds=5): "
         "less time a question), maxsim, https://HOST/rerank#NAME, "
         "PATH/model.onnx … An endpoint may have limits: NAME(timeout=10, attempts=2).",
@@ -330,7 +330,7 @@ class IndexOptions:
         help='How documents are cut: "name(parameter=value, …)". List: `chunkwise strategies`.',
     )  # fmt: skip
     embedder: str | None = option(
-        "--embedder", old=("--model",), metavar="NAME", show_default="minilm",
+        "--embedder", metavar="NAME", show_default="minilm",
         help="Embedding model: minilm, bge-small … (local; list: `chunkwise models`), openai:NAME, "
         "https://HOST/v1#NAME, PATH/model.onnx, none (search by words only) … An endpoint may have limits: "
         "NAME(timeout=10, attempts=2).",
@@ -498,7 +498,7 @@ def output_file(help: str, metavar: str = "FILE", **settings: Any) -> Any:
 def page_file(help: str) -> Any:
     """`--page`: one HTML page that shows results, or what it shows as JSON."""
     return option(
-        "--page", old=("--report", "--view"), type=click.Path(path_type=Path, dir_okay=False),
+        "--page", type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE.html", help=f"{help} A name that ends in .json: what the page shows, as data.",
     )  # fmt: skip
 

@@ -97,7 +97,7 @@ class TuneOptions(KeepOptions, SweepOptions):
         "-k", type=COUNT, metavar="N", show_default="5", help="Number of hits for each question."
     )  # fmt: skip
     embedder: tuple[str, ...] = option(
-        "--embedder", old=("--model",), multiple=True, metavar="NAME", show_default="minilm",
+        "--embedder", multiple=True, metavar="NAME", show_default="minilm",
         help="Embedding model; none: search by words only. May be repeated: the best are tried with the others.",
     )  # fmt: skip
     reranker: tuple[str, ...] = option(

@@ -14,7 +14,6 @@ from itertools import islice
 from typing import cast
 
 from chunkwise.base.atomic_files import FULL
-from chunkwise.base.deprecation import grouped, renamed
 from chunkwise.base.errors import UnreadableDocument, warn_user
 from chunkwise.base.limited_processes import (
     SUPPORTED,
@@ -366,8 +365,6 @@ def _drained(problems: deque[UnreadableDocument]) -> Iterator[UnreadableDocument
 
 
 @takes(options=LoadOptions)
-@renamed(inputs="source", on_skip="on_unreadable")
-@grouped(options=(LoadOptions, ("leave_out",)))
 def read(
     source: Inputs,
     options: LoadOptions | None = None,

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
-from chunkwise.base.deprecation import grouped, renamed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import named_list, takes
 from chunkwise.base.progress import Stages, Stopwatch
@@ -92,12 +91,6 @@ _USUAL_K = 5
 
 
 @takes(scoring=ScoringRules, options=LoadOptions, listeners=Listeners, live=LiveOptions)
-@renamed(test_queries="queries", model="embedder", rerank="reranker")
-@grouped(
-    scoring=(ScoringRules, ("unit", "relevance_threshold", "similarity_threshold")),
-    options=(LoadOptions, ("leave_out",)),
-    listeners=(Listeners, ("on_mended", "on_documents", "on_estimate", "stages")),
-)
 def evaluate(
     source: Inputs | Index,
     queries: TestQueries | None = None,

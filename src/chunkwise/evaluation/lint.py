@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.deprecation import grouped
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument
 from chunkwise.base.parameters import named_list, takes
 from chunkwise.base.repr_html import drawn
@@ -110,7 +109,6 @@ class Linter:
 
 
 @takes(options=LoadOptions)
-@grouped(options=(LoadOptions, ("leave_out",)))
 def lint(
     source: Inputs | Index,
     strategy: StrategyLike | None = None,

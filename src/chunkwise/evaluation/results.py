@@ -271,8 +271,6 @@ class Results:
         return f"<Results {self.label}: {counted(len(self.questions), 'question')}{told}>"
 
 
-_OLD_SETTINGS = {"model": "embedder", "rerank": "reranker"}
-_OLD_OF_HITS = {"tokens": "token_count"}
 _MAKE_ONE = "write_results makes one, and so does chunkwise evaluate … --output FILE"
 
 
@@ -324,14 +322,10 @@ def read_results(path: str | Path) -> Results:
     if type(value) is not dict or value.get("format") != FORMAT:
         raise ChunkwiseError(f"{path} is JSON, but no results of an evaluation; {_MAKE_ONE}")
     version = value.get("version")
-    if type(version) is not int or version < 1:
-        raise ChunkwiseError(f"{path}: its version is {version!r}; a whole number from 1 is wanted")
-    if version > VERSION:
+    if type(version) is not int or version != VERSION:
         raise ChunkwiseError(
-            f"{path} was written by a later chunkwise (version {version} of the file, this one reads up to {VERSION}); "
-            "update chunkwise"
+            f"{path}: its version is {version!r}, and this chunkwise reads {VERSION}; evaluate again"
         )
-    _rename_old(value)
     try:
         found: Results = read_as(Results, value)
     except WrongType as misfit:
@@ -339,23 +333,6 @@ def read_results(path: str | Path) -> Results:
         raise ChunkwiseError(f"{path} is damaged: {where} is {misfit.found}") from None
     remember(found.data.get("metrics"))
     return found
-
-
-def _rename_old(value: dict[str, Any]) -> None:
-    """What older files have under another name gets the one it has now; what does not fit is told later."""
-    _rename(value.get("configuration"), _OLD_SETTINGS)
-    questions = value.get("questions")
-    for question in questions if isinstance(questions, list) else ():
-        hits = question.get("hits") if isinstance(question, dict) else None
-        for hit in hits if isinstance(hits, list) else ():
-            _rename(hit, _OLD_OF_HITS)
-
-
-def _rename(record: object, names: Mapping[str, str]) -> None:
-    if isinstance(record, dict):
-        for old, new in names.items():
-            if old in record and new not in record:
-                record[new] = record.pop(old)
 
 
 def _loaded(path: Path) -> object:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.deprecation import grouped, renamed
 from chunkwise.base.parameters import takes
 from chunkwise.base.wording import counted
 from chunkwise.base.workers import Jobs, check_jobs
@@ -202,8 +201,6 @@ def folder_of(doc_id: str) -> str:
 
 
 @takes(options=LoadOptions)
-@renamed(documents="source")
-@grouped(options=(LoadOptions, ("leave_out",)))
 def profile(
     source: Inputs,
     tokenizer: TokenizerLike = DEFAULT_TOKENIZER,

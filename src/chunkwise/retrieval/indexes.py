@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import overload
 
-from chunkwise.base.deprecation import grouped, renamed, warn_renamed
 from chunkwise.base.errors import InvalidParameter, UnreadableDocument, warn_user
 from chunkwise.base.object_store import address_of
 from chunkwise.base.parameters import takes
@@ -111,12 +110,6 @@ class Index:
         """What makes its vectors: by its name, or itself where it was handed over; empty: nothing does."""
         return self._embedder.requested if self._embedder else ""
 
-    @property
-    def model(self) -> str | Embedder:
-        """The old name of `embedder`."""
-        warn_renamed("Index.model", "embedder")
-        return self.embedder
-
     @overload
     def search(  # type: ignore[overload-overlap]
         self, queries: str, *, k: int | None = ..., budget: int | None = ...,
@@ -132,7 +125,6 @@ class Index:
     ) -> list[list[Hit]]: ...  # fmt: skip
 
     @takes()
-    @renamed(rerank="reranker")
     def search(
         self,
         queries: str | Sequence[str | Query],
@@ -167,7 +159,6 @@ class Index:
         return found[0] if isinstance(queries, str) else found
 
     @takes(options=LoadOptions)
-    @renamed(inputs="source", on_skip="on_unreadable")
     def update(
         self,
         source: Inputs,
@@ -244,8 +235,6 @@ class Index:
 
 
 @takes(options=LoadOptions)
-@renamed(inputs="source", on_skip="on_unreadable", model="embedder")
-@grouped(options=(LoadOptions, ("leave_out",)))
 def index(
     source: Inputs,
     strategy: StrategyLike | None = None,
@@ -392,7 +381,6 @@ def _with_chunks(
 
 
 @takes()
-@renamed(place="source", model="embedder")
 def open_index(
     source: str | os.PathLike[str],
     *,

@@ -191,7 +191,6 @@ class HybridRetriever:
         "weighted",
         "weighted: each side's scores as shares of its best; rrf: reciprocal ranks, constant 60",
         choices=("weighted", "rrf"),
-        old_choices={"scores": "weighted", "ranks": "rrf"},
     )
     dense: float = param(0.5, "how much the vectors count; the words count 1", low=0.0, high=10.0)
     depth: int = param(

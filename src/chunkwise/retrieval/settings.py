@@ -81,20 +81,18 @@ class Settings:
     """The version of the wording it was asked for relations with."""
 
 
-_OLD_NAMES = {"model": "embedder"}
 _MOST_DIMENSIONS = 1 << 20
 
 
 def read_settings(values: Mapping[str, object], where: str) -> Settings:
-    """As any version wrote them: what this one does not know is left out, what it cannot use is a ValueError.
+    """What this version does not know is left out, what it cannot use is a ValueError.
 
     Names in them are those of `where`, whoever wrote that, and not the user's.
     """
     kinds = {
         field.name: int if field.name.endswith("dimensions") else str for field in fields(Settings)
     }
-    renamed = {_OLD_NAMES.get(name, name): value for name, value in values.items()}
-    known = {name: value for name, value in renamed.items() if name in kinds}
+    known = {name: value for name, value in values.items() if name in kinds}
     for name, value in known.items():
         if not isinstance(value, kinds[name]) or isinstance(value, bool):
             raise ValueError(f"{name} is {value!r}")

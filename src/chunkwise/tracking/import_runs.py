@@ -98,9 +98,9 @@ def read_sweep(path: Path) -> SweepResult:
     if type(value) is not dict or value.get("format") != SWEEP_FORMAT:
         raise ChunkwiseError(f"{path} is JSON, but no results of a sweep")
     version = value.get("version")
-    if type(version) is not int or not 1 <= version <= SWEEP_VERSION:
+    if type(version) is not int or version != SWEEP_VERSION:
         raise ChunkwiseError(
-            f"{path}: its version is {version!r}; this chunkwise reads 1 to {SWEEP_VERSION}"
+            f"{path}: its version is {version!r}; this chunkwise reads {SWEEP_VERSION}"
         )
     try:
         found: SweepResult = read_as(SweepResult, value)

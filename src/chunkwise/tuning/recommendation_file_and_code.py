@@ -12,7 +12,6 @@ from typing import Any
 
 from chunkwise.base.allow_hosts_and_code_from_files import allowing, recorded
 from chunkwise.base.atomic_files import replacing, says_what_it_writes
-from chunkwise.base.deprecation import warn_renamed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY
 from chunkwise.documents.loader import OptionValue
@@ -26,8 +25,6 @@ _FORMAT = "chunkwise recommendation"
 _WIDTH = 100
 _LEAST = {"k": 1, "budget": 1, "neighbours": 0}
 _MOST = 10**9
-_OLD_KEYS = {"model": "embedder"}
-"""Read from older files, and the names they have now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +52,6 @@ class Recommendation:
     def is_pipeline(self) -> bool:
         """Whether the retriever is a pipeline of the user's own: nothing of ours is cut, indexed or searched."""
         return not self.strategy
-
-    @property
-    def model(self) -> str:
-        """The old name of `embedder`."""
-        warn_renamed("Recommendation.model", "embedder")
-        return self.embedder
 
     def settings(self) -> dict[str, str | int]:
         """By name; what has no meaning here is not among them."""
@@ -142,12 +133,9 @@ def read_recommendation(path: Path) -> Recommendation:
         )
     if given.pop("format", _FORMAT) != _FORMAT:
         raise ChunkwiseError(f"{path} is no recommendation; chunkwise tune writes one")
-    for old, new in _OLD_KEYS.items():
-        if old in given and new in given:
-            raise InvalidParameter(f"{path}: {new} and {old} are the same; leave {old} out")
     known = [field.name for field in fields(Recommendation)]
     for name, value in given.items():
-        if _OLD_KEYS.get(name, name) not in known:
+        if name not in known:
             raise InvalidParameter(f"{path}: {name!r} is not known; allowed: {', '.join(known)}")
         if name not in _LEAST:
             fits, needed = type(value) is str, "a text in quotes is"
@@ -161,8 +149,7 @@ def read_recommendation(path: Path) -> Recommendation:
         given["strategy"] = ""
     if "strategy" not in given:
         raise InvalidParameter(f'{path} names no strategy; write one: strategy = "structure"')
-    named = {_OLD_KEYS.get(key, key): value for key, value in given.items()}
-    return Recommendation(**recorded(named, str(path)))
+    return Recommendation(**recorded(given, str(path)))
 
 
 COMMANDS = "Command line"

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from chunkwise.base.atomic_files import scratch_folder
-from chunkwise.base.deprecation import grouped, renamed, warn_renamed
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.base.parameters import takes
 from chunkwise.base.progress import Stages, Stopwatch, unwatched
@@ -262,12 +261,6 @@ class TuneResult:
     recommendation: Recommendation | None
     """None: without questions nothing can be recommended."""
 
-    @property
-    def tuning(self) -> SweepResult:
-        """The old name of `sweep`."""
-        warn_renamed("TuneResult.tuning", "sweep")
-        return self.sweep
-
     def code(self, use: str = "Python") -> str:
         """What uses the recommendation: for Python, LangChain, LlamaIndex, or as commands ("Command line")."""
         if self.recommendation is None or self.recommendation.is_pipeline:
@@ -316,8 +309,6 @@ def _write_files(completed: CompletedSweep, folder: Path) -> object:
 
 
 @takes(options=LoadOptions, listeners=Listeners, live=LiveOptions)
-@renamed(documents="source", test_queries="queries", model="embedder")
-@grouped(listeners=(Listeners, ("stages",)))
 def tune(
     source: Inputs,
     queries: TestQueries | None = None,

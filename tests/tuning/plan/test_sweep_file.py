@@ -68,33 +68,9 @@ def test_what_is_not_said_is_the_usual(read, tmp_path):
     assert read(HEAD + 'embedder = "none"').retrieval == default_retrieval("")
 
 
-@cases(
-    "old, new",
-    [
-        ('[sweep]\ndocuments = "handbook"', '[sweep]\nsource = "handbook"'),
-        (HEAD + 'test_queries = "q.json"', HEAD + 'queries = "q.json"'),
-        (HEAD + 'model = "none"', HEAD + 'embedder = "none"'),
-    ],
-)
-def test_old_keys_are_taken_and_told(read, tmp_path, old, new):
-    with pytest.warns(DeprecationWarning, match=r"sweep.toml: the key \w+ is called \w+ now"):
-        found = read(old)
-    assert found == read(new)
-    with pytest.warns(DeprecationWarning, match="now") as told:
-        read(old)
-    assert len(told) == 1
-    # What a run of an older version wrote is no plan of the user's.
-    (tmp_path / "sweep.toml").write_text(old)
-    read_sweep(tmp_path / "sweep.toml", as_record=True)
-
-
-def test_an_old_key_beside_its_new_one_is_an_error(read):
-    with pytest.raises(InvalidParameter, match="embedder is 'x'; and model is its old name"):
-        read(HEAD + 'embedder = "x"\nmodel = "none"')
-    with pytest.raises(InvalidParameter) as told:
+def test_an_unknown_key_is_answered_with_those_there_are(read):
+    with pytest.raises(InvalidParameter, match="allowed: source"):
         read(HEAD + 'colour = "red"\nembedder = "none"')
-    assert "allowed: source" in str(told.value)
-    assert "model" not in str(told.value)
 
 
 def test_paths_are_meant_from_the_file(read, tmp_path):

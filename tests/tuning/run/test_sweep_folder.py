@@ -102,16 +102,6 @@ def test_a_changed_byte_anywhere_is_no_figure(tmp_path: Path) -> None:
     assert unseen < 5
 
 
-def test_outcomes_of_an_earlier_version_are_gone_on_with(tmp_path: Path) -> None:
-    record = SweepRecord(tmp_path)
-    record.keep(OUTCOME)
-    file = record.folder / "outcomes" / f"{OUTCOME.configuration.key}.json"
-    value = json.loads(file.read_text())
-    assert value.pop("check")
-    file.write_text(json.dumps(value))
-    assert record.known() == {OUTCOME.configuration.key: OUTCOME}
-
-
 @pytest.mark.usefixtures("large_inputs")
 def test_an_interrupt_at_any_line_keeps_an_outcome_or_does_not(tmp_path: Path) -> None:
     record, work = SweepRecord(tmp_path), partial(SweepRecord(tmp_path).keep, OUTCOME)

@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
-from chunkwise.base.deprecation import renamed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.parameters import takes
 from chunkwise.core import SECTION_SEPARATOR, Document, Fact, OnProgress, Passage, Query, Reference
@@ -398,7 +397,6 @@ class GenerationRun:
 
 
 @takes(options=LoadOptions)
-@renamed(inputs="source", on_skip="on_unreadable", into="output")
 def generate_questions(
     source: Inputs | Index,
     n: int = 100,

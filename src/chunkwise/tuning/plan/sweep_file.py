@@ -17,7 +17,6 @@ from chunkwise.base.allow_hosts_and_code_from_files import (
     like,
     recorded,
 )
-from chunkwise.base.deprecation import warn_renamed
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.object_store import address_of
 from chunkwise.base.registry import Registry
@@ -192,7 +191,7 @@ def _misfit_of(field: dataclasses.Field[Any], value: SweepValue) -> str:
     if isinstance(field.default, bool):
         return "" if isinstance(value, bool) else "true or false is needed"
     if bounds.choices:
-        return "" if value in bounds.old_choices else _of_choices(value, bounds.choices)
+        return _of_choices(value, bounds.choices)
     if field.name == "overlap" and bounds.help:
         return _overlap(value)
     number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -235,8 +234,6 @@ _READING = (
     "encoding", "text_field", "id_field", "title_field", "loader", "keep_furniture", "include", "exclude",
 )  # fmt: skip
 """Options of `LoadOptions` that a plan can have."""
-_OLD_KEYS = {"documents": "source", "test_queries": "queries", "model": "embedder"}
-"""Keys that plans had, and those that have taken their place."""
 _ELSEWHERE = {
     **dict.fromkeys(("strategy", "max_tokens", "overlap", "context"), "[[sweep.chunkers]]"),
     **dict.fromkeys(_READING, "[sweep.reading]"),
@@ -305,27 +302,11 @@ def _sweep_table(file: str, as_record: bool) -> TomlTable:
         given = recorded(given, file)
     else:
         add_named_by_user(given)
-    TomlTable(file, "the file", given).only(
-        ("sweep",), dict.fromkeys((*_KEYS, *_OLD_KEYS), "[sweep]")
-    )
+    TomlTable(file, "the file", given).only(("sweep",), dict.fromkeys(_KEYS, "[sweep]"))
     table = given.get("sweep")
     if not isinstance(table, dict):
         raise ChunkwiseError(f"{file} is no plan: it has no table [sweep]; start it with that line")
-    return _with_new_keys(TomlTable(file, "[sweep]", table), is_told=not as_record)
-
-
-def _with_new_keys(table: TomlTable, *, is_told: bool) -> TomlTable:
-    """Old keys under their new names, each with a DeprecationWarning unless the file is one of our own records."""
-    values = dict(table.values)
-    for old, new in _OLD_KEYS.items():
-        if old in values:
-            if new in values:
-                needed = f"and {old} is its old name; leave {old} out"
-                raise table.wrong(new, values[new], needed)
-            values[new] = values.pop(old)
-            if is_told:
-                warn_renamed(f"{table.file}: the key {old}", new)
-    return TomlTable(table.file, table.name, values)
+    return TomlTable(file, "[sweep]", table)
 
 
 def _reading(table: TomlTable, folder: Path) -> dict[str, OptionValue]:

@@ -97,8 +97,8 @@ class SweepRecord:
         for path in sorted(self._files()):
             try:
                 value = _read(path)
-                check = value.pop("check", None)  # none: of an earlier version
-                if check not in (None, _check(value)) or value.keys() - {"outcome", "code"}:
+                check = value.pop("check", None)
+                if check != _check(value) or value.keys() - {"outcome", "code"}:
                     raise WrongType("changed since it was written")
                 outcome: Outcome = read_as(Outcome, value.get("outcome"))
                 if outcome.configuration.key != path.stem:
