@@ -32,7 +32,6 @@ from chunkwise.base.ray_workers import RayCluster
 from chunkwise.base.workers import Jobs, begin_workers
 from chunkwise.chunkers import chunk_dataset
 from chunkwise.chunkers.chunk_dataset import PartRecipe, write_dataset
-from chunkwise.chunkers.work_estimate import EFFICIENCY
 from chunkwise.documents import LoadOptions, remote_documents
 from chunkwise.models.home_folder import home
 
@@ -352,6 +351,8 @@ def memory(sizes: list[float], strategy: str, engine: str) -> None:
             print(f"{megabytes:g} MB, {count:,} documents: {watched(command)}", flush=True)
 
 
+EFFICIENCY = 0.85
+"""Of perfect speedup."""
 CUT = 0.5e6
 """Bytes a core cuts in a second: `nodes`, by two nodes."""
 EMBEDDED = 2_708

@@ -60,8 +60,6 @@ class ClusterHere:
 
     cores = 2
 
-    accelerators = 0.0
-
     def __init__(self, dies_at: str = "") -> None:
         self.stages: list[str] = []
         self.groups: list[WorkersHere] = []

@@ -68,41 +68,11 @@ def test_a_cluster_prints_what_one_process_prints(
 
 @pytest.mark.parametrize("name", ["chunk", "index"])
 def test_an_estimate_is_told_and_nothing_is_written(name: str, tmp_path: Path) -> None:
-    words = [name, "docs", *COMMANDS[name], "--estimate", "--nodes", "8x16"]
+    words = [name, "docs", *COMMANDS[name], "--estimate"]
     done = CliRunner().invoke(group, words)
     assert done.exit_code == 0, done.output
     assert "3 files, 0.0 MB; by 3 of them: about" in done.output
-    assert "on 8 nodes of 16 cores" in done.output
     assert not (tmp_path / "kb").exists()
-    done = CliRunner().invoke(group, [*words[:-1], "many"])
-    assert (done.exit_code, "such as 8x16" in done.output) == (2, True)
-
-
-@cases(
-    "words, why",
-    [
-        (["--nodes", "8x16"], "--nodes is for an estimate"),
-        (["--gpu", "L4"], "--gpu is for an estimate"),
-        (["--estimate", "--node-price", "1"], "--node-price is the price of a machine of --nodes"),
-    ],
-)
-def test_an_option_of_an_estimate_is_not_passed_over(words: list[str], why: str) -> None:
-    done = CliRunner().invoke(group, ["index", "docs", "--into", "kb", "--vectors", "none", *words])
-    assert (done.exit_code, why in done.output) == (2, True)
-    if "--gpu" not in words:
-        done = CliRunner().invoke(group, ["chunk", "docs", *words])
-        assert (done.exit_code, why in done.output) == (2, True)
-
-
-def test_a_gpu_is_one_whose_speed_is_known() -> None:
-    words = ["index", "docs", "--into", "kb", "--estimate", "--vectors", "none", "--gpu"]
-    done = CliRunner().invoke(group, [*words, "X9"])
-    assert (done.exit_code, "the speed of 'X9' is not known; known: T4, " in done.output) == (
-        2,
-        True,
-    )
-    done = CliRunner().invoke(group, [*words, "l4"])
-    assert "those of sentence-transformers run on accelerators" in str(done.exception)
 
 
 def _estimated(words: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[str, dict[str, object]]:

@@ -124,9 +124,6 @@ def test_sentence_transformers_reads_a_folder_and_minds_its_prompts(tmp_path: Pa
     unused = SentenceTransformersEmbedder(str(tmp_path)).identity
     _checked(plain)
     assert plain.identity == unused
-    named = plain._model.named_parameters()
-    assert plain.weights == sum(each.numel() for name, each in named if "_embeddings" not in name)
-    assert plain.count_tokens(["ab c", "", "\ud800 " + "a " * 100]) == 5 + 2 + 64
     other = SentenceTransformersEmbedder(str(tmp_path))
     other._model[1].pooling_mode = "cls"
     assert other.identity != unused

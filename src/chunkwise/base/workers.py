@@ -70,10 +70,6 @@ class Cluster(Protocol):
     def cores(self) -> int:
         """How many can work at the same time."""
 
-    @property
-    def accelerators(self) -> float:
-        """How many there are for those that need one."""
-
     def workers(
         self, work: Callable[[Given], Found], stage: str, *, accelerated: bool = False
     ) -> WorkerGroup[Given, Found]:
@@ -99,11 +95,6 @@ def check_jobs(jobs: Jobs) -> None:
 def count_of(jobs: Jobs) -> int:
     """How many work at the same time."""
     return jobs if isinstance(jobs, int) else jobs.cores
-
-
-def gpus_of(jobs: Jobs) -> float:
-    """How many a model that runs on them has: a process one, a cluster all of its own."""
-    return 1.0 if isinstance(jobs, int) else max(1.0, jobs.accelerators)
 
 
 def begin_workers(

@@ -124,7 +124,6 @@ def command(options: ChunkOptions) -> None:
             "--with-vectors: only an index has vectors; make one (chunkwise index … --into kb) and name it"
         )
     strategy = get_strategy(options.strategy)
-    options.check_estimate()
     if options.estimate:
         if strategy.asks_a_model or options.contextual:
             raise click.UsageError(
@@ -205,13 +204,7 @@ def _estimate(options: ChunkOptions) -> None:
     found = estimate_work(paths, options.strategy, options.loading())
     jobs = options.workers(found.size)
     is_usual = isinstance(jobs, int) and not options.jobs
-    say(
-        found.words(
-            cores() if is_usual else count_of(jobs),
-            options.estimated_nodes,
-            price=options.node_price,
-        )
-    )
+    say(found.words(cores() if is_usual else count_of(jobs)))
 
 
 def _is_dataset(output: Path | None) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from chunkwise.base.allow_hosts_and_code_from_files import allowing
-from chunkwise.base.wording import counted, seconds_taken, size_in_bytes, thousands, time_words
+from chunkwise.base.wording import counted, seconds_taken, size_in_bytes, thousands
 from chunkwise.cli.dataclass_options import dataclass_command, is_typed, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import (
@@ -45,13 +45,9 @@ from chunkwise.cli.streams import print_json, say, say_skipped, shown_place, usa
 if TYPE_CHECKING:
     from chunkwise.base.workers import Jobs
     from chunkwise.chunkers.chunk import StrategyLike
-    from chunkwise.chunkers.work_estimate import WorkEstimate
     from chunkwise.retrieval import Index
     from chunkwise.retrieval.indexing.lazy_models import NamedClient
     from chunkwise.retrieval.settings import Settings
-
-_SMALL = 20_000_000
-"""Bytes below which a run is begun without an estimate."""
 
 _EXAMPLES = """
 \b
@@ -69,24 +65,11 @@ Examples:
   chunkwise index handbook/ --into kb2 --contextual --llm local   # a model describes the place of each chunk
   chunkwise index --verify --into kb                      # is every byte as it was written?
   chunkwise index s3://bucket/docs/ --into kb --engine ray --address auto   # read, cut and embedded by a cluster
-  chunkwise index s3://bucket/docs/ --into kb --estimate --nodes 8x16 --node-price 0.68   # how long, how much?
-  chunkwise index docs/ --into kb --embedder sentence-transformers:all-MiniLM-L6-v2 --estimate --nodes 8x16 --gpu L4
+  chunkwise index s3://bucket/docs/ --into kb --estimate          # how long would it take?
 \b
 Exit status: 0 all documents were read, 3 something was skipped or a model did not write every context (each with a
 line on stderr), 1 an error, 2 wrong usage or value.
 """
-
-
-def _read_gpu(_: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
-    if given is None:
-        return None
-    from chunkwise.chunkers.work_estimate import GPUS
-
-    if given.upper() not in GPUS:
-        raise click.BadParameter(
-            f"the speed of {given!r} is not known; known: {', '.join(GPUS)}", param=parameter
-        )
-    return given.upper()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,11 +119,6 @@ class IndexCommandOptions(IndexOptions, LlmOptions, ConfigOption, EstimateOption
         help="With --graph: a model that finds names in addition to the rules: spacy(model=en_core_web_sm), lac "
         "(Chinese), one of your own (./file.py:Class), none.",
     )  # fmt: skip
-    gpu: str | None = option(
-        "--gpu", metavar="KIND", callback=_read_gpu,
-        help="Estimate for one GPU of this kind in each machine, too, such as L4, A10G, A100 or H100, by its published "
-        "speed. Models of sentence-transformers run on it.",
-    )  # fmt: skip
     tokenizer: str | None = tokenizer_name("o200k_base")
     as_json: bool = json_flag("Print the summary as JSON on stdout and nothing else.")
 
@@ -167,11 +145,9 @@ def command(options: IndexCommandOptions) -> None:
             )
         _verify(options.into, options)
         return
-    from chunkwise.base.workers import count_of, gpus_of
     from chunkwise.retrieval import index
     from chunkwise.retrieval.indexes import settings_at
 
-    options.check_estimate("--gpu" if options.gpu else "")
     paths = options.sources()
     began = time.monotonic()
     known = settings_at(options.into, of_any_version=options.rebuild)
@@ -199,13 +175,9 @@ def command(options: IndexCommandOptions) -> None:
         )
     total = bytes_of(paths)
     jobs = options.workers(total)
-    estimate = None
-    if not asking and not llm:
-        estimate = _estimate(paths, strategy, options, context, graph, total, jobs)
     if options.estimate:
+        _estimate(paths, strategy, options, context, graph, jobs)
         return
-    if estimate and estimate.is_whole:
-        total = estimate.size
     with progress("indexing", total, options.quiet) as advance:
         built = index(
             paths, strategy, chunks=options.chunks, into=options.into, embedder=options.embedder,
@@ -216,9 +188,6 @@ def command(options: IndexCommandOptions) -> None:
             advance=advance, rebuild=options.rebuild, keep_others=options.add,
         )  # fmt: skip
     summary = _summary(built, options.into, time.monotonic() - began)
-    if estimate and not options.quiet:
-        told = f"{time_words(estimate.seconds(count_of(jobs), gpus_of(jobs)))} were estimated"
-        say(f"it took {time_words(summary.seconds)} ({told})")
     if not options.quiet:
         for note in summary.notes:
             say(note)
@@ -241,34 +210,20 @@ def _estimate(
     options: IndexCommandOptions,
     context: str | None,
     graph: Literal["names", "relations"] | None,
-    total: int,
     jobs: Jobs,
-) -> WorkEstimate | None:
-    """Told before a cluster begins, and where it is asked for; None: it takes no longer than finding out."""
+) -> None:
     from chunkwise.base.cores import cores as own_cores
-    from chunkwise.base.workers import count_of, gpus_of
+    from chunkwise.base.workers import count_of
     from chunkwise.retrieval.indexes import estimate_index
 
-    is_small = 0 < total < _SMALL
-    if not options.estimate and (options.engine != "ray" or is_small or options.quiet):
-        return None
-    found = estimate_index(
+    estimate = estimate_index(
         paths, strategy, chunks=options.chunks, into=options.into, embedder=options.embedder,
         vectors=options.vectors, context="headings" if context == "headings" else None, language=options.language,
         tokenizer=options.tokenizer, maxsim=options.maxsim, graph=graph, options=options.loading(),
         rebuild=options.rebuild,
     )  # fmt: skip
-    cores = own_cores() if isinstance(jobs, int) and not options.jobs else count_of(jobs)
-    say(
-        found.words(
-            cores,
-            options.estimated_nodes,
-            options.gpu,
-            gpus=gpus_of(jobs),
-            price=options.node_price,
-        )
-    )
-    return found
+    is_default = isinstance(jobs, int) and not options.jobs
+    say(estimate.words(own_cores() if is_default else count_of(jobs)))
 
 
 def _say_recall(built: Index) -> None:

@@ -183,15 +183,6 @@ def _cluster(address: str | None) -> RayCluster:
 
 
 _CLUSTER = "chunkwise.cluster"
-_NODES = re.compile(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,3})")
-
-
-def _read_nodes(_: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
-    if given is not None and not _NODES.fullmatch(given):
-        raise click.BadParameter(
-            f"{given!r} is no cluster; write nodes and cores of each, such as 8x16", param=parameter
-        )
-    return given
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,33 +191,8 @@ class EstimateOptions(JobsOption):
 
     estimate: bool = option(
         "--estimate", is_flag=True,
-        help="Only estimate how long it would take, by trying some documents; nothing is written. With --engine "
-        "ray every run begins with the estimate.",
+        help="Only estimate how long it would take, by trying some documents; nothing is written.",
     )  # fmt: skip
-    nodes: str | None = option(
-        "--nodes", metavar="NxCORES", callback=_read_nodes,
-        help="Estimate for a cluster of another size, too: 8x16 is 8 machines of 16 cores.",
-    )  # fmt: skip
-    node_price: float | None = option(
-        "--node-price", type=RealRange(0.0), metavar="DOLLARS",
-        help="With --nodes or --gpu: what one of these machines costs an hour; the estimate says the whole cost.",
-    )  # fmt: skip
-
-    def check_estimate(self, *further: str) -> None:
-        """Refuses options of an estimate where none is made; `further` are those named besides --nodes."""
-        named = [name for name in (self.nodes and "--nodes", *further) if name]
-        if self.node_price is not None and not named:
-            raise click.UsageError(
-                "--node-price is the price of a machine of --nodes NxCORES: name it, too"
-            )
-        if named and not self.estimate and self.engine != "ray":
-            raise click.UsageError(f"{named[0]} is for an estimate: it goes with --estimate")
-
-    @property
-    def estimated_nodes(self) -> tuple[int, int] | None:
-        """Machines, and the cores of each."""
-        found = _NODES.fullmatch(self.nodes or "")
-        return (int(found[1]), int(found[2])) if found else None
 
 
 @dataclass(frozen=True, kw_only=True)

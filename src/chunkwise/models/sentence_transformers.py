@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-import sys
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar
@@ -132,22 +131,6 @@ class SentenceTransformersEmbedder(_LibraryModel):
     @cached_property
     def dimensions(self) -> int:
         return int(self._encode(["dimensions"], "passage").shape[1])
-
-    @cached_property
-    def weights(self) -> int:
-        """Numbers that every token is multiplied with: tables of words and places are only looked up."""
-        layers = importlib.import_module("torch.nn")
-        tables = (layers.Embedding, layers.EmbeddingBag)
-        parts = (part for part in self._model.modules() if not isinstance(part, tables))
-        return sum(each.numel() for part in parts for each in part.parameters(recurse=False))
-
-    def count_tokens(self, texts: Sequence[str]) -> int:
-        """Of its own, as many of each text as it reads."""
-        tokenizer, window = self._model.tokenizer, self._model.max_seq_length or sys.maxsize
-        whole = [SURROGATE.sub("\ufffd", text) for text in texts]
-        if hasattr(tokenizer, "encode_batch"):  # of the tokenizers library, as static models have
-            return sum(min(len(each), window) for each in tokenizer.encode_batch(whole))
-        return sum(min(len(each), window) for each in tokenizer(whole, verbose=False)["input_ids"])
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
         """One row of length 1 a text, with the model's own prompt for questions or passages."""

@@ -23,11 +23,11 @@ from chunkwise.chunkers.read_chunks import (
     read_chunks,
     shown_label,
 )
-from chunkwise.chunkers.work_estimate import TimedEmbedder, WorkEstimate, estimate_work
+from chunkwise.chunkers.work_estimate import WorkEstimate, estimate_work
 from chunkwise.core import Chunk, Document, Hit, OnProgress, Query, WrittenContext
 from chunkwise.documents import Inputs, LoadOptions, WhenUnreadable, leaving_out, read
 from chunkwise.documents.inputs import each_input_or_table
-from chunkwise.models.embed.embedder import AcceleratedEmbedder, Embedder, TokenEncoder
+from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.name_finder import NameFinder
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.records.read import OnBadRow
@@ -330,9 +330,9 @@ def estimate_index(
     options: LoadOptions | None = None,
     rebuild: bool = False,
 ) -> WorkEstimate:
-    """How long `index` of all these documents, with these settings, will take, told by some; nothing is written.
+    """Estimate how long `index` takes with these settings from a timed sample; nothing is written.
 
-    Time that servers take, and language models, is not in it.
+    The time of servers and language models is not included.
     """
     if chunks is not None:
         # Rows that have no place are told by the index itself.
@@ -344,14 +344,9 @@ def estimate_index(
     resolve = resolve_for_rebuild if rebuild and before else resolve_settings
     resolved = resolve(requested, before)
     further = row_builder(resolved)
-    timed = None
     if further is not None and further.model is not None:
-        model = UncachedEmbedder(further.model.requested)
-        if isinstance(model.embedder, AcceleratedEmbedder):
-            timed = TimedEmbedder(model.embedder)
-            model = UncachedEmbedder(timed)
-        further = replace(further, model=model)
-    return estimate_work(source, resolved.strategy, options, further, embedder=timed)
+        further = replace(further, model=UncachedEmbedder(further.model.requested))
+    return estimate_work(source, resolved.strategy, options, further)
 
 
 def _with_chunks(

@@ -152,22 +152,6 @@ class TokenEncoder(Protocol):
         """Of questions, a row of length 1 a token; of a question too long for the window, its beginning."""
 
 
-@runtime_checkable
-class AcceleratedEmbedder(Embedder, Protocol):
-    """An embedder that an accelerator can run, and that knows how much there is to compute."""
-
-    @property
-    def runs_on(self) -> str:
-        """The kind of device here: cpu, cuda, mps …"""
-
-    @property
-    def weights(self) -> int:
-        """Numbers that every token is multiplied with: tables of words and places are only looked up."""
-
-    def count_tokens(self, texts: Sequence[str]) -> int:
-        """Of its own, as many of each text as it reads."""
-
-
 def suits_late(embedder: Embedder) -> bool:
     """Whether late vectors are its usual ones: it gives those of tokens, and does not say itself that they are poor."""
     return isinstance(embedder, TokenEmbedder) and getattr(embedder, "suits_late", True)

@@ -107,7 +107,7 @@ class QuestionEmbedder(LazyEmbedder):
 
 
 class UncachedEmbedder(LazyEmbedder):
-    """Reads everything itself: how long that takes is to be known."""
+    """Embeds every text, so that it can be timed."""
 
     def _make(self) -> Embedder:
         from chunkwise.models import get_embedder
