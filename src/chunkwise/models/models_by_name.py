@@ -53,7 +53,7 @@ EMBEDDER_FORMS = {
     "bge-small": "bge-small-en-v1.5 on this machine; fetched once; English",
     "arctic-s": "snowflake-arctic-embed-s on this machine; fetched once; English",
     "e5-small": "e5-small on this machine; fetched once; English",
-    "gte-small": "gte-small in 32 bits on this machine; fetched once, through npm; English, slow",
+    "gte-small": "gte-small in 32 bits on this machine; fetched once, from the hub; English, slow",
     "use-multi": "universal-sentence-encoder-multilingual v3 on this machine; fetched once; 15 languages",
     "openai:NAME": "OpenAI's endpoint, key in OPENAI_API_KEY",
     "https://HOST/v1#NAME": "any endpoint that speaks as OpenAI's does; key, if any, in CHUNKWISE_API_KEY; "

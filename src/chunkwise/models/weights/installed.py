@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from chunkwise.base.atomic_files import bytes_in, says_what_it_writes
+from chunkwise.base.atomic_files import bytes_in, says_what_it_writes, scratch_folder
 from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.wording import counted, shortened
 from chunkwise.core import OnProgress
 from chunkwise.models.home_folder import fetched_models, given_models
 from chunkwise.models.weights.catalogue import ALL, WeightFile, Weights, digest
-
-if TYPE_CHECKING:
-    from chunkwise.models.weights.fetch import Packages
 
 ModelState = Literal["here", "partly here", "not here", "damaged"]
 
@@ -59,31 +54,27 @@ def find(weights: Weights, file: WeightFile) -> Path | None:
 
 
 def ensure(
-    weights: Weights,
-    source: str | None = None,
-    advance: OnProgress | None = None,
-    packages: Packages | None = None,
+    weights: Weights, source: str | None = None, advance: OnProgress | None = None
 ) -> dict[str, Path]:
-    """Paths of a model's files by name, fetched where they are not here; their hashes are right.
-
-    `packages` are those that were downloaded for other models and may have files of this one.
-    """
+    """Find a model's files, fetch those that are not here, and return their paths by name; their hashes are right."""
     places = {file.name: find(weights, file) for file in weights.files}
     here = {name: path for name, path in places.items() if path is not None}
     missing = wanted = [file for file in weights.files if file.name not in here]
     if not missing:
         return here
-    from chunkwise.models.weights.fetch import HUB, Packages, fetch, offers
+    from chunkwise.models.weights.fetch import HUB, UNFINISHED, contains, fetch
 
     if source and source != HUB and Path(source).expanduser().is_file():
         path = Path(source).expanduser()
         # One file is rarely the whole model; one that is none of it fails with the first's error.
-        wanted = [file for file in missing if offers(path, file)] or missing[:1]
-    with nullcontext(packages) if packages else Packages() as parcels:
+        wanted = [file for file in missing if contains(path, file)] or missing[:1]
+    with scratch_folder(fetched_models() / weights.name, UNFINISHED) as downloads:
         for file in wanted:
             here[file.name] = fetched_path(weights, file)
-            with _says_what_is_damaged(weights, file):
-                fetch(file, here[file.name], source, advance, parcels)
+            try:
+                fetch(file, here[file.name], source, advance, downloads)
+            except ChunkwiseError as error:
+                raise _name_damage(weights, file, error) from error
     if len(here) < len(places):
         lacking = ", ".join(name for name in places if name not in here)
         raise ChunkwiseError(
@@ -93,30 +84,17 @@ def ensure(
     return here
 
 
-@contextmanager
-def _says_what_is_damaged(weights: Weights, file: WeightFile) -> Iterator[None]:
-    """Where a file is here with other bytes, that is what is wrong: fetching it again is only the remedy."""
-    try:
-        yield
-    except ChunkwiseError as error:
-        here = (path for path in _places(weights, file) if path.is_file())
-        damaged = next((path for path in here if not _is_of_another(path, weights)), None)
-        if damaged is None:
-            raise
-        raise ChunkwiseError(
-            f"{damaged} is damaged: it has {counted(damaged.stat().st_size, 'byte')}, not those of {weights.name} "
-            f"({counted(file.size, 'byte')}, SHA-256 {shortened(file.sha256, 13)}); replace it: "
-            f"chunkwise models get {weights.name}, which was tried now, and {error}"
-        ) from error
-
-
-def _is_of_another(path: Path, weights: Weights) -> bool:
-    """Loose in the user's folder, names of files are those of several models: another's is whole, and not meant."""
-    if path.parent.name == weights.name:
-        return False
-    others = [each for other in ALL if other is not weights for each in other.files]
-    sizes = {each.size for each in others}
-    return path.stat().st_size in sizes and digest(path) in {each.sha256 for each in others}
+def _name_damage(weights: Weights, file: WeightFile, error: ChunkwiseError) -> ChunkwiseError:
+    """If the file is here with other bytes, that is the fault, and fetching it only the remedy."""
+    for path in _places(weights, file):
+        # Loose in the user's folder, such a name may be another model's.
+        if path.is_file() and path.parent.name == weights.name:
+            return ChunkwiseError(
+                f"{path} is damaged: it has {counted(path.stat().st_size, 'byte')}, not those of {weights.name} "
+                f"({counted(file.size, 'byte')}, SHA-256 {shortened(file.sha256, 13)}); replace it: "
+                f"chunkwise models get {weights.name}, which was tried now, and {error}"
+            )
+    return error
 
 
 def model_status(weights: Weights, *, read: bool = False) -> ModelStatus:
@@ -144,9 +122,9 @@ def all_model_statuses() -> list[ModelStatus]:
 def remove(weights: Weights) -> int:
     """Deletes what was fetched, never what was brought along; how many bytes that were."""
     folder = fetched_models() / weights.name
-    if not folder.is_dir():
-        raise ChunkwiseError(f"{weights.name} is not in {fetched_models()}; nothing to remove")
     freed = bytes_in(folder)
+    if not freed:
+        raise ChunkwiseError(f"{weights.name} is not in {fetched_models()}; nothing to remove")
     with says_what_it_writes(folder):
         shutil.rmtree(folder)
     return freed
