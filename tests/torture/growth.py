@@ -29,7 +29,6 @@ LOADED = {
     ],
     "rtf": ["{", "}", "\\par ", "\\b ", "\\'e4", "\\u228?", "{\\footnote ", "\\cell ", "\\row "],
     "tex": ["\\section{", "}", "{", "$", "%", "\\begin{a}", "\\end{a}", "\\\\", "\\item ", "[", "]"],
-    "man": [".TH a 1\n", ".SH ", ".B ", "\\fB", "\\(em", "\n.nf\n", "\n.TP\n", "\\\n"],
     "eml": ["Subject: x\n", " x\n", "--a\n", "=?utf-8?q?x?=", "Content-Type: multipart/mixed; boundary=a\n", ">"],
     "srt": ["1\n", "00:00:01,000 --> 00:00:02,000\n", "x\n", "\n", "-->"],
     "xml": ["<a>", "</a>", "<a b='c'/>", "<![CDATA[", "]]>", "<!--", "&lt;", "<?x?>"],
