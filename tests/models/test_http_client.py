@@ -11,13 +11,13 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from threading import Event, Thread
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.retries import pause, retry_after
 from chunkwise.chunkers import get_strategy
 from chunkwise.models import get_embedder, get_reranker
 from chunkwise.models.http_batches import in_order
@@ -27,11 +27,9 @@ from chunkwise.models.http_client import (
     JsonClient,
     embeddings_url,
     excerpt,
-    pause,
     place,
     place_and_query,
     rerank_url,
-    retry_after,
     worth_another_try,
 )
 from models.endpoint_server import Answer, Seen, in_turn, serving
@@ -210,27 +208,6 @@ def test_a_server_that_sends_its_headers_byte_by_byte_is_left_after_the_time_out
         gone.set()
         thread.join(HANG)
     assert len(sent) > 0
-
-
-def test_a_version_of_the_library_with_other_insides_is_used_all_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    httpx2 = pytest.importorskip("httpx2")
-
-    class Other(httpx2.BaseTransport):  # type: ignore[misc]
-        def __init__(self) -> None:
-            self._inside = httpx2.HTTPTransport()
-
-        def handle_request(self, request: Any) -> Any:
-            return self._inside.handle_request(request)
-
-        def close(self) -> None:
-            self._inside.close()
-
-    made = httpx2.Client
-    monkeypatch.setattr(httpx2, "Client", lambda **given: made(transport=Other(), **given))
-    with serving(in_turn(Answer({"fine": 1}))) as server:
-        assert client(server.url).post({}) == {"fine": 1}
 
 
 def test_a_server_that_is_not_there() -> None:

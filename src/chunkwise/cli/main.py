@@ -150,7 +150,7 @@ def _leave_threads(status: int) -> None:
 
     Python would wait for servers that may never answer, and take a model apart that is still computing.
     """
-    from chunkwise.models.http_batches import ENDPOINT_THREADS
+    from chunkwise.models.http_client import ENDPOINT_THREADS
 
     if any(each.name.startswith(ENDPOINT_THREADS) for each in threading.enumerate()):
         for stream in (sys.stdout, sys.stderr):

@@ -9,13 +9,10 @@ from threading import Event
 from typing import TypeVar
 
 from chunkwise.base.parameters import check, param
-from chunkwise.models.http_client import EndpointError, first_words
+from chunkwise.models.http_client import ENDPOINT_THREADS, EndpointError, first_words
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-ENDPOINT_THREADS = "chunkwise-endpoint"
-"""How the names of threads begin that wait for a model's answer."""
 
 
 def in_order(

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
-import random
 import re
 import time
 import weakref
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from functools import cache
-from threading import Event, Lock, local
+from functools import cache, partial
+from threading import Event, Lock
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import SplitResult, parse_qsl, urljoin, urlsplit
 
 from chunkwise.base.allow_hosts_and_code_from_files import PROVIDERS
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.parameters import check, param
+from chunkwise.base.retries import Retryable, retry, retry_after, within
 from chunkwise.base.wording import as_set, counted, shortened, thousands
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -167,33 +163,6 @@ def worth_another_try(status: int, body: bytes) -> bool:
     return status in _AGAIN or (500 <= status < 600 and status not in _NEVER)
 
 
-def retry_after(header: str | None) -> float | None:
-    """Seconds the server asks to wait: a number, or a date; anything else is as if it said nothing."""
-    if not header:
-        return None
-    try:
-        seconds = float(header)
-        return max(0.0, seconds) if seconds == seconds else None
-    except ValueError:
-        pass
-    try:
-        then = parsedate_to_datetime(header)
-    except (ValueError, IndexError, OverflowError):
-        return None
-    if then.tzinfo is None:  # "-0000" and a missing zone are UTC
-        then = then.replace(tzinfo=UTC)
-    return max(0.0, (then - datetime.now(UTC)).total_seconds())
-
-
-def pause(attempt: int, unit: float, longest: float, asked: float | None = None) -> float:
-    """Seconds before attempt number `attempt` + 1: what the server asked for, else doubling with jitter."""
-    grown = min(longest, unit * 2.0 ** min(attempt - 1, 60))
-    if asked is None:
-        return grown * random.uniform(0.5, 1.0)
-    # Those who were turned away together should not all come back in the same moment.
-    return min(longest, asked + unit * random.uniform(0.0, 1.0))
-
-
 Result = TypeVar("Result")
 
 _REDIRECTS = 3
@@ -201,6 +170,10 @@ _MOVED = frozenset({301, 302, 307, 308})
 _LONGEST_REFUSAL = 65_536
 _TOO_LONG = 5
 """Times our longest wait; a server that asks for more will not answer while anybody waits."""
+_MARGIN = 0.1
+"""Seconds after which a request ends however its bytes drip in; the library's time-outs, which say more, come first."""
+ENDPOINT_THREADS = "chunkwise-endpoint"
+"""How the names of threads begin that wait for a model's answer."""
 _GAVE_UP = frozenset({504, 524})
 """Said by one in front of the server, which may be at work still."""
 
@@ -253,70 +226,13 @@ class _Answer(NamedTuple):
     wait: float | None
 
 
-class _NoAnswer(Exception):
+class _NotReached(Exception):
     """Nothing whole came back; the next attempt may fare better."""
 
     def __init__(self, problem: str, *, was_sent: bool = True) -> None:
         super().__init__(problem)
         self.was_sent = was_sent
         """Whether somebody may be at work on it."""
-
-
-class _Deadline(local):
-    """When the request of this thread is over; the library's own time-outs are for one read each."""
-
-    until = math.inf
-
-    def left(self, timeout: float | None) -> float:
-        """Seconds for the next step, which there are none of when it is over."""
-        return min(math.inf if timeout is None else timeout, self.until - time.monotonic())
-
-
-class _TimedStream:
-    """A connection on which a server that sends a byte now and then is not waited for longer than any other."""
-
-    def __init__(self, stream: Any, deadline: _Deadline) -> None:
-        self._stream = stream
-        self._deadline = deadline
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        import httpcore2
-
-        left = self._deadline.left(timeout)
-        if left <= 0:
-            raise httpcore2.ReadTimeout("the request took too long")
-        read: bytes = self._stream.read(max_bytes, None if left == math.inf else left)
-        return read
-
-    def start_tls(self, *args: Any, **given: Any) -> _TimedStream:
-        return _TimedStream(self._stream.start_tls(*args, **given), self._deadline)
-
-
-class _TimedBackend:
-    """Opens such connections."""
-
-    def __init__(self, backend: Any, deadline: _Deadline) -> None:
-        self._backend = backend
-        self._deadline = deadline
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._backend, name)
-
-    def connect_tcp(self, *args: Any, **given: Any) -> _TimedStream:
-        return _TimedStream(self._backend.connect_tcp(*args, **given), self._deadline)
-
-
-def _time(client: Any, deadline: _Deadline) -> None:
-    """Has no public way: the transport makes its pool itself, and a transport of one's own knows no proxies."""
-    # In a version that has none of these, the deadline is looked at between two parts of the body alone.
-    with suppress(AttributeError):
-        for transport in (client._transport, *client._mounts.values()):
-            if transport is not None:
-                pool = transport._pool
-                pool._network_backend = _TimedBackend(pool._network_backend, deadline)
 
 
 class JsonClient:
@@ -326,7 +242,6 @@ class JsonClient:
         self.endpoint = endpoint
         self._lock = Lock()
         self._client: Any = None
-        self._deadline = _Deadline()
         self._process = os.getpid()
         self._closing: weakref.finalize[..., JsonClient] | None = None
 
@@ -342,45 +257,43 @@ class JsonClient:
         stop: Event | None = None,
         lost: Callable[[bool], None] | None = None,
     ) -> Any:
-        """The JSON that comes back; asks again where that may help, until `stop` is set.
+        """Post the payload and return the JSON that comes back; retried where that may help, until `stop` is set.
 
-        `lost` hears of every attempt that was sent and not answered, and whether there will be another; it may raise.
+        `lost` is told of every attempt that was sent and not answered, and whether there will be another; it may raise.
         """
-        body = json.dumps(payload, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
-        stop = stop or Event()
         endpoint = self.endpoint
-        for attempt in range(1, endpoint.attempts + 1):
-            wait, is_last = None, attempt == endpoint.attempts
+        body = json.dumps(payload, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+        seconds = endpoint.timeout + _MARGIN
+
+        def attempt(number: int) -> Any:
+            asked = f" (asked {number} times)" if number > 1 else ""
+            again = number < endpoint.attempts
+            is_lost, wait = True, None
             try:
-                answer = self._send(body)
-            except _NoAnswer as problem:
-                failure, is_lost = self._failure(str(problem), NoAnswer), problem.was_sent
+                answer = within(seconds, partial(self._send, body), f"{ENDPOINT_THREADS}-request")
+            except TimeoutError:
+                failure = self._failure(f"{self._late}{asked}", NoAnswer)
+            except _NotReached as problem:
+                failure, is_lost = self._failure(f"{problem}{asked}", NoAnswer), problem.was_sent
             else:
                 if 200 <= answer.status < 300:
                     try:
                         return self._parsed(answer.body)
                     except EndpointError:
-                        _tell(lost, again=False)
+                        if lost:
+                            lost(False)
                         raise
-                failure, is_lost = self._refusal(answer), answer.status in _GAVE_UP
                 if not worth_another_try(answer.status, answer.body):
-                    raise failure
+                    raise self._refusal(answer)
                 wait = answer.wait
                 if wait is not None and wait > _TOO_LONG * endpoint.longest_wait:
-                    reason = f"{failure.reason}, and asks to wait {thousands(wait)} s"
-                    raise EndpointError(failure.endpoint, reason, failure.advice, failure.status)
-            if is_lost:
-                _tell(lost, again=not is_last)
-            if is_last or stop.wait(pause(attempt, endpoint.backoff, endpoint.longest_wait, wait)):
-                break
-        if endpoint.attempts > 1:
-            failure = type(failure)(
-                failure.endpoint,
-                f"{failure.reason} (asked {attempt} times)",
-                failure.advice,
-                failure.status,
-            )
-        raise failure
+                    raise self._refusal(answer, f", and asks to wait {thousands(wait)} s")
+                failure, is_lost = self._refusal(answer, asked), answer.status in _GAVE_UP
+            if is_lost and lost:
+                lost(again)
+            raise Retryable(failure, wait)
+
+        return retry(attempt, endpoint.attempts, endpoint.backoff, endpoint.longest_wait, stop)
 
     def ask(
         self,
@@ -423,7 +336,6 @@ class JsonClient:
                     ),
                     follow_redirects=False,
                 )
-                _time(self._client, self._deadline)
                 self._closing = weakref.finalize(self, self._client.close)
             return self._client
 
@@ -444,31 +356,30 @@ class JsonClient:
                 self.endpoint.place, "was not asked: it wants a key", f"export {variable}=your key"
             )
         url = self.endpoint.url
-        self._deadline.until = time.monotonic() + self.endpoint.timeout
+        until = time.monotonic() + self.endpoint.timeout
         try:
             for _ in range(_REDIRECTS + 1):
                 with client.stream(
                     self.endpoint.method, url, content=body, headers=headers
                 ) as response:
                     if response.status_code not in _MOVED:
-                        content = self._read(response)
+                        content = self._read(response, until)
                         wait = retry_after(response.headers.get("retry-after"))
                         return _Answer(response.status_code, content, wait)
                     url = self._moved(url, response.headers.get("location", ""))
         except httpx2.TimeoutException as error:
             was_sent = not isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout)
-            told = f"did not answer within {as_set(self.endpoint.timeout)} s"
-            raise _NoAnswer(told, was_sent=was_sent) from None
+            raise _NotReached(self._late, was_sent=was_sent) from None
         except httpx2.InvalidURL:  # ours was looked at before, so it is one we are sent to
             raise self._failure("redirects to no address") from None
         except httpx2.HTTPError as error:
             # Without its cause: the request that hangs on it has the key in a header.
             said = excerpt(f"{type(error).__name__}: {error}", key)
             was_sent = not isinstance(error, httpx2.ConnectError)
-            raise _NoAnswer(f"could not be asked ({said})", was_sent=was_sent) from None
+            raise _NotReached(f"could not be asked ({said})", was_sent=was_sent) from None
         raise self._failure("sends from one address to the next")
 
-    def _read(self, response: Any) -> bytes:
+    def _read(self, response: Any, until: float) -> bytes:
         """The whole body, no longer than allowed; of a refusal the beginning is enough."""
         fine = 200 <= response.status_code < 300
         most = self.endpoint.most_bytes if fine else _LONGEST_REFUSAL
@@ -479,8 +390,8 @@ class JsonClient:
                 if not fine:
                     break
                 raise self._failure(f"answered with more than {counted(most, 'byte')}")
-            if time.monotonic() > self._deadline.until:
-                raise _NoAnswer(f"did not finish within {as_set(self.endpoint.timeout)} s")
+            if time.monotonic() > until:
+                raise _NotReached(self._late)
         return bytes(body[:most])
 
     def _moved(self, url: str, location: str) -> str:
@@ -509,14 +420,18 @@ class JsonClient:
             said = excerpt(body[:4096].decode("utf-8", "replace"), self.endpoint.key())
             raise self._failure(f"did not answer with JSON but with: {said or 'nothing'}") from None
 
+    @property
+    def _late(self) -> str:
+        return f"did not answer within {as_set(self.endpoint.timeout)} s"
+
     def _failure(self, reason: str, kind: type[EndpointError] = EndpointError) -> EndpointError:
         return kind(self.endpoint.place, reason, "check the URL and that the server runs")
 
-    def _refusal(self, answer: _Answer) -> EndpointError:
+    def _refusal(self, answer: _Answer, more: str = "") -> EndpointError:
         said = excerpt(answer.body.decode("utf-8", "replace"), self.endpoint.key())
         reason = f"answered {answer.status}: {said}" if said else f"answered {answer.status}"
         advice = self._advice(answer.status)
-        return EndpointError(self.endpoint.place, reason, advice, answer.status)
+        return EndpointError(self.endpoint.place, f"{reason}{more}", advice, answer.status)
 
     def _advice(self, status: int) -> str:
         endpoint = self.endpoint
@@ -543,11 +458,6 @@ def _trusted() -> Any:
     import httpx2
 
     return httpx2.create_ssl_context()
-
-
-def _tell(lost: Callable[[bool], None] | None, *, again: bool) -> None:
-    if lost is not None:
-        lost(again)
 
 
 def _no_number(name: str) -> float:

@@ -7,7 +7,6 @@ import os
 import re
 import smtplib
 import ssl
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
@@ -15,11 +14,11 @@ from dataclasses import dataclass, field
 from email.message import EmailMessage
 from email.utils import formatdate, make_msgid
 from pathlib import Path
-from threading import Thread
 from typing import Any, Literal, get_args
 from urllib.parse import unquote, urlsplit
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, without_passwords
+from chunkwise.base.retries import Retryable, retry, within
 from chunkwise.base.wording import as_set
 from chunkwise.records.write import append_json_lines
 
@@ -167,7 +166,7 @@ def _append(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 class _Again(Exception):
-    """It may work at the next try."""
+    """It may work at the next attempt."""
 
 
 class _Never(Exception):
@@ -175,37 +174,17 @@ class _Never(Exception):
 
 
 def _tried(channel: Channel, work: Callable[[], None]) -> None:
-    why = ""
-    for attempt in range(1, ATTEMPTS + 1):
+    def attempt(number: int) -> None:
         try:
-            _within(work, LONGEST)
-            return
+            within(LONGEST, work, "chunkwise-alert")
         except _Never as problem:
             raise NotTold(f"{channel.shown}: {problem}") from None
-        except _Again as problem:
-            why = str(problem)
-        if attempt < ATTEMPTS:
-            time.sleep(PAUSE * 2 ** (attempt - 1))
-    raise NotTold(f"{channel.shown}: {why} (tried {ATTEMPTS} times)")
+        except (_Again, TimeoutError) as problem:
+            why = str(problem) or f"did not answer within {as_set(LONGEST)} s"
+            error = NotTold(f"{channel.shown}: {why} (tried {number} times)")
+            raise Retryable(error) from None
 
-
-def _within(work: Callable[[], None], seconds: float) -> None:
-    """Who sends a byte now and then is waited for no longer than who sends none."""
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            work()
-        except BaseException as problem:  # raised where it is waited for
-            failed.append(problem)
-
-    thread = Thread(target=run, name="chunkwise-alert", daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if thread.is_alive():
-        raise _Again(f"did not answer within {as_set(seconds)} s")
-    if failed:
-        raise failed[0]
+    retry(attempt, ATTEMPTS, PAUSE, LONGEST)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

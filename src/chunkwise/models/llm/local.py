@@ -21,8 +21,7 @@ from chunkwise.base.cores import cores
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
 from chunkwise.base.wording import counted, thousands
 from chunkwise.core import OnProgress
-from chunkwise.models.http_batches import ENDPOINT_THREADS
-from chunkwise.models.http_client import EndpointError, excerpt
+from chunkwise.models.http_client import ENDPOINT_THREADS, EndpointError, excerpt
 from chunkwise.models.llm.cost import FREE_NAME
 from chunkwise.models.llm.language_model import Completion, Request, read_completion
 from chunkwise.models.weights.catalogue import SMOLLM2, digest, weights_of
