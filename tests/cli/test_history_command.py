@@ -407,7 +407,7 @@ def test_importing_takes_what_can_be_read_once(here: Run, tmp_path: Path) -> Non
         write_results(results(at), folder / f"{name}.json")
         os.utime(folder / f"{name}.json", (1_700_000_000 + at, 1_700_000_000 + at))
     old = json.loads((folder / "a.json").read_text("utf-8"))
-    old["configuration"]["model"] = old["configuration"].pop("seed")
+    old["configuration"]["seed"] = 9
     (folder / "old.json").write_text(json.dumps(old), "utf-8")
     (folder / "broken.json").write_text('{"format": "chunkwise results", ', "utf-8")
     (folder / "other.json").write_text("[]", "utf-8")
@@ -419,7 +419,7 @@ def test_importing_takes_what_can_be_read_once(here: Run, tmp_path: Path) -> Non
     runs = History(tmp_path / ".chunkwise" / "history.db").runs()
     assert [run.source for run in runs] == ["b.json", "a.json", "old.json"], "the oldest first"
     assert runs[0].when == "2023-11-14T22:13:20Z"
-    assert runs[2].settings["embedder"] == 0
+    assert runs[2].settings["seed"] == 9
     again = here("history", "import", "results", "--json")
     told = json.loads(again.stdout)
     assert [each["is_new"] for each in told["imported"]] == [False] * 3

@@ -108,13 +108,6 @@ def test_nothing_and_equal_scores() -> None:
     ).numbers.tolist() == [5]
 
 
-def test_old_names_of_fusions_work_and_say_the_new_ones() -> None:
-    with pytest.warns(FutureWarning, match="fusion='ranks' is called 'rrf' now"):
-        assert get_retriever("hybrid(fusion=ranks)") == HybridRetriever(fusion="rrf")
-    with pytest.warns(FutureWarning, match="fusion='scores' is called 'weighted' now"):
-        assert get_retriever("hybrid(fusion='scores')") == HybridRetriever()
-
-
 def test_parameters_are_checked() -> None:
     made = get_retriever("hybrid(fusion=rrf, dense=1, depth=50)")
     assert made == HybridRetriever(fusion="rrf", dense=1, depth=50)

@@ -1,4 +1,4 @@
-"""What an index was made with, as older versions wrote it."""
+"""What an index was made with."""
 
 from dataclasses import fields
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from chunkwise.base.errors import InvalidParameter, UnknownName
 from chunkwise.report.views.history import metric_history_view
-from chunkwise.tracking import history as history_module
 from chunkwise.tracking.alerts import Alert, WatchedFigure, WatchedRun, _passages, merged
 from chunkwise.tracking.database import HistoryProblem
 from chunkwise.tracking.explain_difference import with_option
@@ -256,17 +255,6 @@ def test_pruned_runs_leave_the_chart(history: History) -> None:
     history.prune(numbers=[2])
     assert watched(history, kept_run(GOOD)).charts["recall@5"].runs == (1, 3, 4)
     assert [each.run for each in history.watched()] == [1, 3, 4]
-
-
-def test_a_history_of_before_alerts_is_brought_up_to_date(
-    history: History, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(history_module, "MIGRATIONS", history_module.MIGRATIONS[:1])
-        old = History(history._path)
-        assert old.add(kept_run(GOOD)).number == 1
-    history.set_baseline(1)
-    assert watched(history, kept_run(BAD)).alerts[0].reference == 1
 
 
 def test_a_row_that_somebody_changed_is_told(local: History) -> None:

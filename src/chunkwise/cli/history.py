@@ -365,7 +365,7 @@ class ImportOptions(HistoryOption):
 
 @dataclass_command("import", ImportOptions, examples=_IMPORT_EXAMPLES)
 def import_files(options: ImportOptions) -> None:
-    """Take files of results into the history: what `evaluate --output` and `tune` wrote, with earlier versions, too."""
+    """Take files of results into the history: what `evaluate --output` and `tune` wrote."""
     from chunkwise.tracking.import_runs import import_results
 
     bad: list[str] = []

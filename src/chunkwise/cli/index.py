@@ -150,7 +150,7 @@ def command(options: IndexCommandOptions) -> None:
 
     paths = options.sources()
     began = time.monotonic()
-    known = settings_at(options.into, of_any_version=options.rebuild)
+    known = settings_at(options.into, rebuild=options.rebuild)
     clients = LlmClients(options, options.quiet or options.as_json)
     asking = None if options.chunks else _asking(options, known, clients)
     graph = _graph(options, known)

@@ -15,7 +15,7 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnknownName
 from chunkwise.base.wording import counted, did_you_mean
 from chunkwise.core import Passage
 from chunkwise.records.json import WrongType, json_text, read_as
-from chunkwise.tracking.database import FileKind, Migrations, SqliteDatabase, Statements
+from chunkwise.tracking.database import FileKind, SqliteDatabase, Statements, Tables
 from chunkwise.tracking.run import utc_now
 
 EventKind = Literal["grade", "gold", "nothing", "skip", "undo", "adjudicate"]
@@ -133,22 +133,17 @@ LABELS_FILE = FileKind(
     "file of labels", 0x63686C62, LabelProblem,
     "put a copy in its place, or move it away and take an export in: chunkwise labels import labels.jsonl",
 )  # fmt: skip
-MIGRATIONS: Migrations = (
-    (
-        "create table state (id integer primary key, version integer not null)",
-        "insert into state (id, version) values (1, 1)",
-        "create table events (number {serial}, key text not null unique, kind text not null, query_id text not null,"
-        " query text not null, who text not null, happened text not null, doc_id text not null,"
-        " start integer not null, end_ integer not null, passage text not null, grade integer, seconds real,"
-        " pool text not null, undoes text not null)",
-        "create index events_of_question on events (query_id, number)",
-        "create table pools (number {serial}, key text not null unique, query_id text not null,"
-        " happened text not null, content text not null)",
-        "create index pools_of_question on pools (query_id, number)",
-        "create table openings (number {serial}, query_id text not null, who text not null, happened text not null)",
-    ),
+TABLES: Tables = (
+    "create table events (number {serial}, key text not null unique, kind text not null, query_id text not null,"
+    " query text not null, who text not null, happened text not null, doc_id text not null,"
+    " start integer not null, end_ integer not null, passage text not null, grade integer, seconds real,"
+    " pool text not null, undoes text not null)",
+    "create index events_of_question on events (query_id, number)",
+    "create table pools (number {serial}, key text not null unique, query_id text not null,"
+    " happened text not null, content text not null)",
+    "create index pools_of_question on pools (query_id, number)",
+    "create table openings (number {serial}, query_id text not null, who text not null, happened text not null)",
 )
-"""What was released is never changed: what comes later is a further version."""
 
 _COLUMNS = (
     "key, kind, query_id, query, who, happened, doc_id, start, end_, passage, grade, seconds, pool, undoes"
@@ -205,7 +200,7 @@ class LabelStore:
     """Events in the order in which they were kept."""
 
     def __init__(self, path: str | Path, *, wait: float = WAIT) -> None:
-        self._database = SqliteDatabase(Path(path).expanduser(), MIGRATIONS, wait, LABELS_FILE)
+        self._database = SqliteDatabase(Path(path).expanduser(), TABLES, wait, LABELS_FILE)
 
     @property
     def place(self) -> str:

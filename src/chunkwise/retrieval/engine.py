@@ -71,7 +71,7 @@ class Engine(Protocol):
     def open(self, place: str) -> EngineIndex:
         """The index that is there; an error says that there is none, and how one is made."""
 
-    def settings(self, place: str, *, of_any_version: bool) -> Settings | None:
+    def settings(self, place: str) -> Settings | None:
         """What the index there was made with; None: there is none yet."""
 
 

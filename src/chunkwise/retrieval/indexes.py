@@ -60,6 +60,7 @@ from chunkwise.retrieval.local import folder as folder_module
 from chunkwise.retrieval.local import update as update_module
 from chunkwise.retrieval.local.folder import verify_folder
 from chunkwise.retrieval.local.index import LocalIndex
+from chunkwise.retrieval.local.manifest import former_settings
 from chunkwise.retrieval.metadata_conditions import Where
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.search.search import search
@@ -337,7 +338,7 @@ def estimate_index(
     if chunks is not None:
         # Rows that have no place are told by the index itself.
         source, strategy, options = _with_chunks(source, strategy, chunks, options, lambda _: None)
-    before = settings_at(into, of_any_version=rebuild) if into is not None else None
+    before = settings_at(into, rebuild=rebuild) if into is not None else None
     requested = RequestedSettings(
         strategy, *without_embedder(embedder, vectors), context, language, tokenizer, maxsim=maxsim, graph=graph
     )  # fmt: skip
@@ -407,13 +408,15 @@ def open_index(
     return Index(opened, lazy, where, strategy, llm=llm, token_encoder=encoder, names=finder)
 
 
-def settings_at(place: str | os.PathLike[str], *, of_any_version: bool = False) -> Settings | None:
+def settings_at(place: str | os.PathLike[str], *, rebuild: bool = False) -> Settings | None:
     """What the index at a place was made with; None: there is none yet.
 
-    `of_any_version`: it will be made anew, so one that this version cannot read is no error.
+    `rebuild`: it will be made anew, so a folder that is damaged is no error.
     """
     where = index_place(place)
-    return engine_at(where).settings(os.fspath(where), of_any_version=of_any_version)
+    if rebuild and isinstance(where, Path):
+        return former_settings(where)
+    return engine_at(where).settings(os.fspath(where))
 
 
 def _into(

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
 FOLDER, FILE = ".chunkwise", "history.db"
 Row = tuple[Any, ...]
-Migrations = Sequence[Sequence[str]]
-"""Statements by version, the first ones for a new history; `{serial}` is a key that numbers itself."""
+Tables = Sequence[str]
+"""Statements that make the tables; `{serial}` is a key that numbers itself."""
+_VERSION = 1
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -93,16 +94,16 @@ class Database(Protocol):
         ...
 
 
-def database_at(place: str | Path, migrations: Migrations, wait: float) -> Database:
+def database_at(place: str | Path, tables: Tables, wait: float) -> Database:
     """By what the place looks like."""
     if is_postgres(place):
-        return PostgresDatabase(str(place), migrations, wait)
+        return PostgresDatabase(str(place), tables, wait)
     if names_server(str(place)):
         raise InvalidParameter(
             f"the history is {masked(str(place))!r}, no file and no server; name a file, or a server: "
             "postgresql://user@host/database"
         )
-    return SqliteDatabase(Path(place).expanduser(), migrations, wait)
+    return SqliteDatabase(Path(place).expanduser(), tables, wait)
 
 
 def damaged(why: str) -> str:
@@ -110,11 +111,11 @@ def damaged(why: str) -> str:
     return f"is damaged ({why}); {HISTORY_FILE.when_damaged}"
 
 
-def _later(place: str, found: int, known: int, kind: FileKind | None = None) -> ChunkwiseError:
+def _other_version(place: str, found: int, kind: FileKind | None = None) -> ChunkwiseError:
     kind = kind or HISTORY_FILE
     return kind.problem(
-        f"the {kind.name} {place} was written by a later chunkwise (its version is {found}, this one knows up to "
-        f"{known}); update chunkwise"
+        f"the {kind.name} {place} was written by another version of chunkwise (its version is {found}, this one reads "
+        f"{_VERSION}); name another file"
     )
 
 
@@ -141,10 +142,10 @@ class SqliteDatabase:
     """A file that is opened for each piece of work: a killed process leaves nothing half done behind."""
 
     def __init__(
-        self, path: Path, migrations: Migrations, wait: float, kind: FileKind | None = None
+        self, path: Path, tables: Tables, wait: float, kind: FileKind | None = None
     ) -> None:
         self.path = path
-        self._migrations = migrations
+        self._tables = tables
         self._wait = wait
         self._kind = kind or HISTORY_FILE
 
@@ -226,10 +227,9 @@ class SqliteDatabase:
         address = f"{self.path.resolve().as_uri()}?immutable=1"
         connection = sqlite3.connect(address, uri=True, isolation_level=None)
         try:
-            if self._checked_version(connection) < len(self._migrations):
+            if not self._is_made(connection):
                 raise self._kind.problem(
-                    f"the {self._kind.name} {self.shown} is of an earlier version and cannot be written to, so it "
-                    "cannot be brought up to date; copy it to a folder of your own"
+                    f"the {self._kind.name} {self.shown} is empty and cannot be written to; name another file"
                 )
         except BaseException:
             connection.close()
@@ -237,17 +237,16 @@ class SqliteDatabase:
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        if self._checked_version(connection) < len(self._migrations):
+        if not self._is_made(connection):
             use_wal(connection, self._wait)
             connection.execute("begin immediate")
             try:
                 # Another process may have been quicker.
-                for version in range(self._checked_version(connection), len(self._migrations)):
-                    for statement in self._migrations[version]:
+                if not self._is_made(connection):
+                    for statement in self._tables:
                         connection.execute(statement.format(serial="integer primary key"))
-                connection.execute("update state set version = ?", [len(self._migrations)])
-                connection.execute(f"pragma application_id = {self._kind.mark}")
-                connection.execute(f"pragma user_version = {len(self._migrations)}")
+                    connection.execute(f"pragma application_id = {self._kind.mark}")
+                    connection.execute(f"pragma user_version = {_VERSION}")
                 connection.execute("commit")
             except BaseException:
                 with suppress(sqlite3.Error):
@@ -256,8 +255,8 @@ class SqliteDatabase:
         # A run that is said to be kept outlives a loss of power, too.
         connection.execute("pragma synchronous = full")
 
-    def _checked_version(self, connection: sqlite3.Connection) -> int:
-        """0: a new file. What is not ours, or of a later version, is refused before anything is changed in it."""
+    def _is_made(self, connection: sqlite3.Connection) -> bool:
+        """False: a new file. What is not ours, or of another version, is refused before anything is changed in it."""
         # In one statement: another process may begin the file between two of them.
         version, mark, tables = connection.execute(
             "select user_version, application_id, (select count(*) from sqlite_master)"
@@ -267,9 +266,9 @@ class SqliteDatabase:
             raise self._kind.problem(
                 f"{self.shown} is a database of another program, no {self._kind.name} of chunkwise; name another file"
             )
-        if version > len(self._migrations):
-            raise _later(self.shown, version, len(self._migrations), self._kind)
-        return int(version)
+        if version not in (0, _VERSION):
+            raise _other_version(self.shown, version, self._kind)
+        return bool(version)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -312,7 +311,7 @@ def _sqlite_statements(connection: sqlite3.Connection) -> Statements:
 class PostgresDatabase:
     """The same tables in a schema of their own, `chunkwise_history`, or `NAME_history` with `?kb=NAME`."""
 
-    def __init__(self, url: str, migrations: Migrations, wait: float) -> None:
+    def __init__(self, url: str, tables: Tables, wait: float) -> None:
         address = parse_address(url)
         name = f"{address.name}_history"
         if len(name.encode("utf-8", "replace")) > LONGEST_NAME:
@@ -320,7 +319,7 @@ class PostgresDatabase:
                 f"kb is {address.name!r}; for a history its name has at most {counted(LONGEST_NAME - 8, 'byte')}"
             )
         self._address: Address = replace(address, name=name)
-        self._migrations = migrations
+        self._tables = tables
         self._wait = wait
 
     @property
@@ -329,12 +328,12 @@ class PostgresDatabase:
 
     def exists(self) -> bool:
         with connect(self._address) as connection, server_problems_explained(self._address):
-            return self._version(connection) is not None
+            return self._is_made(connection)
 
     @contextmanager
     def reading(self) -> Iterator[Statements]:
         with self._transaction() as connection:
-            self._migrate(connection)
+            self._prepare(connection)
             yield _postgres_statements(connection)
 
     @contextmanager
@@ -342,7 +341,7 @@ class PostgresDatabase:
         with self._transaction() as connection:
             # One writer at a time, as with a file: what is looked up stays true until the commit.
             self._lock(connection)
-            self._migrate(connection)
+            self._prepare(connection)
             yield _postgres_statements(connection)
 
     @contextmanager
@@ -384,8 +383,7 @@ class PostgresDatabase:
     def _lock(self, connection: Connection[Any]) -> None:
         connection.execute("select pg_advisory_xact_lock(hashtext(%s))", [self._address.name])
 
-    def _version(self, connection: Connection[Any]) -> int | None:
-        """None: there is no history yet."""
+    def _is_made(self, connection: Connection[Any]) -> bool:
         # Asked of the tables themselves: what is looked up by name may be older than another writer's commit.
         found = connection.execute(
             "select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
@@ -393,28 +391,26 @@ class PostgresDatabase:
             [self._address.name],
         ).fetchone()
         if found is None:
-            return None
+            return False
         schema = '"' + self._address.name.replace('"', '""') + '"'
         row = connection.execute(f"select version from {schema}.state").fetchone()  # type: ignore[call-overload, unused-ignore]
         version = int(row[0]) if row else 0
-        if version > len(self._migrations):
-            raise _later(self.shown, version, len(self._migrations))
-        return version
+        if version != _VERSION:
+            raise _other_version(self.shown, version)
+        return True
 
-    def _migrate(self, connection: Connection[Any]) -> None:
+    def _prepare(self, connection: Connection[Any]) -> None:
         """One at a time: who comes second finds everything done."""
-        if self._version(connection) == len(self._migrations):
+        if self._is_made(connection):
             return
         self._lock(connection)
+        if self._is_made(connection):
+            return
         schema = '"' + self._address.name.replace('"', '""') + '"'
-        version = self._version(connection)
-        if version is None:
-            connection.execute(f"create schema if not exists {schema}")  # type: ignore[call-overload, unused-ignore]
+        connection.execute(f"create schema if not exists {schema}")  # type: ignore[call-overload, unused-ignore]
         serial = "integer generated by default as identity primary key"
-        for step in range(version or 0, len(self._migrations)):
-            for statement in self._migrations[step]:
-                connection.execute(statement.format(serial=serial))  # type: ignore[call-overload, unused-ignore]
-        connection.execute("update state set version = %s", [len(self._migrations)])
+        for statement in self._tables:
+            connection.execute(statement.format(serial=serial))  # type: ignore[call-overload, unused-ignore]
 
 
 def _postgres_statements(connection: Connection[Any]) -> Statements:

@@ -48,8 +48,8 @@ from chunkwise.tracking.explain_difference import (
     difference_of,
 )
 from chunkwise.tracking.history_tables import (
-    MIGRATIONS,
     RUN_COLUMNS,
+    TABLES,
     figures_from,
     insert_run,
     summary_values,
@@ -111,7 +111,7 @@ class History:
 
     @cached_property
     def _database(self) -> Database:
-        return database_at(self._path, MIGRATIONS, self._wait)
+        return database_at(self._path, TABLES, self._wait)
 
     @property
     def place(self) -> str:

@@ -1,4 +1,4 @@
-"""The tables of a history: schema and migrations, and a run to and from its rows; what runs share is kept once."""
+"""The tables of a history: their schema, and a run to and from its rows; what runs share is kept once."""
 
 from __future__ import annotations
 
@@ -7,45 +7,40 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chunkwise.records.json import WrongType, json_text, read_as
-from chunkwise.tracking.database import Migrations, Statements
+from chunkwise.tracking.database import Statements, Tables
 from chunkwise.tracking.run import KeptHit, KeptQuestion, KeptRun, hash_of_json
 
-MIGRATIONS: Migrations = (
-    (
-        "create table state (id integer primary key, version integer not null, last_run integer not null)",
-        "insert into state (id, version, last_run) values (1, 1, 0)",
-        "create table corpora (number {serial}, hash text not null unique)",
-        "create table documents (number {serial}, id text not null, fingerprint text not null,"
-        " unique (id, fingerprint))",
-        "create table corpus_documents (corpus integer not null references corpora, document integer not null"
-        " references documents, primary key (corpus, document))",
-        "create table questions (number {serial}, hash text not null unique, id text not null, text text not null,"
-        " fingerprint text not null, types text not null, documents text not null)",
-        "create table runs (number integer primary key, key text not null unique, kind text not null,"
-        " happened text not null, label text not null, objective text not null, settings text not null,"
-        " versions text not null, documents_hash text not null,"
-        " questions_hash text not null, corpus integer references corpora, git_revision text not null,"
-        " git_branch text not null, user_name text not null, host text not null, seconds double precision,"
-        " money double precision, source text not null, details text not null)",
-        "create table figures (run integer not null references runs, position integer not null, metric text not null,"
-        " mean double precision, low double precision, high double precision, scored integer not null,"
-        " questions integer not null, detectable double precision, scores text not null, primary key (run, metric))",
-        "create table run_questions (run integer not null references runs, position integer not null,"
-        " question integer not null references questions, hits text not null, primary key (run, position))",
-        "create table baselines (name text not null, kind text not null, run integer not null references runs,"
-        " happened text not null, primary key (name, kind))",
-        "create index runs_of_kind on runs (kind, number)",
-    ),
-    (
-        "create table watched_runs (run integer primary key references runs, name text not null,"
-        " reference integer not null, found text not null)",
-        "create table alerts (number integer primary key, name text not null, metric text not null,"
-        " state text not null, happened text not null, first_run integer not null, last_run integer not null,"
-        " found text not null)",
-        "create index watched_by_name on watched_runs (name, run)",
-    ),
+TABLES: Tables = (
+    "create table state (id integer primary key, version integer not null, last_run integer not null)",
+    "insert into state (id, version, last_run) values (1, 1, 0)",
+    "create table corpora (number {serial}, hash text not null unique)",
+    "create table documents (number {serial}, id text not null, fingerprint text not null,"
+    " unique (id, fingerprint))",
+    "create table corpus_documents (corpus integer not null references corpora, document integer not null"
+    " references documents, primary key (corpus, document))",
+    "create table questions (number {serial}, hash text not null unique, id text not null, text text not null,"
+    " fingerprint text not null, types text not null, documents text not null)",
+    "create table runs (number integer primary key, key text not null unique, kind text not null,"
+    " happened text not null, label text not null, objective text not null, settings text not null,"
+    " versions text not null, documents_hash text not null,"
+    " questions_hash text not null, corpus integer references corpora, git_revision text not null,"
+    " git_branch text not null, user_name text not null, host text not null, seconds double precision,"
+    " money double precision, source text not null, details text not null)",
+    "create table figures (run integer not null references runs, position integer not null, metric text not null,"
+    " mean double precision, low double precision, high double precision, scored integer not null,"
+    " questions integer not null, detectable double precision, scores text not null, primary key (run, metric))",
+    "create table run_questions (run integer not null references runs, position integer not null,"
+    " question integer not null references questions, hits text not null, primary key (run, position))",
+    "create table baselines (name text not null, kind text not null, run integer not null references runs,"
+    " happened text not null, primary key (name, kind))",
+    "create index runs_of_kind on runs (kind, number)",
+    "create table watched_runs (run integer primary key references runs, name text not null,"
+    " reference integer not null, found text not null)",
+    "create table alerts (number integer primary key, name text not null, metric text not null,"
+    " state text not null, happened text not null, first_run integer not null, last_run integer not null,"
+    " found text not null)",
+    "create index watched_by_name on watched_runs (name, run)",
 )
-"""What was released is never changed: what comes later is a further version."""
 
 
 RUN_COLUMNS = (

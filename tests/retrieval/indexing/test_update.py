@@ -205,19 +205,6 @@ def test_adding_what_is_there_writes_nothing(tmp_path: Path) -> None:
     index.verify()
 
 
-@pytest.mark.usefixtures("postgres")
-def test_an_older_version_on_a_server_is_not_made_again_without_the_others() -> None:
-    url = new_url()
-    import psycopg
-
-    chunkwise.index([Document("a", "A plum.")], into=url, vectors="none")
-    name = url.rpartition("kb=")[2]
-    with psycopg.connect(url.partition("&kb=")[0], autocommit=True) as connection:
-        connection.execute(f'update "{name}".about set format = 0')  # type: ignore[call-overload]
-    with pytest.raises(ChunkwiseError, match="by an older chunkwise"):
-        chunkwise.index([Document("b", "Two.")], into=url, vectors="none", keep_others=True)
-
-
 DOCUMENTS = st.lists(
     st.tuples(st.sampled_from("abcdef"), st.sampled_from(["Plums.", "Pears.", "A fig."])),
     min_size=1,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from chunkwise.retrieval.databases.index import StoredIndex
 from chunkwise.retrieval.databases.store import (
     PARTS,
-    NewerState,
     PartName,
     Store,
     StoredDocument,
@@ -16,7 +15,6 @@ from chunkwise.retrieval.databases.update import StoredEngine
 
 __all__ = [
     "PARTS",
-    "NewerState",
     "PartName",
     "Store",
     "StoreProblem",

@@ -154,10 +154,6 @@ def explained(
         raise StoreProblem(f"{shown}: {told(error, said)}") from error
 
 
-class NewerState(ChunkwiseError):
-    """Another version of chunkwise wrote what is there."""
-
-
 def position_of(chunk: int) -> tuple[int, int]:
     """The number of a chunk's document, and its place in it."""
     return chunk >> CHUNK_BITS, chunk & ((1 << CHUNK_BITS) - 1)
@@ -249,22 +245,17 @@ class StoredState(NamedTuple):
         return json.dumps({"kind": "chunkwise index", "format": FORMAT, **known})
 
 
-def read_state(text: str, shown: str, *, of_any_version: bool = False) -> StoredState:
-    """What a store published; `of_any_version`: it will be made anew."""
+def read_state(text: str, shown: str) -> StoredState:
+    """What a store published."""
     try:
         values = json.loads(text)
         if values["kind"] != "chunkwise index":
             raise ValueError(f"kind is {values['kind']!r}")
         written = int(values["format"])
-        if written > FORMAT:
-            raise NewerState(
-                f"{shown}: the index was written by a newer chunkwise (format {written}, this one reads {FORMAT}); "
-                "update chunkwise"
-            )
-        if written < FORMAT and not of_any_version:
-            raise NewerState(
-                f"{shown}: the index was written by an older chunkwise (format {written}, this one reads {FORMAT}); "
-                f"{REBUILD}, or use the version that wrote it"
+        if written != FORMAT:
+            raise ChunkwiseError(
+                f"{shown}: the index was written by another version of chunkwise (format {written}, this one reads "
+                f"{FORMAT}); remove it, or name another place"
             )
         languages = values["languages"]
         if not isinstance(languages, list) or not all(isinstance(each, str) for each in languages):

@@ -186,7 +186,7 @@ class StoredEngine:
             published = store.state()
             before = None
             if published is not None:
-                before = read_state(published, store.shown, of_any_version=rebuild)
+                before = read_state(published, store.shown)
             if rebuild and before:
                 resolved = resolve_for_rebuild(requested, before.settings, reading.advance)
             else:
@@ -209,12 +209,12 @@ class StoredEngine:
         with closed_on_errors(self.store(place)) as store:
             return StoredIndex(store)
 
-    def settings(self, place: str, *, of_any_version: bool) -> Settings | None:
+    def settings(self, place: str) -> Settings | None:
         store = self.store(place)
         try:
             published = store.state()
             if published is None:
                 return None
-            return read_state(published, store.shown, of_any_version=of_any_version).settings
+            return read_state(published, store.shown).settings
         finally:
             store.close()

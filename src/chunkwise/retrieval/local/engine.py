@@ -33,14 +33,12 @@ class FolderEngine:
     def open(self, place: str) -> LocalIndex:
         return open_local_index(Path(place))
 
-    def settings(self, place: str, *, of_any_version: bool) -> Settings | None:
-        return folder_settings(Path(place), of_any_version=of_any_version)
+    def settings(self, place: str) -> Settings | None:
+        return folder_settings(Path(place))
 
 
-def folder_settings(folder: Path, *, of_any_version: bool = False) -> Settings | None:
-    """What the index of a folder was made with; None: there is none yet (or, of any version, it cannot be read)."""
+def folder_settings(folder: Path) -> Settings | None:
+    """What the index of a folder was made with; None: there is none yet."""
     if not (folder / manifest_module.MANIFEST_NAME).is_file():
         return None
-    if of_any_version:
-        return manifest_module.former_settings(folder)
     return manifest_module.read_manifest(folder).settings

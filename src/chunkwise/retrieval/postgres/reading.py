@@ -26,7 +26,7 @@ from chunkwise.retrieval.postgres.connection import (
     use_vectors,
 )
 from chunkwise.retrieval.postgres.loading import CHUNK_BITS, read_mentions, text_of, unpacked
-from chunkwise.retrieval.postgres.schema import IndexState, TableNames, check_format, read_state
+from chunkwise.retrieval.postgres.schema import IndexState, TableNames, read_state
 from chunkwise.retrieval.postgres.search_sql import DOCUMENTS, SECTIONS, values_of
 from chunkwise.retrieval.searchable import (
     AtomBounds,
@@ -95,7 +95,6 @@ class Session:
                 f"{self.address.shown}: no knowledge base {self.address.name!r} here yet; "
                 "make it with: chunkwise index DOCUMENTS --into URL"
             )
-        check_format(found, self.address)
         return found
 
     def close(self) -> None:

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.retrieval.errors import REBUILD
 from chunkwise.retrieval.postgres.connection import MOST_DIMENSIONS, Address, Version, has_index
 from chunkwise.retrieval.settings import Settings, read_settings
 
@@ -21,7 +20,6 @@ TABLES = (
     "document_tenants",
     "communities",
     "relations",
-    "mentions",
     "postings",
     "atoms",
     "chunks",
@@ -29,8 +27,7 @@ TABLES = (
     "documents",
     "about",
 )
-"""In the order in which they may be dropped; the first three are there where they are kept, the fourth where an
-older version wrote it."""
+"""In the order in which they may be dropped; the first three are there where they are kept."""
 
 _MAKE = """
 create table {about} (
@@ -238,10 +235,16 @@ def read_state(connection: Connection[Any], address: Address) -> IndexState | No
         return None
     if "about" not in there:
         raise _foreign(address, min(there))
-    # As one value, so that tables of an older version can be told from somebody else's.
+    # As one value, so that tables of another version can be told from somebody else's.
     row = connection.execute(names("select to_jsonb(a) from {about} a")).fetchone()
+    values = row[0] if row else {}
     try:
-        return _about(row[0] if row else {}, f"the index {address.shown}")
+        if values["format"] != FORMAT:
+            raise ChunkwiseError(
+                f"{address.shown}: knowledge base {address.name!r} was written by another version of chunkwise "
+                f"(tables of version {values['format']}, this one reads {FORMAT}); drop its schema, or name another kb"
+            )
+        return _about(values, f"the index {address.shown}")
     except (KeyError, TypeError, ValueError, AttributeError):
         raise _foreign(address, "about") from None
 
@@ -252,7 +255,7 @@ def _about(row: dict[str, Any], where: str) -> IndexState:
         raise ValueError(f"languages is {languages!r}")
     return IndexState(
         int(row["format"]), read_settings(json.loads(row["settings"]), where), tuple(languages),
-        row.get("born", ""), *(int(row[name]) for name in IndexState._fields[4:]),
+        row["born"], *(int(row[name]) for name in IndexState._fields[4:]),
     )  # fmt: skip
 
 
@@ -263,17 +266,6 @@ def write_about(connection: Connection[Any], names: TableNames, about: IndexStat
         names(f"insert into {{about}} ({columns}) values ({places})"),
         [about.format, json.dumps(asdict(about.settings)), json.dumps(about.languages), *about[3:]],
     )
-
-
-def check_format(about: IndexState, address: Address) -> None:
-    """Tables of another version are not read."""
-    if about.format != FORMAT:
-        older = about.format < FORMAT
-        raise ChunkwiseError(
-            f"{address.shown}: knowledge base {address.name!r} was written by {'an older' if older else 'a newer'} "
-            f"chunkwise (tables of version {about.format}, this one reads {FORMAT}); "
-            + (f"{REBUILD}, or use the version that wrote it" if older else "update chunkwise")
-        )
 
 
 def _foreign(address: Address, table: str) -> ChunkwiseError:

@@ -43,7 +43,6 @@ from chunkwise.retrieval.postgres.schema import (
     FORMAT,
     IndexState,
     TableNames,
-    check_format,
     make_indexes,
     make_tables,
     move,
@@ -259,16 +258,11 @@ class PostgresWriter:
         self, connection: Connection[Any], address: Address, before: IndexState | None
     ) -> None:
         self.settings = before.settings if before else None
-        """What the knowledge base was made with, by whatever version; None: it is new."""
+        """What the knowledge base was made with; None: it is new."""
         self._before = before
         self.update: PostgresUpdate | None = None
         self._connection = connection
         self._address = address
-
-    def check_format(self) -> None:
-        """Where tables are to be kept: those of an older version cannot be."""
-        if self._before is not None:
-            check_format(self._before, self._address)
 
     def start(self, settings: Settings, *, anew: bool = False) -> PostgresUpdate:
         """With `anew`, or with other settings than before, nothing is carried over."""
@@ -308,8 +302,6 @@ def writing(address: Address, wait: float = WAIT_SECONDS) -> Iterator[PostgresWr
             _check_encoding(connection, address)
             _lock(connection, address.name, wait)
             before = read_state(connection, address)
-            if before is not None and before.format > FORMAT:
-                check_format(before, address)
             writer = PostgresWriter(connection, address, before)
             yield writer
             if writer.update is not None:
@@ -375,7 +367,6 @@ def into_postgres(
         if rebuild and writer.settings:
             resolved = resolve_for_rebuild(requested, writer.settings, reading.advance)
         else:
-            writer.check_format()
             resolved = resolve_settings(requested, writer.settings, reading.advance)
         update = writer.start(resolved.settings, anew=rebuild)
         changes = update_documents(update, reading, resolved)
@@ -385,13 +376,11 @@ def into_postgres(
     return BuiltIndex(PostgresIndex(address), resolved, changes)
 
 
-def server_settings(url: str, *, of_any_version: bool = False) -> Settings | None:
+def server_settings(url: str) -> Settings | None:
     """What a knowledge base was made with; None: it is not there yet."""
     address = parse_address(url)
     with connect(address) as connection, server_problems_explained(address):
         found = read_state(connection, address)
-    if found and not of_any_version:
-        check_format(found, address)
     return found.settings if found else None
 
 
@@ -412,5 +401,5 @@ class PostgresEngine:
     def open(self, place: str) -> PostgresIndex:
         return PostgresIndex(parse_address(place))
 
-    def settings(self, place: str, *, of_any_version: bool) -> Settings | None:
-        return server_settings(place, of_any_version=of_any_version)
+    def settings(self, place: str) -> Settings | None:
+        return server_settings(place)
