@@ -78,7 +78,7 @@ def test_one_call_prints_what_an_assistant_reads(here: Run, kb: str) -> None:
 def test_a_call_that_is_refused_is_a_line(here: Run, kb: str) -> None:
     for tool, asked, said in (
         ("search", "lamp", "an object of JSON is needed"),
-        ("serch", "{}", "there is no tool 'serch'"),
+        ("serch", "{}", "serch"),
         ("read", '{"document": "b"}', "no document has the id 'b'"),
         ("chunk", '{"path": "docs/a.md"}', "--project FOLDER"),
     ):

@@ -12,7 +12,7 @@ from chunkwise.evaluation.evaluate_system import missed
 from chunkwise.evaluation.run_file import read_hits
 from chunkwise.integrations import hit_id, hit_metadata
 from chunkwise.labels.pool import pooled
-from chunkwise.mcp_server.search_tools import _described, _passages
+from chunkwise.mcp_server.search_tools import described_passage, found_passages
 from chunkwise.metrics.judges.relevance_judges import LabelJudge, SpanJudge, says_something
 from tables import cases
 
@@ -85,8 +85,10 @@ def test_frameworks_and_assistants_are_told_every_place() -> None:
     assert hit_metadata(SUMMARY)["spans"] == [[0, 16]]
     assert hit_metadata(SUMMARY)["elsewhere"] == [["hill.md", 0, 17], ["hill.md", 18, 35]]
     assert hit_id(SUMMARY) == "sea.md::0-16@2"
-    (passage,) = _passages([SUMMARY])
-    assert "summary of: sea.md 0 to 16; hill.md 0 to 17; hill.md 18 to 35" in _described(passage)
+    (passage,) = found_passages([SUMMARY])
+    assert "summary of: sea.md 0 to 16; hill.md 0 to 17; hill.md 18 to 35" in described_passage(
+        passage
+    )
 
 
 def test_it_comes_back_from_a_file_of_hits(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult
 
 from chunkwise.evaluation.results import write_results
-from chunkwise.mcp_server.server import CallsAtWork, assistant_server
+from chunkwise.mcp_server.server import RunningCalls, assistant_server
 from chunkwise.mcp_server.workspace import Workspace, WorkspaceSources
 from chunkwise.retrieval import index
 from chunkwise.tracking.history import History
@@ -62,7 +62,7 @@ def write_project(folder: Path) -> WorkspaceSources:
 def asking(
     sources: WorkspaceSources | Workspace,
     ask: Callable[[Client], Awaitable[T]],
-    calls: CallsAtWork | None = None,
+    calls: RunningCalls | None = None,
 ) -> T:
     """What a client of the SDK gets of a server in this process, over the protocol."""
     workspace = sources if isinstance(sources, Workspace) else Workspace(sources)

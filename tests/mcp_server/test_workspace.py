@@ -8,8 +8,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, NotAllowed
-from chunkwise.core import Document, Hit, HitPlace, Span
-from chunkwise.mcp_server.resources_and_prompts import _standing
 from chunkwise.mcp_server.workspace import Stopped, ToolCall, Workspace, WorkspaceSources
 from chunkwise.retrieval import index
 from tables import cases
@@ -118,15 +116,3 @@ def test_a_call_that_is_stopped_ends_at_its_next_step_and_reports_few_times() ->
     call.stop()
     with pytest.raises(Stopped), call.stages("again", 0):
         raise AssertionError
-
-
-def test_a_summary_of_several_documents_names_them_all() -> None:
-    sea, hill = Document("sea", "The sea is wide."), Document("hill", "The hill is high.")
-    summary = Hit(
-        sea, 0, 16, 0.5, 1, 4, summary="Nature.", summarised=(Span(0, 16),), summarised_tokens=(4,),
-        level=1, elsewhere=(HitPlace(hill, 4, 8, 1),),
-    )  # fmt: skip
-    assert _standing(summary) == (
-        "summary of:\n- sea, characters 0 to 16\n- hill, characters 4 to 8"
-    )
-    assert _standing(Hit(sea, 4, 7, 0.5, 1, 1)) == "document: sea\ncharacters: 4 to 7"

@@ -16,7 +16,7 @@ from chunkwise.cli.server_options import ServedSourceOptions, tell_address
 from chunkwise.cli.streams import print_json, say
 
 if TYPE_CHECKING:
-    from chunkwise.mcp_server.server import CallsAtWork
+    from chunkwise.mcp_server.server import RunningCalls
     from chunkwise.mcp_server.workspace import Workspace, WorkspaceSources
 
 _EXAMPLES = """
@@ -79,7 +79,14 @@ def command(options: McpOptions) -> None:
     SOURCE is an index that `chunkwise index` made (a folder, or an address), or documents, which are indexed in
     memory. Nothing is written without --allow-write, and no file outside of --project is opened.
     """
-    from chunkwise.mcp_server.server import CallsAtWork, check_installed, serve_http, serve_stdio
+    from chunkwise.base.errors import MissingExtra
+
+    try:
+        import mcp.server.mcpserver  # noqa: F401
+        import mcp_types  # noqa: F401
+    except ImportError:
+        raise MissingExtra("chunkwise mcp", "mcp") from None
+    from chunkwise.mcp_server.server import RunningCalls, serve_http, serve_stdio
     from chunkwise.mcp_server.workspace import Workspace
 
     for name in ("port", "host"):
@@ -87,9 +94,8 @@ def command(options: McpOptions) -> None:
             raise click.UsageError(
                 f"--{name} says where HTTP is answered, and stdin and stdout are; add --http"
             )
-    check_installed()
     workspace = Workspace(_sources(options))
-    calls = CallsAtWork(say)
+    calls = RunningCalls(workspace, say)
     if options.call is not None:
         _call(workspace, calls, options)
         return
@@ -123,7 +129,7 @@ def _sources(options: McpOptions) -> WorkspaceSources:
     )  # fmt: skip
 
 
-def _call(workspace: Workspace, calls: CallsAtWork, options: McpOptions) -> None:
+def _call(workspace: Workspace, calls: RunningCalls, options: McpOptions) -> None:
     import json
 
     from chunkwise.base.errors import ChunkwiseError, InvalidParameter

@@ -1,17 +1,20 @@
-"""What assistants may attach and begin with: documents and runs as resources, and prompts that ask for citations."""
+"""What assistants may attach and begin with: documents and runs as resources, prompts that ask for citations."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import NamedTuple
-from urllib.parse import parse_qsl, unquote
+from collections.abc import Awaitable, Callable
+from dataclasses import fields
+from typing import Annotated, Any
 
-from chunkwise.base.errors import InvalidParameter, UnknownName
-from chunkwise.base.wording import counted, thousands
-from chunkwise.core import Hit
-from chunkwise.mcp_server.evaluation_tools import drawn
+import mcp_types as types
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.resources import ResourceSecurity
+from mcp.shared.exceptions import MCPError
+from pydantic import Field
+
+from chunkwise.base.wording import thousands
+from chunkwise.mcp_server.evaluation_tools import printed
 from chunkwise.mcp_server.fenced_text import (
     MOST_CHARACTERS,
     Quotation,
@@ -21,7 +24,13 @@ from chunkwise.mcp_server.fenced_text import (
     quoted,
     shown_id,
 )
-from chunkwise.mcp_server.search_tools import DOCUMENTS, USUAL_BUDGET, document_address
+from chunkwise.mcp_server.search_tools import (
+    DEFAULT_BUDGET,
+    DOCUMENTS,
+    document_uri,
+    found_passages,
+    passage_blocks,
+)
 from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.models.llm.prompt import fenced, load_prompt
 from chunkwise.records.json import json_text
@@ -30,194 +39,142 @@ from chunkwise.report.views.history import history_view
 from chunkwise.tracking.run import RunSummary
 
 RUNS = "chunkwise://runs"
-_RUN = re.compile(r"chunkwise://runs/([0-9]{1,9})")
 _PAGE = 100
-"""Resources in one answer."""
-_MOST_RUNS = 100
+"""Resources per page of the list."""
+_MAX_RUNS = 100
+
+RunBounded = Callable[[Context[Any, Any] | None, Callable[[ToolCall], Any]], Awaitable[Any]]
+"""Calls some work in a thread, within the bounds of a call."""
+Offset = Annotated[int, Field(ge=0)]
+Budget = Annotated[
+    int, Field(ge=1, le=20_000, description="most tokens of the passages; default 1,000")
+]
 
 
-class ResourceEntry(NamedTuple):
-    """A resource as a list has it."""
+def add_document_resources(server: MCPServer[Any], workspace: Workspace, run: RunBounded) -> None:
+    """Documents by their ids, and a list of them, page by page."""
 
-    address: str
-    name: str
-    title: str
-    description: str
-    kind: str = "text/plain"
-
-
-class ResourceText(NamedTuple):
-    """What is in it."""
-
-    text: str
-    kind: str = "text/plain"
-
-
-TEMPLATES = (
-    ResourceEntry(
-        DOCUMENTS + "{id}{?start,end}", "document", "A document of the index",
-        f"Its text between marks, {counted(MOST_CHARACTERS, 'character')} at most; start and end choose a part.",
-    ),
-    ResourceEntry(
-        RUNS + "/{number}", "run", "A run of the history", "Settings and figures of one run, as JSON.",
-        "application/json",
-    ),
-)  # fmt: skip
-
-
-def listed_resources(
-    workspace: Workspace, cursor: str | None, call: ToolCall
-) -> tuple[list[ResourceEntry], str | None]:
-    """The runs, then the documents of the index, a page at a time; and the cursor of the next page."""
-    begin = 0
-    if cursor is not None:
-        if not re.fullmatch("[0-9]{1,12}", cursor):
-            raise InvalidParameter(
-                f"the cursor is {as_line(cursor, 60)!r}; give the one that the list before it ended with"
-            )
-        begin = int(cursor)
-    found = []
-    if not begin and workspace.history() is not None:
-        found.append(
-            ResourceEntry(RUNS, "runs", "Runs of the history", "The runs that were kept, the latest first.")
-        )  # fmt: skip
-    with workspace.index(call) as index:
-        ids = index.source.ids()
-    found += [
-        ResourceEntry(document_address(id), shown_id(id), "", "A document of the index.")
-        for id in ids[begin : begin + _PAGE]
-    ]
-    following = begin + _PAGE
-    return found, str(following) if following < len(ids) else None
-
-
-def resource(workspace: Workspace, address: str, call: ToolCall) -> ResourceText:
-    """The text of a document, or what is known of runs."""
-    if address.startswith(DOCUMENTS):
-        return _document(workspace, address.removeprefix(DOCUMENTS), call)
-    if address == RUNS:
-        view = history_view(workspace.known_history(), last=_MOST_RUNS)
-        shown = drawn(lambda console: render_history(view, console))
-        return ResourceText(answer_text(*quoted([Quotation(shown or "no runs", "runs")])))
-    if found := _RUN.fullmatch(address):
-        run = workspace.known_history().run(int(found[1]))
-        summary = {
-            each.name: getattr(run, each.name)
-            for each in fields(RunSummary)
-            if each.name != "source"
-        }
-        return ResourceText(as_data(json_text(summary, 2)), "application/json")
-    known = ", ".join(each.address for each in TEMPLATES)
-    raise UnknownName(f"there is no resource {as_line(address, 120)!r}; there are {known}, {RUNS}")
-
-
-def _document(workspace: Workspace, rest: str, call: ToolCall) -> ResourceText:
-    named, _, query = rest.partition("?")
-    asked = dict(parse_qsl(query, keep_blank_values=True))
-    for name, value in asked.items():
-        if name not in ("start", "end") or not re.fullmatch("[0-9]{1,9}", value):
-            raise InvalidParameter(
-                f"{as_line(name, 60)}={as_line(value, 60)} is not taken; start and end are, in characters: "
-                "?start=0&end=500"
-            )
-    with workspace.index(call) as index:
-        _, document = workspace.document(index, unquote(named, errors="surrogatepass"))
-    text = document.text
-    start = min(int(asked.get("start", 0)), len(text))
-    end = min(int(asked.get("end", len(text))), len(text), start + MOST_CHARACTERS)
-    told = f"Characters {thousands(start)} to {thousands(end)} of {thousands(len(text))}"
-    more = f"; the rest begins at ?start={end}" if end < len(text) else ""
-    head = "\n".join(filter(None, (shown_id(document.id), as_line(document.title))))
-    shown = quoted([Quotation(head, "document"), Quotation(text[start:end], "text")])
-    return ResourceText(answer_text(*shown, f"{told}{more}."))
-
-
-class PromptField(NamedTuple):
-    """What a prompt is filled with."""
-
-    name: str
-    description: str
-    required: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class AssistantPrompt:
-    """Something to begin a conversation with."""
-
-    name: str
-    title: str
-    description: str
-    fields: tuple[PromptField, ...]
-    wording: str
-    """The name of its file among the prompts of the package."""
-
-
-_BUDGET = PromptField(
-    "budget", f"most tokens of the passages; usually {thousands(USUAL_BUDGET)}", False
-)
-PROMPTS = (
-    AssistantPrompt(
-        "ask", "Answer with citations",
-        "Passages that were found for a question, and the wish for an answer in which every sentence cites one.",
-        (PromptField("question", "what you want to know"), _BUDGET), "assistant_answer",
-    ),
-    AssistantPrompt(
-        "check", "Check an answer",
-        "Passages that were found for an answer, and the wish to have it checked against them sentence by sentence.",
-        (PromptField("answer", "the text that is to be checked"), _BUDGET), "assistant_check",
-    ),
-)  # fmt: skip
-
-
-def filled_prompt(
-    workspace: Workspace, name: str, values: Mapping[str, str], call: ToolCall
-) -> tuple[AssistantPrompt, str]:
-    """The wording with passages of the index in it, between marks."""
-    prompt = next((each for each in PROMPTS if each.name == name), None)
-    if prompt is None:
-        raise UnknownName(
-            f"no prompt is named {as_line(name, 60)!r}; there are: {', '.join(each.name for each in PROMPTS)}"
-        )
-    known = [each.name for each in prompt.fields]
-    for given in values:
-        if given not in known:
-            raise InvalidParameter(
-                f"the prompt {name} takes no {as_line(given, 60)!r}; it takes {', '.join(known)}"
-            )
-    subject = values.get(known[0], "").strip()
-    if not subject:
-        raise InvalidParameter(f"{known[0]} is missing; the prompt {name} needs it")
-    budget = values.get("budget", "").strip() or str(USUAL_BUDGET)
-    if not re.fullmatch("[0-9]{1,5}", budget) or not 1 <= int(budget) <= 20_000:
-        raise InvalidParameter(
-            f"budget is {as_line(budget, 60)!r}; a whole number from 1 to 20000 is needed"
-        )
-    with workspace.index(call) as index:
-        hits = index.search(subject, budget=int(budget))
-    shown = {known[0]: fenced(as_data(subject), known[0]) if name == "check" else as_data(subject)}
-    system, user = load_prompt(prompt.wording).filled(
-        passages=_passages(hits), count=str(len(hits)), **shown
-    )
-    return prompt, f"{system}\n\n{user}"
-
-
-def _standing(hit: Hit) -> str:
-    """Where it stands; of a summary all that it summarises."""
-    places = [(shown_id(each.doc_id), f"{each.start} to {each.end}") for each in hit.places]
-    if len(places) == 1:
-        ((id, characters),) = places
-        return f"document: {id}\ncharacters: {characters}"
-    told = (f"{id}, characters {characters}" for id, characters in places)
-    return "\n".join(["summary of:", *(f"- {each}" for each in told)])
-
-
-def _passages(hits: Sequence[Hit]) -> str:
-    if not hits:
-        return "No passage was found."
-    return "\n\n".join(
-        fenced(
-            as_data(f"{_standing(hit)}\n---\n{hit.shown}"),
-            "passage", number,
-        )
-        for number, hit in enumerate(hits, 1)
+    # Ids look like paths, and are none: only documents of the index are looked up by them.
+    @server.resource(
+        DOCUMENTS + "{id}{?start,end}", name="document", title="A document of the index",
+        description=f"Its text, {thousands(MOST_CHARACTERS)} characters at most; start and end choose a part.",
+        security=ResourceSecurity(exempt_params={"id"}),
     )  # fmt: skip
+    async def document(
+        id: str, context: Context[Any, Any], start: Offset = 0, end: Offset | None = None
+    ) -> str:
+        def read(call: ToolCall) -> str:
+            with workspace.index(call) as index:
+                _, found = workspace.document(index, id)
+            text = found.text
+            first = min(start, len(text))
+            last = min(len(text) if end is None else end, len(text), first + MOST_CHARACTERS)
+            head = "\n".join(filter(None, (shown_id(found.id), as_line(found.title))))
+            shown = quoted([Quotation(head, "document"), Quotation(text[first:last], "text")])
+            place = f"Characters {thousands(first)} to {thousands(last)} of {thousands(len(text))}"
+            more = f"; the rest begins at ?start={last}" if last < len(text) else ""
+            return answer_text(*shown, f"{place}{more}.")
+
+        return str(await run(context, read))
+
+    async def list_documents(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+        """The SDK lists what is declared once; the documents of an index come and go."""
+        if ctx.method != "resources/list":
+            return await call_next(ctx)
+        cursor = str((ctx.params or {}).get("cursor") or 0)
+        if not re.fullmatch("[0-9]{1,12}", cursor):
+            raise MCPError(types.INVALID_PARAMS, "the cursor is not one that a list ended with")
+
+        def ids(call: ToolCall) -> list[str]:
+            with workspace.index(call) as index:
+                return list(index.source.ids())
+
+        every = await run(None, ids)
+        first = int(cursor)
+        last = first + _PAGE
+        result = types.ListResourcesResult(
+            resources=[
+                types.Resource(
+                    uri=document_uri(id), name=shown_id(id), description="A document of the index.",
+                    mime_type="text/plain",
+                )
+                for id in every[first:last]
+            ],
+            next_cursor=str(last) if last < len(every) else None,
+        )  # fmt: skip
+        if not first:
+            result.resources[:0] = await server.list_resources()
+        return result
+
+    server.middleware.append(list_documents)
+
+
+def add_run_resources(server: MCPServer[Any], workspace: Workspace, run: RunBounded) -> None:
+    """The runs of the history, if there is one."""
+    if workspace.history() is None:
+        return
+
+    @server.resource(
+        RUNS,
+        name="runs",
+        title="Runs of the history",
+        description="The stored runs, the latest first.",
+    )
+    async def runs() -> str:
+        def read(call: ToolCall) -> str:
+            view = history_view(workspace.known_history(), last=_MAX_RUNS)
+            shown = printed(lambda console: render_history(view, console))
+            return answer_text(*quoted([Quotation(shown or "no runs", "runs")]))
+
+        return str(await run(None, read))
+
+    @server.resource(
+        RUNS + "/{number}", name="run", title="A run of the history",
+        description="Settings and scores of one run, as JSON.", mime_type="application/json",
+    )  # fmt: skip
+    async def one_run(number: int, context: Context[Any, Any]) -> str:
+        def read(call: ToolCall) -> str:
+            found = workspace.known_history().run(number)
+            names = [field.name for field in fields(RunSummary) if field.name != "source"]
+            return as_data(json_text({name: getattr(found, name) for name in names}, 2))
+
+        return str(await run(context, read))
+
+
+def add_prompts(server: MCPServer[Any], workspace: Workspace, run: RunBounded) -> None:
+    """Prompts with retrieved passages in them, between marks."""
+
+    async def filled(
+        context: Context[Any, Any], template: str, query: str, budget: int, **values: str
+    ) -> str:
+        def fill(call: ToolCall) -> str:
+            with workspace.index(call) as index:
+                hits = index.search(query, budget=budget)
+            blocks = passage_blocks(found_passages(hits))
+            system, user = load_prompt(template).filled(
+                passages="\n\n".join(blocks) or "No passage was found.", count=str(len(blocks)), **values
+            )  # fmt: skip
+            return f"{system}\n\n{user}"
+
+        return str(await run(context, fill))
+
+    @server.prompt(title="Answer with citations")
+    async def ask(
+        context: Context[Any, Any],
+        question: Annotated[str, Field(min_length=1, description="what you want to know")],
+        budget: Budget = DEFAULT_BUDGET,
+    ) -> str:
+        """Passages retrieved for a question, and the request to cite one in every sentence of the answer."""
+        return await filled(
+            context, "assistant_answer", question, budget, question=as_data(question)
+        )
+
+    @server.prompt(title="Check an answer")
+    async def check(
+        context: Context[Any, Any],
+        answer: Annotated[str, Field(min_length=1, description="the text to check")],
+        budget: Budget = DEFAULT_BUDGET,
+    ) -> str:
+        """Passages retrieved for an answer, and the request to check it against them sentence by sentence."""
+        marked = fenced(as_data(answer), "answer")
+        return await filled(context, "assistant_check", answer, budget, answer=marked)

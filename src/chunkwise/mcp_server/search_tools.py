@@ -1,38 +1,31 @@
-"""The tools that find, read and cut: `search`, `read`, `chunk`."""
+"""The tools that retrieve, read and chunk: `search`, `read`, `chunk`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any
 from urllib.parse import quote
 
-import numpy as np
+from pydantic import BeforeValidator, Field
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, UnreadableDocument
-from chunkwise.base.parameters import param
-from chunkwise.base.wording import counted, one_or_many, thousands
-from chunkwise.chunkers import Strategy, get_strategy
+from chunkwise.base.wording import counted, thousands
+from chunkwise.chunkers import get_strategy
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, chunk_document
 from chunkwise.core import Document, Hit
 from chunkwise.documents import InputReader
 from chunkwise.documents.formats.markdown import looks_like_markdown
 from chunkwise.mcp_server.fenced_text import (
     MOST_CHARACTERS,
-    NOTICE,
     Quotation,
     TextBudget,
+    ToolAnswer,
     answer_text,
     as_data,
     as_line,
     quoted,
     shown_id,
-)
-from chunkwise.mcp_server.tool import (
-    WHERE,
-    AssistantTool,
-    ToolAnswer,
-    retriever_param,
-    strategy_param,
 )
 from chunkwise.mcp_server.workspace import ToolCall, Workspace
 from chunkwise.retrieval import Index
@@ -41,40 +34,56 @@ from chunkwise.retrieval.search.unmatched_words import unmatched_told, unmatched
 from chunkwise.studio.documents import requested_strategy
 
 DOCUMENTS = "chunkwise://documents/"
-"""What the address of a document begins with."""
-USUAL_BUDGET = 1_000
-_USUAL_SPAN = 4_000
-"""Characters that are read where no end is named."""
-_LONGEST_QUESTION = 10_000
-_LONGEST_SENTENCE = 1_000
+"""Start of the URI of a document."""
+DEFAULT_BUDGET = 1_000
+_DEFAULT_SPAN = 4_000
+"""Characters that are read without an end."""
+_MAX_SENTENCE = 1_000
 """Characters that a sentence at the edge of a span may add."""
-_MOST_CHUNKS = 500
+_MAX_PLACES = 20
+"""Places listed of a summary, which may be of all documents."""
+_MAX_PROBLEMS = 20
 
 
-def document_address(id: str) -> str:
-    """The address of a document as a resource."""
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Strings = Annotated[list[str], BeforeValidator(_listed)]
+"""Assistants often write one string instead of a list of one."""
+Query = Annotated[
+    str,
+    Field(min_length=1, max_length=10_000, pattern=r"\S", description="the question, in words"),
+]
+Budget = Annotated[
+    int | None,
+    Field(ge=1, le=20_000, description="most tokens of all passages; 1,000 unless k is given"),
+]
+Where = Annotated[
+    Strings,
+    Field(
+        description="conditions on the metadata of documents, all of which hold: year=2024, lang in de,en, price>=10, "
+        "draft exists, year>=2023 and (lang=de or not draft=true)"
+    ),
+]
+Retriever = Annotated[
+    str,
+    Field(
+        description="bm25, dense, hybrid, multiscale, graph or communities; default: what suits index and budget"
+    ),
+]
+StrategySpec = Annotated[
+    str, Field(description='chunking strategy with its parameters, "sentences(max_tokens=200)"')
+]
+
+
+def document_uri(id: str) -> str:
+    """The URI of a document as a resource."""
     return DOCUMENTS + quote(id, safe="", errors="surrogatepass")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SearchArguments:
-    """A question, how much is handed out, and in which part of the index it is looked for."""
-
-    query: str = param("", "the question, in words")
-    budget: int | None = param(
-        None,
-        f"most tokens of all passages together; {thousands(USUAL_BUDGET)} where k is not given either",
-        low=1, high=20_000,
-    )  # fmt: skip
-    k: int | None = param(None, "most passages", low=1, high=100)
-    where: tuple[str, ...] = param((), WHERE)
-    documents: tuple[str, ...] = param((), "ids of documents, or patterns such as handbook/*.md")
-    sections: tuple[str, ...] = param((), "words of a heading above the passages")
-    retriever: str = retriever_param()
-
-
-@dataclass(frozen=True, slots=True)
-class SummarisedPlace:
+@dataclass(frozen=True)
+class SummarizedPlace:
     """One of the places that a summary was made from."""
 
     doc_id: str
@@ -82,11 +91,7 @@ class SummarisedPlace:
     end: int
 
 
-_MOST_PLACES = 20
-"""Of a summary that are told: it may be of all documents."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FoundPassage:
     """A span of a document: characters `start` to `end` of its text."""
 
@@ -101,138 +106,130 @@ class FoundPassage:
     score: float
     token_count: int
     text: str
-    """Without control characters, and with words split that models take for their own marks; else as it stands."""
+    """As in the document, without control characters and with models' special tokens split."""
     resource: str
-    """The address of its document."""
-    places: tuple[SummarisedPlace, ...] = ()
-    """Of a summary, what it stands for, the first of them: `text` is then no text of a document."""
+    """The URI of its document."""
+    places: tuple[SummarizedPlace, ...] = ()
+    """Of a summary, the first places it is made from: `text` is then not a text of a document."""
     places_left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SearchAnswer:
-    """The passages, in the order in which they are read."""
+    """The passages in reading order."""
 
     query: str
     passages: tuple[FoundPassage, ...]
     token_count: int
     left_out: int
-    """Passages for which there was no room in one answer."""
+    """Passages that exceed the size of one answer."""
     note: str
 
 
-def search(workspace: Workspace, request: SearchArguments, call: ToolCall) -> ToolAnswer:
-    """Within a budget the best sentences, else the best chunks."""
-    query = str(request.query)
-    if not query.strip() or len(query) > _LONGEST_QUESTION:
-        raise InvalidParameter(
-            f"query has {counted(len(query), 'character')}; a question of 1 to {thousands(_LONGEST_QUESTION)} is needed"
-        )
-    budget = USUAL_BUDGET if request.budget is None and request.k is None else request.budget
-    only = Filter(request.documents, request.sections, where=request.where)  # type: ignore[arg-type]
+def search(
+    workspace: Workspace,
+    call: ToolCall,
+    query: Query,
+    budget: Budget = None,
+    k: Annotated[int | None, Field(ge=1, le=100, description="most passages")] = None,
+    where: Where = [],  # noqa: B006
+    documents: Annotated[
+        Strings, Field(description="ids of documents, or patterns such as handbook/*.md")
+    ] = [],  # noqa: B006
+    sections: Annotated[Strings, Field(description="words of a heading above the passages")] = [],  # noqa: B006
+    retriever: Retriever = "",
+) -> ToolAnswer[SearchAnswer]:
+    """Find the passages that answer a question: the best sentences within a token budget, or the k best chunks.
+
+    Each passage has the id of its document and its characters, for citations and for `read`.
+    """
+    budget = DEFAULT_BUDGET if budget is None and k is None else budget
+    only = Filter(tuple(documents), tuple(sections), where=tuple(where))  # type: ignore[arg-type]
     with workspace.index(call) as index:
         _check_documents(index, only)
-        hits = index.search(
-            query, k=request.k, budget=budget, retriever=request.retriever or None, only=only
-        )
-        note = "" if hits else _nothing(index, query)
-    passages = list(_passages(hits))
-    found = SearchAnswer(
-        as_line(query), tuple(passages), sum(each.token_count for each in passages),
+        hits = index.search(query, k=k, budget=budget, retriever=retriever or None, only=only)
+        note = "" if hits else _nothing_found(index, query)
+    passages = tuple(found_passages(hits))
+    answer = SearchAnswer(
+        as_line(query), passages, sum(passage.token_count for passage in passages),
         len(hits) - len(passages), note,
     )  # fmt: skip
-    return ToolAnswer(_search_text(found, budget), found)
+    return ToolAnswer(_search_text(answer, budget), answer)
 
 
 def _check_documents(index: Index, only: Filter) -> None:
-    """A name that fits nothing is a slip more often than a wish."""
-    if not only.documents:
-        return
-    ids = index.source.ids()
-    if not any(map(only.takes_document, ids)):
-        raise InvalidParameter(no_such_document(only, [*map(shown_id, ids[:1])]))
+    """A name that fits nothing is more often a slip than a wish."""
+    if only.documents:
+        ids = index.source.ids()
+        if not any(map(only.takes_document, ids)):
+            raise InvalidParameter(no_such_document(only, [*map(shown_id, ids[:1])]))
 
 
-def _nothing(index: Index, query: str) -> str:
+def _nothing_found(index: Index, query: str) -> str:
     source = index.source
-    every = (source.document(number) for number in source.document_numbers())
-    told = unmatched_told(unmatched_words(source, source.languages, query, every))
-    return f"nothing was found{': ' + as_line(told) if told else ''}"
+    documents = (source.document(number) for number in source.document_numbers())
+    unmatched = unmatched_told(unmatched_words(source, source.languages, query, documents))
+    return f"nothing was found{': ' + as_line(unmatched) if unmatched else ''}"
 
 
-def _passages(hits: Sequence[Hit]) -> Iterator[FoundPassage]:
+def found_passages(hits: Sequence[Hit]) -> Iterator[FoundPassage]:
+    """The hits in order, as far as one answer has room."""
     budget = TextBudget()
     for number, hit in enumerate(hits, 1):
         text, is_whole = budget.cut(as_data(hit.shown))
         if not is_whole:
             return
         places = hit.places if hit.level else ()
-        told = tuple(
-            SummarisedPlace(shown_id(each.doc_id), each.start, each.end)
-            for each in places[:_MOST_PLACES]
+        shown = tuple(
+            SummarizedPlace(shown_id(place.doc_id), place.start, place.end)
+            for place in places[:_MAX_PLACES]
         )
         yield FoundPassage(
             number, shown_id(hit.doc_id), as_line(hit.document.title), as_line(hit.section_path), hit.start, hit.end,
-            hit.page, hit.rank, round(hit.score, 6), hit.token_count, text, document_address(hit.doc_id),
-            told, len(places) - len(told),
+            hit.page, hit.rank, round(hit.score, 6), hit.token_count, text, document_uri(hit.doc_id),
+            shown, len(places) - len(shown),
         )  # fmt: skip
 
 
-def _search_text(found: SearchAnswer, budget: int | None) -> str:
-    if not found.passages:
-        return found.note or "there is no room for the passages that were found; ask for fewer"
-    blocks = quoted(
-        [Quotation(_described(each), "passage", each.number) for each in found.passages]
-    )
-    told = f"{counted(len(found.passages), 'passage')}, {counted(found.token_count, 'token')}"
-    told += f" within a budget of {thousands(budget)}" if budget is not None else ""
-    if found.left_out:
-        told += f"; {thousands(found.left_out)} more had no room: ask for fewer, or with a budget"
-    return answer_text(
-        *blocks,
-        f"{told}. `read` shows what stands around a passage: give its document, start and end.",
+def passage_blocks(passages: Iterable[FoundPassage]) -> list[str]:
+    """Each passage with its place, between marks."""
+    return quoted(
+        [Quotation(described_passage(passage), "passage", passage.number) for passage in passages]
     )
 
 
-def _described(passage: FoundPassage) -> str:
-    """Names and headings are the documents' own words, too: they stand between the marks."""
+def described_passage(passage: FoundPassage) -> str:
+    """Names and headings are the documents' own words, too: they belong between the marks."""
+    more = passage.places_left_out
+    places = [f"{place.doc_id} {place.start} to {place.end}" for place in passage.places]
     head = [
         f"document: {passage.doc_id}",
         f"title: {passage.title}" if passage.title else "",
         f"section: {passage.section}" if passage.section else "",
         f"page: {passage.page}" if passage.page is not None else "",
-        f"characters: {passage.start} to {passage.end}" if not passage.places else "",
-        f"summary of: {_summarised(passage)}" if passage.places else "",
+        f"summary of: {'; '.join([*places, *([f'{more} more'] if more else [])])}"
+        if places
+        else f"characters: {passage.start} to {passage.end}",
     ]
     return "\n".join([*filter(None, head), "---", passage.text])
 
 
-def _summarised(passage: FoundPassage) -> str:
-    told = "; ".join(f"{each.doc_id} {each.start} to {each.end}" for each in passage.places)
-    more = passage.places_left_out
-    return f"{told}; {counted(more, 'more place')}" if more else told
+def _search_text(answer: SearchAnswer, budget: int | None) -> str:
+    if not answer.passages:
+        return answer.note or "there is no room for the passages that were found; ask for fewer"
+    summary = f"{counted(len(answer.passages), 'passage')}, {counted(answer.token_count, 'token')}"
+    summary += f" within a budget of {thousands(budget)}" if budget is not None else ""
+    if answer.left_out:
+        summary += (
+            f"; {thousands(answer.left_out)} more had no room: ask for fewer, or with a budget"
+        )
+    hint = "`read` shows the text around a passage: give its document, start and end."
+    return answer_text(*passage_blocks(answer.passages), f"{summary}. {hint}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReadArguments:
-    """A span of a document, and how much around it."""
-
-    document: str = param("", "the id of the document, as `search` gives it")
-    start: int = param(0, "where to begin, in characters from 0", low=0, high=10**9)
-    end: int | None = param(
-        None,
-        f"where to end; none: {counted(_USUAL_SPAN, 'character')} further on",
-        low=0,
-        high=10**9,
-    )
-    around: int = param(
-        300, "characters before and behind it that are given, too, up to whole sentences", low=0, high=5_000
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReadAnswer:
-    """A span of a document with what stands before and behind it."""
+    """A span of a document with the text before and after it."""
 
     doc_id: str
     title: str
@@ -245,71 +242,63 @@ class ReadAnswer:
     text: str
     after: str
     next_start: int | None
-    """Where to go on; None: the document ends here."""
+    """Where to continue; None: the document ends here."""
     resource: str
 
 
-def read(workspace: Workspace, request: ReadArguments, call: ToolCall) -> ToolAnswer:
-    """The text as it stands in the index, not as a file may be by now."""
+def read(
+    workspace: Workspace,
+    call: ToolCall,
+    document: Annotated[str, Field(description="the id of the document, as `search` gives it")],
+    start: Annotated[int, Field(ge=0, description="first character, from 0")] = 0,
+    end: Annotated[
+        int | None, Field(ge=0, description="where to end; default: 4,000 characters further on")
+    ] = None,
+    around: Annotated[
+        int,
+        Field(ge=0, le=5_000, description="characters before and after it, up to whole sentences"),
+    ] = 300,
+) -> ToolAnswer[ReadAnswer]:
+    """Read a span of a document of the index with the text before and after it.
+
+    A long document is read in several calls, each from the `next_start` of the last.
+    """
     with workspace.index(call) as index:
-        number, document = workspace.document(index, str(request.document))
+        number, found = workspace.document(index, document)
         atoms = index.source.atoms(number)
-    text, start = document.text, request.start
-    end = start + _USUAL_SPAN if request.end is None else request.end
+    text = found.text
+    end = start + _DEFAULT_SPAN if end is None else end
     if start > len(text) or end < start:
         raise InvalidParameter(
             f"the span is {thousands(start)} to {thousands(end)}; "
             f"the document has the characters 0 to {thousands(len(text))}"
         )
-    around = request.around
     # A single sentence may be as long as a book.
-    most = around + _LONGEST_SENTENCE if around else 0
+    most = around + _MAX_SENTENCE if around else 0
     end = min(end, len(text), start + MOST_CHARACTERS - 2 * most)
-    low, high = _widened(atoms.start, atoms.end, max(0, start - around), end + around)
+    low, high = max(0, start - around), end + around
+    if len(atoms.start):  # up to the ends of the sentences
+        low = int(atoms.start[max(0, int(atoms.start.searchsorted(low, "right")) - 1)])
+        high = int(atoms.end[min(len(atoms.end) - 1, int(atoms.end.searchsorted(high)))])
     low = min(start, max(low, start - most, 0))
     high = max(end, min(high, end + most, len(text)))
     before, inside, after = (
         as_data(part) for part in (text[low:start], text[start:end], text[end:high])
     )
-    found = ReadAnswer(
-        shown_id(document.id), as_line(document.title), start, end, len(text), document.page(start), before, inside,
-        after, end if end < len(text) else None, document_address(document.id),
+    answer = ReadAnswer(
+        shown_id(found.id), as_line(found.title), start, end, len(text), found.page(start), before, inside, after,
+        end if end < len(text) else None, document_uri(found.id),
     )  # fmt: skip
     parts = ((before, "before"), (inside, "passage"), (after, "after"))
-    head = Quotation(f"{found.doc_id}\n{found.title}".strip(), "document")
-    shown = [Quotation(each, name) for each, name in parts if each]
-    told = f"characters {thousands(start)} to {thousands(end)} of {thousands(len(text))}"
-    more = f"; it goes on at start={end}" if found.next_start is not None else ""
-    return ToolAnswer(answer_text(*quoted([head, *shown]), f"{told}{more}."), found)
+    head = Quotation(f"{answer.doc_id}\n{answer.title}".strip(), "document")
+    shown = quoted([head, *(Quotation(part, name) for part, name in parts if part)])
+    place = f"characters {thousands(start)} to {thousands(end)} of {thousands(len(text))}"
+    more = f"; it continues at start={end}" if answer.next_start is not None else ""
+    return ToolAnswer(answer_text(*shown, f"{place}{more}."), answer)
 
 
-def _widened(
-    starts: np.ndarray[tuple[int], np.dtype[np.int64]],
-    ends: np.ndarray[tuple[int], np.dtype[np.int64]],
-    low: int,
-    high: int,
-) -> tuple[int, int]:
-    """A stretch of a text up to the ends of the sentences it begins and ends in."""
-    if not len(starts):
-        return low, high
-    first = max(0, int(starts.searchsorted(low, "right")) - 1)
-    last = min(len(ends) - 1, int(ends.searchsorted(high)))
-    return int(starts[first]), int(ends[last])
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChunkArguments:
-    """A text, a document of the index or a file of the project; and what cuts it."""
-
-    text: str = param("", "the text itself")
-    document: str = param("", "or the id of a document of the index")
-    path: str = param("", "or a file of the project folder")
-    strategy: str = strategy_param()
-    most: int = param(50, "chunks that are shown", low=1, high=_MOST_CHUNKS)
-
-
-@dataclass(frozen=True, slots=True)
-class CutChunk:
+@dataclass(frozen=True)
+class ShownChunk:
     """A chunk: characters `start` to `end` of its document's text."""
 
     number: int
@@ -321,114 +310,91 @@ class CutChunk:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ChunkAnswer:
-    """How a text is cut."""
+    """The chunks of a text."""
 
     strategy: str
     count: int
     """Of all chunks, shown or not."""
     token_count: int
-    chunks: tuple[CutChunk, ...]
+    chunks: tuple[ShownChunk, ...]
     left_out: int
     problems: tuple[str, ...]
 
 
-def chunk(workspace: Workspace, request: ChunkArguments, call: ToolCall) -> ToolAnswer:
-    """Nothing is kept."""
-    given = [name for name in ("text", "document", "path") if getattr(request, name)]
-    if len(given) != 1:
-        said = " and ".join(given) if given else "none of them"
-        raise InvalidParameter(f"give one of text, document and path; {said} is given")
+def chunk(
+    workspace: Workspace,
+    call: ToolCall,
+    text: Annotated[str, Field(description="the text itself")] = "",
+    document: Annotated[str, Field(description="or the id of a document of the index")] = "",
+    path: Annotated[str, Field(description="or a file of the project folder")] = "",
+    strategy: StrategySpec = DEFAULT_STRATEGY,
+    most: Annotated[int, Field(ge=1, le=500, description="most chunks to show")] = 50,
+) -> ToolAnswer[ChunkAnswer]:
+    """Show how a strategy cuts a text, a document of the index or a file of the project folder; nothing is stored."""
+    if sum(map(bool, (text, document, path))) != 1:
+        raise InvalidParameter("give one of text, document and path")
     problems: list[str] = []
-    documents = list(_documents(workspace, request, call, problems))
+    if text:
+        kind = "markdown" if looks_like_markdown(text) else "text"
+        documents = [Document("text", text, format=kind)]
+    elif document:
+        with workspace.index(call) as index:
+            documents = [workspace.document(index, document)[1]]
+    else:
+        documents = list(_documents_of(workspace, path, call, problems))
     if not documents:
-        raise ChunkwiseError(
-            problems[0] if problems else f"{as_line(str(request.path))!r} has no text"
-        )
-    strategy = _strategy(request.strategy, sum(len(each.text) for each in documents))
-    chunks: list[CutChunk] = []
+        raise ChunkwiseError(problems[0] if problems else f"{as_line(path)!r} has no text")
+    size = sum(len(one.text) for one in documents)
+    cutter = (
+        get_strategy(strategy)
+        if strategy == DEFAULT_STRATEGY
+        else requested_strategy(strategy, size)
+    )
+    chunks: list[ShownChunk] = []
     count = tokens = 0
     budget = TextBudget()
-    with call.stages("cutting", len(documents)) as advance:
-        for document in documents:
-            for each in chunk_document(document, strategy):
-                count, tokens = count + 1, tokens + each.token_count
-                if len(chunks) < request.most and count == len(chunks) + 1:
-                    text, is_whole = budget.cut(as_data(each.text))
+    with call.stages("chunking", len(documents)) as advance:
+        for one in documents:
+            for piece in chunk_document(one, cutter):
+                count, tokens = count + 1, tokens + piece.token_count
+                if len(chunks) < most and count == len(chunks) + 1:
+                    shown, is_whole = budget.cut(as_data(piece.text))
                     if is_whole:
                         chunks.append(
-                            CutChunk(count, shown_id(document.id), as_line(each.section_path), each.start, each.end,
-                                     each.token_count, text)
+                            ShownChunk(count, shown_id(one.id), as_line(piece.section_path), piece.start, piece.end,
+                                       piece.token_count, shown)
                         )  # fmt: skip
-            advance(1, document.id)
-    found = ChunkAnswer(
-        strategy.label, count, tokens, tuple(chunks), count - len(chunks), tuple(map(as_line, problems[:20]))
+            advance(1, one.id)
+    answer = ChunkAnswer(
+        cutter.label, count, tokens, tuple(chunks), count - len(chunks),
+        tuple(map(as_line, problems[:_MAX_PROBLEMS])),
     )  # fmt: skip
-    return ToolAnswer(_chunk_text(found), found)
+    return ToolAnswer(_chunk_text(answer), answer)
 
 
-def _documents(
-    workspace: Workspace, request: ChunkArguments, call: ToolCall, problems: list[str]
+def _documents_of(
+    workspace: Workspace, path: str, call: ToolCall, problems: list[str]
 ) -> Iterator[Document]:
-    if request.text:
-        text = str(request.text)
-        yield Document("text", text, format="markdown" if looks_like_markdown(text) else "text")
-    elif request.document:
-        with workspace.index(call) as index:
-            yield workspace.document(index, str(request.document))[1]
-    else:
-        place = workspace.path(str(request.path))
-        if not place.is_file():
-            raise InvalidParameter(f"{as_line(str(request.path))!r} is a folder; name a file")
-        for each in InputReader([str(place)], workspace.loading(place)).documents():
-            call.check()
-            if isinstance(each, UnreadableDocument):
-                problems.append(f"{place.name}: {each.reason}")
-            else:
-                yield each
+    place = workspace.path(path)
+    if not place.is_file():
+        raise InvalidParameter(f"{as_line(path)!r} is a folder; name a file")
+    for outcome in InputReader([str(place)], workspace.loading(place)).documents():
+        call.check()
+        if isinstance(outcome, UnreadableDocument):
+            problems.append(f"{place.name}: {outcome.reason}")
+        else:
+            yield outcome
 
 
-def _strategy(named: str, characters: int) -> Strategy:
-    return requested_strategy(named, characters) if named else get_strategy(DEFAULT_STRATEGY)
-
-
-def _chunk_text(found: ChunkAnswer) -> str:
-    shown = [
-        Quotation(
-            "\n".join(
-                [f"document: {each.doc_id}", *([f"section: {each.section}"] if each.section else []),
-                 f"characters: {each.start} to {each.end}, {counted(each.token_count, 'token')}", "---", each.text]
-            ), "chunk", each.number,
-        )
-        for each in found.chunks
-    ]  # fmt: skip
-    told = (
-        f"{found.strategy}: {counted(found.count, 'chunk')}, {counted(found.token_count, 'token')}"
-    )
-    are = one_or_many(found.left_out, "is", "are")
-    left = f"; {thousands(found.left_out)} of them {are} not shown" if found.left_out else ""
-    return answer_text(*quoted(shown), *found.problems, f"{told}{left}.")
-
-
-RETRIEVING = (
-    AssistantTool(
-        "search", "Search the documents",
-        "Find the passages that answer a question, in the documents of the index: the best sentences within a budget "
-        "of tokens, or the k best chunks. Each passage has the id of its document and its place in characters, for "
-        f"citations and for `read`. {NOTICE}",
-        SearchArguments, SearchAnswer, search,
-    ),
-    AssistantTool(
-        "read", "Read a document",
-        "Read a span of a document of the index with what stands before and behind it; a long document is read in "
-        f"several calls, each from the `next_start` of the last. {NOTICE}",
-        ReadArguments, ReadAnswer, read,
-    ),
-    AssistantTool(
-        "chunk", "Cut a text into chunks",
-        "Show how a strategy cuts a text, a document of the index or a file of the project folder. Nothing is kept. "
-        f"{NOTICE}",
-        ChunkArguments, ChunkAnswer, chunk,
-    ),
-)  # fmt: skip
+def _chunk_text(answer: ChunkAnswer) -> str:
+    blocks = []
+    for piece in answer.chunks:
+        section = [f"section: {piece.section}"] if piece.section else []
+        place = f"characters: {piece.start} to {piece.end}, {counted(piece.token_count, 'token')}"
+        lines = [f"document: {piece.doc_id}", *section, place, "---", piece.text]
+        blocks.append(Quotation("\n".join(lines), "chunk", piece.number))
+    summary = f"{answer.strategy}: {counted(answer.count, 'chunk')}, {counted(answer.token_count, 'token')}"
+    left = f"; {thousands(answer.left_out)} not shown" if answer.left_out else ""
+    return answer_text(*quoted(blocks), *answer.problems, f"{summary}{left}.")

@@ -1,242 +1,204 @@
-"""The server of the official SDK around tools, resources and prompts: over stdin and stdout, or streamable HTTP."""
+"""The SDK's server with the tools, resources and prompts of an index: over stdio or streamable HTTP."""
 
 from __future__ import annotations
 
+import inspect
+import json
 import os
+import select
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable, Iterable
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
+import anyio
+import mcp_types as types
+from anyio.from_thread import run as run_in_loop
+from anyio.to_thread import run_sync
+from mcp import Client
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.tools import Tool
+from mcp.shared.exceptions import MCPError
+from pydantic import ConfigDict
+
+from chunkwise.base.allow_hosts_and_code_from_files import recorded
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
+from chunkwise.base.limits import Limits, limits_of
 from chunkwise.base.version import __version__
-from chunkwise.mcp_server.evaluation_tools import MEASURING
-from chunkwise.mcp_server.fenced_text import NOTICE, as_data
+from chunkwise.mcp_server.evaluation_tools import compare, evaluate, lint, update_index
+from chunkwise.mcp_server.fenced_text import NOTICE, ToolAnswer, as_data
 from chunkwise.mcp_server.resources_and_prompts import (
-    PROMPTS,
-    TEMPLATES,
-    ResourceEntry,
-    filled_prompt,
-    listed_resources,
-    resource,
+    add_document_resources,
+    add_prompts,
+    add_run_resources,
 )
-from chunkwise.mcp_server.search_tools import RETRIEVING
-from chunkwise.mcp_server.tool import AssistantTool
-from chunkwise.mcp_server.workspace import Stopped, ToolCall, Workspace
+from chunkwise.mcp_server.search_tools import chunk, read, search
+from chunkwise.mcp_server.workspace import INDEXING_SECONDS, Stopped, ToolCall, Workspace
+from chunkwise.records.json import json_text
 from chunkwise.studio.access_control import Guard, KeyAccess
 from chunkwise.studio.accounts import Account, Accounts, accounts_in, hashed_key, new_key
+from chunkwise.studio.limited_requests import limited
 from chunkwise.studio.rate_limits import RequestLimits
 from chunkwise.studio.server import ServerSettings, bound_socket
 
 if TYPE_CHECKING:
-    from mcp.server import Server, ServerRequestContext
-    from mcp_types import CallToolResult
     from starlette.responses import Response
     from starlette.types import ASGIApp, Scope
 
 PATH = "/mcp"
-_AT_ONCE = 4
-_MOST_BYTES = 4 << 20
-"""Of one request."""
-_LONGEST_ERROR = 2_000
+_CONCURRENT_CALLS = 4
+_MAX_REQUEST_BYTES = 4 << 20
+_MAX_ERROR_CHARACTERS = 2_000
+_CALL_SECONDS = 600.0
+"""Wall-clock time of one call; one that indexes has `INDEXING_SECONDS`."""
 T = TypeVar("T")
 
-
-def check_installed() -> None:
-    """The exact command, before anything is read or bound."""
-    try:
-        import mcp.server.lowlevel  # noqa: F401
-        import mcp_types  # noqa: F401
-    except ImportError:
-        raise MissingExtra("chunkwise mcp", "mcp") from None
+TOOLS: tuple[Callable[..., ToolAnswer[Any]], ...] = (search, read, chunk, lint, evaluate, compare)
+WRITING_TOOLS: tuple[Callable[..., ToolAnswer[Any]], ...] = (update_index,)
 
 
 @dataclass(frozen=True)
-class CallsAtWork:
-    """The calls that are at work now, and who is told of faults in our own code."""
+class RunningCalls:
+    """The calls at work, each in a thread with a bound on its time and memory."""
 
-    on_fault: Callable[[str], None] = lambda told: None
+    workspace: Workspace
+    on_fault: Callable[[str], None] = lambda message: None
     running: set[ToolCall] = field(default_factory=set)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    limiter: anyio.CapacityLimiter = field(
+        default_factory=partial(anyio.CapacityLimiter, _CONCURRENT_CALLS)
+    )
 
-    def run(self, call: ToolCall, work: Callable[[ToolCall], T]) -> T:
-        with self.lock:
-            self.running.add(call)
-        try:
-            return work(call)
-        finally:
-            with self.lock:
+    async def run(
+        self,
+        context: Context[Any, Any] | None,
+        work: Callable[[ToolCall], T],
+        *,
+        indexes: bool = False,
+    ) -> T:
+        """Call `work` in a thread; cancelling, or running out of time, stops it at its next step."""
+        indexes = indexes or self.workspace.must_index
+        seconds = INDEXING_SECONDS if indexes else _CALL_SECONDS
+        limits = Limits(limits_of(None).memory, seconds) if indexes else None
+
+        def report(done: float, total: float | None, note: str) -> None:
+            if context is None:
+                return
+            with suppress(RuntimeError):  # the loop has ended meanwhile
+                run_in_loop(context.report_progress, done, total, note)
+
+        call = ToolCall(report)
+        self.running.add(call)
+
+        def run_limited() -> T:
+            try:
+                return limited(lambda: work(call), limits)
+            finally:
                 self.running.discard(call)
 
-    def sentence(self, error: BaseException) -> str:
-        """What a client is told: never a traceback."""
-        if isinstance(error, ChunkwiseError):
-            return as_data(str(error))[:_LONGEST_ERROR]
-        if isinstance(error, MemoryError):
-            return "there is not enough memory for this; ask for less at once"
-        kind = type(error).__name__
-        self.on_fault(f"this went wrong, and it is a fault of chunkwise: {kind}: {error}")
-        return f"this went wrong, and it is a fault of chunkwise ({kind}); the server's stderr says more"
-
-
-def tools_of(workspace: Workspace) -> dict[str, AssistantTool]:
-    """By name; what writes is there only where that is allowed."""
-    every = (*RETRIEVING, *MEASURING)
-    return {each.name: each for each in every if workspace.allow_write or not each.writes}
-
-
-def assistant_server(workspace: Workspace, calls: CallsAtWork | None = None) -> Server[Any]:
-    """Answers one client or many; every call works in a thread of its own."""
-    check_installed()
-    import mcp_types as types
-    from anyio import CapacityLimiter
-    from anyio.from_thread import run as run_in_loop
-    from anyio.to_thread import run_sync
-    from mcp.server import Server
-    from mcp.shared.exceptions import MCPError
-
-    known, tools = calls or CallsAtWork(), tools_of(workspace)
-    limiter: list[CapacityLimiter] = []
-
-    async def threaded(ctx: ServerRequestContext[Any], work: Callable[[ToolCall], T]) -> T:
-        def report(done: float, total: float | None, note: str) -> None:
-            with suppress(RuntimeError):  # the loop has ended meanwhile
-                run_in_loop(ctx.session.report_progress, done, total, note)
-
-        if not limiter:
-            limiter.append(CapacityLimiter(_AT_ONCE))
-        call = ToolCall(report)
         try:
-            return await run_sync(
-                partial(known.run, call, work), abandon_on_cancel=True, limiter=limiter[0]
-            )
+            with anyio.fail_after(seconds):
+                return await run_sync(run_limited, abandon_on_cancel=True, limiter=self.limiter)
         finally:
             call.stop()
 
-    async def or_error(ctx: ServerRequestContext[Any], work: Callable[[ToolCall], T]) -> T:
-        """For what has no answer of its own for errors."""
+    async def run_or_refuse(
+        self, context: Context[Any, Any] | None, work: Callable[[ToolCall], T]
+    ) -> T:
+        """The same for resources and prompts, whose errors are errors of the protocol."""
         try:
-            return await threaded(ctx, work)
+            return await self.run(context, work)
+        except MCPError:
+            raise
         except Exception as error:
-            is_ours = isinstance(error, ChunkwiseError)
-            code = types.INVALID_PARAMS if is_ours else types.INTERNAL_ERROR
-            raise MCPError(code, workspace.shown(known.sentence(error))) from None
+            code = (
+                types.INVALID_PARAMS if isinstance(error, ChunkwiseError) else types.INTERNAL_ERROR
+            )
+            raise MCPError(code, self.message(error)) from None
 
-    async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_declared(each) for each in tools.values()])
+    def message(self, error: BaseException) -> str:
+        """The message a client gets: never a traceback, and no path outside the project."""
+        if isinstance(error, ChunkwiseError):
+            return self.workspace.shown(as_data(str(error))[:_MAX_ERROR_CHARACTERS])
+        if isinstance(error, MemoryError):
+            return "there is not enough memory for this; ask for less at once"
+        if isinstance(error, TimeoutError):
+            return "this took too long and was stopped; ask for less at once"
+        kind = type(error).__name__
+        self.on_fault(f"this went wrong, and it is a fault of chunkwise: {kind}: {error}")
+        return f"this went wrong, and it is a fault of chunkwise ({kind}); the server's stderr has the details"
 
-    async def call_tool(
-        ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
-        tool = tools.get(params.name)
-        if tool is None:
-            raise MCPError(types.INVALID_PARAMS, _no_tool(params.name, tools))
-        arguments = params.arguments or {}
+    def stop(self) -> None:
+        for call in list(self.running):
+            call.stop()
+
+
+def assistant_server(workspace: Workspace, calls: RunningCalls | None = None) -> MCPServer[Any]:
+    """Build the server; it answers one client or many."""
+    calls = calls or RunningCalls(workspace)
+    functions = TOOLS + WRITING_TOOLS if workspace.allow_write else TOOLS
+    server: MCPServer[Any] = MCPServer(
+        "chunkwise", title="chunkwise", version=__version__, log_level="CRITICAL",
+        description="Search, read and measure an index of documents.", instructions=_instructions(workspace),
+        tools=[_sdk_tool(function, workspace, calls) for function in functions],
+    )  # fmt: skip
+    add_document_resources(server, workspace, calls.run_or_refuse)
+    add_run_resources(server, workspace, calls.run_or_refuse)
+    add_prompts(server, workspace, calls.run_or_refuse)
+    return server
+
+
+def _sdk_tool(
+    function: Callable[..., ToolAnswer[Any]], workspace: Workspace, calls: RunningCalls
+) -> Tool:
+    """The tool of a function: schemas come from its annotations, the description from its docstring."""
+    writes = function in WRITING_TOOLS
+
+    async def tool(context: Context[Any, Any], **arguments: Any) -> types.CallToolResult:
+        # A model that reads documents may have written the arguments: they name no code, file or server to follow.
+        marked = recorded(arguments, f"the tool {function.__name__}")
         try:
-            answer = await threaded(ctx, lambda call: tool.run(workspace, arguments, call))
-            structured = answer.structured
+            answer = await calls.run(
+                context, lambda call: function(workspace, call, **marked), indexes=writes
+            )
+            values = json.loads(json_text(answer.values))
         except Stopped:
             raise MCPError(types.INTERNAL_ERROR, "the call was cancelled") from None
         except Exception as error:
-            said = types.TextContent(text=workspace.shown(known.sentence(error)))
-            return types.CallToolResult(content=[said], is_error=True)
+            content = types.TextContent(text=calls.message(error))
+            return types.CallToolResult(content=[content], is_error=True)
         return types.CallToolResult(
-            content=[types.TextContent(text=answer.text)], structured_content=structured
+            content=[types.TextContent(text=answer.text)], structured_content=values
         )
 
-    async def list_resources(
-        ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
-        cursor = params.cursor if params else None
-        found, following = await or_error(
-            ctx, lambda call: listed_resources(workspace, cursor, call)
-        )
-        entries = [
-            types.Resource(uri=each.address, **_described(each), mime_type=each.kind)
-            for each in found
-        ]
-        return types.ListResourcesResult(resources=entries, next_cursor=following)
-
-    async def list_templates(ctx: Any, params: Any) -> types.ListResourceTemplatesResult:
-        found = [
-            types.ResourceTemplate(
-                uri_template=each.address, **_described(each), mime_type=each.kind
-            )
-            for each in TEMPLATES
-        ]
-        return types.ListResourceTemplatesResult(resource_templates=found)
-
-    async def read_resource(
-        ctx: ServerRequestContext[Any], params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        found = await or_error(ctx, lambda call: resource(workspace, str(params.uri), call))
-        content = types.TextResourceContents(uri=params.uri, mime_type=found.kind, text=found.text)
-        return types.ReadResourceResult(contents=[content])
-
-    async def list_prompts(ctx: Any, params: Any) -> types.ListPromptsResult:
-        found = [
-            types.Prompt(
-                name=each.name,
-                title=each.title,
-                description=each.description,
-                arguments=[
-                    types.PromptArgument(
-                        name=one.name, description=one.description, required=one.required
-                    )
-                    for one in each.fields
-                ],
-            )
-            for each in PROMPTS
-        ]
-        return types.ListPromptsResult(prompts=found)
-
-    async def get_prompt(
-        ctx: ServerRequestContext[Any], params: types.GetPromptRequestParams
-    ) -> types.GetPromptResult:
-        prompt, text = await or_error(
-            ctx, lambda call: filled_prompt(workspace, params.name, params.arguments or {}, call)
-        )
-        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
-        return types.GetPromptResult(description=prompt.description, messages=[message])
-
-    return Server(
-        "chunkwise",
-        version=__version__,
-        title="chunkwise",
-        description="Search, read and measure an index of documents.",
-        instructions=_instructions(workspace),
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-        on_list_resources=list_resources,
-        on_list_resource_templates=list_templates,
-        on_read_resource=read_resource,
-        on_list_prompts=list_prompts,
-        on_get_prompt=get_prompt,
+    signature = inspect.signature(function, eval_str=True)
+    _, _, *parameters = signature.parameters.values()
+    context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=Context)
+    (values_type,) = get_args(signature.return_annotation)
+    tool.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*parameters, context],
+        return_annotation=Annotated[types.CallToolResult, values_type],
     )
-
-
-def _declared(tool: AssistantTool) -> Any:
-    import mcp_types as types
-
     hints = types.ToolAnnotations(
-        title=tool.title,
-        # `evaluate` keeps a run where it may and is asked to.
-        read_only_hint=not tool.writes,
-        destructive_hint=False,
-        idempotent_hint=True,
-        open_world_hint=False,
-    )
-    return types.Tool(
-        name=tool.name, title=tool.title, description=tool.description, input_schema=tool.input_schema,
-        output_schema=tool.output_schema, annotations=hints,
+        # `evaluate` stores its run only where that is allowed and asked for.
+        read_only_hint=not writes, destructive_hint=False, idempotent_hint=True, open_world_hint=False,
     )  # fmt: skip
-
-
-def _described(entry: ResourceEntry) -> dict[str, Any]:
-    return {"name": entry.name, "title": entry.title or None, "description": entry.description}
+    made = Tool.from_function(
+        tool,
+        function.__name__,
+        description=inspect.getdoc(function),
+        annotations=hints,
+        structured_output=True,
+    )
+    # By default the SDK ignores unknown arguments: a misspelled filter would be a search without one.
+    declared = made.fn_metadata.arg_model
+    strict: Any = type(declared.__name__, (declared,), {"model_config": ConfigDict(extra="forbid")})
+    made.fn_metadata.arg_model = strict
+    made.parameters = strict.model_json_schema()
+    return made
 
 
 def _instructions(workspace: Workspace) -> str:
@@ -246,111 +208,52 @@ def _instructions(workspace: Workspace) -> str:
         else "Nothing is written."
     )
     files = (
-        "Paths are those of the project folder; nothing outside of it is opened."
+        "Paths are relative to the project folder; nothing outside it is opened."
         if workspace.project
         else "No files can be named: the server was started without a project folder."
     )
     return (
-        f"Documents of one index. Use `search` before you answer from them, `read` for what stands around a passage, "
+        f"Documents of one index. Use `search` before you answer from them, `read` for the text around a passage, "
         f"and cite document and characters. {files} {writing} {NOTICE}"
     )
 
 
-def serve_stdio(workspace: Workspace, calls: CallsAtWork) -> None:
-    """Until the client closes stdin, goes away, or Ctrl-C; nothing but the protocol goes to stdout."""
-    import asyncio
-
-    import anyio
-
+def serve_stdio(workspace: Workspace, calls: RunningCalls) -> None:
+    """Serve until the client closes stdin, reads no more, or a signal comes."""
     server = assistant_server(workspace, calls)
-    came: list[int] = []
-    answers: dict[int, Any] = {}
+
+    def end(number: int, frame: object = None) -> None:
+        """A thread waits for the next line of stdin, which may never come: the process itself is ended."""
+        calls.stop()
+        deadline = time.monotonic() + 1.0
+        while calls.running and time.monotonic() < deadline:
+            time.sleep(0.01)
+        os._exit(0 if number in (0, signal.SIGINT) else 128 + number)
+
+    def end_when_unread(stdout: int) -> None:
+        poll = select.poll()
+        poll.register(stdout, 0)  # an error, as a pipe without a reader is, is always reported
+        poll.poll()
+        end(0)
+
     if threading.current_thread() is threading.main_thread():
-        for name in ("SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
-            if number is not None and callable(answer := signal.getsignal(number)):
-                answers[number] = answer
-
-    async def run() -> None:
-        from mcp.server.stdio import stdio_server
-
-        task = asyncio.current_task()
-        assert task is not None
-
-        def end(number: int) -> None:
-            came.append(number)
-            task.cancel()
-
-        for each in answers:  # between two steps, as Ctrl-C is: an exception amid one would tear what holds the others
-            asyncio.get_running_loop().add_signal_handler(each, end, each)
-        lines: Any = InputLines()
-        try:
-            async with stdio_server(stdin=lines) as (read, write):
-                await server.run(read, write, server.create_initialization_options())
-        finally:
-            for call in list(calls.running):
-                call.stop()
-
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), end)
+    if hasattr(select, "poll"):
+        threading.Thread(target=end_when_unread, args=(os.dup(1),), daemon=True).start()
     try:
-        anyio.run(run)
-    except BaseExceptionGroup as several:
-        _, others = several.split((BrokenPipeError, anyio.BrokenResourceError))
-        if others is not None:
-            raise
-    except BrokenPipeError:
-        pass  # nobody reads any more
-    except asyncio.CancelledError:
-        if not came:
-            raise
+        anyio.run(server.run_stdio_async)
     finally:
-        for number, answer in answers.items():
-            signal.signal(number, answer)
-    if came:
-        signal.raise_signal(came[0])
+        calls.stop()
 
 
-class InputLines:
-    """Lines of standard input, read by a thread that nobody waits for: Ctrl-C need not wait for the next line."""
-
-    def __init__(self) -> None:
-        # Processes that are started to read documents must not read what the client says.
-        self._own = os.dup(0)
-        nowhere = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nowhere, 0)
-        os.close(nowhere)
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        import asyncio
-
-        loop, queue = asyncio.get_running_loop(), asyncio.Queue[bytes | None](0)
-
-        def read() -> None:
-            with suppress(RuntimeError):  # the loop has ended
-                rest = b""
-                while found := _read(self._own):
-                    *lines, rest = (
-                        (rest + found).split(b"\n") if b"\n" in found else (rest + found,)
-                    )
-                    for line in lines:
-                        loop.call_soon_threadsafe(queue.put_nowait, line)
-                loop.call_soon_threadsafe(queue.put_nowait, None)
-
-        threading.Thread(target=read, name="chunkwise-mcp-stdin", daemon=True).start()
-        while (line := await queue.get()) is not None:
-            yield line.decode("utf-8", "replace")
-
-
-def _read(number: int) -> bytes:
-    try:
-        return os.read(number, 1 << 16)
-    except OSError:
-        return b""
-
-
-def http_app(workspace: Workspace, calls: CallsAtWork, port: int, accounts: Accounts) -> ASGIApp:
-    """Answers at /mcp whoever has a key, under an own address of this machine; no page of another site."""
+def http_app(workspace: Workspace, calls: RunningCalls, port: int, accounts: Accounts) -> ASGIApp:
+    """Answer at /mcp under an address of this machine: only with a key, and to no page of another site."""
     server = assistant_server(workspace, calls)
-    app = server.streamable_http_app(streamable_http_path=PATH, max_request_body_size=_MOST_BYTES)
+    app = server.streamable_http_app(
+        streamable_http_path=PATH, max_request_body_size=_MAX_REQUEST_BYTES
+    )
 
     def refuse(scope: Scope, status: int, sentence: str) -> Response:
         from starlette.responses import JSONResponse
@@ -358,21 +261,27 @@ def http_app(workspace: Workspace, calls: CallsAtWork, port: int, accounts: Acco
         headers = {"www-authenticate": "Bearer"} if status == 401 else {}
         return JSONResponse({"error": sentence}, status, headers=headers)
 
-    return Guard(
-        app, access=KeyAccess(accounts), port=port, refuse=refuse, limits=RequestLimits(most_bytes=_MOST_BYTES)
-    )  # fmt: skip
+    limits = RequestLimits(most_bytes=_MAX_REQUEST_BYTES)
+    return Guard(app, access=KeyAccess(accounts), port=port, refuse=refuse, limits=limits)
 
 
 def serve_http(
     workspace: Workspace,
-    calls: CallsAtWork,
+    calls: RunningCalls,
     *,
     host: str = "127.0.0.1",
     port: int | None = None,
     on_ready: Callable[[str, str], None],
 ) -> None:
-    """Until Ctrl-C; `on_ready` gets the address, and a key for this run where CHUNKWISE_KEYS has none."""
-    check_installed()
+    """Serve until Ctrl-C.
+
+    Args:
+        workspace: What is served.
+        calls: Its calls.
+        host: An address of this machine only.
+        port: None: 8420, or the next free one.
+        on_ready: Gets the address, and a key for this run unless CHUNKWISE_KEYS has one.
+    """
     settings = ServerSettings(host=host, port=port)
     if not settings.is_local:
         raise InvalidParameter(
@@ -382,40 +291,29 @@ def serve_http(
     address = settings.check()
     from chunkwise.studio.connections import server_of
 
-    own_key, accounts = "", accounts_in(os.environ)
+    key, accounts = "", accounts_in(os.environ)
     if not accounts:
-        own_key = new_key()
-        accounts = [Account("you", "reader", keys=(hashed_key(own_key),))]
+        key = new_key()
+        accounts = [Account("you", "reader", keys=(hashed_key(key),))]
     with bound_socket(address, port) as bound:
-        own = bound.getsockname()[1]
-        app = http_app(workspace, calls, own, Accounts(None, accounts))
+        bound_port = bound.getsockname()[1]
+        app = http_app(workspace, calls, bound_port, Accounts(None, accounts))
         server = server_of(app, lifespan="on")
         shown = f"[{address}]" if ":" in address else address
-        on_ready(f"http://{shown}:{own}{PATH}", own_key)
+        on_ready(f"http://{shown}:{bound_port}{PATH}", key)
         try:
             server.run(sockets=[bound])
         finally:
-            for call in list(calls.running):
-                call.stop()
+            calls.stop()
 
 
 def call_once(
-    workspace: Workspace, calls: CallsAtWork, name: str, arguments: dict[str, Any]
-) -> CallToolResult:
-    """One call by the SDK's own client, as an assistant would make it."""
-    check_installed()
-    import anyio
-    from mcp import Client
+    workspace: Workspace, calls: RunningCalls, name: str, arguments: dict[str, Any]
+) -> types.CallToolResult:
+    """One call by the SDK's client, as an assistant would make it."""
 
-    if name not in (tools := tools_of(workspace)):
-        raise InvalidParameter(_no_tool(name, tools))
-
-    async def run() -> CallToolResult:
+    async def run() -> types.CallToolResult:
         async with Client(assistant_server(workspace, calls)) as client:
             return await client.call_tool(name, arguments)
 
     return anyio.run(run)
-
-
-def _no_tool(name: str, known: Iterable[str]) -> str:
-    return f"there is no tool {as_data(name)[:60]!r}; there are: {', '.join(known)}"

@@ -19,7 +19,6 @@ from chunkwise.documents.loader import LoadOptions, leaving_out
 from chunkwise.mcp_server.fenced_text import shown_id
 from chunkwise.report.sanitize import one_line
 from chunkwise.retrieval.searchable import Snapshots
-from chunkwise.studio.limited_requests import not_counted
 
 if TYPE_CHECKING:
     from chunkwise.core import Document
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
 
 Report = Callable[[float, float | None, str], None]
 """Gets how far a call is, of how much where that is known, and what is being done."""
+INDEXING_SECONDS = 3600.0
+"""For a call that reads documents into an index."""
 _MOST_ENTRIES = 200_000
 """Files of a folder that are looked through for links."""
 
@@ -106,13 +107,9 @@ class Workspace:
             self._opened()  # what is wrong with it is told before anybody is served
 
     @property
-    def name(self) -> str:
-        """Of what is searched, without a password."""
-        if "://" in self.sources.index:
-            from chunkwise.retrieval.postgres.connection import without_password
-
-            return without_password(self.sources.index)
-        return self.sources.index or ", ".join(self.sources.documents)
+    def must_index(self) -> bool:
+        """Whether the next call has to index the documents first."""
+        return self._index is None and bool(self.sources.documents)
 
     @contextmanager
     def index(self, call: ToolCall) -> Iterator[Index]:
@@ -136,7 +133,7 @@ class Workspace:
         if self._index is None:
             from chunkwise.retrieval import index
 
-            with not_counted(), call.stages("indexing", 0) as advance:
+            with call.stages("indexing", 0) as advance:
                 self._index = index(
                     list(self.sources.documents), embedder=self.sources.embedder or None,
                     vectors=None if self.sources.embedder else "none", options=self.sources.loading,
