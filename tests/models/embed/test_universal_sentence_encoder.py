@@ -14,7 +14,6 @@ from chunkwise.models.embed.universal_sentence_encoder import (
     SentenceEncoder,
     _without_tokenizer,
 )
-from chunkwise.models.protobuf import bytes_field
 from chunkwise.models.weights.catalogue import SETS, USE_MULTILINGUAL
 from chunkwise.models.weights.installed import ensure, model_status
 
@@ -44,7 +43,7 @@ def test_it_is_a_set_and_a_model_for_late_vectors() -> None:
 
 def test_a_model_without_a_tokenizer_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="SentencepieceTokenizer"):
-        _without_tokenizer(bytes_field(7, bytes_field(1, bytes_field(4, b"MatMul"))))
+        _without_tokenizer(b"\x3a\x0a\x0a\x08\x22\x06MatMul")  # a graph of one node
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,17 +15,10 @@ from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.models.embed.embedder import Kind, TokenVectors, text_windows, window_ends
 from chunkwise.models.embed.onnx import Long, check_reading
 from chunkwise.models.onnx_file import over_threads
-from chunkwise.models.protobuf import (
-    MessageField,
-    bytes_field,
-    read_fields,
-    read_varint,
-    values_of,
-)
 from chunkwise.text.characters import SURROGATE, CharacterArrays
 from chunkwise.text.sentences.boundaries import sentence_starts
 
-_TOKENIZER_NODE = b"SentencepieceTokenizer"
+_TOKENIZER_NODE = "SentencepieceTokenizer"
 _BEGIN, _END = 1, 2
 """Tokens before and behind every sentence."""
 _SPACE = "▁"
@@ -148,7 +140,7 @@ class _SentenceReader:
         if not path.is_file():
             raise InvalidParameter(f"model is {str(path)!r}; no such file")
         parts = _without_tokenizer(path.read_bytes())
-        self.tokenizer = _tokenizer_of(parts.tokenizer, path)
+        self.tokenizer = _tokenizer_of(parts.tokenizer)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
@@ -178,74 +170,90 @@ class _ModelParts(NamedTuple):
     tokenizer: bytes
 
 
-_GRAPH = 7
-_NODE, _INPUT, _VALUE = 1, 11, 13
-"""Fields of a graph: its nodes, its inputs, and what is known of values between nodes."""
+_MESSAGES = {
+    "Model": {"graph": (7, "Graph")},
+    "Graph": {"node": (1, "Node*"), "input": (11, "Value*"), "value_info": (13, "Value*")},
+    "Node": {
+        "input": (1, "string*"), "output": (2, "string*"), "op_type": (4, "string"), "attribute": (5, "Attribute*"),
+    },
+    "Attribute": {"s": (4, "bytes")},
+    "Value": {"name": (1, "string")},
+    "Tokenizer": {"pieces": (1, "Piece*"), "normalizer_spec": (3, "Normalizer")},
+    "Piece": {"piece": (1, "string"), "score": (2, "float"), "type": (3, "int32")},
+    "Normalizer": {"precompiled_charsmap": (2, "bytes")},
+}  # fmt: skip
+"""The fields that are needed of ONNX and of SentencePiece; * is repeated. All others are kept as they are."""
 
 
-def _without_tokenizer(model: bytes) -> _ModelParts:
+@cache
+def _message_types() -> dict[str, Any]:
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+    file = descriptor_pb2.FileDescriptorProto(name="sentence_encoder.proto", package="chunkwise")
+    for name, fields in _MESSAGES.items():
+        message = file.message_type.add(name=name)
+        for field, (number, kind) in fields.items():
+            label = "LABEL_REPEATED" if kind.endswith("*") else "LABEL_OPTIONAL"
+            added = message.field.add(name=field, number=number, label=label)
+            kind = kind.rstrip("*")
+            if kind in _MESSAGES:
+                added.type_name = f".chunkwise.{kind}"
+            else:
+                added.type = f"TYPE_{kind.upper()}"
+    pool = descriptor_pool.DescriptorPool()
+    pool.AddSerializedFile(file.SerializeToString())
+    return {
+        name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"chunkwise.{name}"))
+        for name in _MESSAGES
+    }
+
+
+def _message(name: str, data: bytes) -> Any:
+    return _message_types()[name].FromString(data)
+
+
+def _without_tokenizer(data: bytes) -> _ModelParts:
     """The graph from the tokens on: the runtime has no such tokenizer, so what it gives becomes the input."""
-    (graph,) = (each for each in read_fields(model) if each.number == _GRAPH)
-    fields = list(read_fields(model, graph.low, graph.high))
-    node = next(
-        (each for each in fields if each.number == _NODE and _TOKENIZER_NODE in values_of(model, each, 4)), None
-    )  # fmt: skip
+    model = _message("Model", data)
+    graph = model.graph
+    node = next((node for node in graph.node if node.op_type == _TOKENIZER_NODE), None)
     if node is None:
         raise InvalidParameter(
-            f"the model has no node {_TOKENIZER_NODE.decode()}; a sentence encoder with its tokenizer inside is needed"
+            f"the model has no node {_TOKENIZER_NODE}; a sentence encoder with its tokenizer inside is needed"
         )
-    asked, given = values_of(model, node, 1), values_of(model, node, 2)
-    kept, inputs = [], {}
-    for each in fields:
-        name = values_of(model, each, 1)[:1] if each.number in (_INPUT, _VALUE) else []
-        if each is node or (each.number == _INPUT and name[0] in asked):
-            continue
-        if each.number == _VALUE and name[0] in given:
-            inputs[name[0]] = bytes_field(_INPUT, model[each.low : each.high])
-        else:
-            kept.append(model[each.begin : each.high])
-    made = b"".join([*kept, *(inputs[name] for name in given)])
-    attributes = (each for each in read_fields(model, node.low, node.high) if each.number == 5)
-    tokenizer = max((value for each in attributes for value in values_of(model, each, 4)), key=len)
-    return _ModelParts(
-        model[: graph.begin] + bytes_field(_GRAPH, made) + model[graph.high :], tokenizer
-    )
+    tokenizer = max((attribute.s for attribute in node.attribute), key=len)
+    given = {value.name: value for value in graph.value_info}
+    kept = [value for value in graph.input if value.name not in node.input]
+    inputs = [*kept, *(given.pop(name) for name in node.output)]
+    nodes = [other for other in graph.node if other is not node]
+    for field, values in (("input", inputs), ("value_info", given.values()), ("node", nodes)):
+        values = list(values)
+        graph.ClearField(field)
+        getattr(graph, field).extend(values)
+    return _ModelParts(model.SerializeToString(), tokenizer)
 
 
-def _tokenizer_of(model: bytes, path: Path) -> Any:
+_NORMAL = 1
+"""The type of a SentencePiece piece that is text."""
+
+
+def _tokenizer_of(data: bytes) -> Any:
     """A SentencePiece model of the unigram kind, as the library of tokenizers reads it."""
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
-    pieces: list[tuple[str, float]] = []
-    characters = b""
-    for field in read_fields(model):
-        if field.number == 1:
-            pieces.append(_piece(model, field, len(pieces)))
-        elif field.number == 3:
-            characters = values_of(model, field, 2)[0]
+    model = _message("Tokenizer", data)
+    # A piece that only marks something gets a name no text has, with a space in it.
+    pieces = [
+        (piece.piece if piece.type in (0, _NORMAL) else f" {number}", piece.score)
+        for number, piece in enumerate(model.pieces)
+    ]
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=0, byte_fallback=False))
     tokenizer.normalizer = normalizers.Sequence(
         [
-            normalizers.Precompiled(characters),
+            normalizers.Precompiled(model.normalizer_spec.precompiled_charsmap),
             normalizers.Strip(),
             normalizers.Replace(Regex(" {2,}"), " "),
         ]
     )
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(_SPACE, prepend_scheme="always", split=False)
     return tokenizer
-
-
-_NORMAL = 1
-
-
-def _piece(model: bytes, field: MessageField, number: int) -> tuple[str, float]:
-    """A piece of text with its score; one that only marks something gets a name no text has, with a space in it."""
-    text, score, kind = "", 0.0, _NORMAL
-    for each in read_fields(model, field.low, field.high):
-        if each.number == 1:
-            text = model[each.low : each.high].decode("utf-8")
-        elif each.number == 2:
-            score = struct.unpack("<f", model[each.low : each.high])[0]
-        elif each.number == 3:
-            kind = read_varint(model, each.low)[0]
-    return (text if kind == _NORMAL else f" {number}", score)
