@@ -179,9 +179,8 @@ NO_WORDING: dict[str, tuple[str, ...]] = {
     # The text of a cell, as the document has it.
     "xlsx.py": ("f'{number * 100:.10g}%'", "{number * 100:.10g}", "{number:.15g}"),
     # Words and amounts of texts, written alike to be compared.
-    "amount_support.py": ("f'{word}s'", "{float(value):.6f}"),
-    "quantities.py": ("f'{one}s'",),
-    "text_normalization.py": ("{int(match[1] or 0) + part:g}", "{unicodedata.numeric(each):g}"),
+    "claims/numbers.py": ("f'{unit}s'",),
+    "text_normalization.py": ("{unicodedata.numeric(each):g}",),
     # The format of Prometheus.
     "request_metrics.py": ("{value:g}", "{self._sums[path]:.6f}"),
     # Attributes of a drawing and of a page, and what a script sorts by.

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from chunkwise.answering.cited_answer import NOT_FOUND, Citation, Claim, ClaimState, NumberedPassage
 from chunkwise.core import AS_WRITTEN, Document, Span
-from chunkwise.metrics.claims.amount_support import counted, has_quantity
 from chunkwise.metrics.claims.claim_support import FEW, supports
 from chunkwise.metrics.claims.hit_texts import whole_words
+from chunkwise.metrics.claims.numbers import has_number
 from chunkwise.metrics.claims.text_normalization import Readable, holds, plain_form, sentences
 from chunkwise.retrieval.tables_lists_code import whole_blocks
 from chunkwise.testsets.locate import Missing, SoughtPassage, elided_parts, locate, trimmed
@@ -235,13 +235,12 @@ def _doubt(claim: Readable, quote: Readable, found: FoundQuote) -> str:
     """What keeps the claim from being supported by its quote, or by the passage around it; empty: nothing."""
     if supports(quote, claim):
         return ""
-    own, theirs = (counted(each.readings[0], each.language) for each in (claim, quote))
-    same = [each for each in own.quantities if has_quantity([theirs], each)]
+    words = claim.readings[0].split()
     missing = {
-        each.number
-        for each in own.amounts
-        if not any(quantity.first <= each.at < quantity.end for quantity in same)
-    } - {each.number for each in theirs.amounts}
+        " ".join(words[number.first : number.end])
+        for number in claim.numbers
+        if not has_number(quote.numbers, number)
+    }
     if missing:
         return f"{', '.join(sorted(missing))} is not in the quote"
     # A quote may be one word of a sentence, or go on in the next passage.

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from chunkwise.base.errors import ChunkwiseError
-from chunkwise.metrics.claims.amount_support import brings_number
 from chunkwise.metrics.claims.hit_texts import is_named
-from chunkwise.metrics.claims.text_normalization import Readable, plain_form
+from chunkwise.metrics.claims.text_normalization import Readable, brings_number, plain_form
 from chunkwise.records.fields import WrongField
 from chunkwise.testsets.formats.chunkwise import (
     QuestionRow,

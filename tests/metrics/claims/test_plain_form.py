@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from chunkwise.core import Fact
 from chunkwise.metrics.claims.hit_texts import is_named
-from chunkwise.metrics.claims.text_normalization import holds, numbers_of, plain_form
+from chunkwise.metrics.claims.text_normalization import holds, plain_form
 from tables import cases
 
 
@@ -21,9 +21,6 @@ def named(fact: str, text: str, *aliases: str) -> bool:
         ("10,000", "exactly 10\u202f000 lamps"),
         ("12/31/14", "(due 12/31/14)"),
         ("12/31/14", "due 12-31-14."),
-        ("12/31/14", "due on 12/31/2014"),
-        ("30 minutes", "takes half an hour"),
-        ("17:00", "closes at 5 p.m. on Fridays"),
         ("120 m²", "a hall of 120 square metres"),
         ("six months", "after 6 months"),
         ("5%", "a share of 5 % or so"),
@@ -35,7 +32,6 @@ def named(fact: str, text: str, *aliases: str) -> bool:
         ("東京", "本社は東京都にあります。"),
         ("서울", "본사는 서울에 있다"),
         ("٢٥", "there are 25"),
-        ("3½", "takes 3 1/2 hours"),
         ("-5 °C", "down to −5 °C"),
         ("C++", "written in C++."),
         ("co\u00adoperate", "they cooperate"),
@@ -48,21 +44,12 @@ def named(fact: str, text: str, *aliases: str) -> bool:
         ("1 200", "about 1200 lamps"),
         ("12,34,567", "about 1234567 lamps"),
         ("1.234.567,50", "about 1,234,567.50"),
-        ("1000", "Das kostet 1.000 Euro"),
         ("1000", "Der Verein hat nur 1.000 Mitglieder und die Stadt keine."),
         ("1.000", "Der Verein hat nur 1.000 Mitglieder und die Stadt keine."),
         ("1.125", "The pipe is 1.125 inches wide and the hose is not."),
         ("€5", "costs 5 €"),
         ("10²", "10² lamps"),
         ("十五天", "年假十五天"),
-        ("email", "by e-mail or post"),
-        ("vitamin E", "Vitamin E-rich oils"),
-        ("CO2e", "CO2e-neutral and CO2e-mail"),
-        ("E-Mail", "an email address"),
-        ("e‑mail", "by Email"),
-        ("R&D", "the R and D budget"),
-        ("salt and rope", "the Salt & Rope company"),
-        ("Q & A", "a Q&A at nine"),
     ],
 )
 def test_a_fact_is_found_however_it_is_written(fact: str, text: str) -> None:
@@ -86,10 +73,7 @@ def test_a_fact_is_found_however_it_is_written(fact: str, text: str) -> None:
         ("C", "written in C#"),
         ("100", "1,000"),
         ("two weeks", "two long weeks"),
-        ("email", "a fore-mail, a male mail"),
-        ("and", "5 & 7 days, a && b, &"),
         ("&", "salt and rope"),
-        ("R&D", "RD, R or D"),
         ("5 Prozent", "Der Zins ist 3,5 Prozent"),
         ("3,5", "5,3 Prozent"),
         ("102", "10² lamps"),
@@ -111,10 +95,6 @@ def test_what_only_looks_alike_is_not_found(fact: str, text: str) -> None:
 def test_an_alias_counts() -> None:
     assert named("United Kingdom", "made in the UK", "UK")
     assert not named("United Kingdom", "made in Ukraine", "UK")
-
-
-def test_every_word_with_a_digit_is_a_number() -> None:
-    assert numbers_of(plain_form("From 1,000 to 2.5, -3; B12 no.")) == {"1000", "2.5", "-3", "b12"}
 
 
 @given(st.text())

@@ -21,6 +21,7 @@ from chunkwise.metrics.answers.question_evidence import (
     share,
 )
 from chunkwise.metrics.claims.claim_support import THRESHOLD, denied, supports
+from chunkwise.metrics.claims.numbers import has_number
 from chunkwise.metrics.claims.text_normalization import Readable, holds, plain_form, sentences
 from chunkwise.metrics.evidence import Answer, AnswerCitation
 from chunkwise.metrics.judges.llm_judge import JudgeTask
@@ -111,11 +112,11 @@ def _cover(parts: list[Readable], claim: Readable, threshold: float) -> bool:
         return False
     terms = claim.terms(claim.language)
     covered = set().union(*(part.terms(claim.language) for part in parts)) & terms
-    numbers = frozenset[str]().union(*(part.numbers for part in parts))
+    numbers = [number for part in parts for number in part.numbers]
     said = " ".join(part.plain for part in parts)
     return (
         len(covered) >= threshold * len(terms) - 1e-9
-        and claim.numbers <= numbers
+        and all(has_number(numbers, number) for number in claim.numbers)
         and (bool(denied(said, claim.language)) or not denied(claim.plain, claim.language))
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 
 import numpy as np
 
@@ -72,7 +71,7 @@ def coverage(
     or of numbers alone ("12/31/14"), must stand there. The yes or no that a reference opens with is not looked for: no
     document says it.
     """
-    plain, read = PlainHits(), ReadableHits(chain.from_iterable(hits))
+    plain, read = PlainHits(), ReadableHits()
     found = []
     for query, own in zip(queries, hits, strict=True):
         if query.facts:

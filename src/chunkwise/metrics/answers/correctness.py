@@ -16,9 +16,8 @@ from chunkwise.metrics.answers.question_evidence import (
     claims_of,
     share,
 )
-from chunkwise.metrics.claims.amount_support import Amount, counted, has_number
-from chunkwise.metrics.claims.claim_support import AROUND, denied, names_of, yes_no
-from chunkwise.metrics.claims.quantities import MONEY, Day, Quantity
+from chunkwise.metrics.claims.claim_support import content_terms, denied, names_of, yes_no
+from chunkwise.metrics.claims.numbers import MONEY, Number, has_number, read_numbers
 from chunkwise.metrics.claims.text_normalization import (
     Readable,
     plain_form,
@@ -28,7 +27,7 @@ from chunkwise.metrics.claims.text_normalization import (
 from chunkwise.metrics.evidence import Answer
 from chunkwise.metrics.judges.llm_judge import JudgeTask
 from chunkwise.metrics.metric import Metric
-from chunkwise.text.terms import NONE, text_terms
+from chunkwise.text.terms import NONE, stemmer, stop_words
 
 PARAPHRASE = "no word of the reference answer is in the answer: words do not decide"
 NEGATION = "the answer or its reference answer has a negation: words do not decide"
@@ -69,10 +68,10 @@ def _by_facts(question: str, answer: str, expected: str) -> Score:
     given, sought, asked = (_Facts(each, language) for each in texts)
     terms, numbers = sought.terms - asked.terms, sought.numbers_beside(asked)
     if not terms and not numbers:  # "Ale or beer?" "Ale."
-        terms, numbers = sought.terms, sought.numbers
+        terms, numbers = sought.terms, list(sought.numbers)
     if not terms and not numbers:
         return Score(None, NOTHING_TO_SEEK)
-    missing = [each for each in numbers if not has_number([given.counted], sought.counted, each)]
+    missing = [each for each in numbers if not has_number(given.numbers, each)]
     if _are_replaced(missing, numbers, given.numbers_beside(sought, asked)):
         return Score(0.0)
     held = len(numbers) - len(missing) + len(terms & given.terms)
@@ -92,32 +91,24 @@ class _Facts:
     def __init__(self, text: str, language: str) -> None:
         self._text, self._language = text, language
         form = plain_form(text, points_part_thousands(language))
-        self.counted = counted(form, language)
-        self.numbers = self.counted.numbers
-        self.denied = [set(stems) for stems in denied(form, language)]
-        words = form.split()
-        numerals = {words[at] for at in self.counted.numerals}
-        self._words = {*self.counted.words, *numerals} - {""}
-        found = text_terms(text, language)
-        places = zip(found.start.tolist(), found.end.tolist(), found.hash.tolist(), strict=True)
-        self.terms = {term for low, high, term in places if not re.search(r"\d", text[low:high])}
-        if numerals:
-            aside = text_terms(" ".join({*numerals, *AROUND}), language)
-            self.terms.difference_update(aside.hash.tolist())
+        self.numbers = read_numbers(form, language)
+        self.denied = denied(form, language)
+        self._words = set(map(stemmer(language), set(form.split()) - stop_words(language)))
+        self.terms = content_terms(Readable(text), language)
 
-    def numbers_beside(self, *others: _Facts) -> list[Quantity | Amount]:
+    def numbers_beside(self, *others: _Facts) -> list[Number]:
         """Those that are in none of the others."""
-        known = [other.counted for other in others]
-        return [each for each in self.numbers if not has_number(known, self.counted, each)]
+        known = [number for other in others for number in other.numbers]
+        return [number for number in self.numbers if not has_number(known, number)]
 
     def names_beside(self, known: AbstractSet[int]) -> list[str]:
         """Capitalized words apart from terms that are known; the first word of a sentence is none."""
         names = names_of(self._text, self._language)
-        is_name = self.terms.issubset(term for each in names for term in each.terms)
+        is_name = self.terms.issubset(term for name in names for term in name.terms)
         return [
             name.word.casefold()
             for name in names
-            if name.terms & self.terms - known and (is_name or not name.first)
+            if name.terms & self.terms - known and (is_name or not name.is_first)
         ]
 
     def denies(self, other: _Facts) -> bool:
@@ -126,25 +117,20 @@ class _Facts:
 
 
 def _are_replaced(
-    missing: Sequence[Quantity | Amount],
-    numbers: Sequence[Quantity | Amount],
-    others: Sequence[Quantity | Amount],
+    missing: Sequence[Number], numbers: Sequence[Number], others: Sequence[Number]
 ) -> bool:
     """Whether another number is in the place of one: of the same measure, as long as it, or where all are missing."""
-    kinds = set().union(*map(_kinds, others))
-    if any(kinds & _kinds(each) for each in missing):
+    kinds = set(map(_kind, others))
+    if any(_kind(number) in kinds for number in missing):
         return True
-    return missing == numbers and any(
-        isinstance(one, Amount) and isinstance(other, Amount) for one in missing for other in others
-    )
+    bare = all(any(not number.measure for number in some) for some in (missing, others))
+    return bare and len(missing) == len(numbers)
 
 
-def _kinds(number: Quantity | Amount) -> set[str]:
-    if isinstance(number, Amount):
-        return {f"{len(number.number)} digits"}
-    measures = {"day" if isinstance(each, Day) else each[0] for each in number.readings}
-    same = {"months": "time", **dict.fromkeys(MONEY, "money")}
-    return {same.get(each, each) for each in measures}
+def _kind(number: Number) -> str:
+    if not number.measure:
+        return f"{len(str(number.value))} digits"
+    return "money" if number.measure in MONEY else number.measure.replace("months", "time")
 
 
 def why_unscored(query: Query, answer: Answer | None) -> str:

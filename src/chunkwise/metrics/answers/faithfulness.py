@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 
 from chunkwise.core import Hit, Query, Score
 from chunkwise.metrics.answers.citations import NO_CLAIMS
@@ -35,7 +34,7 @@ def faithfulness(
     An answer without a claim, or that the documents do not say it, is neither faithful nor unfaithful; where nothing
     was retrieved, nothing is supported.
     """
-    read = ReadableHits(chain.from_iterable(hits))
+    read = ReadableHits()
     found = []
     for query, own in zip(queries, hits, strict=True):
         answer = answers.get(query.id)

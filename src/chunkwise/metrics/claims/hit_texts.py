@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import regex
 
 from chunkwise.core import Document, Fact, Hit, Span
-from chunkwise.metrics.claims.quantities import are_same, quantities_of
+from chunkwise.metrics.claims.numbers import HAN_NUMBER, has_number, read_numbers
 from chunkwise.metrics.claims.text_normalization import (
-    HAN_NUMBER,
     UNSPACED,
     Readable,
     holds,
     plain_form,
     readings,
 )
-from chunkwise.text.characters import CharacterArrays
-from chunkwise.text.terms import Terms, WordSpans, terms_of_words, words_of
 
 _AROUND = 40
 """Characters looked at on both sides of an edge: a longer run is no word."""
@@ -74,62 +70,20 @@ def _cut_word(text: str, at: int) -> Span | None:
     return None
 
 
-_SPACE = frozenset(" \t\n\r")
-"""No word goes over one, whatever its script."""
-
-
 class ReadableHits:
-    """Knows all hits beforehand: a document most of which was found is read as a whole."""
+    """Hits as readable texts, each place read once."""
 
-    def __init__(self, hits: Iterable[Hit]) -> None:
-        places = {(hit.doc_id, hit.start, hit.end) for hit in hits if not hit.level}
-        self._found = Counter[str]()
-        for doc_id, start, end in places:
-            self._found[doc_id] += end - start
+    def __init__(self) -> None:
         self._known: dict[tuple[str, int, int, str], Readable] = {}
-        self._words: dict[str, WordSpans] = {}
-        self._terms: dict[tuple[str, str], Terms] = {}
 
     def __call__(self, hit: Hit) -> Readable:
         place = hit.doc_id, hit.start, hit.end, hit.summary
         if place not in self._known:
-            self._known[place] = self._read(hit)
-        return self._known[place]
-
-    def _read(self, hit: Hit) -> Readable:
-        document = hit.document
-        if hit.level:
-            return Readable(hit.text)
-        start, end = whole_words(document.text, hit.start, hit.end)
-        text = document.text[start:end]
-        many = self._found[document.id] * 2 > len(document.text)
-        if many and all(_is_between_words(document.text, edge) for edge in (start, end)):
-            return Readable(
-                text, None, lambda language: self._within(document, start, end, language)
+            text = hit.document.text
+            self._known[place] = Readable(
+                hit.text if hit.level else text[slice(*whole_words(text, hit.start, hit.end))]
             )
-        return Readable(text)
-
-    def _within(self, document: Document, start: int, end: int, language: str) -> Terms:
-        """The terms of a part of a document, from those of the whole."""
-        key = document.id, language
-        if key not in self._terms:
-            if document.id not in self._words:
-                self._words[document.id] = words_of(CharacterArrays(document.text))
-            self._terms[key] = terms_of_words(self._words[document.id], language)
-        terms = self._terms[key]
-        low, high = int(terms.start.searchsorted(start)), int(terms.end.searchsorted(end, "right"))
-        return Terms(
-            language,
-            terms.vocabulary,
-            terms.code[low:high],
-            terms.start[low:high] - start,
-            terms.end[low:high] - start,
-        )
-
-
-def _is_between_words(text: str, at: int) -> bool:
-    """Whether the words of both sides are the same when the text is cut here."""
-    return not 0 < at < len(text) or text[at - 1] in _SPACE or text[at] in _SPACE
+        return self._known[place]
 
 
 def is_named(fact: Fact, text: str) -> bool:
@@ -148,17 +102,19 @@ def _spellings(fact: Fact) -> list[str]:
 
 
 def _names(spellings: Sequence[str], text: str) -> bool:
-    if any(holds(text, each) for each in spellings):
+    if any(holds(text, form) for form in spellings):
         return True
-    # A fact that is a quantity and nothing else may be written in another unit.
+    # A fact that is an amount and nothing else may be written in another unit.
     sought = [
-        own
-        for each in spellings
-        for own in quantities_of(each)
-        if own.end - own.first == len(each.split())
+        number
+        for form in spellings
+        for number in read_numbers(form)
+        if number.measure and number.end - number.first == len(form.split())
     ]
     return bool(sought) and any(
-        are_same(one.readings, other.readings) for one in sought for other in quantities_of(text)
+        number.measure and has_number([number], one)
+        for one in sought
+        for number in read_numbers(text)
     )
 
 

@@ -17,10 +17,15 @@ from chunkwise.core import (
     Query,
     Reference,
 )
-from chunkwise.metrics.claims.amount_support import brings_number, counted
 from chunkwise.metrics.claims.claim_support import FEW, supports
 from chunkwise.metrics.claims.hit_texts import is_named
-from chunkwise.metrics.claims.text_normalization import Readable, numbers_of, plain_form, sentences
+from chunkwise.metrics.claims.numbers import has_number, read_numbers
+from chunkwise.metrics.claims.text_normalization import (
+    Readable,
+    brings_number,
+    plain_form,
+    sentences,
+)
 from chunkwise.retrieval.indexes import Index, index
 from chunkwise.testsets.generate.candidate import (
     Candidate,
@@ -150,8 +155,10 @@ def is_unsupported(candidate: Candidate) -> bool:
     """
     language = candidate.language
     proof = "\n".join(candidate.evidence)
-    missing = _numbers(candidate.answer, language) - _numbers(candidate.question, language)
-    if not missing <= _numbers(proof, language):
+    known = read_numbers(plain_form(f"{candidate.question}\n{proof}"), language)
+    if not all(
+        has_number(known, number) for number in read_numbers(plain_form(candidate.answer), language)
+    ):
         return True
     claims = sentences(candidate.answer)
     read = Readable(proof)
@@ -181,12 +188,6 @@ def _holds(proof: Readable, claim: Readable, candidate: Candidate) -> bool:
 def _around(passage: SourcePassage) -> str:
     """Under its headings: they name what it is about."""
     return f"{SECTION_SEPARATOR.join(passage.path)}\n\n{passage.text}"
-
-
-def _numbers(text: str, language: str) -> set[str]:
-    """As digits, whether they are written as digits or as words."""
-    plain = plain_form(text)
-    return {amount.number for amount in counted(plain, language).amounts} | numbers_of(plain)
 
 
 ALIKE = 0.85
