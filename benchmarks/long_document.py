@@ -3,7 +3,7 @@
     python -m benchmarks.long_document --megabytes 100 300 1000
     python -m benchmarks.long_document --megabytes 100 --ending .txt --strategy structure
     python -m benchmarks.long_document --megabytes 1000 --engine ray
-    python -m benchmarks.long_document --megabytes 300 --output out.parquet   # or out.jsonl, out.csv, out.lance
+    python -m benchmarks.long_document --megabytes 300 --output out.parquet   # or out.jsonl, out.csv
     python -m benchmarks.long_document --megabytes 300 --ending .jsonl        # a line of JSON for each part
     python -m benchmarks.long_document --megabytes 100 --index      # into an index of words; with --engine ray, too
 

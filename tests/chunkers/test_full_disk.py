@@ -55,12 +55,10 @@ def _run(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-@pytest.mark.parametrize("name", ["out", "out.lance", "out.parquet", "out.jsonl"])
+@pytest.mark.parametrize("name", ["out", "out.parquet", "out.jsonl"])
 def test_what_is_written(
     disk: tuple[Path, Resize], docs: Path, tmp_path: Path, name: str, jobs: str
 ) -> None:
-    if name.endswith(".lance"):
-        pytest.importorskip("lancedb", reason="LanceDB is not installed: pip install lancedb")
     place, resize = disk
     words = ["chunk", str(docs), "-j", jobs, "-o", str(place / name)]
     done = _run(*words)
@@ -69,7 +67,7 @@ def test_what_is_written(
     assert line.startswith(f"chunkwise: cannot write {place}/{name}")
     assert "No space left on device" in line
     assert "Traceback" not in done.stderr
-    if "." in name and not name.endswith(".lance"):
+    if "." in name:
         assert list(place.iterdir()) == []
     else:
         assert not list((place / name).glob("*.parquet"))
@@ -80,28 +78,6 @@ def test_what_is_written(
     assert "3,000 documents, 3,000 chunks" in done.stderr
     if name == "out":
         assert "reused" in done.stderr
-
-
-def test_the_commit_of_a_table_of_lance(
-    disk: tuple[Path, Resize], docs: Path, tmp_path: Path
-) -> None:
-    """Parts have room, and the table that is made of them has none."""
-    pytest.importorskip("lancedb", reason="LanceDB is not installed: pip install lancedb")
-    place, resize = disk
-    assert _run("chunk", str(docs), "-j", "1", "-o", str(tmp_path / "parts")).returncode == 0
-    parts = sum(each.stat().st_size for each in (tmp_path / "parts").rglob("*.*"))
-    resize(f"{parts // 1024 + 200}k")
-    words = ["chunk", str(docs), "-j", "1", "-o", str(place / "out.lance")]
-    done = _run(*words)
-    assert done.returncode == 1, done.stderr
-    assert "cannot write" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not (place / "out.lance/_chunkwise.json").exists()
-    resize("100m")
-    done = _run(*words)
-    assert done.returncode == 0, done.stderr
-    assert "3 files (3 reused)" in done.stderr
-    assert len(list((place / "out.lance/data").iterdir())) == 1
 
 
 def test_a_copy_of_what_lies_in_a_store(

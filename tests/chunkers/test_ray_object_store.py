@@ -25,7 +25,6 @@ from moto.server import ThreadedMotoServer
 from ray.cluster_utils import Cluster
 
 import chunkwise
-from chunkwise.records.lance import LanceFolder
 
 CORPUS = Path(chunkwise.__file__).parent / "corpus"
 QUESTIONS = CORPUS.with_name("corpus_questions.json")
@@ -124,20 +123,3 @@ def _without_times(value: Any) -> Any:
         for name, each in value.items()
         if not any(word in name for word in passing)
     }
-
-
-def test_a_table_of_lance_in_the_bucket(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("AWS_ENDPOINT_URL_S3", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, place.env[name])
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    cluster = ["--engine", "ray", "--address", place.cluster]
-    rows = []
-    for name, engine in (("local", ["-j", "1"]), ("ray", cluster), ("ray", cluster)):
-        address = f"s3://bucket/{name}.lance"
-        place.run("chunk", "s3://bucket/docs/", "-o", address, *engine)
-        table = LanceFolder(address, "the test").table()
-        rows.append(table.to_arrow().to_pylist())
-        assert len(table.list_versions()) == 1
-    assert rows[0] == rows[1] == rows[2]
-    lines = place.run("chunk", "s3://bucket/docs/", "--json", "-q").splitlines()
-    assert [row["id"] for row in rows[0]] == [json.loads(line)["id"] for line in lines]

@@ -129,10 +129,8 @@ def test_an_update_reads_what_changed(container: Container, tmp_path: Path) -> N
     assert read == ["GET /keeper/container/kb/a.md"]
 
 
-@pytest.mark.parametrize("name", ["chunks", "chunks.lance", "chunks.parquet"])
+@pytest.mark.parametrize("name", ["chunks", "chunks.parquet"])
 def test_chunks_are_written(container: Container, tmp_path: Path, name: str) -> None:
-    if name.endswith(".lance"):
-        pytest.importorskip("lancedb", reason="LanceDB is not installed: make test-scale")
     place = f"az://container/{name}"
     for _ in range(2):
         told = _run("chunk", "az://container/docs/", "-j", "1", "-o", place)
@@ -146,11 +144,6 @@ def test_chunks_are_written(container: Container, tmp_path: Path, name: str) -> 
 
         table = arrow_dataset.dataset(f"container/{name}", filesystem=container.files).to_table()
         assert table.column("doc_id").to_pylist() == sorted(DOCS)
-    elif name.endswith(".lance"):
-        from chunkwise.records.lance import LanceFolder
-
-        rows = LanceFolder(place, "the test").table().to_arrow()
-        assert rows.column("doc_id").to_pylist() == sorted(DOCS)
 
 
 def test_an_index_in_lancedb(container: Container) -> None:

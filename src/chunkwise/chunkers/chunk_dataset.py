@@ -35,7 +35,6 @@ from chunkwise.chunkers.dataset_layout import (
     RECORDS,
     STAGED,
     DatasetFolder,
-    LanceParts,
     is_begun_part,
     is_part,
     part_name,
@@ -53,7 +52,6 @@ from chunkwise.documents import (
 )
 from chunkwise.documents.remote_documents import read_ahead
 from chunkwise.documents.source import Source
-from chunkwise.records.lance import is_lance
 
 _BATCHES = 16
 """In a part: up to 16 MB of files, or a thousand of them."""
@@ -255,9 +253,7 @@ def _written(
     advance: OnProgress,
 ) -> ChunkDataset:
     folder = DatasetFolder(recipe.output)
-    table: _PartTable
-    table = LanceParts(folder) if is_lance(str(recipe.output)) else _ParquetParts(folder)
-    made = _DatasetRun(folder, table, recipe, workers, source)
+    made = _DatasetRun(folder, recipe, workers, source)
     recipe_parts: list[dict[str, object]] = []
     documents = chunks = skipped = reused = 0
     for work, record in made.parts(at_once):
@@ -269,7 +265,7 @@ def _written(
         reused += work.name in made.reused
         recipe_parts.append(
             {
-                "name": f"{work.name}{table.ending}",
+                "name": f"{work.name}{_PARQUET}",
                 "documents": len(record.documents),
                 "chunks": record.chunks,
             }
@@ -284,60 +280,20 @@ def _written(
     return ChunkDataset(documents, chunks, skipped, len(recipe_parts), reused)
 
 
-class _PartTable(Protocol):
-    """How parts make the data set: as files of their own, or as rows of one table."""
-
-    ending: str
-    """Of their names in the manifest."""
-
-    def there(self) -> set[str]:
-        """The parts that it has."""
-
-    def publish(self, parts: Sequence[str], waiting: set[str]) -> Mapping[str, object]:
-        """From here on it has these, in this order, some of which wait. What the manifest says beside."""
-
-    def clear(self, parts: Sequence[str], waiting: set[str]) -> None:
-        """The manifest is written: what is of none of these parts goes."""
-
-
-class _ParquetParts:
-    """Each a file of Parquet, beside its record."""
-
-    ending = ".parquet"
-
-    def __init__(self, folder: DatasetFolder) -> None:
-        self._folder = folder
-
-    def there(self) -> set[str]:
-        return {each.removesuffix(self.ending) for each in self._folder.names()}
-
-    def publish(self, parts: Sequence[str], waiting: set[str]) -> Mapping[str, object]:
-        for name in sorted(waiting):
-            self._folder.move(f"{STAGED}/{name}.parquet", f"{name}.parquet")
-            self._folder.move(f"{STAGED}/{name}.json", f"{RECORDS}/{name}.json")
-        return {}
-
-    def clear(self, parts: Sequence[str], waiting: set[str]) -> None:
-        names = set(parts)
-        for each in self._folder.names():
-            if _is_old(each, self.ending, names):
-                self._folder.remove(each)
-
-
 class _DatasetRun:
     def __init__(
         self,
         folder: DatasetFolder,
-        table: _PartTable,
         recipe: PartRecipe,
         workers: PartWorkers,
         source: Inputs,
     ) -> None:
-        self._folder, self._table, self._recipe = folder, table, recipe
+        self._folder, self._recipe = folder, recipe
         self._workers = workers
         self._how = recipe.how()
         self._reader = InputReader(source, recipe.options, self._has)
-        self._there = folder.names(RECORDS) & {f"{name}.json" for name in table.there()}
+        parts = {name.removesuffix(_PARQUET) for name in folder.names()}
+        self._there = folder.names(RECORDS) & {f"{name}.json" for name in parts}
         self._staged = folder.names(STAGED)
         files = (name.removesuffix(".json") for name in self._there | self._staged)
         self._under_other_ids = {each.rpartition("-")[0]: each for each in files}
@@ -462,17 +418,19 @@ class _DatasetRun:
 
     def commit(self, manifest: Mapping[str, Any]) -> None:
         """What was made takes its place, the manifest says so, and what it does not name goes."""
-        parts = [each["name"].removesuffix(self._table.ending) for each in manifest["parts"]]
+        parts = [each["name"].removesuffix(_PARQUET) for each in manifest["parts"]]
         waiting = {
             name for name in parts if name in self._made or f"{name}.json" not in self._there
         }
-        more = self._table.publish(parts, waiting)
+        for name in sorted(waiting):
+            self._folder.move(f"{STAGED}/{name}{_PARQUET}", f"{name}{_PARQUET}")
+            self._folder.move(f"{STAGED}/{name}.json", f"{RECORDS}/{name}.json")
         with replacing(self._recipe.output / MANIFEST) as temporary:
-            temporary.write_text(
-                json.dumps({**manifest, **more}, indent=1) + "\n", encoding="utf-8"
-            )
-        self._table.clear(parts, waiting)
+            temporary.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
         names = set(parts)
+        for each in self._folder.names():
+            if _is_old(each, _PARQUET, names):
+                self._folder.remove(each)
         for each in self._folder.names(RECORDS):
             if _is_old(each, ".json", names):
                 self._folder.remove(f"{RECORDS}/{each}")
@@ -495,7 +453,8 @@ def _missing(work: PartWork, known: PartRecord) -> list[InputItem]:
     return units if len(units) == len(known.problems) else []
 
 
-_ENDS = (".parquet", ".json")
+_PARQUET = ".parquet"
+_ENDS = (_PARQUET, ".json")
 
 
 def _is_old(file: str, ending: str, names: set[str]) -> bool:

@@ -62,7 +62,6 @@ Examples:
   chunkwise chunk "docs/**/*.md" -s "sections(max_tokens=800, overlap_sentences=2)" -o out.jsonl
   chunkwise chunk s3://bucket/docs/ -o s3://bucket/chunks.parquet
   chunkwise chunk s3://bucket/docs/ -o s3://bucket/chunks/ --engine ray   # a data set, made by a cluster
-  chunkwise chunk s3://bucket/docs/ -o s3://bucket/chunks.lance           # the same as a table of Lance
   chunkwise chunk corpus.jsonl --text-field body --json | head -3
   chunkwise chunk code/ -s ./mine.py:Mine                      # a strategy of your own
   chunkwise chunk kb -o chunks.parquet --with-vectors          # what an index holds, each chunk with its vector
@@ -85,8 +84,7 @@ class ChunkOptions(LlmOptions, ConfigOption, EstimateOptions, SourceOptions):
     output: Path | None = option(
         "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
         help="Write the chunks to this file: .jsonl, .parquet or .csv. A name without ending is a data set, a folder "
-        "of Parquet files; one that ends in .lance is a table of Lance. A run of these that was stopped goes on. The "
-        "chunks of an index go into a file.",
+        "of Parquet files; a run of it that was stopped goes on. The chunks of an index go into a file.",
     )  # fmt: skip
     with_vectors: bool = option(
         "--with-vectors", is_flag=True,
@@ -208,11 +206,11 @@ def _estimate(options: ChunkOptions) -> None:
 
 
 def _is_dataset(output: Path | None) -> bool:
-    return output is not None and output.suffix.lower() in ("", ".lance")
+    return output is not None and not output.suffix
 
 
 def _write_dataset(options: ChunkOptions, strategy: Strategy, output: Path) -> None:
-    """Chunks as Parquet files of a folder or as a table of Lance, by processes of this machine or by a cluster."""
+    """Chunks as Parquet files of a folder, by processes of this machine or by a cluster."""
     from chunkwise.base.errors import names_server, without_passwords
     from chunkwise.base.object_store import address_of
     from chunkwise.base.workers import WorkerGroup, begin_workers

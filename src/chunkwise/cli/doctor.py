@@ -40,7 +40,7 @@ EXTRAS = {
     "parquet": "Parquet files",
     "code": "code cut at functions and classes",
     "postgres": "indexes in PostgreSQL",
-    "lancedb": "indexes in LanceDB, tables of Lance read and written",
+    "lancedb": "indexes in LanceDB",
     "qdrant": "indexes in Qdrant, and chunks pushed into it",
     "opensearch": "indexes in OpenSearch and Elasticsearch",
     "llm": "language models: contexts, judges, answers, questions",

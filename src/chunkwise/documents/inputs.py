@@ -27,7 +27,6 @@ from chunkwise.base.wording import counted, one_or_many, shown
 from chunkwise.core import Document
 from chunkwise.documents.archive import is_archive, members
 from chunkwise.documents.document_ids import Ids
-from chunkwise.documents.formats.lance import LanceTable
 from chunkwise.documents.formats.parquet_and_dataframes import Table, TableLike, is_table
 from chunkwise.documents.glob_patterns import (
     depth_of,
@@ -49,7 +48,6 @@ from chunkwise.documents.walk import (
     no_documents_below,
     walk,
 )
-from chunkwise.records.lance import is_lance
 
 STDIN = "-"
 _STDIN_LIMIT = 4 << 30
@@ -230,12 +228,6 @@ def _sources(
             continue
         text = os.fspath(given)
         address = address_of(text)
-        if is_lance(text) and (address is not None or os.path.isdir(text)):
-            shown = printable(text if address is None else shown_address(address))
-            if names.is_new(shown):
-                lance = LanceTable(address or os.path.abspath(text), shown)
-                yield Table(names.distinct(Source(printable(lance.name), shown)).id, lance, shown)
-            continue
         of_input = (
             _of_input(local_name(text), names, on_unreadable)
             if address is None

@@ -137,12 +137,10 @@ class Table(NamedTuple):
 
     name: str
     value: TableLike
-    origin: str = ""
-    """What the user calls it; empty: it has no name, and goes by its kind."""
 
     def documents(self, options: LoadOptions, on_unreadable: OnUnreadable) -> Iterator[Document]:
         """A document a row; which columns hold text, id and title is found or named as for records in files."""
-        source = Source(self.name, self.origin or type(self.value).__name__)
+        source = Source(self.name, type(self.value).__name__)
         try:
             yield from _documents(_batches(self.value), source, options, on_unreadable)
         except UnreadableDocument as error:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from chunkwise.base.atomic_files import bytes_in
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter, MissingExtra
-from chunkwise.records.lance import lance_storage_options
 from chunkwise.retrieval.databases import (
     PARTS,
     PartName,
@@ -48,6 +47,39 @@ _OBJECT_STORES = ("s3", "gs", "az")
 
 _FAILURES = (RuntimeError, OSError, ValueError, KeyError)
 """What LanceDB raises."""
+
+
+def lance_storage_options(uri: str) -> dict[str, str] | None:
+    """What Lance does not find by itself: a server of one's own of S3, a connection string of Azure."""
+    if uri.startswith("s3://"):
+        own = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+        return {"aws_endpoint": own, **_by_http(own)} if own else None
+    if uri.startswith("az://"):
+        return _of_azure(os.environ.get("AZURE_STORAGE_CONNECTION_STRING", "")) or None
+    return None
+
+
+def _by_http(endpoint: str) -> dict[str, str]:
+    return {"allow_http": str(endpoint.startswith("http://")).lower()}
+
+
+_OF_AZURE = {
+    "AccountName": "azure_storage_account_name", "AccountKey": "azure_storage_account_key",
+    "SharedAccessSignature": "azure_storage_sas_token", "BlobEndpoint": "azure_storage_endpoint",
+}  # fmt: skip
+
+
+def _of_azure(connection: str) -> dict[str, str]:
+    """`AccountName=…;AccountKey=…`, as the tools of Azure take it; a value may have `=` in it."""
+    parts = (each.partition("=") for each in connection.split(";"))
+    given = {name: value for name, _, value in parts if value}
+    account, suffix = given.get("AccountName"), given.get("EndpointSuffix")
+    if account and suffix:  # of another cloud than the public one; a whole address goes before it
+        protocol = given.get("DefaultEndpointsProtocol", "https")
+        given.setdefault("BlobEndpoint", f"{protocol}://{account}.blob.{suffix}")
+    known = {_OF_AZURE[name]: value for name, value in given.items() if name in _OF_AZURE}
+    endpoint = known.get("azure_storage_endpoint")
+    return {**known, **_by_http(endpoint)} if endpoint else known
 
 
 class _Versions(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chunkwise.records.lance import lance_storage_options
+from chunkwise.retrieval.databases.lancedb import lance_storage_options
 
 ACCOUNT = "AccountName=lamp;AccountKey=a2V5PT0="
 KNOWN = {"azure_storage_account_name": "lamp", "azure_storage_account_key": "a2V5PT0="}
