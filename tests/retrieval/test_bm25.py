@@ -141,7 +141,6 @@ def test_a_question_scores_the_same_alone_and_among_others(monkeypatch: pytest.M
     table = TermTable.of(join_counts([chunked(prose(seed, 80), 200) for seed in range(3)]))
     rng = np.random.default_rng(6)
     queries = [rng.choice(table.hashes, rng.integers(0, 12)) for _ in range(101)]
-    # SciPy may round what counts three times in its own way.
     queries += [np.repeat(query, times) for query in queries[:20] for times in (2, 3, 5)]
     together = Bm25(table).scores(queries)
     alone = np.concatenate([Bm25(table).scores([query]) for query in queries])

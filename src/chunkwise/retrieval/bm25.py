@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import MissingExtra
 from chunkwise.retrieval.errors import DamagedIndex
-from chunkwise.retrieval.ranking import Ranking, best_of_each
+from chunkwise.retrieval.ranking import Ranking, best_positive
 from chunkwise.text.terms import TermCounts, ranges
 
 K1 = 1.5
@@ -28,6 +27,8 @@ _ENTRIES = 1 << 21
 """Of a part of a table, about: what is made on the way takes some fifty bytes each."""
 _PARTS = 64
 """At most: all terms are looked through for each."""
+_HALF, _LOW = np.uint64(32), np.uint64(0xFFFF_FFFF)
+"""The lower half of 64 bits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,17 +46,13 @@ class TermTable:
     @classmethod
     def of(cls, counts: TermCounts, length: NDArray[np.int32] | None = None) -> TermTable:
         """The table of these rows; their lengths are the sums of their counts unless given."""
-        rows = len(counts.first) - 1
         hashes, code = _numbered(counts.term)
-        shape = (rows, len(hashes))
-        by_term = sparse().csr_matrix((counts.times, code, counts.first), shape=shape).tocsc()
+        first, order = _positions(code, len(hashes))
         del code
         if length is None:
             length = _lengths(counts)
-        first = by_term.indptr.astype(np.int64)
-        return cls(
-            hashes, first, by_term.indices.astype(np.int32, copy=False), by_term.data, length
-        )
+        row = _repeated(counts.first)[order]
+        return cls(hashes, first, row, counts.times[order], length)
 
     @classmethod
     def in_parts(cls, counts: TermCounts) -> Iterator[TermTable]:
@@ -106,9 +103,28 @@ class TermTable:
 
     def counts(self) -> TermCounts:
         """What the table was made of, row by row."""
-        shape = (self.rows, len(self.hashes))
-        by_row = sparse().csc_matrix((self.times, self.row, self.first), shape=shape).tocsr()
-        return TermCounts(by_row.indptr.astype(np.int64), self.hashes[by_row.indices], by_row.data)
+        first, order = _positions(self.row, self.rows)
+        return TermCounts(first, self.hashes[_repeated(self.first)[order]], self.times[order])
+
+
+def _positions(
+    numbers: NDArray[np.int32], size: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where each number below `size` stands: number `i` at `order[first[i]:first[i + 1]]`, increasing."""
+    # With the position behind it, one sort of integers does it all, in place.
+    keys = np.empty(len(numbers), np.uint64)
+    for low in range(0, len(numbers), _BLOCK):
+        block = numbers[low : low + _BLOCK].astype(np.uint64) << _HALF
+        keys[low : low + _BLOCK] = block | np.arange(low, low + len(block), dtype=np.uint64)
+    keys.sort()
+    first = keys.searchsorted(np.arange(size + 1, dtype=np.uint64) << _HALF)
+    keys &= _LOW
+    return first, keys.view(np.int64)
+
+
+def _repeated(first: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Each number as often as its range is long."""
+    return np.repeat(np.arange(len(first) - 1, dtype=np.int32), np.diff(first))
 
 
 def _lengths(counts: TermCounts) -> NDArray[np.int32]:
@@ -164,20 +180,10 @@ def _numbered(terms: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np
     return hashes, code
 
 
-def sparse() -> Any:
-    try:
-        import scipy.sparse
-    except ImportError:
-        raise MissingExtra("word search", "search") from None
-    return scipy.sparse
-
-
 _CELLS = 4_000_000
 """Scores of a block at most, about 100 MB: an index of many rows is asked fewer questions at a time."""
-_FEW = 16
-"""Questions that are scored without SciPy: importing it takes longer than all of them."""
-_EXACT = 2
-"""Times a float32 weight without rounding. SciPy rounds other products or fuses them, as it was compiled."""
+_DENSE = 8
+"""A term that more than one in so many rows have is added as a dense row."""
 
 
 def inverse_document_frequency(frequency: NDArray[np.integer], rows: int) -> NDArray[np.float64]:
@@ -191,23 +197,6 @@ def half_worth(length: NDArray[np.float64], k1: float = K1, b: float = B) -> NDA
     return k1 * (1 - b + b * length / (mean or 1.0))
 
 
-class _Asked(NamedTuple):
-    """The terms of some questions, by question and by number, each once."""
-
-    questions: int
-    question: NDArray[np.int64]
-    term: NDArray[np.int64]
-    times: NDArray[np.int64]
-
-
-class _Scores(NamedTuple):
-    """Scores above 0: question `i` of a block has `values[first[i]:first[i + 1]]`, of as many `rows`."""
-
-    first: NDArray[np.integer]
-    rows: NDArray[np.integer]
-    values: NDArray[np.float32]
-
-
 @dataclass(frozen=True, eq=False)
 class Bm25:
     """A score is summed in the order of the terms' hashes: the same in every run, whatever else is asked."""
@@ -217,14 +206,9 @@ class Bm25:
     b: float = B
 
     def scores(self, queries: Sequence[NDArray[np.uint64]]) -> NDArray[np.float32]:
-        """Questions × rows; a question is its terms, those that stand there twice count twice."""
-        scores = np.zeros((len(queries), self.table.rows), np.float32)
-        low = 0
-        for first, rows, values in self._blocks(queries):
-            high = low + len(first) - 1
-            scores[np.repeat(np.arange(low, high), np.diff(first)), rows] = values
-            low = high
-        return scores
+        """Score every row for every query; a term that a query repeats counts as often."""
+        blocks = [np.empty((0, self.table.rows), np.float32), *self._scored(queries)]
+        return np.concatenate(blocks)
 
     def top(
         self,
@@ -232,11 +216,9 @@ class Bm25:
         depth: int,
         allowed: NDArray[np.bool_] | None = None,
     ) -> list[Ranking]:
-        """The best rows of each question among those allowed; rows that share no term with it are left out."""
-        rankings: list[Ranking] = []
-        for first, rows, values in self._blocks(queries, allowed):
-            rankings += best_of_each(first, rows, values, depth)
-        return rankings
+        """Rank the best allowed rows of each query; rows that share no term with it are left out."""
+        blocks = self._scored(queries, allowed)
+        return [ranking for scores in blocks for ranking in best_positive(scores, depth)]
 
     def _weights(self, terms: TermTable) -> NDArray[np.float32]:
         """The score of each entry of these terms: what the term adds to its row."""
@@ -254,10 +236,10 @@ class Bm25:
     def _half_worth(self) -> NDArray[np.float64]:
         return half_worth(self.table.length.astype(np.float64), self.k1, self.b)
 
-    def _blocks(
+    def _scored(
         self, queries: Sequence[NDArray[np.uint64]], allowed: NDArray[np.bool_] | None = None
-    ) -> Iterator[_Scores]:
-        """Scores of some questions at a time."""
+    ) -> Iterator[NDArray[np.float32]]:
+        """Score all rows for some queries at a time."""
         size = max(1, _CELLS // max(self.table.rows, 1))
         for start in range(0, len(queries), size):
             block = queries[start : start + size]
@@ -266,32 +248,45 @@ class Bm25:
             weights = self._weights(terms)
             if allowed is not None:
                 weights *= allowed[terms.row]
-            question = np.repeat(np.arange(len(block)), [len(each) for each in block])
-            pairs, times = np.unique(question * len(hashes) + code, return_counts=True)
-            asked = _Asked(len(block), *np.divmod(pairs, max(len(hashes), 1)), times)
-            few = len(queries) <= _FEW and times.max(initial=0) <= _EXACT
-            yield (_added if few else _multiplied)(asked, terms, weights)
+            postings = _Postings(terms, weights)
+            query = np.repeat(np.arange(len(block)), [len(each) for each in block])
+            pairs, times = np.unique(query * len(hashes) + code, return_counts=True)
+            first = pairs.searchsorted(np.arange(len(block) + 1) * len(hashes)).tolist()
+            numbers, counts = (pairs % max(len(hashes), 1)).tolist(), times.tolist()
+            scores = np.zeros((len(block), self.table.rows), np.float32)
+            for row, (low, high) in zip(scores, pairwise(first), strict=True):
+                postings.add(row, numbers[low:high], counts[low:high])
+            yield scores
 
 
-def _added(asked: _Asked, terms: TermTable, weights: NDArray[np.float32]) -> _Scores:
-    """Term by term; to the bit what SciPy computes."""
-    low, high = terms.first[asked.term], terms.first[asked.term + 1]
-    entries, sizes = ranges(low, high), high - low
-    cells = np.repeat(asked.question * terms.rows, sizes) + terms.row[entries]
-    scores = np.zeros(asked.questions * terms.rows, np.float32)
-    np.add.at(scores, cells, weights[entries] * np.repeat(asked.times.astype(np.float32), sizes))
-    found = np.flatnonzero(scores)
-    first = found.searchsorted(np.arange(asked.questions + 1) * terms.rows)
-    return _Scores(first, found % max(terms.rows, 1), scores[found])
+class _Postings:
+    """The weights of some terms in the rows that have them."""
 
+    def __init__(self, terms: TermTable, weights: NDArray[np.float32]) -> None:
+        self._rows, self._size = terms.row.astype(np.intp), terms.rows
+        self._weights = weights
+        self._first = terms.first.tolist()
+        self._dense: dict[int, NDArray[np.float32]] = {}
 
-def _multiplied(asked: _Asked, terms: TermTable, weights: NDArray[np.float32]) -> _Scores:
-    """As a product of two sparse matrices, which is faster for many questions."""
-    first = asked.question.searchsorted(np.arange(asked.questions + 1))
-    times = (asked.times.astype(np.float32), asked.term, first)
-    questions = sparse().csr_matrix(times, shape=(asked.questions, len(terms.hashes)))
-    shape = (len(terms.hashes), terms.rows)
-    by_term = sparse().csr_matrix((weights, terms.row, terms.first), shape=shape)
-    by_term.eliminate_zeros()  # rows that are not allowed
-    scores = questions @ by_term
-    return _Scores(scores.indptr, scores.indices, scores.data)
+    def add(self, scores: NDArray[np.float32], terms: Sequence[int], times: Sequence[int]) -> None:
+        """Add the weights of these terms, in this order, to the scores of all rows."""
+        for term, count in zip(terms, times, strict=True):
+            entries = slice(self._first[term], self._first[term + 1])
+            if entries.stop - entries.start > self._size // _DENSE:
+                weights = self._spread(term, entries)
+                scores += weights if count == 1 else weights * np.float32(count)
+            else:
+                weights = self._weights[entries]
+                np.add.at(
+                    scores,
+                    self._rows[entries],
+                    weights if count == 1 else weights * np.float32(count),
+                )
+
+    def _spread(self, term: int, entries: slice) -> NDArray[np.float32]:
+        """The weights of a frequent term as a row of all rows, which is the fastest to add."""
+        weights = self._dense.get(term)
+        if weights is None:
+            weights = self._dense[term] = np.zeros(self._size, np.float32)
+            weights[self._rows[entries]] = self._weights[entries]
+        return weights

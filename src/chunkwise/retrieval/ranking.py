@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -39,28 +38,19 @@ def best(scores: NDArray[np.float32], depth: int) -> Ranking:
     return Ranking(numbers, scores[numbers].astype(np.float32))
 
 
-def best_of_each(
-    first: NDArray[np.integer],
-    numbers: NDArray[np.integer],
-    scores: NDArray[np.float32],
-    depth: int,
-) -> list[Ranking]:
-    """The `depth` highest scores of each question, whose own are `first[i]` to `first[i + 1]`, all above 0."""
-    # The bits of such scores are in their order; with the number behind them, one sort of whole numbers does it all.
-    keys = (~scores.view(np.uint32)).astype(np.uint64) << _HALF | numbers.astype(np.uint64)
-    kept = [np.empty(0, np.uint64)]
-    for low, high in pairwise(first.tolist()):
-        own = keys[low:high]
-        if high - low > depth:
-            own.partition(depth)
-            own = own[:depth]
-        own.sort()
-        kept.append(own)
-    flat = np.concatenate(kept)
-    found = (flat & _LOW).astype(np.int64)
-    values = (~(flat >> _HALF).astype(np.uint32)).view(np.float32)
-    ends = np.cumsum([len(own) for own in kept]).tolist()
-    return [Ranking(found[low:high], values[low:high]) for low, high in pairwise(ends)]
+def best_positive(scores: NDArray[np.float32], depth: int) -> list[Ranking]:
+    """Rank the `depth` highest scores of each row; scores are 0 or more, and those of 0 are left out."""
+    # The bits of such scores are in their order; with the number behind them, one sort of integers does it all.
+    keys = (~scores.view(np.uint32)).astype(np.uint64) << _HALF
+    keys |= np.arange(scores.shape[1], dtype=np.uint64)
+    if depth < keys.shape[1]:
+        keys.partition(depth, axis=1)
+        keys = keys[:, :depth]
+    keys.sort(axis=1)
+    numbers = (keys & _LOW).astype(np.int64)
+    values = (~(keys >> _HALF).astype(np.uint32)).view(np.float32)
+    ends = np.count_nonzero(values, axis=1).tolist()
+    return [Ranking(numbers[row, :end], values[row, :end]) for row, end in enumerate(ends)]
 
 
 def floors(scores: NDArray[np.float32], depth: int) -> NDArray[np.float32]:
