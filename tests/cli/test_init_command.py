@@ -228,10 +228,10 @@ def test_an_index_on_a_server_is_watched_weekly(here: Run, tmp_path: Path) -> No
         (("postgresql://me:geheim@db/kb",), "postgresql://me:***@db/kb has a password"),
         (
             ("handbook", "--alert", "webhook:https://h/?token=abc"),
-            "webhook:https://h/… has its key in the address",
+            "webhook:https://h/… has its key in the URL",
         ),
         (("handbook", "--tolerance", "2"), "--tolerance"),
-        (("handbook", "--alert", "pager:me"), "'pager' is no way"),
+        (("handbook", "--alert", "pager:me"), "'pager' is not a channel"),
     ],
 )
 def test_what_cannot_work_is_told_and_nothing_is_written(
@@ -243,7 +243,7 @@ def test_what_cannot_work_is_told_and_nothing_is_written(
     assert not (tmp_path / ".github").exists()
 
 
-def test_an_address_that_is_a_key_is_a_secret_of_the_project(here: Run, tmp_path: Path) -> None:
+def test_a_url_that_is_a_key_is_a_secret_of_the_project(here: Run, tmp_path: Path) -> None:
     done = here(
         "init",
         "handbook",
@@ -252,9 +252,10 @@ def test_an_address_that_is_a_key_is_a_secret_of_the_project(here: Run, tmp_path
         "--ci",
         "github",
         "--alert",
-        "exit,slack:env:TEAM_CHAT",
+        "exit,env:TEAM_CHAT",
     )
     assert done.returncode == 0, done.stderr
     text = (tmp_path / ".github" / "workflows" / "chunkwise-watch.yml").read_text("utf-8")
     assert "      TEAM_CHAT: ${{ secrets.TEAM_CHAT }}\n" in text
-    assert "--alert exit,slack:env:TEAM_CHAT" in text
+    assert "--alert exit,env:TEAM_CHAT" in text
+    assert "chunkwise[postgres,alerts]==" in text

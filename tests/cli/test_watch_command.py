@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from email import message_from_bytes, policy
 from pathlib import Path
 from typing import Any
 
@@ -104,16 +105,15 @@ def test_alerts_change_the_status_only_where_exit_is_named(here: Run, tmp_path: 
     assert (tmp_path / "a.jsonl").exists()
 
 
-def test_alerts_reach_a_webhook_slack_and_a_mailbox(
-    here: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_alerts_reach_a_webhook_and_a_mailbox(here: Run) -> None:
     here(*WATCH, "-q")
     with web_receiver() as web, mail_receiver() as mail:
-        monkeypatch.setenv("CHUNKWISE_SMTP", f"smtp://127.0.0.1:{mail.port}")
-        done = here(*WATCH, *WORSE, "--alert", f"webhook:{web.url},slack:{web.url},email:team@example.org")  # fmt: skip
+        mailbox = f"mailto://127.0.0.1:{mail.port}?from=watch@example.org&to=team@example.org"
+        done = here(*WATCH, *WORSE, "--alert", f"webhook:{web.url},{mailbox}")
     assert done.returncode == 0, done.stderr
-    assert [sorted(json.loads(body))[0] for body in web.bodies] == ["alerts", "blocks"]
-    assert b"Subject: recall@" in mail.mails[0]
+    assert [sorted(json.loads(body))[0] for body in web.bodies] == ["alerts"]
+    message = message_from_bytes(mail.mails[0], policy=policy.default)
+    assert message["Subject"].startswith("recall@")
     assert "secret-path" not in done.stderr + done.stdout
 
 
@@ -122,7 +122,7 @@ def test_alerts_reach_a_webhook_slack_and_a_mailbox(
 def test_a_webhook_that_fails_or_hangs_is_told_and_changes_no_status(
     here: Run, monkeypatch: pytest.MonkeyPatch, answers: tuple[int | None, ...]
 ) -> None:
-    monkeypatch.setattr(notify, "LONGEST", 0.3)
+    monkeypatch.setattr(notify, "TIME_LIMIT", 0.3)
     here(*WATCH, "-q")
     with web_receiver(*answers) as web:
         ways = f"webhook:{web.url}"
@@ -138,14 +138,14 @@ def test_a_webhook_that_fails_or_hangs_is_told_and_changes_no_status(
 
 def test_what_is_wrong_with_the_options_is_told_before_any_work(here: Run, place: Path) -> None:
     for words, told in (
-        (("--alert", "pager:me"), "'pager' is no way"),
-        (("--alert", "email:me@here.org"), "CHUNKWISE_SMTP is not set"),
+        (("--alert", "pager:me"), "'pager' is not a channel"),
+        (("--alert", "env:TEAM_CHAT"), "TEAM_CHAT is not set"),
         (("--tolerance", "2 points"), "write a share like 0.02 or 2%"),
         (("--every", "soon"), "write it like 30min"),
         (("--every", "0d"), "write it like 30min"),
         (("--every", "1d", "--dry-run"), "leave one of them out"),
         (("--watched", "recal@5"), "'recal@5'"),
-        (("--alert-template", "pager=x"), "'pager=x' names no way and file"),
+        (("--alert-template", "pager=x"), "'pager=x' is not FORM=FILE"),
     ):
         done = here(*WATCH, *words)
         assert done.returncode == 2, words
@@ -425,7 +425,7 @@ def test_a_form_of_a_teams_own_is_sent_and_the_usual_one_where_it_fails(
             done = here(*WATCH, *WORSE, "-q", *ways)
             assert done.returncode == 0
     assert [sorted(json.loads(body))[0] for body in web.bodies] == ["msg", "alerts"]
-    assert "the usual form of alerts is sent: the template for webhook" in done.stderr
+    assert "alerts are sent in their default form: the template for webhook" in done.stderr
 
 
 def test_figures_are_handed_on(here: Run, tmp_path: Path) -> None:

@@ -42,7 +42,6 @@ class ScheduledWatch:
     """Whether the source is an index on a server."""
     variables: tuple[str, ...]
     """Environment variables with addresses that alerts go to."""
-    version: str = __version__
 
     @property
     def command(self) -> str:
@@ -53,6 +52,10 @@ class ScheduledWatch:
         """The command with its full path: cron and systemd do not search where a shell does."""
         path = shutil.which("chunkwise")
         return [*((path,) if path else (sys.executable, "-m", "chunkwise")), *self.arguments]
+
+    @property
+    def requirement(self) -> str:
+        return f"chunkwise[postgres{',alerts' if self.variables else ''}]=={__version__}"
 
     @property
     def folder(self) -> str:
@@ -195,9 +198,9 @@ class InitOptions:
         help="The configuration that is watched, as `chunkwise tune` wrote it.",
     )  # fmt: skip
     alert: str = option(
-        "--alert", default="exit", show_default=True, metavar="WAYS",
-        help="How an alert is raised, with commas: exit (the job fails), file:alerts.jsonl, email:TO; webhook:env:NAME "
-        "and slack:env:NAME take their address, which is a key, from a variable.",
+        "--alert", default="exit", show_default=True, metavar="CHANNELS",
+        help="Where alerts go, with commas: exit (the job fails), file:alerts.jsonl; webhook:env:NAME and env:NAME (a "
+        "service such as slack:// or mailtos://) take their URL, which is a key, from a variable.",
     )  # fmt: skip
     baseline: str | None = option(
         "--baseline", metavar="NAME", show_default="that of the branch, else default",
@@ -273,7 +276,7 @@ def _watch(options: InitOptions) -> ScheduledWatch:
                 f"{name} lies outside of this folder, and the job has only what the repository has; "
                 "go to the folder of the repository, and name files in it"
             )
-    variables = _checked_ways(options.alert)
+    variables = _alert_variables(options.alert)
     given = {
         "--config": config, "--baseline": options.baseline, "--tolerance": options.tolerance,
         "--alert": options.alert,
@@ -293,19 +296,19 @@ def _watch(options: InitOptions) -> ScheduledWatch:
     return ScheduledWatch(words, tuple(files), any("://" in each for each in source), variables)
 
 
-def _checked_ways(alert: str) -> tuple[str, ...]:
-    """The variables that hold addresses; a way that is none is told now, not by a job that fails every week."""
-    from chunkwise.tracking.notify import Channel, channels_of
+def _alert_variables(alert: str) -> tuple[str, ...]:
+    """The variables that hold URLs; every URL of a receiver can be a key, and the file is for everybody to read."""
+    from chunkwise.tracking.notify import parse_channels
 
-    names = tuple(dict.fromkeys(re.findall(r"(?:webhook|slack):env:(\w+)", alert)))
-    held = [Channel(*each) for each in re.findall(r"(webhook|slack):(?!env:)(\S+)", alert)]
-    if held:
-        raise click.UsageError(
-            f"{held[0].shown} has its key in the address, which everybody would read in the file; write "
-            f"{held[0].kind}:env:CHUNKWISE_ALERTS, and set that variable where the job runs (a secret of the project)"
-        )
-    channels_of([re.sub(r"(webhook|slack):env:\w+", r"\1:https://host/path", alert)])
-    return names
+    channels = parse_channels([alert])
+    for channel in channels:
+        if channel.kind in ("webhook", "service") and channel.variable is None:
+            prefix = "webhook:" if channel.kind == "webhook" else ""
+            raise click.UsageError(
+                f"{channel.label} has its key in the URL, which everybody would read in the file; write "
+                f"{prefix}env:CHUNKWISE_ALERTS, and set that variable where the job runs (a secret of the project)"
+            )
+    return tuple(dict.fromkeys(channel.variable for channel in channels if channel.variable))
 
 
 def _found(

@@ -56,7 +56,7 @@ _EXAMPLES = """
 Examples:
   chunkwise watch handbook/ --test-queries q.json                      # for cron and CI: status 4 when a metric fell
   chunkwise watch handbook/ --test-queries q.json --every 1w           # stays, and does it every week
-  chunkwise watch handbook/ --test-queries q.json --alert exit,file:alerts.jsonl,slack:https://hooks.slack.com/…
+  chunkwise watch handbook/ --test-queries q.json --alert exit,file:alerts.jsonl,env:TEAM_CHAT
   chunkwise watch handbook/ --test-queries q.json --live asked.jsonl   # is what people ask still what is tested?
   chunkwise watch handbook/ --test-queries q.json --tolerance 2% --page watch.html
   chunkwise watch alerts                                               # those that stand
@@ -95,13 +95,13 @@ class WatchOptions(EvaluationOptions, HistoryOption, ExporterOptions):
     """The options of `chunkwise watch`."""
 
     alert: tuple[str, ...] = option(
-        "--alert", multiple=True, default=("exit",), show_default="exit", metavar="WAYS",
-        help="How alerts are sent, separated by commas: exit (status 4), file:FILE.jsonl, webhook:URL, slack:URL, "
-        "email:TO (server: CHUNKWISE_SMTP=smtp://user:password@host). May be repeated.",
+        "--alert", multiple=True, default=("exit",), show_default="exit", metavar="CHANNELS",
+        help="Where alerts go, separated by commas: exit (status 4), file:FILE.jsonl, webhook:URL, or a service's URL "
+        "such as slack://… or mailtos://… (needs chunkwise[alerts]). May be repeated.",
     )  # fmt: skip
     alert_template: tuple[str, ...] = option(
-        "--alert-template", multiple=True, metavar="WAY=FILE",
-        help="A form of your own for file, webhook, slack or email: a Jinja2 template that is given subject, text, "
+        "--alert-template", multiple=True, metavar="FORM=FILE",
+        help="Custom form for file, webhook or text (of services): a Jinja2 template that is given subject, text, "
         "run, alerts and drift. May be repeated.",
     )  # fmt: skip
     tolerance: float | None = option(
@@ -146,10 +146,9 @@ def run(options: WatchOptions) -> None:
     `chunkwise baseline set RUN` chooses another.
     """
     from chunkwise.report.alert_messages import AlertTemplates
-    from chunkwise.tracking.notify import channels_of, check_channels
+    from chunkwise.tracking.notify import parse_channels, resolve_channels
 
-    channels = channels_of(options.alert)
-    check_channels(channels, os.environ)
+    channels = resolve_channels(parse_channels(options.alert))
     templates = AlertTemplates(options.alert_template)
     if options.every is not None and options.dry_run:
         raise click.UsageError("--dry-run and --every: a dry run is one; leave one of them out")
@@ -381,24 +380,24 @@ class _Watch:
                 click.echo(f"{name} {with_interval(figure.mean, figure.low, figure.high)}")
 
     def _tell(self, view: WatchView, label: str) -> bool:
-        """Whether every way worked; one that did not is told here."""
+        """Send the alerts; whether every channel worked."""
         if not view.alerts:
             return True
         from chunkwise.base.errors import ChunkwiseError
         from chunkwise.report.alert_messages import alert_message
-        from chunkwise.tracking.notify import NotTold, send
+        from chunkwise.tracking.notify import NotSent, send
 
         message = alert_message(view, label)
         fine = True
         try:
-            message = self._templates.applied(message)
+            message = self._templates.apply(message)
         except ChunkwiseError as error:
-            say(f"the usual form of alerts is sent: {error}")
+            say(f"alerts are sent in their default form: {error}")
             fine = False
         for channel in self._channels:
             try:
                 send(channel, message)
-            except NotTold as problem:
+            except NotSent as problem:
                 say(f"an alert could not be sent: {problem}")
                 fine = False
         return fine

@@ -66,12 +66,6 @@ def fragment(view: View) -> str:
     return _rendered(view.fragment_template, view)
 
 
-def alert_mail(alerts: Sequence[Sequence[str]], subject: str, drift: Sequence[str]) -> str:
-    """The body of a mail, each alert as its lines."""
-    template = _environment().get_template("alert_mail.html.j2")
-    return template.render(alerts=alerts, subject=subject, drift=drift)
-
-
 def _rendered(template: str, view: View) -> str:
     if not template:
         raise InvalidParameter(

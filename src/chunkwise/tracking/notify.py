@@ -1,308 +1,231 @@
-"""Where alerts go: a file, a webhook, Slack, mail. Waits are bounded, tries are few, and no address is shown whole."""
+"""Send alerts: to a file, to a webhook, or to any service of Apprise. Waits are bounded and no address is shown."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import smtplib
-import ssl
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from email.message import EmailMessage
-from email.utils import formatdate, make_msgid
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
-from urllib.parse import unquote, urlsplit
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
-from chunkwise.base.errors import ChunkwiseError, InvalidParameter, without_passwords
+from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.retries import Retryable, retry, within
 from chunkwise.base.wording import as_set
 from chunkwise.records.write import append_json_lines
 
-ChannelKind = Literal["exit", "file", "webhook", "slack", "email"]
-SMTP_VARIABLE = "CHUNKWISE_SMTP"
-"""The server mail goes through: smtp://user:password@host:port, or smtps://…"""
-FROM_VARIABLE = "CHUNKWISE_SMTP_FROM"
+if TYPE_CHECKING:
+    from apprise import NotifyBase
+
 ATTEMPTS = 3
 PAUSE = 1.0
-"""Seconds before the second try; twice as many before the third."""
-LONGEST = 10.0
-"""Seconds that one try may take, however slowly a receiver answers."""
-_AGAIN = frozenset({408, 425, 429})
+"""Seconds before the second attempt; twice as many before the third."""
+TIME_LIMIT = 10.0
+"""Seconds per attempt, however slowly a receiver answers."""
+_RETRIED = frozenset({408, 425, 429})
 _LOCAL = ("localhost", "127.0.0.1", "::1")
-_BETWEEN = re.compile(rf",(?=\s*(?:exit\s*(?:,|$)|(?:{'|'.join(get_args(ChannelKind)[1:])}):))")
-_MAIL = re.compile(r"[^\s@<>,;:\"()\[\]\\]+@[^\s@<>,;:\"()\[\]\\]+")
+_SEPARATOR = re.compile(r",(?=\s*(?:exit\s*(?:,|$)|[a-z][a-z\d+.-]*:))", re.IGNORECASE)
+_ALLOWED = (
+    "allowed: exit, file:FILE, webhook:https://…, the URL of a service as Apprise writes it (slack://…, mailtos://…), "
+    "or env:NAME for a variable with that URL"
+)
 
 
-class NotTold(ChunkwiseError):
-    """An alert could not be handed on; the message says why."""
+class NotSent(ChunkwiseError):
+    """An alert could not be sent; the message has the reason and no secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """One way in which alerts are told."""
+    """One receiver of alerts."""
 
-    kind: ChannelKind
+    kind: Literal["exit", "file", "webhook", "service"]
     target: str = field(default="", repr=False)
-    """A file, an address of the web, or addresses of mail."""
+    """A file, or a URL, or `env:NAME` for the variable that has the URL."""
 
     @property
-    def shown(self) -> str:
-        """As it may be printed: the path of a webhook is its key."""
-        if self.kind in ("webhook", "slack"):
+    def variable(self) -> str | None:
+        name = self.target.removeprefix("env:")
+        return None if name == self.target else name
+
+    @property
+    def label(self) -> str:
+        """What may be printed: nearly every part of a URL can be a key."""
+        if self.kind == "webhook":
             parts = urlsplit(self.target)
-            return f"{self.kind}:{parts.scheme}://{parts.netloc.rpartition('@')[2]}/…"
-        return f"{self.kind}:{self.target}" if self.target else self.kind
+            return f"webhook:{parts.scheme}://{parts.netloc.rpartition('@')[2]}/…"
+        if self.kind == "service":
+            return f"{self.target.partition(':')[0]}://…"
+        return f"file:{self.target}" if self.target else self.kind
 
 
 @dataclass(frozen=True, slots=True)
 class AlertMessage:
-    """What is told, in the form of each way."""
+    """The alerts of a run in the form that each kind of channel sends."""
 
     subject: str
     text: str
-    html: str
     rows: tuple[Mapping[str, Any], ...]
-    """A line of JSON for each alert."""
-    webhook: Mapping[str, Any]
-    slack: Mapping[str, Any]
+    """One JSON line per alert."""
+    payload: Mapping[str, Any]
+    """The JSON body for a webhook."""
 
 
-def channels_of(words: Sequence[str]) -> tuple[Channel, ...]:
-    """From `exit,file:alerts.jsonl,webhook:https://…`, each once; what is wrong is told without its secrets."""
-    found: dict[Channel, None] = {}
-    for text in words:
-        for word in filter(None, (part.strip() for part in _BETWEEN.split(text))):
-            kind, _, target = word.partition(":")
-            found[_checked(kind.strip(), _from_environment(target.strip()))] = None
-    return tuple(found)
+def parse_channels(words: Sequence[str]) -> tuple[Channel, ...]:
+    """The channels of `exit,file:alerts.jsonl,slack://…`, each once; errors show no secret."""
+    texts = (text.strip() for word in words for text in _SEPARATOR.split(word))
+    return tuple(dict.fromkeys(_parse_channel(text) for text in texts if text))
 
 
-def _from_environment(target: str) -> str:
-    """`env:NAME` stands for what the variable holds: the address of a webhook is its key."""
-    name = target.removeprefix("env:")
-    if name == target:
-        return target
-    if not os.environ.get(name, "").strip():
-        raise InvalidParameter(
-            f"--alert: env:{name} is meant, and the variable {name} is not set; export {name}=https://…"
-        )
-    return os.environ[name].strip()
+def _parse_channel(text: str) -> Channel:
+    kind, _, target = text.partition(":")
+    if text == "exit":
+        return Channel("exit")
+    if kind in ("file", "webhook") and target:
+        return Channel(kind, target)  # type: ignore[arg-type]
+    if (kind == "env" and target) or "://" in text:
+        return Channel("service", text)
+    raise InvalidParameter(f"--alert: {kind!r} is not a channel; {_ALLOWED}")
 
 
-def _checked(kind: str, target: str) -> Channel:
-    if kind not in get_args(ChannelKind):
-        raise InvalidParameter(
-            f"--alert: {without_passwords(kind)!r} is no way to tell of an alert; allowed: exit, file:FILE, "
-            "webhook:https://…, slack:https://…, email:ADDRESS"
-        )
-    if kind == "exit":
-        if target:
-            raise InvalidParameter("--alert: exit stands alone, as in exit,file:alerts.jsonl")
-    elif not target:
-        raise InvalidParameter(f"--alert: {kind} needs a target, as in {_EXAMPLES[kind]}")
-    elif kind in ("webhook", "slack"):
-        try:
-            parts = urlsplit(target)
-            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        except ValueError:
-            usable = False
-        if not usable or not target.isprintable() or " " in target:
-            raise InvalidParameter(
-                f"--alert: {kind} has no address of the web; allowed: {_EXAMPLES[kind]}"
-            )
-    elif kind == "email":
-        for each in target.split(","):
-            if not _MAIL.fullmatch(each.strip()):
-                raise InvalidParameter(
-                    f"--alert: {each.strip()!r} is no address of mail; allowed: {_EXAMPLES[kind]}"
-                )
-    return Channel(kind, target)  # type: ignore[arg-type]
-
-
-_EXAMPLES = {
-    "file": "file:alerts.jsonl",
-    "webhook": "webhook:https://host/path",
-    "slack": "slack:https://hooks.slack.com/services/…",
-    "email": "email:team@example.org",
-}
-
-
-def check_channels(channels: Sequence[Channel], environment: Mapping[str, str]) -> None:
-    """What can be known to be wrong before anything is evaluated."""
-    for channel in channels:
-        if channel.kind == "email":
-            _server(environment)
-        elif channel.kind == "file":
+def resolve_channels(
+    channels: Sequence[Channel], environment: Mapping[str, str] = os.environ
+) -> tuple[Channel, ...]:
+    """The channels with their URLs, each checked as far as it can be before anything is evaluated."""
+    resolved = tuple(_with_url(channel, environment) for channel in channels)
+    for channel in resolved:
+        if channel.kind == "file":
             from chunkwise.base.atomic_files import check_writable
 
             check_writable(Path(channel.target))
+        elif channel.kind == "webhook":
+            _check_webhook(channel.target)
+        elif channel.kind == "service":
+            _service(channel)
+    return resolved
 
 
-def send(
-    channel: Channel, message: AlertMessage, environment: Mapping[str, str] | None = None
-) -> None:
-    """Tells it, or raises `NotTold` once the last try has failed."""
-    environment = os.environ if environment is None else environment
-    if channel.kind == "file":
-        _append(Path(channel.target), message.rows)
-    elif channel.kind in ("webhook", "slack"):
-        payload = message.slack if channel.kind == "slack" else message.webhook
-        body = json.dumps(payload, ensure_ascii=True).encode("ascii")
-        _tried(channel, lambda: _post(channel.target, body))
-    elif channel.kind == "email":
-        server = _server(environment)
-        _tried(channel, lambda: _hand_over(server, _mail(message, channel.target, server)))
+def _with_url(channel: Channel, environment: Mapping[str, str]) -> Channel:
+    name = channel.variable
+    if name is None:
+        return channel
+    if url := environment.get(name, "").strip():
+        return replace(channel, target=url)
+    raise InvalidParameter(f"--alert: the variable {name} is not set; export {name}=https://…")
 
 
-def _append(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+def _check_webhook(url: str) -> None:
     try:
-        append_json_lines(file, rows)
-    except OSError as error:
-        raise NotTold(f"file:{file}: {error.strerror or error}") from None
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or not url.isprintable() or " " in url:
+        raise InvalidParameter("--alert: webhook needs a URL, as in webhook:https://host/path")
 
 
-class _Again(Exception):
-    """It may work at the next attempt."""
+def _service(channel: Channel) -> NotifyBase:
+    """The plugin for a service; raises for a URL that is not one, and for a password in plain sight."""
+    try:
+        from apprise import Apprise, AppriseAsset
+    except ImportError:
+        raise ChunkwiseError(
+            f"--alert {channel.label} needs Apprise: pip install 'chunkwise[alerts]'"
+        ) from None
+    # Redirects would hand an alert to an address that nobody gave; time limits and further attempts are ours.
+    asset = AppriseAsset(
+        app_id="chunkwise", http_redirects=False, async_mode=False, service_timeout=0,
+        interpret_emojis=False, image_url_mask="",
+    )  # fmt: skip
+    try:
+        service = Apprise.instantiate(channel.target, asset=asset, suppress_exceptions=False)
+    except TypeError as error:
+        reason = _without_parts(channel.target, str(error))
+        raise InvalidParameter(f"--alert: {channel.label}: {reason}") from None
+    if service is None:
+        raise InvalidParameter(f"--alert: {channel.label} is not a URL of a service; {_ALLOWED}")
+    if service.password and not service.secure and service.host not in _LOCAL:
+        raise InvalidParameter(
+            f"--alert: {channel.label} would send its password without encryption; use the encrypted form of the "
+            "URL, such as mailtos://"
+        )
+    return service
 
 
-class _Never(Exception):
-    """It will not."""
+def send(channel: Channel, message: AlertMessage) -> None:
+    """Send the alerts; raises `NotSent` once the last attempt has failed."""
+    if channel.kind == "file":
+        try:
+            append_json_lines(Path(channel.target), message.rows)
+        except OSError as error:
+            raise NotSent(f"{channel.label}: {error.strerror or error}") from None
+    elif channel.kind == "webhook":
+        _with_retries(channel, lambda: _post(channel.target, message.payload))
+    elif channel.kind == "service":
+        _with_retries(channel, lambda: _notify(channel, message))
 
 
-def _tried(channel: Channel, work: Callable[[], None]) -> None:
+def _with_retries(channel: Channel, send_once: Callable[[], None]) -> None:
     def attempt(number: int) -> None:
         try:
-            within(LONGEST, work, "chunkwise-alert")
-        except _Never as problem:
-            raise NotTold(f"{channel.shown}: {problem}") from None
-        except (_Again, TimeoutError) as problem:
-            why = str(problem) or f"did not answer within {as_set(LONGEST)} s"
-            error = NotTold(f"{channel.shown}: {why} (tried {number} times)")
-            raise Retryable(error) from None
+            within(TIME_LIMIT, send_once, "chunkwise-alert")
+        except TimeoutError:
+            problem = f"{channel.label}: did not answer within {as_set(TIME_LIMIT)} s"
+            raise Retryable(NotSent(f"{problem} ({number} attempts)")) from None
+        except _Failed as error:
+            problem = f"{channel.label}: {error}"
+            if error.is_final:
+                raise NotSent(problem) from None
+            raise Retryable(NotSent(f"{problem} ({number} attempts)")) from None
 
-    retry(attempt, ATTEMPTS, PAUSE, LONGEST)
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """An alert is meant for the address that was given, and for no other."""
-
-    def redirect_request(self, *args: Any, **given: Any) -> None:
-        return None
+    retry(attempt, ATTEMPTS, PAUSE, TIME_LIMIT)
 
 
-def _post(url: str, body: bytes) -> None:
-    request = urllib.request.Request(
-        url, body, {"Content-Type": "application/json", "User-Agent": "chunkwise"}, method="POST"
+class _Failed(Exception):
+    """One attempt failed."""
+
+    def __init__(self, reason: str, *, is_final: bool = False) -> None:
+        super().__init__(reason)
+        self.is_final = is_final
+        """Whether another attempt would fail as well."""
+
+
+def _post(url: str, payload: Mapping[str, Any]) -> None:
+    import httpx2
+
+    headers = {"Content-Type": "application/json", "User-Agent": "chunkwise"}
+    try:
+        with httpx2.stream(
+            "POST", url, content=json.dumps(payload), headers=headers, timeout=TIME_LIMIT
+        ) as response:
+            status = response.status_code
+    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
+        raise _Failed(f"could not be reached ({type(error).__name__})") from None
+    if not 200 <= status < 300:
+        raise _Failed(f"answered {status}", is_final=status < 500 and status not in _RETRIED)
+
+
+def _notify(channel: Channel, message: AlertMessage) -> None:
+    from apprise import Apprise, NotifyFormat, NotifyType
+
+    service = Apprise()
+    service.add(_service(channel))
+    # As text: no markup, mention or link of a document is obeyed.
+    result = service.notify(
+        body=message.text,
+        title=message.subject,
+        notify_type=NotifyType.WARNING,
+        body_format=NotifyFormat.TEXT,
     )
-    opener = urllib.request.build_opener(_NoRedirect)
-    try:
-        with opener.open(request, timeout=LONGEST) as answer:
-            answer.read(1)
-    except urllib.error.HTTPError as error:
-        with error:
-            kind = _Again if error.code in _AGAIN or error.code >= 500 else _Never
-            raise kind(f"answered {error.code}") from None
-    except urllib.error.URLError as error:
-        raise _Again(f"could not be reached ({_reason(error.reason)})") from None
-    except TimeoutError:
-        raise _Again(f"did not answer within {as_set(LONGEST)} s") from None
-    except (OSError, ValueError) as error:
-        raise _Again(f"broke off ({type(error).__name__})") from None
-    except Exception as error:  # of http.client, for answers that are none
-        raise _Again(f"answered with no HTTP ({type(error).__name__})") from None
+    if not result:
+        logs = [entry.message for entry in result.logs()]
+        raise _Failed(_without_parts(channel.target, logs[-1] if logs else "was not delivered"))
 
 
-def _reason(reason: object) -> str:
-    own = getattr(reason, "strerror", None) or type(reason).__name__
-    return str(own)
-
-
-@dataclass(frozen=True, slots=True)
-class MailServer:
-    """Where mail is handed in."""
-
-    host: str
-    port: int
-    is_encrypted: bool
-    sender: str
-    user: str = ""
-    password: str = field(default="", repr=False)
-
-
-def _server(environment: Mapping[str, str]) -> MailServer:
-    given = environment.get(SMTP_VARIABLE, "").strip()
-    wanted = f"export {SMTP_VARIABLE}=smtp://user:password@host:587, or smtps://…"
-    if not given:
-        raise InvalidParameter(
-            f"--alert: email needs a server, and {SMTP_VARIABLE} is not set; {wanted}"
-        )
-    try:
-        parts = urlsplit(given)
-        usable = parts.scheme in ("smtp", "smtps") and bool(parts.hostname)
-        port = parts.port
-    except ValueError:
-        usable, port = False, None
-    if not usable:
-        raise InvalidParameter(f"{SMTP_VARIABLE} is no address of a mail server; {wanted}")
-    is_encrypted = parts.scheme == "smtps"
-    user = unquote(parts.username or "")
-    sender = environment.get(FROM_VARIABLE, "").strip() or (user if "@" in user else "")
-    sender = sender or f"chunkwise@{parts.hostname}"
-    if not _MAIL.fullmatch(sender):
-        raise InvalidParameter(
-            f"{FROM_VARIABLE} is {sender!r}; an address is wanted: watch@example.org"
-        )
-    usual = 465 if is_encrypted else 587
-    return MailServer(
-        parts.hostname or "", port or usual, is_encrypted, sender, user, unquote(parts.password or "")
-    )  # fmt: skip
-
-
-def _mail(message: AlertMessage, to: str, server: MailServer) -> EmailMessage:
-    mail = EmailMessage()
-    # Headers end with their line: what is anybody's text has none.
-    mail["Subject"] = " ".join(message.subject.split())[:200]
-    mail["From"] = server.sender
-    mail["To"] = ", ".join(each.strip() for each in to.split(","))
-    mail["Date"] = formatdate()
-    mail["Message-ID"] = make_msgid(domain=server.sender.rpartition("@")[2])
-    mail["Auto-Submitted"] = "auto-generated"
-    mail.set_content(message.text)
-    if message.html:
-        mail.add_alternative(message.html, subtype="html")
-    return mail
-
-
-def _hand_over(server: MailServer, mail: EmailMessage) -> None:
-    try:
-        if server.is_encrypted:
-            opened: smtplib.SMTP = smtplib.SMTP_SSL(
-                server.host, server.port, timeout=LONGEST, context=ssl.create_default_context()
-            )
-        else:
-            opened = smtplib.SMTP(server.host, server.port, timeout=LONGEST)
-        with opened as smtp:
-            smtp.ehlo()
-            if not server.is_encrypted and smtp.has_extn("starttls"):
-                smtp.starttls(context=ssl.create_default_context())
-                smtp.ehlo()
-            elif server.password and not server.is_encrypted and server.host not in _LOCAL:
-                raise _Never("offers no encryption, and the password is not sent without")
-            if server.password:
-                smtp.login(server.user, server.password)
-            smtp.send_message(mail)
-    except smtplib.SMTPAuthenticationError as error:
-        raise _Never(f"refused user and password ({error.smtp_code})") from None
-    except smtplib.SMTPRecipientsRefused:
-        raise _Never("refused the address") from None
-    except smtplib.SMTPResponseException as error:
-        kind = _Never if 500 <= error.smtp_code < 600 else _Again
-        raise kind(f"answered {error.smtp_code}") from None
-    except ValueError:  # encodings, mostly: of a host's name, of a password
-        raise _Never("takes only plain letters in host, user and password") from None
-    except (OSError, smtplib.SMTPException) as error:
-        raise _Again(f"could not be reached ({_reason(error)})") from None
+def _without_parts(url: str, text: str) -> str:
+    """A text without any part of the URL that could be a key."""
+    for part in re.findall(r"[^/:@?&=,;#]{6,}", url.partition("://")[2]):
+        text = text.replace(part, "***")
+    return text
