@@ -127,9 +127,6 @@ TERM_COLUMNS = {"hashes": "<u8", "first": "<i8", "row": "<i4", "times": "<i4", "
 COMMUNITIES = "community.bytes"
 """Of an index whose graph has relations: what belongs to no document alone."""
 
-CODES = ("chunk.code", "chunk.code_scale", "chunk.code_error")
-"""Of an index with many vectors: see `nearest_vectors.VectorCodes`. Made of `chunk.vector` when that is whole."""
-
 _TERM_TABLES = ("chunk", "atom")
 
 OF_CHUNKING = frozenset({"path", "title", "chunk", "context", "summary", "span", "chunk_terms"})
@@ -163,15 +160,6 @@ def expected(settings: Settings) -> dict[str, tuple[str, tuple[int, ...]]]:
     if settings.graph == "relations":
         found[COMMUNITIES] = "|u1", ()
     return found
-
-
-def expected_codes(settings: Settings) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """The arrays that an index with many vectors has besides."""
-    if settings.vectors == "none":
-        return {}
-    return dict(
-        zip(CODES, (("|i1", (settings.dimensions,)), ("<f4", ()), ("<f4", ())), strict=True)
-    )
 
 
 class Portion(NamedTuple):

@@ -26,7 +26,6 @@ from chunkwise.retrieval.indexed_document import (
     metadata_of,
 )
 from chunkwise.retrieval.local.columns import (
-    CODES,
     COLUMNS,
     COMMUNITIES,
     Array,
@@ -39,7 +38,7 @@ from chunkwise.retrieval.local.columns import (
     touching,
 )
 from chunkwise.retrieval.local.folder import check_bytes, open_folder
-from chunkwise.retrieval.local.nearest_vectors import VectorCodes, nearest
+from chunkwise.retrieval.local.nearest_vectors import nearest
 from chunkwise.retrieval.metadata_conditions import MetadataTable
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.searchable import (
@@ -155,7 +154,7 @@ class LocalIndex:
         stored = self._vectors
         if vectors.ndim != 2 or vectors.shape[1] != stored.shape[1]:
             raise wrong_dimensions_error(vectors.shape, stored.shape[1])
-        return nearest(stored, vectors, depth, self.allowed("chunk", only), self._codes)
+        return nearest(stored, vectors, depth, self.allowed("chunk", only))
 
     @property
     def _vectors(self) -> NDArray[np.float32]:
@@ -163,12 +162,6 @@ class LocalIndex:
             raise no_vectors_error()
         found: NDArray[np.float32] = self._array("chunk.vector")
         return found
-
-    @property
-    def _codes(self) -> VectorCodes | None:
-        if CODES[0] not in self.arrays:
-            return None
-        return VectorCodes(*map(self._array, CODES))
 
     def chunks(self, numbers: Sequence[int]) -> list[FoundChunk]:
         index = np.asarray(numbers, np.int64)

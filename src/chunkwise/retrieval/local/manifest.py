@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -20,7 +20,7 @@ from chunkwise.base.errors import ChunkwiseError
 from chunkwise.base.own_files import INDEX_FILE
 from chunkwise.base.wording import counted, shown, thousands
 from chunkwise.retrieval.errors import REBUILD, REMEDY
-from chunkwise.retrieval.local.columns import CODES, Array, Arrays, expected, expected_codes
+from chunkwise.retrieval.local.columns import Array, Arrays, expected
 from chunkwise.retrieval.settings import Settings, read_settings
 
 _PIECE = 1 << 17
@@ -144,16 +144,11 @@ class FileSink:
         self.stored = {name: each.finish(sync=True) for name, each in growing}
         return {name: map_column(self.folder / name, each) for name, each in self.stored.items()}
 
-    def finish_more(self, pieces: Iterable[Mapping[str, Array]]) -> Arrays:
-        """Further columns, of what was found out of the others."""
-        names = set[str]()
-        for piece in pieces:
-            names |= piece.keys()
-            for name, values in piece.items():
-                self.append(name, values)
-        more = {name: self._growing[name].finish(sync=True) for name in sorted(names)}
-        self.stored |= more
-        return {name: map_column(self.folder / name, each) for name, each in more.items()}
+    def finish_more(self, name: str, values: Array) -> Arrays:
+        """Write a further column, made from the others."""
+        self.append(name, values)
+        self.stored[name] = stored = self._growing[name].finish(sync=True)
+        return {name: map_column(self.folder / name, stored)}
 
     def close(self) -> None:
         """Lets go of all files, whatever became of them."""
@@ -207,10 +202,7 @@ class Manifest:
 
     def write(self, folder: Path) -> None:
         values = {"kind": _KIND, "format": MANIFEST_FORMAT, **dataclasses.asdict(self)}
-        told = {name: stored._asdict() for name, stored in self.files.items()}
-        # Apart: whoever does not know them does without.
-        values["codes"] = {name: told.pop(name) for name in CODES if name in told}
-        values["files"] = told
+        values["files"] = {name: stored._asdict() for name, stored in self.files.items()}
         text = json.dumps(values, indent=1)
         with (
             replacing(folder / MANIFEST_NAME) as temporary,
@@ -318,13 +310,7 @@ def _manifest_of(values: dict[str, Any], where: str) -> Manifest:
     settings = read_settings(_field(values, "settings", dict), where)
     if _shapes(files) != expected(settings):
         raise ValueError("its arrays are not those of an index with its settings")
-    codes = _columns(values, "codes") if values.get("codes") else {}
-    if codes:
-        fits = _shapes(codes) == expected_codes(settings)
-        rows = {each.shape[0] for each in codes.values()}
-        if not fits or rows != {files["chunk.vector"].shape[0]}:
-            raise ValueError("its codes are not those of its vectors")
-    return Manifest(generation, settings, tuple(languages), files | codes)
+    return Manifest(generation, settings, tuple(languages), files)
 
 
 def _shapes(files: Mapping[str, StoredColumn]) -> dict[str, tuple[str, tuple[int, ...]]]:

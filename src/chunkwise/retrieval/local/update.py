@@ -41,7 +41,6 @@ from chunkwise.retrieval.local.folder import (
     verify_folder,
 )
 from chunkwise.retrieval.local.index import LocalIndex, open_local_index
-from chunkwise.retrieval.local.nearest_vectors import code_columns, lacks_codes
 from chunkwise.retrieval.settings import Settings
 from chunkwise.text.names_by_rules import own_file_key
 
@@ -84,10 +83,8 @@ class LocalUpdate:
         start: Callable[[], Collector],
         *,
         keep_others: bool = False,
-        with_codes: bool = False,
     ) -> None:
         self._before = before
-        self._with_codes = with_codes
         self._staying: list[int] | None = [] if keep_others else None
         self._known = _KnownDocuments(before)
         self._start = start
@@ -156,16 +153,10 @@ class LocalUpdate:
             self._reuse(number)
         before = self._before
         same = before and not self._collector and self._run == (0, before.document_count)
-        if before and same and not self._lacks_something(before):
+        if before and same and not before.communities().missing:
             return None
         self._flush()
         return self._into()
-
-    def _lacks_something(self, before: LocalIndex) -> bool:
-        """That is made of all documents, though none has changed."""
-        if before.communities().missing:
-            return True
-        return self._with_codes and lacks_codes(before.arrays)
 
     def _into(self) -> Collector:
         if self._collector is None:
@@ -266,20 +257,19 @@ def into_folder(
             return _collector(made[0].sink, resolved.settings)
 
         with reporting_damage(before):
-            assembly = LocalUpdate(before, start, keep_others=reading.keep_others, with_codes=True)
+            assembly = LocalUpdate(before, start, keep_others=reading.keep_others)
             changes = update_documents(assembly, reading, resolved)
             collected = assembly.finish()
         if collected is None:
             assert before is not None
             return BuiltIndex(before, resolved, changes)
         arrays = collected.finish()
-        arrays = {**arrays, **made[0].sink.finish_more(code_columns(arrays))}
         languages = tuple(sorted(collected.languages))
         column, changes = _communities(
             LocalIndex(arrays, resolved.settings, languages), resolved, changes, reading.advance
         )
         if column is not None:
-            arrays = {**arrays, **made[0].sink.finish_more([{COMMUNITIES: column}])}
+            arrays = {**arrays, **made[0].sink.finish_more(COMMUNITIES, column)}
         made[0].publish(resolved.settings, languages)
         return BuiltIndex(LocalIndex(arrays, resolved.settings, languages), resolved, changes)
 
