@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from chunkwise.base.errors import UnreadableDocument
@@ -18,7 +20,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _SKIPPED = frozenset(
-    "colortbl pict object objdata header headerl headerr headerf footer footerl footerr footerf themedata "
+    "fonttbl colortbl pict object objdata header headerl headerr headerf footer footerl footerr footerf themedata "
     "colorschememapping datastore latentstyles listtable listoverridetable rsidtbl generator xmlnstbl fldinst "
     "filetbl revtbl annotation atnid atnauthor atndate bkmkstart bkmkend shppict nonshppict private template "
     "pnseclvl operator author company keywords comment subject category manager doccomm hlinkbase creatim revtim "
@@ -30,10 +32,6 @@ _SIGNS = {
     "rdblquote": "”", "bullet": "•", "emspace": " ", "enspace": " ", "qmspace": " ",
 }  # fmt: skip
 _ESCAPED = {b"~": "\xa0", b"_": "\u2011", b"-": "\xad", b"\\": "\\", b"{": "{", b"}": "}"}
-_CHARSETS = {
-    128: "cp932", 129: "cp949", 134: "cp936", 136: "cp950", 161: "cp1253", 162: "cp1254", 163: "cp1258",
-    177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874", 238: "cp1250",
-}  # fmt: skip
 _HEADING = re.compile(r"(?:heading|überschrift|titre|título|titolo)\s*(\d)", re.IGNORECASE)
 _BODY_TEXT = 9
 _DEEPEST_ITEM = 8
@@ -76,7 +74,6 @@ class _Group:
     hidden: bool = False
     after_unicode: int = 1
     """Characters behind `\\u` that are there for readers who do not know it."""
-    encoding: str = ""
 
 
 @dataclass(slots=True)
@@ -102,8 +99,6 @@ class _RtfText:
         self._collected: list[str] = []
         self._ignored = 0
         self._encoding = "cp1252"
-        self._fonts: dict[int, str] = {}
-        self._font = 0
         self._style = 0
         self._headings: dict[int, int] = {}
         self._marker = ""
@@ -111,15 +106,12 @@ class _RtfText:
         self._cell: list[str] = []
         self._list = self._table = 0
         self._any_row = False
-        self._anchors: list[tuple[list[str], _Paragraph, str]] = []
-        """What the paragraphs had so far in which shapes with text of their own are anchored."""
         self._words_do: dict[str, Callable[[int | None], None]] = {
             "par": lambda _: self._end_paragraph(), "sect": lambda _: self._end_paragraph(),
             "page": lambda _: self._end_paragraph(), "pard": self._plain_paragraph, "cell": self._end_cell,
             "nestcell": self._end_cell, "row": self._end_row, "nestrow": self._end_row, "s": self._set_style,
             "outlinelevel": self._set_outline, "ilvl": self._set_level, "intbl": self._set_in_table,
             "ls": self._set_listed, "uc": self._set_after_unicode, "u": self._unicode, "ansicpg": self._set_encoding,
-            "mac": lambda _: self._use("mac_roman"), "f": self._set_font, "fcharset": self._set_charset,
             "v": lambda value: self._set_hidden(value != 0), "deleted": lambda value: self._set_hidden(value != 0),
             "plain": lambda _: self._set_hidden(False),
         }  # fmt: skip
@@ -143,8 +135,6 @@ class _RtfText:
                 self._raw(bytes([int(code, 16)]))
             else:
                 self._raw(text)
-        while self._anchors:
-            self._end_shape()
         self._end_paragraph()
         if self._cells:
             self._end_row(None)
@@ -167,15 +157,13 @@ class _RtfText:
             self._ignored -= 1
             return
         self._flush()
+        if self._group.skips:
+            return
         if word in _SKIPPED:
             self._group = replace(self._group, skips=True)
-        elif word in ("fonttbl", "stylesheet", "title", "listtext", "pntext", "info"):
+        elif word in ("stylesheet", "title", "listtext", "pntext", "info"):
             self._group = replace(self._group, destination=word)
             self._collected = []
-        elif word == "shpinst":
-            self._open_shape()
-        elif word == "shptxt" and self._group.destination == "shpinst":
-            self._start_shape()
         elif word in _SIGNS:
             self._add(_SIGNS[word])
         elif act := self._words_do.get(word):
@@ -198,29 +186,8 @@ class _RtfText:
         self._collected = []
         if destination == "title":
             self.title = " ".join(text.split())
-        elif destination == "shptxt":
-            self._end_shape()
         elif destination in ("listtext", "pntext") and not self._marker:
             self._marker = text.strip() or "•"
-
-    # Text in shapes: paragraphs of its own, before the one in which the shape is anchored.
-
-    def _open_shape(self) -> None:
-        r"""`{\*\shpinst` holds properties, which stay skipped, and the text of a shape."""
-        around = self._groups[-1] if self._groups else _Group()
-        text = not around.skips and around.destination in ("", "shptxt")
-        if self._group.destination == "*" and (text or around.destination == "shpinst"):
-            self._group = replace(self._group, destination="shpinst")
-
-    def _start_shape(self) -> None:
-        self._group = replace(self._group, destination="shptxt", skips=False)
-        self._anchors.append((self._words, self._paragraph, self._marker))
-        self._words, self._paragraph, self._marker = [], _Paragraph(), ""
-
-    def _end_shape(self) -> None:
-        self._end_paragraph()
-        if self._anchors:
-            self._words, self._paragraph, self._marker = self._anchors.pop()
 
     def _set_style(self, value: int | None) -> None:
         if self._group.destination == "stylesheet":
@@ -251,24 +218,8 @@ class _RtfText:
             self._group = replace(self._group, hidden=hidden)
 
     def _set_encoding(self, value: int | None) -> None:
-        self._use(f"cp{value}")
-
-    def _use(self, encoding: str) -> None:
-        try:
-            "".encode(encoding)
-        except LookupError:
-            return
-        self._encoding = encoding
-
-    def _set_font(self, value: int | None) -> None:
-        if self._group.destination == "fonttbl":
-            self._font = value or 0
-        elif (encoding := self._fonts.get(value or 0, "")) != self._group.encoding:
-            self._group = replace(self._group, encoding=encoding)
-
-    def _set_charset(self, value: int | None) -> None:
-        if self._group.destination == "fonttbl" and value in _CHARSETS:
-            self._fonts[self._font] = _CHARSETS[value]
+        with suppress(LookupError):
+            self._encoding = codecs.lookup(f"cp{value}").name
 
     # Text.
 
@@ -283,7 +234,7 @@ class _RtfText:
     def _flush(self) -> None:
         """Bytes may be halves of characters: they are decoded when something else comes."""
         if self._bytes:
-            text = self._bytes.decode(self._group.encoding or self._encoding, "replace")
+            text = self._bytes.decode(self._encoding, "replace")
             self._bytes.clear()
             self._add(text)
 
@@ -304,7 +255,7 @@ class _RtfText:
                 self._style = 0
         elif group.destination in ("title", "listtext", "pntext"):
             self._collected.append(text)
-        elif group.destination in ("", "shptxt"):
+        elif not group.destination:
             self._words.append(text)
 
     # Blocks.
