@@ -299,8 +299,3 @@ def open_container(data: bytes, origin: str) -> zipfile.ZipFile:
     except TooLargeError as error:
         raise UnreadableDocument(origin, str(error)) from error
     return archive
-
-
-def check_container(data: bytes, origin: str) -> None:
-    """For a parser that opens the zip itself."""
-    open_container(data, origin).close()

@@ -1,26 +1,21 @@
-"""Word documents (.docx): paragraphs, headings, lists and tables in the order they are read.
-
-The body is walked as XML: the library's own paragraph text leaves out insertions, content controls and text boxes.
-"""
+"""Word documents (.docx): paragraphs, headings, lists and tables in the order they are read."""
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from chunkwise.base.errors import UnreadableDocument
 from chunkwise.core import Document
-from chunkwise.documents.archive import check_container
 from chunkwise.documents.formats.block_builder import Layout, small_integer
-from chunkwise.documents.formats.untrusted_xml import broken_part, own_text
+from chunkwise.documents.formats.untrusted_xml import PartLink, ZipParts, own_text
 from chunkwise.documents.loader import LoadOptions, OnUnreadable, suffix_of
 from chunkwise.documents.source import Source
 
 if TYPE_CHECKING:
-    from docx.document import Document as DocxDocument
     from lxml.etree import _Element
 
 
@@ -46,11 +41,10 @@ class DocxStyle(NamedTuple):
     element: _Element
 
 
-def style_lineages(document: DocxDocument) -> dict[str, list[DocxStyle]]:
+def style_lineages(styles: _Element | None) -> dict[str, list[DocxStyle]]:
     """By style id: a style, then those it is based on, the nearest first."""
-    # Looked up here: the library goes through all styles to find one by its id.
     elements: dict[str, _Element] = {}
-    for element in document.styles.element.iterfind(f"{W}style"):
+    for element in styles.iterfind(f"{W}style") if styles is not None else ():
         id = element.get(f"{W}styleId")
         # Without an id it is nobody's; that of characters may share its id with that of paragraphs.
         if id and element.get(f"{W}type", _PARAGRAPH) == _PARAGRAPH:
@@ -84,9 +78,11 @@ class DocxListStyle(NamedTuple):
 class DocxLists:
     """The list styles by style id, and the numbers items start with."""
 
-    def __init__(self, document: DocxDocument, styles: Mapping[str, Sequence[DocxStyle]]) -> None:
+    def __init__(
+        self, numbering: _Element | None, styles: Mapping[str, Sequence[DocxStyle]]
+    ) -> None:
         self.styles = _styles(styles)
-        self._starts = _starts(document)
+        self._starts = {} if numbering is None else _starts(numbering)
 
     def first_number(self, numbering: str, depth: str, style: str) -> int | None:
         """What the first item is numbered; None: it has a bullet, or nobody can tell."""
@@ -114,17 +110,8 @@ def _styles(styles: Mapping[str, Sequence[DocxStyle]]) -> dict[str, DocxListStyl
     return found
 
 
-def _starts(document: DocxDocument) -> dict[tuple[str, str], int | None]:
+def _starts(root: _Element) -> dict[tuple[str, str], int | None]:
     """By numbering and depth: the first number of decimal ones, None for all others."""
-    from docx.opc.constants import RELATIONSHIP_TYPE
-
-    try:
-        part = document.part.part_related_by(RELATIONSHIP_TYPE.NUMBERING)
-    except KeyError:
-        return {}
-    root = getattr(part, "element", None)
-    if root is None:  # a part of another type by this name
-        return {}
     kinds = {kind.get(f"{W}abstractNumId"): _levels(kind) for kind in root.iter(f"{W}abstractNum")}
     starts: dict[tuple[str, str], int | None] = {}
     for number in root.iter(f"{W}num"):
@@ -168,27 +155,15 @@ _NOTES = {f"{W}footnoteReference": "footnote", f"{W}endnoteReference": "endnote"
 class DocxNotes:
     """Foot- and endnotes, numbered together in the order they are referred to."""
 
-    def __init__(self, document: DocxDocument) -> None:
+    def __init__(self, roots: Mapping[str, _Element]) -> None:
         self._texts: dict[tuple[str, str], str] = {}
-        for relation in document.part.rels.values():
-            kind = relation.reltype.rpartition("/")[2].removesuffix("s")
-            if kind in _NOTES.values() and not relation.is_external:
-                self._read(kind, relation.target_part.blob)
+        for kind, root in roots.items():
+            for note in root.iterchildren(f"{W}{kind}"):
+                # Those of a type are the lines above notes.
+                if note.get(f"{W}type", "normal") == "normal":
+                    self._texts[kind, note.get(f"{W}id") or ""] = _cell(note)
         self._numbers: dict[tuple[str, str], int] = {}
         self._waiting: list[str] = []
-
-    def _read(self, kind: str, data: bytes) -> None:
-        from lxml import etree
-
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
-        try:
-            root = etree.fromstring(data, parser)
-        except (etree.XMLSyntaxError, ValueError):
-            root = None
-        for note in root.iterchildren(f"{W}{kind}") if root is not None else ():
-            # Those of a type are the lines above notes.
-            if note.get(f"{W}type", "normal") == "normal":
-                self._texts[kind, note.get(f"{W}id") or ""] = _cell(note)
 
     def mark(self, reference: _Element) -> str:
         """What stands for a reference in the text; the note waits for the end of its block."""
@@ -373,17 +348,8 @@ class DocxLoader:
     def load(
         self, source: Source, options: LoadOptions, on_unreadable: OnUnreadable
     ) -> Iterator[Document]:
-        data = source.read(options.max_bytes)
-        check_container(data, source.origin)
-        try:
-            title, layout = _read(data)
-        except (UnreadableDocument, MemoryError):
-            raise
-        except Exception as error:  # the library takes every part for what it should be
-            why = broken_part(data, _NEEDED_PARTS, _OTHER_PARTS)
-            raise UnreadableDocument(
-                source.origin, f"damaged, or no Word document: {' '.join(why.split())}"
-            ) from error
+        parts = ZipParts(source.read(options.max_bytes), source.origin, "Word document")
+        title, layout = _read(parts)
         yield Document(
             source.id,
             layout.text,
@@ -394,37 +360,33 @@ class DocxLoader:
         )
 
 
-_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
-_RELATIONS = f"{{{_PACKAGE}/relationships}}Relationships"
-_NEEDED_PARTS = {
-    "[Content_Types].xml": f"{{{_PACKAGE}/content-types}}Types",
-    "_rels/.rels": _RELATIONS,
-    "word/document.xml": f"{W}document",
-}
-_OTHER_PARTS = {
-    "word/_rels/document.xml.rels": _RELATIONS,
-    "word/styles.xml": f"{W}styles",
-    "word/numbering.xml": f"{W}numbering",
-    "word/footnotes.xml": f"{W}footnotes",
-    "word/endnotes.xml": f"{W}endnotes",
-    "docProps/core.xml": f"{{{_PACKAGE}/metadata/core-properties}}coreProperties",
-}
+_MAIN = "word/document.xml"
 
 
-def _read(data: bytes) -> tuple[str, Layout]:
-    import docx
+def _read(parts: ZipParts) -> tuple[str, Layout]:
+    main = next((link for link in parts.links("").values() if link.kind == "officeDocument"), None)
+    path = main.path if main else _MAIN
+    body = parts.xml(path).find(f"{W}body")
+    if body is None:
+        raise parts.damaged(f"no text of Word in {path!r}")
+    linked = {link.kind: link for link in parts.links(path).values() if link.path in parts}
+    styles = style_lineages(_part(parts, linked.get("styles")))
+    notes = {}
+    for kind in _NOTES.values():
+        with suppress(UnreadableDocument):  # damaged notes do not lose the text
+            root = _part(parts, linked.get(f"{kind}s"))
+            if root is not None:
+                notes[kind] = root
+    lists = DocxLists(_part(parts, linked.get("numbering")), styles)
+    text = DocxText(heading_levels(styles), lists, DocxNotes(notes))
+    text.read(body)
+    title = parts.title("docProps/core.xml")
+    is_own = title and not _NO_TITLE.fullmatch(title)
+    return title if is_own else text.title, text.layout
 
-    document = docx.Document(io.BytesIO(data))
-    styles = style_lineages(document)
-    found = DocxText(heading_levels(styles), DocxLists(document, styles), DocxNotes(document))
-    found.read(document.element.body)
-    return _own_title(document) or found.title, found.layout
 
-
-def _own_title(document: DocxDocument) -> str:
-    """The title among the file's properties, unless a program put it there."""
-    title = " ".join((document.core_properties.title or "").split())
-    return "" if _NO_TITLE.fullmatch(title) else title
+def _part(parts: ZipParts, link: PartLink | None) -> _Element | None:
+    return parts.xml(link.path) if link else None
 
 
 def heading_levels(styles: Mapping[str, Sequence[DocxStyle]]) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from io import BytesIO
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -75,29 +75,6 @@ def xml_words(element: _Element) -> str:
 
 
 _DAMAGE = (ValueError, EOFError, NotImplementedError, zlib.error, zipfile.BadZipFile, OSError)
-
-
-def broken_part(data: bytes, needed: Mapping[str, str], others: Mapping[str, str]) -> str:
-    """Which part of a zip is missing, no XML, or something else, in words; the tags of the roots by their paths."""
-    with zipfile.ZipFile(BytesIO(data)) as archive:
-        names = frozenset(archive.namelist())
-        for path, root in {**needed, **others}.items():
-            if path not in names:
-                if path in needed:
-                    return f"no {path!r} in it"
-                continue
-            try:
-                found = xml_root(archive.read(path))
-            except _DAMAGE as error:
-                return f"{path!r}: {error}"
-            if isinstance(found, str):
-                return f"{path!r} is not XML ({found})"
-            space, _, name = root.rpartition("}")
-            if local_name(found) != name:
-                return f"{path!r} holds <{local_name(found)}>, not <{name}>"
-            if found.tag != root:
-                return f"{path!r} is of another namespace than {space[1:]}"
-    return "its parts do not fit together"
 
 
 class PartLink(NamedTuple):
