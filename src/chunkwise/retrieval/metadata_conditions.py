@@ -30,10 +30,6 @@ _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 }
 # Words and signs that compare, whichever comes first; a run of spaces is entered at its beginning alone.
 _COMPARES = re.compile(r"(?<!\s)\s++(not\s++in|in)\s++|(==|!=|>=|<=|=|>|<)")
-# At the end of a condition, or of one among others.
-_EXISTS = re.compile(
-    r"(?<!\s)\s++(not\s++)?exists(?=\s*+(?:$|\)|(?<=\s)(?:and|or)\s))", re.IGNORECASE
-)
 _AT_END = re.compile(r"(?<!\s)\s++(not\s++)?exists\s*+$", re.IGNORECASE)
 _QUOTED = re.compile(r'\s*+("(?:[^"\\]|\\.)*+")', re.DOTALL)
 _NUMBER = re.compile(r"[+-]?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
@@ -241,78 +237,44 @@ def _scalar(key: str, value: object) -> Scalar:
 
 
 def parse_where(text: str) -> Clause:
-    """Conditions as they are typed, joined by `and`, `or`, `not` and brackets; `and` binds closer than `or`.
-
-    Such a word joins where a condition follows it, so that `band=rock and roll` needs no quotes.
-    """
-    return _parsed(text, 0)
+    """Parse typed conditions joined by `and`, `or`, `not` and parentheses; `and` binds closer than `or`."""
+    return _parse(text, 0)
 
 
-def _parsed(text: str, depth: int) -> Clause:
+def _parse(text: str, depth: int) -> Clause:
     _check_depth(depth)
-    joins = _joining_words(text)
-    for how in ("or", "and"):
-        ends = [(start, end) for start, end, word in joins if word == how]
-        if ends:
-            begins = [0, *(end for _, end in ends)]
-            parts = zip(begins, [*(start for start, _ in ends), len(text)], strict=True)
-            clauses = tuple(_parsed(text[begin:end], depth + 1) for begin, end in parts)
-            return Combined("or" if how == "or" else "and", clauses)
+    parts, closing = _split(text, "or")
+    how: Literal["and", "or"] = "or"
+    if len(parts) == 1:
+        parts, how = _split(text, "and")[0], "and"
+    if len(parts) > 1:
+        return Combined(how, tuple(_parse(part, depth + 1) for part in parts))
     if negated := _NOT.match(text):
-        return Combined("not", (_parsed(text[negated.end() :], depth + 1),))
+        return Combined("not", (_parse(text[negated.end() :], depth + 1),))
     bare = text.strip()
     if bare.startswith("("):
-        closing = _closing(bare)
-        if closing == len(bare) - 1:
-            return _parsed(bare[1:-1], depth + 1)
+        if closing == len(text.rstrip()) - 1:
+            return _parse(bare[1:-1], depth + 1)
         if closing < 0:
             raise InvalidParameter(
-                f"where is {shown(text, _SHOWN)}; a bracket is not closed: a key or value with brackets stands in "
-                "double quotes"
+                f"where is {shown(text, _SHOWN)}; a parenthesis is not closed: write a key or value with parentheses "
+                "in double quotes"
             )
     return parse_condition(text)
 
 
-def _joining_words(text: str) -> list[tuple[int, int, str]]:
-    """Start and end of each `and` and `or` outside of brackets and quotes behind which a condition follows."""
-    words: list[tuple[int, int, str]] = []
-    quotes: list[tuple[int, int]] = []
-    depth = 0
-    for found in _JOINS.finditer(text):
-        if found[1]:
-            quotes.append(found.span())
-        elif found[2]:
-            depth = depth + 1 if found[2] == "(" else max(0, depth - 1)
-        elif not depth:
-            words.append((found.start(), found.end(), found[3].lower()))
-    if not words:
-        return []
-    signs = iter(
-        sorted(found.start() for each in (_COMPARES, _EXISTS) for found in each.finditer(text))
-    )
-    joins, sign, inside = [], next(signs, -1), iter([*quotes, (len(text), len(text))])
-    quote = next(inside)
-    for at, (start, end, word) in enumerate(words):
-        behind = words[at + 1][0] if at + 1 < len(words) else len(text)
-        while sign >= 0 and sign < behind:
-            while quote[1] <= sign:
-                quote = next(inside)
-            if sign >= end - 1 and not quote[0] <= sign < quote[1]:
-                joins.append((start, end, word))
-                break
-            sign = next(signs, -1)
-    return joins
-
-
-def _closing(text: str) -> int:
-    """Where the bracket closes that a text begins with; -1: nowhere."""
-    depth = 0
+def _split(text: str, word: str) -> tuple[list[str], int]:
+    """Split at a joining word outside of parentheses and quotes; also where the first parenthesis closes, or -1."""
+    parts, begin, depth, closing = [], 0, 0, -1
     for found in _JOINS.finditer(text):
         if found[2]:
-            depth += 1 if found[2] == "(" else -1
-            if not depth:
-                return found.start()
-    return -1
+            depth = depth + 1 if found[2] == "(" else max(0, depth - 1)
+            if not depth and closing < 0:
+                closing = found.start()
+        elif found[3] and not depth and found[3].lower() == word:
+            parts.append(text[begin : found.start()])
+            begin = found.end()
+    return [*parts, text[begin:]], closing
 
 
 def parse_condition(text: str) -> Condition:
