@@ -67,7 +67,7 @@ def _writer(made: Mapping[str, Json]) -> str:
     return f"by {short_name(str(identity))}" if identity else ""
 
 
-Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+Json = str | int | float | bool | None | list[Any] | dict[str, Any]
 
 LATENCY = "retriever_"
 """How entries in `timing` begin that say how long a question took a retriever of the user's own."""

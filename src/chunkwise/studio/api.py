@@ -21,15 +21,11 @@ import chunkwise.studio.sweeps as sweeps
 from chunkwise.report.views.comparison import ComparisonView
 from chunkwise.report.views.history import MetricHistoryView
 from chunkwise.studio.accounts import Role
-from chunkwise.studio.documents import NoParameters
-from chunkwise.studio.read_request import read_body, read_parameters
+from chunkwise.studio.read_request import ApiRequest, NoParameters, read_body, read_query
 
 if TYPE_CHECKING:
     from chunkwise.report.views.view import View
     from chunkwise.studio.project import Project
-
-
-_IN_PATH = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +36,8 @@ class ApiEndpoint:
     """As OpenAPI writes it: /api/documents/{number}."""
     summary: str
     answer: Callable[[Project, Any], View]
-    takes: type
-    """A frozen dataclass: fields that the path names, and those of the query."""
+    takes: type[ApiRequest]
+    """The fields of the path, and those of the query or the body."""
     gives: type[View]
     method: Literal["GET", "POST"] = "GET"
     role: Role | None = None
@@ -53,17 +49,13 @@ class ApiEndpoint:
     def needs(self) -> Role:
         return self.role or ("reader" if self.method == "GET" else "labeller")
 
-    @property
-    def in_path(self) -> tuple[str, ...]:
-        return tuple(_IN_PATH.findall(self.path))
-
     def read(self, path: Mapping[str, str], query: Sequence[tuple[str, str]]) -> Any:
         """The parameters of a request; what is unknown, no number, or out of bounds is an error that says so."""
-        return read_parameters(self.takes, path, query)
+        return read_query(self.takes, path, query)
 
-    def read_body(self, path: Mapping[str, str], body: bytes) -> Any:
-        """The same from an object of JSON, beside what the path holds."""
-        return read_body(self.takes, path, body)
+    def read_body(self, body: bytes) -> Any:
+        """The same from a JSON object."""
+        return read_body(self.takes, body)
 
 
 ENDPOINTS = (

@@ -6,12 +6,14 @@ import hashlib
 import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib.resources import files
 from time import monotonic, thread_time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
+
+import msgspec
 
 from chunkwise.base.errors import (
     ChunkwiseError,
@@ -37,7 +39,7 @@ from chunkwise.studio.rate_limits import (
     RequestLimits,
     RequestQueue,
 )
-from chunkwise.studio.read_request import Conflict, NotFound, NotReady, TooMuch
+from chunkwise.studio.read_request import Conflict, NoParameters, NotFound, NotReady, TooMuch
 from chunkwise.studio.request_metrics import RequestMetrics
 
 # The API is imported beside the first page, which is there without it.
@@ -433,7 +435,7 @@ def _api(server: Server, request: Request, body: bytes) -> Response:
     request.scope[ENDPOINT_PATH] = endpoint.path
     server.check(request, endpoint)
     if endpoint.method == "POST":
-        asked = endpoint.read_body(values, body)
+        asked = endpoint.read_body(body)
     else:
         asked = endpoint.read(values, request.query_params.multi_items())
     return _json(endpoint.answer(server.project, _signed(asked, request.scope[CALLER])))
@@ -441,7 +443,8 @@ def _api(server: Server, request: Request, body: bytes) -> Response:
 
 def _signed(asked: Any, caller: Caller) -> Any:
     """What somebody who logged in says is signed with that name, whatever the request says."""
-    return replace(asked, who=caller.name) if caller.is_known and hasattr(asked, "who") else asked
+    is_signed = caller.is_known and hasattr(asked, "who")
+    return msgspec.structs.replace(asked, who=caller.name) if is_signed else asked
 
 
 def _picture(server: Server, request: Request, body: bytes) -> Response:
@@ -491,7 +494,7 @@ Told = Callable[[], tuple[str, bool]]
 
 
 def _state_of(project: Project) -> Told:
-    from chunkwise.studio.documents import NoParameters, state
+    from chunkwise.studio.documents import state
 
     def told() -> tuple[str, bool]:
         working = project.working  # asked first: what comes to its end meanwhile is told once more
@@ -501,7 +504,6 @@ def _state_of(project: Project) -> Told:
 
 
 def _sweeps_of(project: Project) -> Told:
-    from chunkwise.studio.documents import NoParameters
     from chunkwise.studio.sweeps import is_running, sweeps
 
     def told() -> tuple[str, bool]:
@@ -512,7 +514,6 @@ def _sweeps_of(project: Project) -> Told:
 
 
 def _drafts_of(project: Project) -> Told:
-    from chunkwise.studio.documents import NoParameters
     from chunkwise.studio.draft_questions import drafts, is_running
 
     def told() -> tuple[str, bool]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from chunkwise.answering.ask import RetrievedQuestion, answer_question, budget_for, quote_each
 from chunkwise.answering.cited_answer import Citation, CitedAnswer
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.parameters import param
 from chunkwise.base.wording import counted, thousands
 from chunkwise.core import Query
 from chunkwise.report.sanitize import few_lines, one_line
@@ -16,26 +18,22 @@ from chunkwise.report.views.answer import AnswerView, answer_view
 from chunkwise.report.views.view import View
 from chunkwise.retrieval.search.search import search as find
 from chunkwise.studio.project import Project
-from chunkwise.studio.read_request import NotReady
+from chunkwise.studio.read_request import ApiRequest, NotReady
 from chunkwise.studio.search import LONGEST_QUESTION, usable_retrievers
 
 _AROUND = 240
 """Characters of the text before and behind a quote that are shown with it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class AskRequest:
+class AskRequest(ApiRequest, frozen=True):
     """A question, and in whose words it is answered."""
 
-    q: str = param("", "the question")
-    words: str = param(
-        "", "documents: sentences are quoted; model: a language model writes; empty: the model where one is set",
-        choices=("", "documents", "model"),
-    )  # fmt: skip
-    retriever: str = param("", 'as "name(parameter=value)"; empty: what suits the index')
-    budget: int | None = param(
-        None, "tokens of the passages that are read", unit="tokens", low=1, high=20_000
-    )
+    q: Annotated[str, Meta(description="the question")] = ""
+    words: Annotated[Literal["", "documents", "model"], Meta(description="who answers")] = ""
+    retriever: Annotated[str, Meta(description="retriever")] = ""
+    budget: Annotated[
+        Annotated[int, Meta(ge=1, le=20000)] | None, Meta(description="token budget")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
+from msgspec import Meta
 
 from chunkwise.base import spec
 from chunkwise.base.allow_hosts_and_code_from_files import check_allowed
 from chunkwise.base.errors import InvalidParameter, NotAllowed
-from chunkwise.base.parameters import param
 from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers import Strategy, describe_all, get_strategy
 from chunkwise.core import SECTION_SEPARATOR, Chunk, Document
@@ -23,6 +23,7 @@ from chunkwise.report.views.lint import kind_name
 from chunkwise.report.views.view import View
 from chunkwise.studio.corpus import Cuts, DocumentRow, StudioCorpus, needs_a_model
 from chunkwise.studio.project import Project
+from chunkwise.studio.read_request import ApiRequest, NoParameters, Position
 from chunkwise.text.analyzed import Analyzed
 
 MOST_ROWS = 500
@@ -33,7 +34,7 @@ _SLOW_CHARACTERS = 200_000
 _MOST_CHUNKS = 50_000
 _MOST_CHARACTERS = 20_000_000
 """Of the chunks of one document, which repeat what they share."""
-TOKENIZERS = ("o200k_base", "cl100k_base", "words", "characters")
+Tokenizer = Literal["o200k_base", "cl100k_base", "words", "characters"]
 
 Order = Callable[[DocumentRow], Any]
 _ORDERS: dict[str, Order] = {
@@ -46,11 +47,6 @@ _ORDERS: dict[str, Order] = {
     "sections": lambda row: 1 if row.sections is None else -row.sections,
     "issues": lambda row: 1 if row.bad_cuts is None else -row.bad_cuts,
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoParameters:
-    """An address that takes none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +95,19 @@ def state(project: Project, _: NoParameters) -> StateView:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class DocumentsRequest:
+class DocumentsRequest(ApiRequest, frozen=True):
     """Which rows of the list."""
 
-    offset: int = param(0, "rows that are passed over", low=0, high=10**9)
-    count: int = param(100, "rows at most", low=1, high=MOST_ROWS)
-    find: str = param("", "only documents whose id or title holds these words")
-    format: str = param("", "only documents of this format")
-    language: str = param("", "only documents in this language")
-    sort: str = param("place", "what the rows are sorted by", choices=tuple(_ORDERS))
-    backwards: bool = param(False, "the other way round")
+    offset: Annotated[Position, Meta(description="first row")] = 0
+    count: Annotated[int, Meta(ge=1, le=MOST_ROWS, description="number of rows")] = 100
+    find: Annotated[str, Meta(description="words of id or title")] = ""
+    format: Annotated[str, Meta(description="format")] = ""
+    language: Annotated[str, Meta(description="language")] = ""
+    sort: Annotated[
+        Literal["place", "name", "size", "language", "format", "sections", "issues"],
+        Meta(description="sort order"),
+    ] = "place"
+    backwards: Annotated[bool, Meta(description="descending")] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +162,10 @@ def _by_frequency(counts: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(value for value, _ in Counter(dict(counts)).most_common())
 
 
-@dataclass(frozen=True, kw_only=True)
-class DocumentRequest:
+class DocumentRequest(ApiRequest, frozen=True):
     """Which document."""
 
-    number: int = param(0, "of the document, counted from 0", low=0, high=10**9)
+    number: Annotated[Position, Meta(description="document, from 0")] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,17 +213,14 @@ def document(project: Project, request: DocumentRequest) -> DocumentView:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class CutsRequest:
+class CutsRequest(ApiRequest, frozen=True):
     """Which document, what cuts it, and which part of its text is wanted."""
 
-    number: int = param(0, "of the document, counted from 0", low=0, high=10**9)
-    strategy: str = param("", 'as "name(parameter=value)"; empty: that of the list')
-    first: int = param(0, "the first band of text that is wanted", low=0, high=10**9)
-    count: int = param(1, "how many bands, 0 for none", low=0, high=MOST_BANDS)
-    near: int = param(
-        0, "the place that the next and the last issue are looked for from", low=0, high=10**9
-    )
+    number: Annotated[Position, Meta(description="document, from 0")] = 0
+    strategy: Annotated[str, Meta(description="strategy")] = ""
+    first: Annotated[Position, Meta(description="first band of text")] = 0
+    count: Annotated[int, Meta(ge=0, le=MOST_BANDS, description="number of bands")] = 1
+    near: Annotated[Position, Meta(description="where to look for issues from")] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -511,7 +505,7 @@ def _parameter(declared: dict[str, Any]) -> ParameterView | None:
     if isinstance(default, bool):
         kind = "flag"
     elif name == "tokenizer":
-        choices = tuple(dict.fromkeys((str(default), *TOKENIZERS)))
+        choices = tuple(dict.fromkeys((str(default), *get_args(Tokenizer))))
     if choices:
         kind = "choice"
     elif low is not None:
@@ -537,14 +531,13 @@ MOST_TOKENIZED = 30_000
 """Characters whose tokens are told at a time; a band has fewer."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TokensRequest:
+class TokensRequest(ApiRequest, frozen=True):
     """Which stretch of which document, counted by what."""
 
-    number: int = param(0, "of the document, counted from 0", low=0, high=10**9)
-    start: int = param(0, "where it begins, in code points", low=0, high=10**9)
-    end: int = param(MOST_TOKENIZED, "where it ends", low=0, high=10**9)
-    tokenizer: str = param("o200k_base", "what counts", choices=TOKENIZERS)
+    number: Annotated[Position, Meta(description="document, from 0")] = 0
+    start: Annotated[Position, Meta(description="first character")] = 0
+    end: Annotated[Position, Meta(description="end")] = MOST_TOKENIZED
+    tokenizer: Annotated[Tokenizer, Meta(description="what counts")] = "o200k_base"
 
 
 @dataclass(frozen=True, slots=True)

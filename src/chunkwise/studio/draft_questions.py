@@ -5,17 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from msgspec import Meta
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.parameters import param
 from chunkwise.report.sanitize import one_line
 from chunkwise.report.views.view import View
 from chunkwise.studio.background_jobs import DraftingStopped, DraftJob, DraftState
-from chunkwise.studio.documents import NoParameters
 from chunkwise.studio.project import Project
 from chunkwise.studio.question_review import begin_file
-from chunkwise.studio.read_request import NotReady
+from chunkwise.studio.read_request import ApiRequest, NoParameters, NotReady
 from chunkwise.testsets.formats.chunkwise import QuestionsFile, dropped_file, id_of_row, is_there
 
 if TYPE_CHECKING:
@@ -34,12 +34,11 @@ _ENDINGS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class DraftForm:
+class DraftForm(ApiRequest, frozen=True):
     """How many questions, and who writes them."""
 
-    count: int = param(30, "questions to add", low=1, high=MOST_DRAFTS)
-    by: str = param("rules", "who writes them; model: the one of --llm", choices=("rules", "model"))
+    count: Annotated[int, Meta(ge=1, le=MOST_DRAFTS, description="questions to add")] = 30
+    by: Annotated[Literal["rules", "model"], Meta(description="who writes them")] = "rules"
 
 
 @dataclass(frozen=True, slots=True)

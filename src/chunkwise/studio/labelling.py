@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Annotated
+
+from msgspec import Meta
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.parameters import param
 from chunkwise.base.wording import counted, thousands
 from chunkwise.core import Passage, Query
 from chunkwise.labels.annotator_agreement import disputed_passages
@@ -24,7 +26,7 @@ from chunkwise.labels.pool import DEPTH, MOST_DEPTH, pool_of
 from chunkwise.labels.question_labels import QuestionLabels, labels_of, question_labels
 from chunkwise.labels.store import (
     GRADES,
-    KINDS,
+    EventKind,
     LabelEvent,
     LabelProblem,
     LabelStore,
@@ -32,9 +34,8 @@ from chunkwise.labels.store import (
     check_name,
 )
 from chunkwise.report.views.view import View
-from chunkwise.studio.documents import NoParameters
 from chunkwise.studio.project import Project
-from chunkwise.studio.read_request import NotFound, NotReady
+from chunkwise.studio.read_request import ApiRequest, NoParameters, NotFound, NotReady
 from chunkwise.tracking.run import time_text, utc_now
 
 _AROUND = 280
@@ -43,16 +44,13 @@ _AT_IT = timedelta(minutes=10)
 """For so long a question that somebody opened is left to them."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LabellingRequest:
+class LabellingRequest(ApiRequest, frozen=True):
     """Who labels, and which question."""
 
-    who: str = param("", "the name that labels are signed with")
-    id: str = param("", "of the question; empty: the next one that waits for this person")
-    depth: int = param(
-        DEPTH, "hits of each retriever that are pooled", unit="hits", low=1, high=MOST_DEPTH
-    )
-    share: float = param(SHARE, "of the questions that go to two people", low=0.0, high=1.0)
+    who: Annotated[str, Meta(description="annotator")] = ""
+    id: Annotated[str, Meta(description="question; empty: the next")] = ""
+    depth: Annotated[int, Meta(ge=1, le=MOST_DEPTH, description="hits per retriever")] = DEPTH
+    share: Annotated[float, Meta(ge=0.0, le=1.0, description="of questions for two people")] = SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,21 +253,22 @@ def _last(store: LabelStore, who: str, id: str | None = None) -> str:
     return own[-1].key if own else ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LabelRequest:
+class LabelRequest(ApiRequest, frozen=True):
     """What a person says."""
 
-    key: str = param("", "of this label alone, chosen by who sends it: sent twice it is kept once")
-    kind: str = param("grade", "what is said", choices=KINDS)
-    who: str = param("", "who says it")
-    id: str = param("", "of the question")
-    doc_id: str = param("", "of the document, for grade, gold and adjudicate")
-    start: int = param(0, "where the passage begins, in characters", low=0)
-    end: int = param(0, "where it ends", low=0)
-    grade: int | None = param(None, "0 to 3", low=0, high=3)
-    seconds: float | None = param(None, "from when it was shown until now", low=0.0, high=1e7)
-    pool: str = param("", "the key of the pool")
-    undoes: str = param("", "the key of the label that counts no more")
+    key: Annotated[str, Meta(description="unique: sent twice, stored once")] = ""
+    kind: Annotated[EventKind, Meta(description="what is said")] = "grade"
+    who: Annotated[str, Meta(description="who says it")] = ""
+    id: Annotated[str, Meta(description="of the question")] = ""
+    doc_id: Annotated[str, Meta(description="document")] = ""
+    start: Annotated[int, Meta(ge=0, description="first character")] = 0
+    end: Annotated[int, Meta(ge=0, description="end")] = 0
+    grade: Annotated[Annotated[int, Meta(ge=0, le=3)] | None, Meta(description="0 to 3")] = None
+    seconds: Annotated[
+        Annotated[float, Meta(ge=0.0, le=10000000.0)] | None, Meta(description="time to answer")
+    ] = None
+    pool: Annotated[str, Meta(description="the key of the pool")] = ""
+    undoes: Annotated[str, Meta(description="key of a withdrawn label")] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,14 +376,13 @@ def adjudication(project: Project, request: NoParameters) -> AdjudicationView:
     return AdjudicationView(tuple(disputed), decided, tuple(GRADES.values()))
 
 
-@dataclass(frozen=True, kw_only=True)
-class SentencesRequest:
+class SentencesRequest(ApiRequest, frozen=True):
     """Which stretch of a document."""
 
-    number: int = param(0, "of the document in the list", low=0)
-    start: int = param(0, "where the stretch begins", low=0)
-    end: int = param(0, "where it ends", low=0)
-    around: int = param(2_000, "characters before and behind it", low=0, high=20_000)
+    number: Annotated[int, Meta(ge=0, description="of the document in the list")] = 0
+    start: Annotated[int, Meta(ge=0, description="first character")] = 0
+    end: Annotated[int, Meta(ge=0, description="end")] = 0
+    around: Annotated[int, Meta(ge=0, le=20000, description="characters around it")] = 2000
 
 
 @dataclass(frozen=True, slots=True)

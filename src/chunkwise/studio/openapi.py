@@ -1,44 +1,52 @@
-"""The OpenAPI description of the API, made from the declarations that requests are read by."""
+"""The OpenAPI description of the API, from the declarations that requests are read by."""
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
-import json
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from chunkwise.base import parameters
-from chunkwise.studio.read_request import TEXTS, field_kinds, without_none
+import msgspec
 
 if TYPE_CHECKING:
-    # Schemas are made for assistants, too, who need none of the addresses.
     from chunkwise.studio.api import ApiEndpoint
 
-_COMPONENTS = "#/components/schemas/"
-_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
-_ERROR = {
+_REFERENCE = "#/components/schemas/{name}"
+_REFUSAL = {
     "type": "object",
-    "properties": {"error": {"type": "string", "description": "What is wrong, in a sentence."}},
+    "properties": {"error": {"type": "string", "description": "The reason, in a sentence."}},
     "required": ["error"],
 }
 
 
-def openapi(
-    endpoints: Iterable[ApiEndpoint], version: str, title: str = "chunkwise studio"
-) -> dict[str, Any]:
-    """Every address with its parameters, their bounds, and what it answers."""
-    schemas: dict[str, Any] = {"Refusal": _ERROR}
+def openapi(endpoints: Sequence[ApiEndpoint], version: str, title: str) -> dict[str, Any]:
+    """Describe every endpoint: its parameters with their bounds, and its answer."""
+    types = [kind for endpoint in endpoints for kind in (endpoint.takes, endpoint.gives)]
+    found, schemas = msgspec.json.schema_components(
+        types, ref_template=_REFERENCE, schema_hook=lambda kind: {}
+    )
+    schemas = _without_tuples(schemas)
     paths: dict[str, Any] = {}
-    for each in endpoints:
-        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, schemas)
+    for endpoint, takes, gives in zip(endpoints, found[::2], found[1::2], strict=True):
+        declared = schemas[takes["$ref"].rpartition("/")[2]]
+        operation: dict[str, Any] = {
+            "summary": endpoint.summary,
+            "responses": {"200": _json("The answer.", gives), "4XX": _json("A refusal.", _REFUSAL)},
+        }
+        if endpoint.method == "POST":
+            operation["requestBody"] = {"required": True, **_json("The request.", takes)}
+        elif declared["properties"]:
+            operation["parameters"] = [
+                _parameter(name, schema, endpoint)
+                for name, schema in declared["properties"].items()
+            ]
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
     return {
         "openapi": "3.1.0",
         "info": {
             "title": title,
             "version": version,
-            "description": "What the pages of the studio show, as JSON. The token that the command prints, or a key, "
-            "is sent as `Authorization: Bearer TOKEN`; a browser sends the cookie that the first page sets.",
+            "description": "The data behind the pages of the studio, as JSON. Send the token that the command prints, "
+            "or a key, as `Authorization: Bearer TOKEN`; a browser sends the cookie that the first page sets.",
         },
         "paths": paths,
         "components": {
@@ -49,152 +57,28 @@ def openapi(
     }
 
 
-def _operation(endpoint: ApiEndpoint, schemas: dict[str, Any]) -> dict[str, Any]:
-    refused = {
-        "description": "A refusal: what is wrong and what is allowed.",
-        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}},
-    }
-    declared = zip(
-        dataclasses.fields(endpoint.takes), field_kinds(endpoint.takes).values(), strict=True
-    )
-    own = [
-        (_parameter(field, kind, endpoint, schemas), field.name in endpoint.in_path)
-        for field, kind in declared
-    ]
-    asked: dict[str, Any] = {"parameters": [each for each, _ in own]}
-    if endpoint.method == "POST":
-        inside = [each for each, in_path in own if not in_path]
-        body = {
-            "type": "object",
-            "properties": {
-                each["name"]: {**each["schema"], "description": each["description"]}
-                for each in inside
-            },
-            "required": [each["name"] for each in inside if each["required"]],
-            "additionalProperties": False,
-        }
-        content = {"application/json": {"schema": body}}
-        asked = {
-            "parameters": [each for each, in_path in own if in_path],
-            "requestBody": {"required": True, "content": content},
-        }
-    return {
-        "summary": endpoint.summary,
-        "description": f"For the role {endpoint.needs} and those above it.",
-        **asked,
-        "responses": {
-            "200": {
-                "description": (inspect.getdoc(endpoint.gives) or "").split("\n")[0],
-                "content": {"application/json": {"schema": schema_of(endpoint.gives, schemas)}},
-            },
-            "default": refused,
-        },
-    }
-
-
-def _parameter(
-    field: dataclasses.Field[Any], kind: Any, endpoint: ApiEndpoint, schemas: dict[str, Any]
-) -> dict[str, Any]:
-    in_path = field.name in endpoint.in_path
-    return {
-        "name": field.name,
-        "in": "path" if in_path else "query",
-        "required": in_path or field.default is dataclasses.MISSING,
-        "description": parameters.bounds(field).help,
-        "schema": _bounded(field, kind, schemas),
-    }
-
-
-def arguments_schema(takes: type) -> dict[str, Any]:
-    """The JSON schema of the fields of a dataclass, for those who hand them over by name."""
-    schemas: dict[str, Any] = {}
-    declared = dataclasses.fields(takes)
-    kinds = field_kinds(takes)
-    properties = {
-        field.name: {
-            **_handed_over(_bounded(field, kinds[field.name], schemas), kinds[field.name]),
-            "description": parameters.bounds(field).help,
-        }
-        for field in declared
-    }
-    needed = [field.name for field in declared if field.default is dataclasses.MISSING]
-    return _with_definitions(
-        {
-            "type": "object",
-            "properties": properties,
-            "required": needed,
-            "additionalProperties": False,
-        },
-        schemas,
-    )
-
-
-def _handed_over(schema: dict[str, Any], kind: Any) -> dict[str, Any]:
-    """As `read_arguments` takes it: a text stands for a list of one."""
-    if kind != TEXTS:
+def _without_tuples(schema: Any) -> Any:
+    """A named tuple is an object in some answers and a list in others: either is taken."""
+    if isinstance(schema, list):
+        return [_without_tuples(part) for part in schema]
+    if not isinstance(schema, dict):
         return schema
-    listed = {name: schema.pop(name) for name in ("type", "items")}
-    return {"anyOf": [listed, {"type": "string"}], **schema}
+    if "prefixItems" in schema:
+        return {}
+    return {name: _without_tuples(part) for name, part in schema.items()}
 
 
-def answer_schema(gives: type) -> dict[str, Any]:
-    """The JSON schema of an answer that is a dataclass, with all it refers to."""
-    schemas: dict[str, Any] = {}
-    schema_of(gives, schemas)
-    return _with_definitions(schemas.pop(gives.__name__), schemas)
+def _json(description: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
 
 
-def _with_definitions(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
-    whole = {**schema, "$defs": schemas} if schemas else schema
-    moved: dict[str, Any] = json.loads(json.dumps(whole).replace(_COMPONENTS, "#/$defs/"))
-    return moved
-
-
-def _bounded(field: dataclasses.Field[Any], kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a field with its bounds and its default."""
-    allowed = parameters.bounds(field)
-    schema = schema_of(without_none(kind)[0], schemas)
-    if allowed.low is not None:
-        schema["minimum"] = allowed.low
-    if allowed.high is not None:
-        schema["maximum"] = allowed.high
-    if allowed.choices:
-        schema["enum"] = list(allowed.choices)
-    if field.default is not dataclasses.MISSING and field.default is not None:
-        schema["default"] = field.default
-    return schema
-
-
-def schema_of(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
-    """The JSON schema of what `json_text` makes of a value of this type; those of classes go into `schemas`."""
-    plain, optional = without_none(kind)
-    if optional and plain is not kind:
-        return {"anyOf": [schema_of(plain, schemas), {"type": "null"}]}
-    if kind in _PLAIN:
-        return {"type": _PLAIN[kind]}
-    origin, inner = get_origin(kind), get_args(kind)
-    if origin is Literal:
-        return {"enum": list(inner)}
-    if origin is tuple:
-        if inner[1:] == (...,):
-            return {"type": "array", "items": schema_of(inner[0], schemas)}
-        return {"type": "array", "minItems": len(inner), "maxItems": len(inner)}
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        return {"type": "object", "additionalProperties": schema_of(inner[1], schemas)}
-    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        if kind.__name__ not in schemas:
-            schemas[kind.__name__] = {}  # a class may hold values of its own kind
-            schemas[kind.__name__] = _record(kind, schemas)
-        return {"$ref": f"{_COMPONENTS}{kind.__name__}"}
-    return {}  # anything: JSON itself, or a tuple with names, which is an object or a list
-
-
-def _record(kind: type, schemas: dict[str, Any]) -> dict[str, Any]:
-    hints = get_type_hints(kind)
-    names = [field.name for field in dataclasses.fields(kind)]
+def _parameter(name: str, schema: dict[str, Any], endpoint: ApiEndpoint) -> dict[str, Any]:
+    in_path = f"{{{name}}}" in endpoint.path
+    plain = {key: value for key, value in schema.items() if key != "description"}
     return {
-        "type": "object",
-        "description": (inspect.getdoc(kind) or "").split("\n")[0],
-        "properties": {name: schema_of(hints[name], schemas) for name in names},
-        "required": names,
+        "name": name,
+        "in": "path" if in_path else "query",
+        "required": in_path,
+        "description": schema.get("description", ""),
+        "schema": plain,
     }

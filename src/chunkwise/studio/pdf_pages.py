@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta
 
 from chunkwise.base import limited_processes as limited
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
 from chunkwise.base.limits import limits_of
-from chunkwise.base.parameters import param
 from chunkwise.core import Document
 from chunkwise.report.views.view import View
 from chunkwise.studio.project import Project
-from chunkwise.studio.read_request import NotFound
+from chunkwise.studio.read_request import ApiRequest, NotFound, Position
 
 _MOST_BOXES = 500
 _LARGEST_FILE = 200_000_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class BoxesRequest:
+class BoxesRequest(ApiRequest, frozen=True):
     """Which span of which document."""
 
-    number: int = param(0, "of the document, counted from 0", low=0, high=10**9)
-    start: int = param(0, "where the span begins, in code points", low=0, high=10**9)
-    end: int = param(1, "where it ends", low=0, high=10**9)
+    number: Annotated[Position, Meta(description="document, from 0")] = 0
+    start: Annotated[Position, Meta(description="first character")] = 0
+    end: Annotated[Position, Meta(description="end")] = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.parameters import param
 from chunkwise.base.wording import counted, thousands
 from chunkwise.labels.pool import find_evidence
 from chunkwise.records.json import json_text
 from chunkwise.report.views.view import View
 from chunkwise.studio.project import Project
-from chunkwise.studio.read_request import Conflict, NotFound
+from chunkwise.studio.read_request import ApiRequest, Conflict, NotFound
 from chunkwise.testsets.formats.chunkwise import QuestionRow, QuestionsFile, id_of_row, row_of
 from chunkwise.testsets.question_record import TYPES, as_list
 from chunkwise.testsets.review import REVIEW, Review, answer_of, question_of, state_of
@@ -61,11 +63,10 @@ class EditView(View):
     """What a change took with it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class EditRequest:
+class EditRequest(ApiRequest, frozen=True):
     """Which question."""
 
-    id: str = param("", "of the question; empty: a new one")
+    id: Annotated[str, Meta(description="question; empty: a new one")] = ""
 
 
 def edit(project: Project, request: EditRequest) -> EditView:
@@ -144,19 +145,20 @@ class EditedPlace:
     end: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class SaveRequest:
+class SaveRequest(ApiRequest, frozen=True):
     """A change of one question, made to what had this revision."""
 
-    id: str = param("", "of the question; empty: a new one")
-    action: str = param("save", "what is done with it", choices=("save", "accept", "drop"))
-    revision: str = param("", "of the question as it was read; empty for a new one")
-    text: str = param("", "the question")
-    answer: str = param("", "its answer")
-    types: tuple[str, ...] = param((), "its tags")
-    gold: tuple[EditedPlace, ...] | None = param(
-        None, "the places that answer it; left out: as they are"
-    )
+    id: Annotated[str, Meta(description="question; empty: a new one")] = ""
+    action: Annotated[
+        Literal["save", "accept", "drop"], Meta(description="what is done with it")
+    ] = "save"
+    revision: Annotated[str, Meta(description="as it was read; empty: new")] = ""
+    text: Annotated[str, Meta(description="the question")] = ""
+    answer: Annotated[str, Meta(description="its answer")] = ""
+    types: Annotated[tuple[str, ...], Meta(description="its tags")] = ()
+    gold: Annotated[
+        tuple[EditedPlace, ...] | None, Meta(description="evidence; none: unchanged")
+    ] = None
 
 
 def save(project: Project, request: SaveRequest) -> EditView:
@@ -288,11 +290,10 @@ def _put(row: QuestionRow, request: SaveRequest, project: Project) -> None:
         ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class EvidenceRequest:
+class EvidenceRequest(ApiRequest, frozen=True):
     """For which question."""
 
-    q: str = param("", "the question")
+    q: Annotated[str, Meta(description="the question")] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Annotated
 
-from chunkwise.base.parameters import param
+from msgspec import Meta
+
 from chunkwise.core import Passage
 from chunkwise.evaluation.results import QuestionResult, Results
 from chunkwise.metrics.registry import lower_is_better
 from chunkwise.report.views.questions import MissedPassage, missed_passages
 from chunkwise.report.views.view import View
 from chunkwise.studio.project import Project
-from chunkwise.studio.read_request import NotFound
+from chunkwise.studio.read_request import ApiRequest, NotFound
 
 _AROUND = 400
 """Characters shown before and behind what is gold."""
@@ -59,13 +61,10 @@ class QuestionsView(View):
     rows: tuple[QuestionScores, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class QuestionsParameters:
+class QuestionsParameters(ApiRequest, frozen=True):
     """By which metric."""
 
-    metric: str = param(
-        "", "the metric whose scores are shown; empty: what the first run is judged by"
-    )
+    metric: Annotated[str, Meta(description="metric; empty: the first run's")] = ""
 
 
 def questions(project: Project, request: QuestionsParameters) -> QuestionsView:
@@ -117,11 +116,10 @@ def _known(
     return found.values()
 
 
-@dataclass(frozen=True, kw_only=True)
-class QuestionParameters:
+class QuestionParameters(ApiRequest, frozen=True):
     """Which question."""
 
-    id: str = param("", "of the question")
+    id: Annotated[str, Meta(description="of the question")] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Annotated, cast
+
+from msgspec import Meta
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.parameters import param
 from chunkwise.base.wording import interval, score
 from chunkwise.evaluation.compare import compare
 from chunkwise.evaluation.results import Results
@@ -22,9 +23,8 @@ from chunkwise.report.views.history import (
 from chunkwise.report.views.tuning import TuningView, tuning_view
 from chunkwise.report.views.view import View
 from chunkwise.report.views.watch import difference_words
-from chunkwise.studio.documents import NoParameters
 from chunkwise.studio.project import Project, StudioRun
-from chunkwise.studio.read_request import NotFound
+from chunkwise.studio.read_request import ApiRequest, NoParameters, NotFound, Position
 from chunkwise.tracking import RunKind
 from chunkwise.tracking.alerts import Alert
 from chunkwise.tracking.history import History
@@ -96,11 +96,10 @@ def _alert(alert: Alert) -> AlertRow:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class AlertNumber:
+class AlertNumber(ApiRequest, frozen=True):
     """Which alert."""
 
-    number: int = param(0, "of the alert", low=1, high=10**9)
+    number: Annotated[int, Meta(ge=1, le=10**9, description="of the alert")] = 0
 
 
 def acknowledge(project: Project, request: AlertNumber) -> RunsView:
@@ -133,11 +132,10 @@ def _row(run: StudioRun) -> RunFileRow:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunParameters:
+class RunParameters(ApiRequest, frozen=True):
     """Which run."""
 
-    number: int = param(0, "of the run among those that were named, from 0", low=0, high=10**9)
+    number: Annotated[Position, Meta(description="run, from 0")] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,12 +172,11 @@ def _run_page(project: Project, run: StudioRun) -> RunPage:
     return RunPage("evaluate", run.name, view, None)
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompareParameters:
+class CompareParameters(ApiRequest, frozen=True):
     """Which two runs."""
 
-    first: int = param(0, "the run that the other is compared with, from 0", low=0, high=10**9)
-    second: int = param(1, "the other run, from 0", low=0, high=10**9)
+    first: Annotated[Position, Meta(description="baseline run, from 0")] = 0
+    second: Annotated[Position, Meta(description="the other run, from 0")] = 1
 
 
 def comparison(project: Project, request: CompareParameters) -> ComparisonView:
@@ -204,12 +201,11 @@ def _comparison(sides: list[StudioRun]) -> ComparisonView:
     return comparison_view(compare(results, sources=names), whole=True)
 
 
-@dataclass(frozen=True, kw_only=True)
-class HistoryParameters:
+class HistoryParameters(ApiRequest, frozen=True):
     """Which metric of the history."""
 
-    metric: str = param("", "the metric; empty: the main one of the latest run")
-    kind: str = param("", "only runs of this kind; empty: that of the latest run")
+    metric: Annotated[str, Meta(description="metric")] = ""
+    kind: Annotated[str, Meta(description="kind of run")] = ""
 
 
 def metric_history(project: Project, request: HistoryParameters) -> MetricHistoryView:

@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
 
 from chunkwise.answering.cited_answer import passages_of
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.parameters import param
 from chunkwise.base.wording import counted, thousands
 from chunkwise.core import Hit
 from chunkwise.models.llm.prompt import fenced
@@ -26,6 +27,7 @@ from chunkwise.retrieval.search.search import search as find
 from chunkwise.retrieval.search.unmatched_words import unmatched_told, unmatched_words
 from chunkwise.retrieval.searchable import AtomSource, QueryBatch
 from chunkwise.studio.project import Project
+from chunkwise.studio.read_request import ApiRequest
 from chunkwise.text.characters import CharacterArrays
 from chunkwise.text.terms import query_terms, words_of
 
@@ -44,20 +46,13 @@ _SHARE = 0.05
 """Votes below this say nothing."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class StudioSearch:
+class StudioSearch(ApiRequest, frozen=True):
     """A question, and how it is searched for."""
 
-    q: str = param("", "the question")
-    retriever: tuple[str, ...] = param(
-        (), f'as "name(parameter=value)"; up to {MOST_RETRIEVERS}, each given by itself; none: what suits the index'
-    )  # fmt: skip
-    budget: int = param(
-        1000, "tokens at most in all hits together", unit="tokens", low=1, high=MOST_BUDGET
-    )
-    explain: bool = param(
-        True, "why each hit was found, and what was just outside of the budget; false: the hits alone, sooner"
-    )  # fmt: skip
+    q: Annotated[str, Meta(description="the question")] = ""
+    retriever: Annotated[tuple[str, ...], Meta(description="retrievers")] = ()
+    budget: Annotated[int, Meta(ge=1, le=MOST_BUDGET, description="token budget")] = 1000
+    explain: Annotated[bool, Meta(description="explain each hit")] = True
 
 
 @dataclass(frozen=True, slots=True)

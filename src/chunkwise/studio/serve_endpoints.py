@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
 
 from chunkwise.base.allow_hosts_and_code_from_files import unmarked
-from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.parameters import param
-from chunkwise.base.wording import counted, thousands
 from chunkwise.chunkers.chunk import chunk_text
 from chunkwise.evaluation.evaluate import evaluate as evaluated
-from chunkwise.evaluation.results import Figure, Json, QuestionResult
+from chunkwise.evaluation.results import Figure, QuestionResult
 from chunkwise.report.views.view import View
 from chunkwise.studio.documents import strategy_of
 from chunkwise.studio.project import Project
-from chunkwise.studio.read_request import NotReady
+from chunkwise.studio.read_request import ApiRequest, NotReady
 
 MOST_QUESTIONS = 1_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChunkRequest:
+class ChunkRequest(ApiRequest, frozen=True):
     """A text, and what cuts it."""
 
     text: str
-    strategy: str = param("", 'as "name(parameter=value)"; empty: that of the index')
-    format: str = param("auto", "what the text is", choices=("auto", "text", "markdown"))
-    id: str = param("text", "what the ids of the chunks begin with")
+    strategy: Annotated[str, Meta(description="strategy")] = ""
+    format: Annotated[Literal["auto", "text", "markdown"], Meta(description="format")] = "auto"
+    id: Annotated[str, Meta(description="prefix of chunk ids")] = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +69,19 @@ def chunk(project: Project, request: ChunkRequest) -> ChunksAnswer:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class EvaluateRequest:
+class EvaluateRequest(ApiRequest, frozen=True):
     """Questions with their references, and how they are searched for."""
 
-    questions: tuple[Mapping[str, Json], ...]
+    questions: Annotated[tuple[dict[str, Any], ...], Meta(min_length=1, max_length=MOST_QUESTIONS)]
     """Records as a file of questions has them: {"query": …, "relevant_text": …}."""
-    retriever: str = param("", 'as "name(parameter=value)"; empty: what suits the index')
-    budget: int | None = param(
-        None, "tokens of the hits for a question; none: k hits", unit="tokens", low=1, high=100_000
-    )
-    k: int | None = param(
-        None,
-        "hits for a question; 5 without a budget (multiscale, graph: 1,000 tokens)",
-        low=1,
-        high=1_000,
-    )
-    metrics: tuple[str, ...] = param((), "names of metrics; none: all that need no language model")
+    retriever: Annotated[str, Meta(description="retriever")] = ""
+    budget: Annotated[
+        Annotated[int, Meta(ge=1, le=100000)] | None, Meta(description="token budget per question")
+    ] = None
+    k: Annotated[
+        Annotated[int, Meta(ge=1, le=1000)] | None, Meta(description="hits per question")
+    ] = None
+    metrics: Annotated[tuple[str, ...], Meta(description="metrics; none: all without an LLM")] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +109,6 @@ class EvaluateAnswer(View):
 
 
 def evaluate(project: Project, request: EvaluateRequest) -> EvaluateAnswer:
-    if not 0 < len(request.questions) <= MOST_QUESTIONS:
-        raise InvalidParameter(
-            f"{counted(len(request.questions), 'question')} given; 1 to {thousands(MOST_QUESTIONS)} are allowed "
-            "at a time, more by chunkwise evaluate"
-        )
     if not project.evaluating.acquire(blocking=False):
         raise NotReady("another evaluation is running; ask again when it is done")
     problems: list[str] = []

@@ -9,47 +9,44 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal, get_args
+
+from msgspec import Meta
 
 from chunkwise.base.errors import ChunkwiseError, InvalidParameter
-from chunkwise.base.parameters import param
 from chunkwise.documents.walk import SWEEP_RECORD
 from chunkwise.report.views.view import View
 from chunkwise.studio.background_jobs import Job, started
-from chunkwise.studio.documents import NoParameters
 from chunkwise.studio.project import Project
-from chunkwise.studio.read_request import NotFound, NotReady
+from chunkwise.studio.read_request import ApiRequest, NoParameters, NotFound, NotReady
 from chunkwise.tuning.run.sweep_folder import RECOMMENDATION, RESULTS
 
 USUAL_NAME = "chunkwise-tune"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
-EMBEDDERS = ("none", "minilm", "bge-small")
-QUESTIONS = ("file", "labels")
+Embedder = Literal["none", "minilm", "bge-small"]
 LABELLED = Path(".chunkwise") / "labelled-questions.json"
 """What `chunkwise testset from-labels` would write, for a sweep by people's labels."""
-_TIMES = ("", "1 min", "5 min", "10 min", "30 min", "2 h")
+TimeLimit = Literal["", "1 min", "5 min", "10 min", "30 min", "2 h"]
 
 State = Literal["running", "stopped", "done", "failed"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class SweepForm:
+class SweepForm(ApiRequest, frozen=True):
     """What is swept; the rest is as `chunkwise tune` has it."""
 
-    name: str = param(USUAL_NAME, "of the folder beside the documents that keeps it")
-    objective: str = param("", "metric that the best is chosen by; empty: recall@1000t")
-    embedder: str = param("none", "model of the vectors; none: words alone", choices=EMBEDDERS)
-    time: str = param("5 min", "what may be spent; empty: no limit", choices=_TIMES)
-    questions: str = param(
-        "file", "file: the questions with their references; labels: people's labels as references", choices=QUESTIONS
-    )  # fmt: skip
+    name: Annotated[str, Meta(description="folder name")] = USUAL_NAME
+    objective: Annotated[str, Meta(description="objective")] = ""
+    embedder: Annotated[Embedder, Meta(description="embedding model")] = "none"
+    time: Annotated[TimeLimit, Meta(description="time limit")] = "5 min"
+    questions: Annotated[Literal["file", "labels"], Meta(description="source of references")] = (
+        "file"
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
-class SweepName:
+class SweepName(ApiRequest, frozen=True):
     """Which sweep."""
 
-    name: str = param(USUAL_NAME, "of its folder")
+    name: Annotated[str, Meta(description="of its folder")] = USUAL_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +225,9 @@ def sweeps(project: Project, _: NoParameters) -> SweepsView:
     rows = tuple(_row(project, name) for name in there if _NAME.fullmatch(name))
     store = project.labels()
     labelled = len({each.query_id for each in store.events()}) if store.exists() else 0
-    return SweepsView(_why_not(project), EMBEDDERS, _TIMES, labelled, project.into, rows)
+    return SweepsView(
+        _why_not(project), get_args(Embedder), get_args(TimeLimit), labelled, project.into, rows
+    )
 
 
 def _row(project: Project, name: str) -> SweepRow:
