@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import sys
 import warnings
+from collections.abc import Sequence
+from difflib import get_close_matches
 from types import FrameType
 from urllib.parse import unquote_plus
 
@@ -73,6 +75,24 @@ class ChunkwiseError(Exception):
 
 class InvalidParameter(ChunkwiseError, ValueError):
     """A parameter's value lies outside what is allowed."""
+
+
+class InvalidOption(InvalidParameter):
+    """An option's value lies outside what its declaration allows."""
+
+    def __init__(self, field: str, value: object, reason: str) -> None:
+        super().__init__(f"{field} is {value!r}; {reason}")
+        self.field = field
+
+
+class UnknownOption(InvalidParameter):
+    """No option has this name."""
+
+    def __init__(self, field: str, known: Sequence[str]) -> None:
+        nearest = get_close_matches(field, known, 1)
+        hint = f"did you mean {nearest[0]!r}?" if nearest else f"known: {', '.join(known)}"
+        super().__init__(f"unknown option {field!r}; {hint}")
+        self.field = field
 
 
 class UnknownParameter(InvalidParameter, TypeError):

@@ -1,0 +1,73 @@
+"""Option values of the verbs: each option is declared here once, for Python, command line, files, HTTP and tools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from chunkwise.base.schema import Amount, Count, Name, Names, Options, Share, option
+
+if TYPE_CHECKING:
+    from chunkwise.models.rerank.reranker import Reranker
+    from chunkwise.retrieval.metadata_conditions import Where
+    from chunkwise.retrieval.retrievers import Retriever
+    from chunkwise.text.tokens.tokenizers import TokenizerLike
+else:
+    Reranker = Retriever = TokenizerLike = Where = Any
+
+
+def parse_pages(text: str) -> tuple[int, int]:
+    """Read `3` or `3-5`."""
+    first, _, last = text.replace("–", "-").partition("-")
+    if not (first.strip().isdecimal() and (last or first).strip().isdecimal()):
+        raise ValueError("expected a page or a range such as 3-5")
+    return int(first), int(last or first)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions(Options):
+    """How an index is searched."""
+
+    retriever: Annotated[str | Retriever | None, option(
+        "bm25, dense, hybrid, multiscale, graph or ./my.py:search", flag="-r", metavar="SPEC",
+        default="multiscale with a budget, else hybrid", group="Search", common=True,
+    )] = None  # fmt: skip
+    k: Annotated[Count | None, option(
+        "Hits per question", flag="-k", long_flag="--top-k", metavar="N", default="5, none with a budget",
+        group="Search", common=True,
+    )] = None  # fmt: skip
+    budget: Annotated[Count | None, option(
+        "Token budget per question", flag="-b", metavar="TOKENS", default="1000 for multiscale",
+        group="Search", common=True,
+    )] = None  # fmt: skip
+    reranker: Annotated[str | Reranker | None, option(
+        "Rerank the top hits: local, maxsim or an endpoint", metavar="NAME", group="Search", common=True,
+    )] = None  # fmt: skip
+    where: Annotated[Where, option(
+        "Only documents with this metadata: year=2024, 'price>=10'", metavar="CONDITION", group="Filter",
+        common=True, repeated=True,
+    )] = ()  # fmt: skip
+    documents: Annotated[Names, option(
+        "Only documents with these ids or patterns: '*.md'", long_flag="--only-document", metavar="ID",
+        group="Filter",
+    )] = ()  # fmt: skip
+    sections: Annotated[Names, option(
+        "Only sections with these words in their headings", long_flag="--section", metavar="WORDS",
+        group="Filter",
+    )] = ()  # fmt: skip
+    pages: Annotated[tuple[Count, Count] | None, option(
+        "Only these pages", metavar="3-5", group="Filter", parse=parse_pages,
+    )] = None  # fmt: skip
+    level: Annotated[Amount | None, option(
+        "Only one RAPTOR level: 0 chunks, 1 summaries, 2 …", metavar="N", group="Filter",
+    )] = None  # fmt: skip
+    neighbors: Annotated[Amount, option(
+        "Chunks added on each side of a hit", metavar="N", group="Search",
+    )] = 0  # fmt: skip
+    mmr: Annotated[Share | None, option(
+        "Diversity of hits: 1 = relevance only", metavar="0…1", group="Search",
+    )] = None  # fmt: skip
+    tokenizer: Annotated[Name | TokenizerLike | None, option(
+        "Counts tokens of budgets and hits: cl100k_base, words …", metavar="NAME", default="that of the index",
+        group="Search",
+    )] = None  # fmt: skip
