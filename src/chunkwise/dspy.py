@@ -14,7 +14,6 @@ except ImportError as error:
 
 from chunkwise.core import Hit
 from chunkwise.integrations import (
-    FilterLike,
     IndexLike,
     IndexSearch,
     hit_metadata,
@@ -54,17 +53,14 @@ class ChunkwiseRM(dspy.Retrieve):
         *,
         budget: int | None = None,
         retriever: Any = None,
-        filter: FilterLike = None,
-        neighbours: int = 0,
-        mmr: float | None = None,
         reranker: Any = None,
-        tokenizer: Any = None,
+        where: Where | None = None,
+        options: SearchOptions = SearchOptions(),
         callbacks: list[Any] | None = None,
     ) -> None:
         super().__init__(k=k, callbacks=callbacks)
-        self._search = IndexSearch(
-            index, None, budget, retriever, filter, neighbours, mmr, reranker, tokenizer
-        )
+        options = options.override(budget=budget, retriever=retriever, reranker=reranker, where=where)
+        self._search = IndexSearch(index, options)
         self._search.opened  # noqa: B018 - a wrong place is an error now, not with the first question
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from chunkwise.integrations import (
     index_place,
     joined,
 )
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.metadata_conditions import Clause
 
 __all__ = ["ChunkwiseRetriever", "ChunkwiseSplitter"]
@@ -99,14 +100,13 @@ class ChunkwiseRetriever:
         budget: int | None = None,
         retriever: str | None = None,
         reranker: str | None = None,
-        neighbours: int = 0,
-        mmr: float | None = None,
+        options: dict[str, Any] | None = None,
     ) -> None:
         self.index = index
         self.filters = filters
-        self._search = IndexSearch(
-            index, top_k, budget, retriever, _conditions(filters), neighbours, mmr, reranker
-        )
+        given = {"k": top_k, "budget": budget, "retriever": retriever, "reranker": reranker}
+        asked = SearchOptions.read(options or {}).override(**given, where=_conditions(filters))
+        self._search = IndexSearch(index, asked)
 
     def warm_up(self) -> None:
         """Opens the index, so that a wrong place is an error before the first question."""
@@ -120,20 +120,18 @@ class ChunkwiseRetriever:
                 "the index lives in memory, and a file can only name one by its place; make it with "
                 "chunkwise.index(…, into='kb') and give the retriever 'kb'"
             )
-        own = self._search.settings()
-        own.pop("filter", None)
-        settings = {
-            name: str(value) if isinstance(value, str) else value for name, value in own.items()
-        }
+        options = self._search.options.changed()
+        options.pop("where", None)
+        named = {name: options.pop(name, None) for name in ("budget", "retriever", "reranker")}
         written: dict[str, Any] = default_to_dict(
-            self, index=place, top_k=settings.pop("k", None), filters=self.filters, **settings
+            self, index=place, top_k=options.pop("k", None), filters=self.filters, options=options, **named
         )
         return written
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "ChunkwiseRetriever":
         """From the file of a pipeline, which names what is installed and no code of its own."""
-        made: ChunkwiseRetriever = default_from_dict(cls, _from_file(data, "retriever", "reranker"))
+        made: ChunkwiseRetriever = default_from_dict(cls, _from_file(data, "retriever", "reranker", "options"))
         return made
 
     @component.output_types(documents=list[Document])
@@ -145,7 +143,7 @@ class ChunkwiseRetriever:
         budget: int | None = None,
     ) -> dict[str, list[Document]]:
         """The hits of one question; what is given here holds for it alone."""
-        changes = {"k": top_k, "budget": budget, "filter": _conditions(filters) or None}
+        changes = {"k": top_k, "budget": budget, "where": _conditions(filters) or None}
         return {"documents": [_found(hit) for hit in self._search.hits(query, **changes)]}
 
     @component.output_types(documents=list[Document])

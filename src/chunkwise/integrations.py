@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 
@@ -12,18 +12,15 @@ import numpy as np
 
 from chunkwise.base import parameters, spec
 from chunkwise.base.errors import InvalidParameter
-from chunkwise.base.wording import did_you_mean
 from chunkwise.chunkers import Strategy, get_strategy, strategies
 from chunkwise.chunkers.chunk import StrategyLike
 from chunkwise.core import Chunk, Hit
 from chunkwise.models import get_reranker
 from chunkwise.models.rerank.reranker import Reranker
-from chunkwise.retrieval.filters import EVERYTHING, Filter
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.indexes import Index, open_index
-from chunkwise.retrieval.metadata_conditions import Clause, Where, conditions_of
-from chunkwise.retrieval.retrievers import Retriever
+from chunkwise.retrieval.metadata_conditions import Clause, conditions_of
 from chunkwise.retrieval.search.rerank import reranked_texts
-from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 LengthFunction = Callable[[str], int]
 
@@ -72,23 +69,14 @@ def chunk_metadata(chunk: Chunk) -> dict[str, Any]:
 
 
 IndexLike = str | os.PathLike[str] | Index
-FilterLike = Filter | Where | None
-"""Parts of the index, or conditions on the metadata of documents."""
 
 
 @dataclass(frozen=True, eq=False)
 class IndexSearch:
-    """An index and how it is searched; an index that is named by its place is opened by the first question."""
+    """An index and how it is searched; an index named by its path is opened by the first question."""
 
     index: IndexLike
-    k: int | None = None
-    budget: int | None = None
-    retriever: str | Retriever | None = None
-    filter: FilterLike = None
-    neighbours: int = 0
-    mmr: float | None = None
-    reranker: str | Reranker | None = None
-    tokenizer: TokenizerLike | None = None
+    options: SearchOptions = SearchOptions()
     _opened: list[Index] = field(default_factory=list, repr=False)
     _rerankers: dict[str, Reranker] = field(default_factory=dict, repr=False)
     _making: Lock = field(default_factory=Lock, repr=False)
@@ -103,46 +91,24 @@ class IndexSearch:
                 self._opened.append(open_index(self.index))
         return self._opened[0]
 
-    def _made_reranker(self) -> Reranker | None:
-        """Made once: many questions are asked, and it may take seconds to load."""
-        if not isinstance(self.reranker, str):
-            return self.reranker
+    def _load_reranker(self, reranker: str | Reranker | None) -> Reranker | None:
+        """Load a named reranker once: it may take seconds."""
+        if not isinstance(reranker, str):
+            return reranker
         with self._making:
-            if self.reranker not in self._rerankers:
-                self._rerankers[self.reranker] = get_reranker(self.reranker)
-        return self._rerankers[self.reranker]
+            if reranker not in self._rerankers:
+                self._rerankers[reranker] = get_reranker(reranker)
+        return self._rerankers[reranker]
 
     def hits(self, query: str, **changes: Any) -> list[Hit]:
-        """The hits of one question, as `Index.search` gives them; `changes` hold for this question alone."""
+        """Find the hits of one question; `changes` are search options for this question only."""
         return self.batch([query], **changes)[0]
 
     def batch(self, queries: Sequence[str], **changes: Any) -> list[list[Hit]]:
-        """The hits of several questions, searched together."""
-        now = self.changed(changes)
-        only, where = (
-            (now.filter, ()) if isinstance(now.filter, Filter) else (EVERYTHING, now.filter or ())
-        )
-        return self.opened.search(
-            queries, k=now.k, budget=now.budget, retriever=now.retriever, only=only, where=where,
-            neighbours=now.neighbours, mmr=now.mmr, reranker=now._made_reranker(), tokenizer=now.tokenizer,
-        )  # fmt: skip
-
-    def changed(self, changes: Mapping[str, Any]) -> IndexSearch:
-        """The same index, searched in another way; what is None stays as it was."""
-        for name in changes:
-            if name not in SETTINGS:
-                known = f"known: {', '.join(SETTINGS)}"
-                raise InvalidParameter(
-                    f"a search has no parameter {name!r}; {did_you_mean(name, SETTINGS, known)}"
-                )
-        said = {name: value for name, value in changes.items() if value is not None}
-        return replace(self, **said) if said else self
-
-    def settings(self) -> dict[str, Any]:
-        """How it is searched, without what is as usual."""
-        plain = {each.name: each.default for each in fields(self) if each.name in SETTINGS}
-        own = {name: getattr(self, name) for name in SETTINGS}
-        return {name: value for name, value in own.items() if value != plain[name]}
+        """Find the hits of several questions, searched together."""
+        options = self.options.override(**changes)
+        options = replace(options, reranker=self._load_reranker(options.reranker))
+        return self.opened.search(queries, options=options)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> IndexSearch:
         # An index is read and never changed by a search: copies of a program share it.
@@ -150,16 +116,7 @@ class IndexSearch:
 
     def __reduce__(self) -> tuple[object, ...]:
         # Another process opens the index for itself.
-        return _remade, (self.index, {name: getattr(self, name) for name in SETTINGS})
-
-
-def _remade(index: IndexLike, settings: dict[str, Any]) -> IndexSearch:
-    return IndexSearch(index, **settings)
-
-
-SETTINGS = tuple(
-    each.name for each in fields(IndexSearch) if each.name != "index" and each.name[0] != "_"
-)
+        return IndexSearch, (self.index, self.options)
 
 
 def index_place(index: IndexLike) -> str | None:

@@ -32,7 +32,6 @@ from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, StrategyLike, chunk_text
 from chunkwise.core import Chunk, Hit
 from chunkwise.documents.formats.markdown import looks_like_markdown
 from chunkwise.integrations import (
-    SETTINGS,
     IndexSearch,
     best_texts,
     chunk_metadata,
@@ -264,17 +263,16 @@ class ChunkwiseRetriever(BaseRetriever):
     index: Any
     """The place of an index, a folder or the address of a server, or an opened `chunkwise.Index`."""
     k: int | None = None
-    """The most hits; 5 where there is no budget."""
+    """Hits per question; 5 without a budget."""
     budget: int | None = None
-    """The most tokens of all hits together."""
+    """Token budget per question."""
     retriever: Any = None
-    """bm25, dense, hybrid, multiscale, with parameters in brackets; what suits, where it is not said."""
-    filter: Any = None
-    """Conditions on the metadata of documents, `{"year": 2024, "price": {">=": 10}}`, or a `chunkwise.Filter`."""
-    neighbours: int = 0
-    mmr: float | None = None
+    """bm25, dense, hybrid or multiscale, with parameters in parentheses."""
     reranker: Any = None
-    tokenizer: Any = None
+    where: Any = None
+    """Conditions on document metadata: `{"year": 2024, "price": {">=": 10}}`."""
+    options: SearchOptions = SearchOptions()
+    """All options of a search; the fields above override them."""
 
     _search: IndexSearch = PrivateAttr()
 
@@ -307,8 +305,10 @@ class ChunkwiseRetriever(BaseRetriever):
         **changes: Any,
     ) -> list[Document]:
         # Looked up now: fields may have been assigned to, and copies by `configurable_fields` have their own.
-        own = {name: getattr(self, name) for name in SETTINGS}
-        return [_found(hit) for hit in self._search.changed(own).hits(query, **changes)]
+        fields = ("k", "budget", "retriever", "reranker", "where")
+        given = {name: getattr(self, name) for name in fields}
+        search = replace(self._search, options=self.options.override(**given))
+        return [_found(hit) for hit in search.hits(query, **changes)]
 
     async def _aget_relevant_documents(
         self,

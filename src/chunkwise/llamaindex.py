@@ -35,7 +35,6 @@ from chunkwise.chunkers import Strategy
 from chunkwise.chunkers.chunk import DEFAULT_STRATEGY, StrategyLike, chunk_text
 from chunkwise.core import Chunk, Hit, Span
 from chunkwise.integrations import (
-    FilterLike,
     IndexLike,
     IndexSearch,
     best_texts,
@@ -216,17 +215,17 @@ class ChunkwiseRetriever(BaseRetriever):
         similarity_top_k: int | None = None,
         budget: int | None = None,
         retriever: Any = None,
-        filters: MetadataFilters | FilterLike = None,
-        neighbours: int = 0,
-        mmr: float | None = None,
         reranker: Any = None,
-        tokenizer: Any = None,
+        filters: MetadataFilters | Where | None = None,
+        options: SearchOptions = SearchOptions(),
         callback_manager: CallbackManager | None = None,
         **more: Any,
     ) -> None:
-        self._search = IndexSearch(
-            index, similarity_top_k, budget, retriever, _filter(filters), neighbours, mmr, reranker, tokenizer
+        options = options.override(
+            k=similarity_top_k, budget=budget, retriever=retriever, reranker=reranker,
+            where=_where(filters),
         )  # fmt: skip
+        self._search = IndexSearch(index, options)
         self._search.opened  # noqa: B018 - a wrong place is an error now, not with the first question
         super().__init__(callback_manager=callback_manager, **more)
 
@@ -259,7 +258,7 @@ _COMPARISONS = {"==": "=", "nin": "not in", "contains": "=", "any": "in"}
 """LlamaIndex's signs, where they differ from ours; a list in the metadata is what it contains."""
 
 
-def _filter(given: MetadataFilters | FilterLike) -> FilterLike:
+def _where(given: MetadataFilters | Where | None) -> Where | None:
     return _conditions(given) if isinstance(given, MetadataFilters) else given
 
 

@@ -25,24 +25,9 @@ def parse_pages(text: str) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchOptions(Options):
-    """How an index is searched."""
+class FilterOptions(Options):
+    """Which part of an index is searched; several conditions must all hold."""
 
-    retriever: Annotated[str | Retriever | None, option(
-        "bm25, dense, hybrid, multiscale, graph or ./my.py:search", flag="-r", metavar="SPEC",
-        default="multiscale with a budget, else hybrid", group="Search", common=True,
-    )] = None  # fmt: skip
-    k: Annotated[Count | None, option(
-        "Hits per question", flag="-k", long_flag="--top-k", metavar="N", default="5, none with a budget",
-        group="Search", common=True,
-    )] = None  # fmt: skip
-    budget: Annotated[Count | None, option(
-        "Token budget per question", flag="-b", metavar="TOKENS", default="1000 for multiscale",
-        group="Search", common=True,
-    )] = None  # fmt: skip
-    reranker: Annotated[str | Reranker | None, option(
-        "Rerank the top hits: local, maxsim or an endpoint", metavar="NAME", group="Search", common=True,
-    )] = None  # fmt: skip
     where: Annotated[Where, option(
         "Only documents with this metadata: year=2024, 'price>=10'", metavar="CONDITION", group="Filter",
         common=True, repeated=True,
@@ -60,6 +45,27 @@ class SearchOptions(Options):
     )] = None  # fmt: skip
     level: Annotated[Amount | None, option(
         "Only one RAPTOR level: 0 chunks, 1 summaries, 2 …", metavar="N", group="Filter",
+    )] = None  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions(FilterOptions):
+    """How an index is searched."""
+
+    retriever: Annotated[str | Retriever | None, option(
+        "bm25, dense, hybrid, multiscale, graph or ./my.py:search", flag="-r", metavar="SPEC",
+        default="multiscale with a budget, else hybrid", group="Search", common=True,
+    )] = None  # fmt: skip
+    k: Annotated[Count | None, option(
+        "Hits per question", flag="-k", long_flag="--top-k", metavar="N", default="5, none with a budget",
+        group="Search", common=True,
+    )] = None  # fmt: skip
+    budget: Annotated[Count | None, option(
+        "Token budget per question", flag="-b", metavar="TOKENS", default="1000 for multiscale",
+        group="Search", common=True,
+    )] = None  # fmt: skip
+    reranker: Annotated[str | Reranker | None, option(
+        "Rerank the top hits: local, maxsim or an endpoint", metavar="NAME", group="Search", common=True,
     )] = None  # fmt: skip
     neighbors: Annotated[Amount, option(
         "Chunks added on each side of a hit", metavar="N", group="Search",

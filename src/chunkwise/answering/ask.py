@@ -30,12 +30,11 @@ from chunkwise.models.llm.client import LlmClient
 from chunkwise.models.llm.cost import LlmEstimate
 from chunkwise.models.llm.language_model import LanguageModel, Reply
 from chunkwise.models.rerank.reranker import Reranker
-from chunkwise.retrieval.filters import EVERYTHING, Filter
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.indexes import Index, index, named_index
 from chunkwise.retrieval.metadata_conditions import Where
 from chunkwise.retrieval.retrievers import Retriever, graph_for
 from chunkwise.retrieval.settings import Vectors
-from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 NO_WORDS = "the question has no words"
 NOTHING_FOUND = "the search found nothing for the question"
@@ -162,11 +161,9 @@ def ask(
     budget: int | None = None,
     retriever: str | Retriever | None = None,
     reranker: str | Reranker | None = None,
-    only: Filter = EVERYTHING,
-    where: Where = (),
-    neighbours: int = 0,
-    tokenizer: TokenizerLike | None = None,
+    where: Where | None = None,
     form: Form | None = None,
+    search: SearchOptions = SearchOptions(),
     options: LoadOptions | None = None,
     on_unreadable: WhenUnreadable = "warn",
     advance: OnProgress | None = None,
@@ -186,12 +183,12 @@ def ask(
         raise InvalidParameter(
             f"form is {form!r}, and no language model is asked: name one by llm, or leave form out"
         )
-    made = index_of(source, retriever, on_unreadable, advance, options)
-    budget = budget_for(client, k, budget)
-    hits = made.search(
-        question, k=k, budget=budget, retriever=retriever, reranker=reranker, only=only, where=where,
-        neighbours=neighbours, tokenizer=tokenizer,
-    )  # fmt: skip
+    search = search.override(
+        k=k, budget=budget, retriever=retriever, reranker=reranker, where=where
+    )
+    made = index_of(source, search.retriever, on_unreadable, advance, options)
+    budget = budget_for(client, search.k, search.budget)
+    hits = made.search(question, options=replace(search, budget=budget))
     if client is None:
         return next(quote_each([RetrievedQuestion(Query("1", question), hits)]))
     return answer_question(question, hits, client, form=form)

@@ -150,7 +150,7 @@ class Options:
 
 
 @cache
-def schema(kind: type[Options]) -> tuple[Field, ...]:
+def schema(kind: type) -> tuple[Field, ...]:
     """List the declared options of a class, its own after those it inherits."""
     hints = get_type_hints(kind, include_extras=True)
     fields = []

@@ -73,13 +73,13 @@ def version_of(file: Path) -> int:
     """Another number whenever the file, or one that it imports from beside it, is changed."""
     stamps = [
         (str(each), found.st_mtime_ns, found.st_size)
-        for each in with_neighbours(file)
+        for each in with_neighbors(file)
         if (found := _stat(each))
     ]
     return int.from_bytes(sha256(repr(stamps).encode("utf-8", "surrogatepass")).digest()[:7])
 
 
-def with_neighbours(file: Path) -> list[Path]:
+def with_neighbors(file: Path) -> list[Path]:
     """The file, and all that it imports from its folder or its package, and they in turn; as far as the files say so.
 
     What is installed is no neighbour, and neither is what Python has of its own.
@@ -277,7 +277,7 @@ def file_fingerprint(file: Path) -> str:
         found = blake2b(file.read_bytes(), digest_size=16)
     except OSError:
         return ""
-    for each in with_neighbours(file)[1:]:
+    for each in with_neighbors(file)[1:]:
         try:
             data = each.read_bytes()
         except OSError:  # gone a moment ago

@@ -6,8 +6,8 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -17,21 +17,17 @@ from chunkwise.cli.dataclass_options import argument, dataclass_command, option
 from chunkwise.cli.exit_status import SKIPPED
 from chunkwise.cli.llm import LlmClients, refuse_unasked, show_estimate, show_spent
 from chunkwise.cli.options import (
-    COUNT,
     ConfigOption,
     LlmOptions,
     QuestionsOption,
     QuietLoadingOptions,
-    SearchOptions,
-    WhereOption,
     json_flag,
 )
 from chunkwise.cli.progress import bytes_of, fetch_weights, progress
 from chunkwise.cli.streams import json_stdout, say, say_skipped, stdout_console, usable_place
+from chunkwise.options import SearchOptions
 
 if TYPE_CHECKING:
-    from typing import Literal
-
     from chunkwise.answering.ask import RetrievedQuestion
     from chunkwise.core import Query
     from chunkwise.models.llm.client import LlmClient
@@ -56,21 +52,10 @@ stderr), 1 an error, 2 wrong usage or value.
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskOptions(
-    SearchOptions, WhereOption, QuestionsOption, LlmOptions, ConfigOption, QuietLoadingOptions
-):
+class AskOptions(SearchOptions, QuestionsOption, LlmOptions, ConfigOption, QuietLoadingOptions):
     """The options of `chunkwise ask`."""
 
     source: str = argument("SOURCE")
-    count: int | None = option(
-        "-k", type=COUNT, metavar="N",
-        show_default="5 without a budget; multiscale and graph fill a budget, 1,000 tokens where none is named",
-        help="Number of passages the language model reads at most.",
-    )  # fmt: skip
-    budget: int | None = option(
-        "--budget", type=COUNT, metavar="TOKENS",
-        help="Number of tokens it reads at most, in all passages together.",
-    )  # fmt: skip
     form: Literal["claims", "plain"] | None = option(
         "--form", type=click.Choice(["claims", "plain"]), show_default="plain for a small local model",
         help="What the language model writes: claims with quotes, or plain sentences whose sources are looked up "
@@ -169,10 +154,10 @@ def _retrieved(
 
     if not len(index):
         return [RetrievedQuestion(query, []) for query in queries]
-    hits = index.search(
-        queries, k=options.count, budget=budget_for(client, options.count, options.budget), retriever=options.retriever,
-        reranker=options.reranker, where=options.where, tokenizer=options.tokenizer,
-    )  # fmt: skip
+    asked = replace(
+        options.part(SearchOptions), budget=budget_for(client, options.k, options.budget)
+    )
+    hits = index.search(queries, options=asked)
     return [RetrievedQuestion(query, found) for query, found in zip(queries, hits, strict=True)]
 
 

@@ -22,6 +22,8 @@ from typing import Any, ClassVar, TypeVar
 import click
 from click.core import ParameterSource
 
+from chunkwise.base.schema import Field, schema
+
 
 class RealRange(click.FloatRange):
     """A range of numbers; "nan" is in none, though it compares with neither end."""
@@ -222,11 +224,48 @@ def _as_recorded(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parameters(options: type[object]) -> Iterator[click.Parameter]:
-    """A class's own fields before those it inherits; what it declares anew counts."""
+    """List a class's own fields before those it inherits; a redeclared field counts once."""
+    shared = {field.name: field for field in schema(options)}
     done: set[str] = set()
-    for each in options.__mro__:
-        declared: Mapping[str, Any] = each.__dict__.get("__dataclass_fields__", {})
-        for name in inspect.get_annotations(each):
+    for part in options.__mro__:
+        declared: Mapping[str, Any] = part.__dict__.get("__dataclass_fields__", {})
+        for name in inspect.get_annotations(part):
             if name in declared and name not in done:
                 done.add(name)
-                yield declared[name].metadata[_DECLARATION](name)
+                if name in shared:
+                    yield _shared_option(shared[name])
+                else:
+                    yield declared[name].metadata[_DECLARATION](name)
+
+
+class _ParsedText(click.ParamType):
+    """A text that the option's own function reads."""
+
+    name = "text"
+
+    def __init__(self, parse: Callable[[str], Any]) -> None:
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return self._parse(value)
+        except ValueError as error:
+            self.fail(f"{value!r}: {error}", param, ctx)
+
+
+def _shared_option(field: Field) -> click.Option:
+    """Make the flag of a declared option; bounds are checked where the value is made."""
+    kinds: dict[Any, click.ParamType] = {int: click.INT, float: click.FLOAT, bool: click.BOOL}
+    kind: click.ParamType = kinds.get(field.kind, click.STRING)
+    if field.choices:
+        kind = click.Choice(field.choices)
+    if field.parse is not None:
+        kind = _ParsedText(field.parse)
+    shown: bool | str = field.default_text or field.default not in (None, (), "", False)
+    return RenamedOption(
+        [name for name in (field.flag, field.long_flag, field.name) if name],
+        type=kind, default=field.default, multiple=field.repeated, is_flag=field.kind is bool, help=field.help,
+        metavar=field.metavar or None, show_default=shown,
+    )  # fmt: skip

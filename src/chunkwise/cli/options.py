@@ -248,46 +248,6 @@ def tokenizer_name(default: str) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchOptions:
-    """How an index is searched."""
-
-    retriever: str | None = option(
-        "--retriever", metavar="SPEC", show_default="multiscale with a budget, else hybrid",
-        help="Search method: bm25, dense, hybrid, multiscale, graph or communities, with parameters in brackets: "
-        "hybrid(dense=1).",
-    )  # fmt: skip
-    reranker: str | None = option(
-        "--reranker", metavar="NAME",
-        help="Model that scores the best hits a second time: local (a cross-encoder on this machine; local(seconds=5): "
-        "less time a question), maxsim, https://HOST/rerank#NAME, "
-        "PATH/model.onnx … An endpoint may have limits: NAME(timeout=10, attempts=2).",
-    )  # fmt: skip
-    tokenizer: str | None = tokenizer_name("that of the index")
-
-
-def _check_where(
-    context: click.Context, parameter: click.Parameter, conditions: tuple[str, ...]
-) -> tuple[str, ...]:
-    """Conditions that are none are told before anything is read."""
-    if conditions:
-        from chunkwise.retrieval.metadata_conditions import conditions_of
-
-        conditions_of(conditions)
-    return conditions
-
-
-@dataclass(frozen=True, kw_only=True)
-class WhereOption:
-    """Which documents are searched, by what is known of them."""
-
-    where: tuple[str, ...] = option(
-        "--where", multiple=True, metavar="CONDITION", callback=_check_where,
-        help="Search only in documents whose metadata say so: year=2024, 'lang in de,en', 'price>=10'; also !=, >, <, "
-        "<=, not in, exists, joined by and, or, not and brackets. May be repeated: all must hold.",
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
 class IndexOptions:
     """How an index is made."""
 

@@ -26,14 +26,12 @@ from chunkwise.cli.llm import (
     warn_of_weak,
 )
 from chunkwise.cli.options import (
-    COUNT,
     ConfigOption,
     IndexOptions,
     JobsOption,
     LlmOptions,
     SearchOptions,
     SourceOptions,
-    WhereOption,
     check_outputs,
     json_flag,
     output_file,
@@ -67,13 +65,7 @@ def _metrics_help() -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationOptions(
-    IndexOptions,
-    SearchOptions,
-    WhereOption,
-    LlmOptions,
-    ConfigOption,
-    JobsOption,
-    SourceOptions,
+    IndexOptions, SearchOptions, LlmOptions, ConfigOption, JobsOption, SourceOptions
 ):
     """What is evaluated, and how: options of every command that evaluates."""
 
@@ -89,22 +81,6 @@ class EvaluationOptions(
         "--metrics", default="all", show_default=True, metavar="NAMES",
         late_help=_metrics_help,
     )  # fmt: skip
-    count: int = option(
-        "-k", type=COUNT, default=5, show_default=True, metavar="N",
-        help="Number of hits for each question.",
-    )  # fmt: skip
-    budget: int | None = option(
-        "--budget", type=COUNT, metavar="TOKENS",
-        help="Instead of -k: as many hits for each question as fit into this number of tokens.",
-    )  # fmt: skip
-    neighbours: int = option(
-        "--neighbours", type=click.IntRange(0), default=0, metavar="N",
-        help="Add to every hit the N chunks before it and the N after it.",
-    )  # fmt: skip
-    mmr: float | None = option(
-        "--mmr", type=float, metavar="0…1",
-        help="Avoid hits that say the same: 1 looks at relevance only, 0 at diversity only.",
-    )  # fmt: skip
     context: Literal["none", "headings"] | None = option(
         "--context", type=click.Choice(["none", "headings"]), metavar="KIND", show_default="none",
         help="Text indexed with each chunk: headings (title, section path, table header) or none.",
@@ -116,13 +92,6 @@ class EvaluationOptions(
     chunks: str | None = option(
         "--chunks", metavar="FILE",
         help="Evaluate the chunks that another tool made of these documents, with or without offsets.",
-    )  # fmt: skip
-    retriever: str | None = option(
-        "--retriever", metavar="SPEC", show_default="multiscale with a budget, else hybrid",
-        help="Search method: bm25, dense, hybrid, multiscale, graph or communities, with parameters in "
-        "brackets: hybrid(dense=1). Or your "
-        "own pipeline, asked live: ./mine.py:search (a function of a question, a retriever of LangChain or LlamaIndex, "
-        "or what makes one), http://localhost:8000/search, 'command:python mine.py'.",
     )  # fmt: skip
     timeout: float = option(
         "--timeout", type=RealRange(0.001, 86_400), default=60.0, show_default=True, metavar="SECONDS",
@@ -329,10 +298,9 @@ def _results(
         paths[0] if len(paths) == 1 else paths, options.test_queries,
         strategy=asking.strategy if asking else options.strategy,
         embedder=options.embedder, vectors=options.vectors, context=options.context,
-        language=options.language, retriever=options.retriever,
-        k=options.count if options.budget is None else None, budget=options.budget,
-        neighbours=options.neighbours, mmr=options.mmr, reranker=options.reranker,
-        where=options.where, tokenizer=options.tokenizer, metrics=options.metrics, split=options.split,
+        language=options.language, k=None if options.budget else options.k, retriever=options.retriever,
+        search=replace(options.part(SearchOptions), k=None, retriever=None), metrics=options.metrics,
+        split=options.split,
         scoring=ScoringRules(
             options.unit, options.relevance_threshold, options.similarity_threshold
         ),
@@ -430,7 +398,7 @@ def _checked_count(options: Checked) -> Checked:
 
     What is typed beats what a file says; two that are typed contradict each other.
     """
-    if not is_typed("count"):
+    if not is_typed("k"):
         return options
     of_file = None if is_typed("budget") else options.budget
     if of_file is not None:
@@ -439,7 +407,7 @@ def _checked_count(options: Checked) -> Checked:
         raise click.UsageError(_two_limits(options, budget))
     if of_file is not None:
         say(
-            f"-k {options.count} is given: the budget of --config, {counted(of_file, 'token')}, is left out"
+            f"-k {options.k} is given: the budget of --config, {counted(of_file, 'token')}, is left out"
         )
     return options
 
@@ -447,11 +415,11 @@ def _checked_count(options: Checked) -> Checked:
 def _budget(options: EvaluationOptions) -> int | None:
     """The tokens a question gets; None: it gets `-k` hits."""
     from chunkwise.evaluation.live_retriever import is_live
-    from chunkwise.evaluation.system_under_test import SearchParameters, usual_budget
+    from chunkwise.evaluation.system_under_test import with_budget
 
     if options.hits or is_live(options.retriever):
         return options.budget
-    return usual_budget(SearchParameters(options.retriever), options.budget)
+    return with_budget(options.part(SearchOptions)).budget
 
 
 def _two_limits(options: EvaluationOptions, budget: int) -> str:
@@ -461,8 +429,8 @@ def _two_limits(options: EvaluationOptions, budget: int) -> str:
             "leave -k out, or --budget"
         )
     return (
-        f"-k {options.count} is given; leave it out and give the number to the metrics (--metrics "
-        f"all_found@{options.count}), or take another retriever than {options.retriever}, which fills a budget "
+        f"-k {options.k} is given; leave it out and give the number to the metrics (--metrics "
+        f"all_found@{options.k}), or take another retriever than {options.retriever}, which fills a budget "
         f"({counted(budget, 'token')} where --budget names none)"
     )
 
@@ -488,7 +456,7 @@ def _measured_as(limits: list[MetricLimit], options: EvaluationOptions) -> list[
     from chunkwise.evaluation.evaluate import named_judges
     from chunkwise.metrics.registry import chosen
 
-    k, budget = options.count, _budget(options) if limits else None
+    k, budget = options.k, _budget(options) if limits else None
     asked = named_judges(options.judge)[0] if limits else []
     found = []
     for limit in limits:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -18,12 +17,11 @@ from chunkwise.cli.options import (
     ConfigOption,
     QuestionsOption,
     QuietOption,
-    SearchOptions,
-    WhereOption,
     json_flag,
 )
 from chunkwise.cli.progress import fetch_weights, progress
 from chunkwise.cli.streams import say, shown_place, stdout_console
+from chunkwise.options import FilterOptions, SearchOptions
 
 if TYPE_CHECKING:
     from chunkwise.core import Hit, OnProgress, Query
@@ -52,46 +50,17 @@ Examples:
   chunkwise search kb "what is the report about?" --level 1   # summaries alone, where the strategy was raptor
   chunkwise search kb --test-queries questions.jsonl -k 10 --json > hits.jsonl
   chunkwise search kb "when did the director of Silent Harbour die?" --retriever graph --explain   # by which names
-  chunkwise search kb "night shift" --retriever "hybrid(dense=1, fusion='rrf')" --neighbours 1 --mmr 0.7
+  chunkwise search kb "night shift" --retriever "hybrid(dense=1, fusion='rrf')" --neighbors 1 --mmr 0.7
 \b
 Exit status: 0 searched, 3 a question was skipped (a line on stderr), 1 an error, 2 wrong usage or value.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
-class IndexSearchOptions(SearchOptions, WhereOption, QuestionsOption, ConfigOption, QuietOption):
+class SearchCommandOptions(SearchOptions, QuestionsOption, ConfigOption, QuietOption):
     """The options of `chunkwise search`."""
 
     source: str = argument("SOURCE")
-    count: int | None = option(
-        "-k", type=int, metavar="N",
-        show_default="5 without a budget; multiscale and graph fill a budget, 1,000 tokens where none is named",
-        help="Number of hits at most.",
-    )  # fmt: skip
-    budget: int | None = option(
-        "--budget", type=int, metavar="TOKENS", help="Number of tokens at most, in all hits together."
-    )  # fmt: skip
-    only_document: tuple[str, ...] = option(
-        "--only-document", multiple=True, metavar="ID",
-        help="Search only in documents with this id, or that fit this pattern: *.md. May be repeated.",
-    )  # fmt: skip
-    section: tuple[str, ...] = option(
-        "--section", multiple=True, metavar="WORDS",
-        help="Search only in sections with these words in their path of headings. May be repeated.",
-    )  # fmt: skip
-    pages: str | None = option("--pages", metavar="3-5", help="Search only on these pages.")
-    level: int | None = option(
-        "--level", type=int, metavar="N",
-        help="Search only one level of a raptor index: 0 chunks, 1 their summaries, 2 summaries of those.",
-    )  # fmt: skip
-    neighbours: int = option(
-        "--neighbours", type=int, default=0, metavar="N",
-        help="Add to every hit the N chunks before it and the N after it.",
-    )  # fmt: skip
-    mmr: float | None = option(
-        "--mmr", type=float, metavar="0…1",
-        help="Avoid hits that say the same: 1 looks at relevance only, 0 at diversity only.",
-    )  # fmt: skip
     explain: bool = option(
         "--explain", is_flag=True,
         help="Show the names that led to each hit, sentence by sentence (with --retriever graph).",
@@ -100,8 +69,8 @@ class IndexSearchOptions(SearchOptions, WhereOption, QuestionsOption, ConfigOpti
     as_json: bool = json_flag("Print the hits as JSON lines on stdout and nothing else.")
 
 
-@dataclass_command("search", IndexSearchOptions, examples=_EXAMPLES)
-def command(options: IndexSearchOptions) -> None:
+@dataclass_command("search", SearchCommandOptions, examples=_EXAMPLES)
+def command(options: SearchCommandOptions) -> None:
     """Search an index; hits are exact places in your documents.
 
     SOURCE is an index that `chunkwise index` made: a folder, or an engine's address. The words of the QUESTION need no
@@ -111,8 +80,10 @@ def command(options: IndexSearchOptions) -> None:
     """
     skipped: list[str] = []
     queries = options.queries(skipped)
-    only = _filter(options)
     from chunkwise.retrieval.engine import open_source
+    from chunkwise.retrieval.filters import Filter
+
+    only = Filter.of(options)
 
     index = open_source(options.source)
     if not index.document_count:
@@ -122,7 +93,7 @@ def command(options: IndexSearchOptions) -> None:
         )
     _check_documents(index, only)
     write = _writer() if options.as_json else _shower(index, len(queries) > 1, options.full)
-    for query, hits, chains in _answers(index, queries, only, options):
+    for query, hits, chains in _answers(index, queries, options):
         write(query, hits, chains)
         if not hits and not options.quiet:
             _why_nothing(index, query, options.retriever)
@@ -134,23 +105,25 @@ def command(options: IndexSearchOptions) -> None:
 
 
 def _answers(
-    index: EngineIndex, queries: Sequence[Query], only: Filter, options: IndexSearchOptions
+    index: EngineIndex, queries: Sequence[Query], options: SearchCommandOptions
 ) -> Iterator[tuple[Query, list[Hit], list[HitChain]]]:
     """In the order they were asked, a block at a time."""
-    from chunkwise.models import get_reranker
     from chunkwise.retrieval.retrievers import get_retriever
-    from chunkwise.retrieval.search.search import search
+    from chunkwise.retrieval.search.search import resolve_reranker, search
 
     # Made once: a model is loaded for all blocks.
     embedder = cache(lambda: _embedder(index, options.quiet))
     token_encoder = cache(lambda: _token_encoder(index, options.quiet))
-    retriever = options.retriever and get_retriever(options.retriever)
+    fetch_weights(options.reranker, options.quiet, "reranker")
+    asked = replace(
+        options.part(SearchOptions),
+        retriever=options.retriever and get_retriever(options.retriever),
+        reranker=resolve_reranker(options.reranker),
+    )
     if options.explain:
         from chunkwise.retrieval.search.chains import chains_of_hits, check_walks
 
-        check_walks(retriever or None)
-    fetch_weights(options.reranker, options.quiet, "reranker")
-    reranker = get_reranker(options.reranker) if options.reranker else None
+        check_walks(asked.retriever)
     out = sys.stdout  # a bar puts something of its own in its place, as long as it is drawn
     # Hits on a screen show how far the search is, and a bar would stand between them.
     quiet = options.quiet or out.isatty()
@@ -158,20 +131,15 @@ def _answers(
         for low in range(0, len(queries), _AT_ONCE):
             block = queries[low : low + _AT_ONCE]
             told: AbstractContextManager[None] = nullcontext()
-            if reranker is not None:
-                told = _passages_told(reranker, None if quiet else advance, options.quiet)
+            if asked.reranker is not None:
+                told = _passages_told(asked.reranker, None if quiet else advance, options.quiet)
             with told:
-                found = search(
-                    index, block, k=options.count, budget=options.budget, retriever=retriever, only=only,
-                    neighbours=options.neighbours, mmr=options.mmr, reranker=reranker,
-                    tokenizer=options.tokenizer, embedder=embedder, token_encoder=token_encoder,
-                )  # fmt: skip
+                found = search(index, block, asked, embedder=embedder, token_encoder=token_encoder)
                 chains: list[list[HitChain]] = [[] for _ in block]
                 if options.explain:
                     chains = chains_of_hits(
-                        index, block, found, retriever, only=only, reranker=reranker,
-                        embedder=embedder, token_encoder=token_encoder,
-                    )  # fmt: skip
+                        index, block, found, asked, embedder=embedder, token_encoder=token_encoder
+                    )
             yield from zip(block, found, chains, strict=True)
             out.flush()  # what reads a pipe need not wait for the last question
             advance(
@@ -208,14 +176,10 @@ def _why_nothing(index: EngineIndex, query: Query, retriever: str | None) -> Non
     say(f"nothing found by words for {one_line(query.text, 80)!r}: {why}; {instead}")
 
 
-def _narrowed(options: IndexSearchOptions) -> None:
-    """Which options leave out documents, where nothing is found in the others."""
-    given = {
-        "--only-document": options.only_document, "--section": options.section, "--pages": options.pages,
-        "--level": options.level is not None, "--where": options.where,
-    }  # fmt: skip
-    if named := ", ".join(name for name, value in given.items() if value):
-        say(f"nothing found in what {named} leaves of the index; search without it")
+def _narrowed(options: SearchCommandOptions) -> None:
+    """Name the filters that left nothing to find."""
+    if named := ", ".join(f"--{name}" for name in options.part(FilterOptions).changed()):
+        say(f"nothing found within {named}; search without it")
 
 
 def _missing(index: EngineIndex, query: Query) -> list[UnmatchedWord]:
@@ -231,20 +195,6 @@ def _hint(index: EngineIndex, query: Query) -> None:
 
     if told := unmatched_told([each for each in _missing(index, query) if each.near]):
         say(told)
-
-
-def _filter(options: IndexSearchOptions) -> Filter:
-    from chunkwise.retrieval.filters import Filter
-
-    pages = None
-    if options.pages is not None:
-        match = re.fullmatch(r"\s*(\d{1,9})\s*(?:[-–:]\s*(\d{1,9})\s*)?", options.pages)
-        if not match:
-            raise InvalidParameter(
-                f"pages is {options.pages!r}; a page from 1, or a first and a last one: 3-5"
-            )
-        pages = int(match[1]), int(match[2] or match[1])
-    return Filter(options.only_document, options.section, pages, options.level, options.where)  # type: ignore[arg-type]
 
 
 def _check_documents(index: EngineIndex, only: Filter) -> None:

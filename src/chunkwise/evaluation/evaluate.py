@@ -45,9 +45,8 @@ from chunkwise.evaluation.sources import (
 )
 from chunkwise.evaluation.system_under_test import (
     EvaluatedSystem,
-    SearchParameters,
     hits_system,
-    usual_budget,
+    with_budget,
 )
 from chunkwise.metrics.evidence import is_nowhere
 from chunkwise.metrics.judges.judge import LLM, Judge, get_judge, judge_names, registry
@@ -66,7 +65,7 @@ from chunkwise.models.llm.language_model import LanguageModel
 from chunkwise.models.rerank.reranker import Reranker
 from chunkwise.records.read import OnBadRow
 from chunkwise.retrieval.indexes import Index, named_index
-from chunkwise.retrieval.metadata_conditions import Where, conditions_of
+from chunkwise.retrieval.metadata_conditions import Where
 from chunkwise.retrieval.retrievers import Retriever
 from chunkwise.retrieval.settings import Context, Vectors, without_embedder
 from chunkwise.testsets.question_record import draft_of
@@ -103,11 +102,9 @@ def evaluate(
     retriever: str | Retriever | object | None = None,
     k: int | None = None,
     budget: int | None = None,
-    neighbours: int = 0,
-    mmr: float | None = None,
     reranker: str | Reranker | None = None,
-    where: Where = (),
-    tokenizer: TokenizerLike | None = None,
+    where: Where | None = None,
+    search: SearchOptions = SearchOptions(),
     metrics: str | Metric | Iterable[str | Metric] = "all",
     split: str = "",
     scoring: ScoringRules = ScoringRules(),
@@ -155,17 +152,19 @@ def evaluate(
         )
     k = _USUAL_K if k is None else k
     asks_live = hits is None and is_live(retriever)
-    searching = SearchParameters(
-        None if asks_live else cast("str | Retriever | None", retriever),
-        neighbours,
-        mmr,
-        _reranker(reranker),
-        conditions_of(where),
-        _checked_tokenizer(tokenizer),
+    searching = search.override(
+        retriever=None if asks_live else cast("str | Retriever | None", retriever),
+        budget=budget, reranker=reranker, where=where,
+    )  # fmt: skip
+    searching = replace(
+        searching,
+        reranker=resolve_reranker(searching.reranker),
+        tokenizer=_checked_tokenizer(searching.tokenizer),
     )
     made_with = IndexSettings(strategy, *without_embedder(embedder, vectors), context, language)
     if hits is None and not asks_live:
-        budget = usual_budget(searching, budget)
+        searching = with_budget(searching)
+        budget = searching.budget
     else:
         of = f"hits of {_told(retriever)}" if asks_live else "hits from a file"
         _refuse_settings(made_with, searching, of)
@@ -190,10 +189,10 @@ def evaluate(
         system = None
         if hits is None and not asks_live:
             system = (
-                known_index(found, made_with, searching, budget, chunks)
+                known_index(found, made_with, searching, chunks)
                 if (found := named_index(source)) is not None
                 else new_index(
-                    source, made_with, reading, searching, budget, left_out, stages, chunks
+                    source, made_with, reading, searching, left_out, stages, chunks
                 )
             )
         documents = system.documents if system else documents_of(source, reading, left_out)
@@ -277,15 +276,13 @@ def _told(retriever: object) -> str:
     return retriever if isinstance(retriever, str) else type(retriever).__name__
 
 
-def _refuse_settings(made_with: IndexSettings, searching: SearchParameters, of: str) -> None:
+def _refuse_settings(made_with: IndexSettings, searching: SearchOptions, of: str) -> None:
     """Hits are there already: nothing is cut, indexed or searched for them; their tokens are counted."""
-    searching = replace(searching, tokenizer=None)
-    for given, usual in ((made_with, IndexSettings()), (searching, SearchParameters())):
-        for field in fields(given):
-            if (value := getattr(given, field.name)) != getattr(usual, field.name):
-                raise InvalidParameter(
-                    f"{field.name} is {value!r}, and {of} are evaluated; leave one of them out"
-                )
+    searching = replace(searching, tokenizer=None, k=None, budget=None)
+    given = {field.name: getattr(made_with, field.name) for field in fields(made_with)}
+    for name, value in {**given, **searching.changed()}.items():
+        if value is not None:
+            raise InvalidOption(name, value, f"{of} are evaluated; leave it out")
 
 
 class _GivenHits(NamedTuple):

@@ -23,9 +23,10 @@ from chunkwise.documents import Input, Inputs, LoadOptions, Unreadables, WhenUnr
 from chunkwise.evaluation.citation_locations import ChunkNames
 from chunkwise.evaluation.live_retriever import is_live
 from chunkwise.evaluation.results import Json
-from chunkwise.evaluation.system_under_test import EvaluatedSystem, SearchParameters, index_system
+from chunkwise.evaluation.system_under_test import EvaluatedSystem, index_system
 from chunkwise.metrics.span_tables import Chunking
 from chunkwise.models.embed.embedder import Embedder
+from chunkwise.options import SearchOptions
 from chunkwise.records.read import OnBadRow
 from chunkwise.records.skipped import in_one_line
 from chunkwise.retrieval.indexes import Index, documents_in, index, named_index
@@ -267,8 +268,7 @@ class ReadingOptions:
 def known_index(
     found: Index,
     made_with: IndexSettings,
-    searching: SearchParameters,
-    budget: int | None,
+    searching: SearchOptions,
     chunks: ChunksSource | None = None,
 ) -> EvaluatedSystem:
     """An index that is there: it has its settings and its chunks already."""
@@ -286,15 +286,14 @@ def known_index(
             )
     if not len(found):
         raise ChunkwiseError(NOTHING)
-    return index_system(found, searching, budget)
+    return index_system(found, searching)
 
 
 def new_index(
     source: Inputs | Index,
     made_with: IndexSettings,
     reading: ReadingOptions,
-    searching: SearchParameters,
-    budget: int | None,
+    searching: SearchOptions,
     left_out: Skipped,
     stages: Stages,
     chunks: ChunksSource | None = None,
@@ -324,7 +323,7 @@ def new_index(
         )  # fmt: skip
     if not len(made):
         raise ChunkwiseError(NOTHING)
-    return replace(index_system(made, searching, budget, position), chunk_ids=ids)
+    return replace(index_system(made, searching, position), chunk_ids=ids)
 
 
 def documents_of(
@@ -384,7 +383,7 @@ def chunks_of_file(
     return NamedChunks(names, name, chunking, summary(given.position))
 
 
-def _vectors(given: Vectors | None, searching: SearchParameters) -> Vectors | None:
+def _vectors(given: Vectors | None, searching: SearchOptions) -> Vectors | None:
     """Words alone are searched without a model: none is loaded for it."""
     name = searching.retriever
     is_words = isinstance(name, str) and name.partition("(")[0].strip() == "bm25"
@@ -395,7 +394,7 @@ def needs_model(source: Inputs | Index, vectors: Vectors | None, retriever: str 
     """Whether an index of these documents will be made with a model."""
     if named_index(source) is not None or is_live(retriever):
         return False
-    return _vectors(vectors, SearchParameters(retriever)) != "none"
+    return _vectors(vectors, SearchOptions(retriever=retriever)) != "none"
 
 
 def documents_beside(test_queries: str, tell: Callable[[str], None]) -> str:

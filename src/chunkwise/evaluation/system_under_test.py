@@ -16,11 +16,11 @@ from chunkwise.evaluation.results import Json
 from chunkwise.metrics.registry import MetricAt
 from chunkwise.metrics.span_tables import Chunking, HitTable
 from chunkwise.metrics.token_budget import TokenCut
-from chunkwise.models.rerank.reranker import Reranker
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.indexes import Index
-from chunkwise.retrieval.metadata_conditions import Clause
+from chunkwise.retrieval.metadata_conditions import conditions_of
 from chunkwise.retrieval.retrievers import Retriever, default_retriever, get_retriever
-from chunkwise.retrieval.search.search import DEFAULT_BUDGET, SearchRequest
+from chunkwise.retrieval.search.search import DEFAULT_BUDGET, chunk_step, resolve_reranker
 from chunkwise.text.tokens.tokenizers import DEFAULT_TOKENIZER, TokenizerLike, get_tokenizer
 
 
@@ -75,26 +75,15 @@ class EvaluatedSystem:
 _AT_ONCE = 256
 
 
-@dataclass(frozen=True, slots=True)
-class SearchParameters:
-    """How an index is asked, as `Index.search` takes it."""
-
-    retriever: str | Retriever | None = None
-    neighbours: int = 0
-    mmr: float | None = None
-    reranker: Reranker | None = None
-    where: tuple[Clause, ...] = ()
-    tokenizer: TokenizerLike | None = None
-    """What the budget is counted by; None: as the index counts."""
-
-
 def index_system(
-    index: Index, searching: SearchParameters, budget: int | None, position: Position | None = None
+    index: Index, options: SearchOptions, position: Position | None = None
 ) -> EvaluatedSystem:
     """Everything the index holds, asked in one way; `position` is of given chunks that it was made of."""
-    name, retriever = _retriever(index, searching, budget)
-    tokenizer = index.settings.tokenizer if searching.tokenizer is None else searching.tokenizer
-    steps = SearchRequest(None, None, searching.neighbours, searching.mmr, searching.reranker)
+    name, retriever = _retriever(index, options)
+    tokenizer = index.settings.tokenizer if options.tokenizer is None else options.tokenizer
+    reranker = resolve_reranker(options.reranker)
+    options = replace(options, retriever=retriever, reranker=reranker, tokenizer=tokenizer)
+    conditions = conditions_of(options.where)
 
     def ask(
         queries: Sequence[Query],
@@ -106,11 +95,7 @@ def index_system(
         found: list[list[Hit]] = []
         for low in range(0, len(queries), _AT_ONCE):
             block = queries[low : low + _AT_ONCE]
-            found += index.search(
-                block, k=k, budget=budget, retriever=retriever,
-                neighbours=searching.neighbours, mmr=searching.mmr, reranker=searching.reranker,
-                where=searching.where, tokenizer=tokenizer,
-            )  # fmt: skip
+            found += index.search(block, options=replace(options, k=k, budget=budget))
             if advance:
                 advance(
                     len(block), f"{thousands(len(found))} of {counted(len(queries), 'question')}"
@@ -126,12 +111,12 @@ def index_system(
         "language": settings.language,
         "tokenizer": get_tokenizer(tokenizer).name,
         "retriever": name,
-        "neighbours": searching.neighbours,
-        "mmr": searching.mmr,
-        "reranker": searching.reranker.identity if searching.reranker else None,
+        "neighbors": options.neighbors,
+        "mmr": options.mmr,
+        "reranker": reranker.identity if reranker else None,
     }
-    if searching.where:
-        configuration["where"] = [str(condition) for condition in searching.where]
+    if conditions:
+        configuration["where"] = [str(condition) for condition in conditions]
     if settings.llm_identity:
         configuration["context_llm"] = settings.llm_identity
     if settings.maxsim:
@@ -142,7 +127,7 @@ def index_system(
         configuration["names"] = settings.names
     documents = [index.source.document(number) for number in index.source.document_numbers()]
     # Steps behind the ranking look at the hits together: more hits would change the first ones.
-    deeper = not steps.needs_chunks and steps.reranker is None
+    deeper = not chunk_step(options) and reranker is None
     return EvaluatedSystem(
         documents, ask, chunking_of(index), deeper, configuration, index, position, tokenizer=tokenizer
     )  # fmt: skip
@@ -158,20 +143,17 @@ def is_for_budgets(retriever: Retriever) -> bool:
     return not hasattr(retriever, "rank")
 
 
-def usual_budget(searching: SearchParameters, budget: int | None) -> int | None:
-    """The budget of a search: the one given, or the usual one of a retriever that needs one."""
-    if budget is None and searching.retriever is not None:
-        chosen = get_retriever(searching.retriever)
-        return DEFAULT_BUDGET if is_for_budgets(chosen) else None
-    return budget
+def with_budget(options: SearchOptions) -> SearchOptions:
+    """Fill in the default budget if the retriever needs one."""
+    if options.budget is None and options.retriever is not None:
+        chosen = get_retriever(options.retriever)
+        return replace(options, budget=DEFAULT_BUDGET if is_for_budgets(chosen) else None)
+    return options
 
 
-def _retriever(
-    index: Index, searching: SearchParameters, budget: int | None
-) -> tuple[str, Retriever]:
-    wanted = SearchRequest(None, budget, searching.neighbours, searching.mmr, searching.reranker)
-    given = searching.retriever or default_retriever(
-        index.source, budget=budget, needs_chunks=bool(wanted.needs_chunks)
+def _retriever(index: Index, options: SearchOptions) -> tuple[str, Retriever]:
+    given = options.retriever or default_retriever(
+        index.source, budget=options.budget, needs_chunks=bool(chunk_step(options))
     )
     made = get_retriever(given)
     name = spec.parse(given)[0] if isinstance(given, str) else type(given).__name__

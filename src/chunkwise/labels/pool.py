@@ -14,6 +14,7 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Document, Hit, Passage, Query
 from chunkwise.labels.store import Pool, PooledPassage
 from chunkwise.models.embed.embedder import Embedder
+from chunkwise.options import SearchOptions
 from chunkwise.records.json import json_text
 from chunkwise.retrieval import Index
 from chunkwise.retrieval.retrievers import get_retriever
@@ -65,7 +66,8 @@ def _hits(
     # What fills a budget of tokens is asked for as much text as so many hits are.
     budget = depth * _TOKENS_A_HIT if hasattr(retriever, "spans") else None
     hits = search(
-        index.source, text, k=None if budget else depth, budget=budget, retriever=retriever, embedder=embedder
+        index.source, text, SearchOptions(k=None if budget else depth, budget=budget, retriever=retriever),
+        embedder=embedder,
     )[0]  # fmt: skip
     return sorted(hits, key=lambda hit: hit.rank)[:depth]
 

@@ -144,10 +144,13 @@ def search(
     Each passage has the id of its document and its characters, for citations and for `read`.
     """
     budget = DEFAULT_BUDGET if budget is None and k is None else budget
-    only = Filter(tuple(documents), tuple(sections), where=tuple(where))  # type: ignore[arg-type]
+    options = SearchOptions(
+        k=k, budget=budget, retriever=retriever or None, where=tuple(where), documents=tuple(documents),
+        sections=tuple(sections),
+    )  # fmt: skip
     with workspace.index(call) as index:
-        _check_documents(index, only)
-        hits = index.search(query, k=k, budget=budget, retriever=retriever or None, only=only)
+        _check_documents(index, Filter.of(options))
+        hits = index.search(query, options=options)
         note = "" if hits else _nothing_found(index, query)
     passages = tuple(found_passages(hits))
     answer = SearchAnswer(

@@ -2,59 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from numbers import Integral
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chunkwise.base.errors import InvalidParameter
+from chunkwise.base.errors import InvalidOption
 from chunkwise.core import SECTION_SEPARATOR
-from chunkwise.retrieval.metadata_conditions import Clause, Where, conditions_of
+from chunkwise.options import FilterOptions
+from chunkwise.retrieval.metadata_conditions import Clause, conditions_of
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Empty: everything. Several conditions all hold; several values of one: any of them."""
-
-    documents: tuple[str, ...] = ()
-    """Ids, or patterns such as `handbook/*.md`."""
-    sections: tuple[str, ...] = ()
-    """Words of a section path, in any case: `leave` finds "Handbook > Leave > Approval"."""
-    pages: tuple[int, int] | None = None
-    """First and last page, from 1; documents without pages are left out."""
-    level: int | None = None
-    """0: chunks alone, 1: summaries of chunks, 2: summaries of those; None: all of them."""
-    where: tuple[Clause, ...] = ()
-    """On the metadata of documents; given as `{"year": 2024, "lang": ["de", "en"], "price": {">=": 10}}`, or as
-    `"price>=10"`, or several of those. A list in the metadata is what it contains."""
+@dataclass(frozen=True, kw_only=True)
+class Filter(FilterOptions):
+    """The part of an index that is searched; an empty filter is everything."""
 
     def __post_init__(self) -> None:
-        # Given as a list, or as one str: what is meant is clear, and a filter has to be hashable.
-        object.__setattr__(self, "documents", _texts("documents", self.documents))
-        object.__setattr__(self, "sections", _texts("sections", self.sections))
-        object.__setattr__(self, "pages", _pages(self.pages))
+        super().__post_init__()
         object.__setattr__(self, "where", conditions_of(self.where))
-        if self.level is not None and (not _is_whole(self.level) or self.level < 0):
-            raise InvalidParameter(
-                f"level is {self.level!r}; 0 for chunks alone, 1 for their summaries, 2 for summaries of those …"
-            )
-        if not all(map(str.strip, self.sections)):
-            raise InvalidParameter(
-                f"sections is {self.sections!r}; an empty text is in every path: write words of a heading"
-            )
+        if self.pages is not None and self.pages[0] > self.pages[1]:
+            raise InvalidOption("pages", self.pages, "expected the first page before the last")
+
+    @classmethod
+    def of(cls, options: FilterOptions) -> Filter:
+        """Take the filter out of the options of a search."""
+        return options.part(cls)
+
+    @property
+    def clauses(self) -> tuple[Clause, ...]:
+        """The conditions on metadata, as they are evaluated."""
+        return cast("tuple[Clause, ...]", self.where)
 
     def __bool__(self) -> bool:
         return bool(
             self.documents or self.sections or self.pages or self.level is not None or self.where
         )
-
-    def and_where(self, where: Where) -> Filter:
-        """The same, with more conditions on the metadata."""
-        return replace(self, where=(*self.where, *conditions_of(where)))
 
     def takes_document(self, id: str) -> bool:
         return not self.documents or any(
@@ -77,29 +62,6 @@ class Filter:
             and first <= self.pages[1]
             and last >= self.pages[0]
         )
-
-
-def _texts(name: str, given: object) -> tuple[str, ...]:
-    values = (given,) if isinstance(given, str) else given
-    if not isinstance(values, Collection) or not all(isinstance(each, str) for each in values):
-        raise InvalidParameter(
-            f"{name} is {given!r}; a text or several are needed, such as ('leave', 'pay')"
-        )
-    return tuple(values)
-
-
-def _pages(given: object) -> tuple[int, int] | None:
-    if given is None:
-        return None
-    if isinstance(given, Sequence) and len(given) == 2 and all(map(_is_whole, given)):
-        first, last = map(int, given)
-        if 1 <= first <= last:
-            return first, last
-    raise InvalidParameter(f"pages is {given!r}; a first and a last page from 1 are needed: (3, 5)")
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 EVERYTHING = Filter()

@@ -30,6 +30,7 @@ from chunkwise.documents.inputs import each_input_or_table
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.name_finder import NameFinder
 from chunkwise.models.rerank.reranker import Reranker
+from chunkwise.options import SearchOptions
 from chunkwise.records.read import OnBadRow
 from chunkwise.retrieval.engine import EngineIndex, engine_at, index_place, open_source, shown_place
 from chunkwise.retrieval.errors import reporting_damage
@@ -39,7 +40,7 @@ from chunkwise.retrieval.export import (
     chunked_documents,
     export_chunks,
 )
-from chunkwise.retrieval.filters import EVERYTHING, Filter, no_such_document
+from chunkwise.retrieval.filters import Filter, no_such_document
 from chunkwise.retrieval.indexing.lazy_models import (
     LazyEmbedder,
     LazyNameFinder,
@@ -72,7 +73,6 @@ from chunkwise.retrieval.settings import (
     Vectors,
     without_embedder,
 )
-from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 
 class Index:
@@ -114,18 +114,17 @@ class Index:
     @overload
     def search(  # type: ignore[overload-overlap]
         self, queries: str, *, k: int | None = ..., budget: int | None = ...,
-        retriever: str | Retriever | None = ..., only: Filter = ..., where: Where = ..., neighbours: int = ...,
-        mmr: float | None = ..., reranker: str | Reranker | None = ..., tokenizer: TokenizerLike | None = ...,
+        retriever: str | Retriever | None = ..., reranker: str | Reranker | None = ..., where: Where | None = ...,
+        options: SearchOptions = ...,
     ) -> list[Hit]: ...  # fmt: skip
 
     @overload
     def search(
         self, queries: Sequence[str | Query], *, k: int | None = ..., budget: int | None = ...,
-        retriever: str | Retriever | None = ..., only: Filter = ..., where: Where = ..., neighbours: int = ...,
-        mmr: float | None = ..., reranker: str | Reranker | None = ..., tokenizer: TokenizerLike | None = ...,
+        retriever: str | Retriever | None = ..., reranker: str | Reranker | None = ..., where: Where | None = ...,
+        options: SearchOptions = ...,
     ) -> list[list[Hit]]: ...  # fmt: skip
 
-    @takes()
     def search(
         self,
         queries: str | Sequence[str | Query],
@@ -133,28 +132,34 @@ class Index:
         k: int | None = None,
         budget: int | None = None,
         retriever: str | Retriever | None = None,
-        only: Filter = EVERYTHING,
-        where: Where = (),
-        neighbours: int = 0,
-        mmr: float | None = None,
         reranker: str | Reranker | None = None,
-        tokenizer: TokenizerLike | None = None,
+        where: Where | None = None,
+        options: SearchOptions = SearchOptions(),
     ) -> list[Hit] | list[list[Hit]]:
-        """The best places for a question, or for each of several.
+        """Find the best spans for a question, or for each of several.
 
-        At most `k` hits, at most `budget` tokens in all; `retriever` is bm25, dense, hybrid, multiscale, graph or
-        communities. With a budget and no retriever it is multiscale, where the index can: its hits are spans of any
-        length in reading order, which are no chunks and have no chunk's id; hybrid gives chunks. `where` are conditions
-        on the metadata of documents: {"year": 2024, "lang": ["de", "en"], "price": {">=": 10}}. `tokenizer`
-        counts the budget (a name, a model's name, the path of a tokenizer.json or a function); None: the index's own.
+        Args:
+            queries: One question or several.
+            k: Hits per question; 5 without a budget.
+            budget: Token budget per question. Hits of `multiscale` are spans of any length in reading order.
+            retriever: bm25, dense, hybrid, multiscale, graph or communities, with parameters in parentheses, or your
+                own; by default multiscale with a budget, else hybrid.
+            reranker: Model that scores the top hits a second time.
+            where: Conditions on document metadata: `{"year": 2024, "price": {">=": 10}}`.
+            options: All options of a search; the keywords above override them.
+
+        Returns:
+            The hits of the question, or a list of hits per question.
         """
+        options = options.override(
+            k=k, budget=budget, retriever=retriever, reranker=reranker, where=where
+        )
         found = search(
-            self.source, queries, k=k, budget=budget, retriever=retriever, only=only, where=where,
-            neighbours=neighbours, mmr=mmr, reranker=reranker, tokenizer=tokenizer, embedder=self._embedder,
-            token_encoder=self._token_encoder,
-        )  # fmt: skip
-        if only.documents and not any(found):
+            self.source, queries, options, embedder=self._embedder, token_encoder=self._token_encoder
+        )
+        if options.documents and not any(found):
             ids = self.source.ids()
+            only = Filter.of(options)
             if not any(map(only.takes_document, ids)):
                 warn_user(no_such_document(only, ids))
         return found[0] if isinstance(queries, str) else found

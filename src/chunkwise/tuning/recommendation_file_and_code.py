@@ -109,7 +109,7 @@ class Recommendation:
         if follows_names(self.retriever):
             found["graph"] = True
         k = found.pop("k")
-        return found if "budget" in found else {**found, "count": k}
+        return found if "budget" in found else {**found, "k": k}
 
 
 def write_recommendation(recommendation: Recommendation, path: Path, why: str) -> None:

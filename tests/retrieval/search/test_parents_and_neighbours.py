@@ -9,10 +9,10 @@ from chunkwise.retrieval import index
 from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.ranking import NOTHING
 from chunkwise.retrieval.search.index_reader import IndexReader
-from chunkwise.retrieval.search.parents_and_neighbours import (
+from chunkwise.retrieval.search.parents_and_neighbors import (
     MergedSpans,
     in_parents,
-    with_neighbours,
+    with_neighbors,
 )
 from chunkwise.retrieval.search.search import search
 from chunkwise.retrieval.searchable import CandidateSpan
@@ -96,12 +96,12 @@ def place_of(number: int) -> CandidateSpan:
 def test_it_stays_in_its_document() -> None:
     first, last = INDEX.chunk_range(0)
     assert last - first == 7
-    whole = with_neighbours(INDEX, place_of(3), 100)
+    whole = with_neighbors(INDEX, place_of(3), 100)
     assert (whole.start, whole.end, whole.first, whole.last) == (0, len(TEXT), first, last - 1)
-    one = with_neighbours(INDEX, place_of(0), 1)
+    one = with_neighbors(INDEX, place_of(0), 1)
     assert TEXT[one.start : one.end].split() == "One lamp. Two ropes.".split()
     assert one.chunk is None
-    assert with_neighbours(INDEX, place_of(3), 0) == place_of(3)
+    assert with_neighbors(INDEX, place_of(3), 0) == place_of(3)
 
 
 def test_hits_whose_neighbours_touch_become_one_with_the_better_score() -> None:

@@ -369,8 +369,8 @@ class LocalIndex:
 
     def _mask(self, table: RowKind, only: Filter) -> NDArray[np.bool_]:
         taken = document_mask(self._strings("id"), only)[self._owner(table)]
-        if only.where:
-            taken &= self._metadata.mask(only.where)[self._owner(table)]
+        if only.clauses:
+            taken &= self._metadata.mask(only.clauses)[self._owner(table)]
         if only.sections:
             # A chunk that runs over several sections has only what their paths share.
             atoms = section_mask(self._strings("title"), only)[self._section("atom")]

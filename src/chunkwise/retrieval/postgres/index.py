@@ -101,7 +101,7 @@ class PostgresRanking:
     def _condition(
         self, connection: Connection[Any], about: IndexState, only: Filter
     ) -> FilterCondition:
-        return filter_condition(only, self._metadata.documents(connection, about, only.where))
+        return filter_condition(only, self._metadata.documents(connection, about, only.clauses))
 
     def words(
         self, connection: Connection[Any], about: IndexState, queries: Sequence[str], depth: int, only: Filter,
@@ -362,7 +362,7 @@ class PostgresIndex:
         if table == "chunk":
             raise ChunkwiseError("chunks on a server are filtered there: give `only` to the search")
         with self._session.reading() as connection:
-            documents = self._metadata.documents(connection, self._about(), only.where)
+            documents = self._metadata.documents(connection, self._about(), only.clauses)
             return allowed_atoms(
                 connection, self._session.names, self._known_atoms(), only, documents
             )

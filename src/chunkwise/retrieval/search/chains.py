@@ -9,9 +9,9 @@ from typing import Any
 from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Hit, Query
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
-from chunkwise.models.rerank.reranker import Reranker
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.errors import no_graph_error, reporting_damage
-from chunkwise.retrieval.filters import EVERYTHING, Filter
+from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.graph.walk_along_names import Chain, ChainLink, NamePlace
 from chunkwise.retrieval.retrievers import (
     MultiscaleRetriever,
@@ -90,15 +90,13 @@ def chains_of_hits(
     source: Searchable,
     queries: Sequence[Query],
     hits: Sequence[Sequence[Hit]],
-    retriever: str | Retriever | None,
+    options: SearchOptions,
     *,
-    only: Filter = EVERYTHING,
-    reranker: Reranker | None = None,
     embedder: Callable[[], Embedder] | None = None,
     token_encoder: Callable[[], TokenEncoder] | None = None,
 ) -> list[list[HitChain]]:
     """For each hit of each question the names that led to it; all else as it was given to `search`."""
-    walker = get_retriever(retriever) if retriever else None
+    walker = get_retriever(options.retriever) if options.retriever else None
     check_walks(walker)
     assert isinstance(walker, MultiscaleRetriever)
     if not isinstance(source, NamedSource):
@@ -110,7 +108,7 @@ def chains_of_hits(
     asked = [at for at, own in enumerate(places) if own]
     with reporting_damage(source):
         found = walker.chains_for(
-            source, batch.some(asked), [places[at] for at in asked], only, reranker
+            source, batch.some(asked), [places[at] for at in asked], Filter.of(options), options.reranker
         )
         chains: list[list[HitChain]] = [[] for _ in hits]
         for at, own in zip(asked, found, strict=True):

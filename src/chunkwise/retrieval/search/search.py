@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import NamedTuple
@@ -13,9 +13,9 @@ from chunkwise.base.errors import InvalidParameter
 from chunkwise.core import Hit, HitPlace, Query
 from chunkwise.models.embed.embedder import Embedder, TokenEncoder
 from chunkwise.models.rerank.reranker import RememberingReranker, Reranker
+from chunkwise.options import SearchOptions
 from chunkwise.retrieval.errors import ChangedMeanwhile, reporting_damage
-from chunkwise.retrieval.filters import EVERYTHING, Filter
-from chunkwise.retrieval.metadata_conditions import Where
+from chunkwise.retrieval.filters import Filter
 from chunkwise.retrieval.ranking import Ranking
 from chunkwise.retrieval.retrievers import (
     ChunkRetriever,
@@ -27,10 +27,10 @@ from chunkwise.retrieval.retrievers import (
 )
 from chunkwise.retrieval.search.budget import fill_budget
 from chunkwise.retrieval.search.index_reader import IndexReader
-from chunkwise.retrieval.search.parents_and_neighbours import (
+from chunkwise.retrieval.search.parents_and_neighbors import (
     MergedSpans,
     in_parents,
-    with_neighbours,
+    with_neighbors,
 )
 from chunkwise.retrieval.search.rerank import RERANK_DEPTH, diversified, reranked
 from chunkwise.retrieval.searchable import (
@@ -40,58 +40,18 @@ from chunkwise.retrieval.searchable import (
     Snapshots,
 )
 from chunkwise.retrieval.tables_lists_code import NO_FRAME
-from chunkwise.text.tokens.tokenizers import TokenizerLike
 
 DEFAULT_COUNT = 5
 DEFAULT_BUDGET = 1000
 _CHANGES = 3
 """Times that a question is asked where the index changes under it."""
-_MOST = 1 << 40
-"""Hits: more than any index has, and a number that every library takes."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """Limits hold together: `count` hits at most and `budget` tokens at most."""
-
-    count: int | None = None
-    budget: int | None = None
-    neighbours: int = 0
-    diversity: float | None = None
-    """Balance of maximal marginal relevance; None: chunks stay in their order."""
-    reranker: Reranker | None = None
-
-    def __post_init__(self) -> None:
-        _whole("k", self.count, 1, "hits")
-        _whole("budget", self.budget, 1, "tokens")
-        _whole("neighbours", self.neighbours, 0, "chunks")
-        balance = self.diversity
-        if balance is not None and (
-            isinstance(balance, bool)
-            or not isinstance(balance, int | float)
-            or not 0 <= balance <= 1
-        ):
-            raise InvalidParameter(
-                f"mmr is {balance!r}; from 0 (diversity alone) to 1 (relevance alone), such as 0.7"
-            )
-
-    @property
-    def needs_chunks(self) -> str:
-        """The first step given that works on chunks alone, by its name; empty: none."""
-        steps = {
-            "neighbours": self.neighbours > 0,
-            "mmr": self.diversity is not None,
-        }
-        return next((name for name, given in steps.items() if given), "")
-
-
-def _whole(name: str, value: object, minimum: int, unit: str) -> None:
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
-        raise InvalidParameter(
-            f"{name} is {value!r}; a whole number of {unit} is needed, {minimum} or more"
-        )
+def chunk_step(options: SearchOptions) -> str:
+    """Name the first step asked for that works only on chunks; empty for none."""
+    if options.neighbors:
+        return "neighbors"
+    return "mmr" if options.mmr is not None else ""
 
 
 _DIVERSE_DEPTH = 100
@@ -110,19 +70,19 @@ def search_chunks(
     reader: IndexReader,
     questions: QueryBatch,
     retriever: ChunkRetriever,
-    request: SearchRequest,
+    options: SearchOptions,
     only: Filter,
 ) -> list[list[CandidateSpan]]:
     """One list a question, best first."""
     answers: list[list[CandidateSpan]] = [[] for _ in questions.texts]
     waiting = list(range(len(questions)))
-    depth = _first_depth(request)
+    depth = _first_depth(options)
     while waiting:
         batch = questions.some(waiting)
         rankings = retriever.rank(reader.source, batch, depth, only)
         short = []
         for at, text, ranking in zip(waiting, batch.texts, rankings, strict=True):
-            answer = _answer(reader, text, ranking, request, only)
+            answer = _answer(reader, text, ranking, options, only)
             answers[at] = answer.candidates
             # Several chunks made one hit, or the chunks are small: the ranking was not long enough.
             if not answer.enough and len(ranking.numbers) >= depth:
@@ -131,58 +91,58 @@ def search_chunks(
     return answers
 
 
-def _first_depth(request: SearchRequest) -> int:
-    if request.reranker is not None:
-        return max(request.count or 0, RERANK_DEPTH)
-    if request.diversity is not None:
-        return max(request.count or 0, _DIVERSE_DEPTH)
-    return request.count or _BUDGET_DEPTH
+def _first_depth(options: SearchOptions) -> int:
+    if options.reranker is not None:
+        return max(options.k or 0, RERANK_DEPTH)
+    if options.mmr is not None:
+        return max(options.k or 0, _DIVERSE_DEPTH)
+    return options.k or _BUDGET_DEPTH
 
 
 def _answer(
-    reader: IndexReader, question: str, ranking: Ranking, request: SearchRequest, only: Filter
+    reader: IndexReader, question: str, ranking: Ranking, options: SearchOptions, only: Filter
 ) -> _Answer:
-    if request.reranker is not None:
-        ranking = reranked(reader, question, ranking, request.reranker)
-    if request.diversity is not None and len(ranking.numbers):
+    if options.reranker is not None:
+        ranking = reranked(reader, question, ranking, options.reranker)
+    if options.mmr is not None and len(ranking.numbers):
         vectors = reader.source.chunk_vectors(ranking.numbers.tolist())
-        ranking = diversified(ranking, vectors, request.diversity)
-    found = _within_limits(reader, in_parents(reader.chunk_spans(ranking)), request, only)
+        ranking = diversified(ranking, vectors, options.mmr)
+    found = _within_limits(reader, in_parents(reader.chunk_spans(ranking)), options, only)
     # Reading more with a model is for the caller to ask; and more to compare would change what stands already.
-    settled = request.reranker is not None or request.diversity is not None
+    settled = options.reranker is not None or options.mmr is not None
     return _Answer(found.candidates, found.enough or settled)
 
 
 def _within_limits(
-    reader: IndexReader, candidates: Iterable[CandidateSpan], request: SearchRequest, only: Filter
+    reader: IndexReader, candidates: Iterable[CandidateSpan], options: SearchOptions, only: Filter
 ) -> _Answer:
     enough = False
-    if request.neighbours:
-        candidates, enough = _with_neighbours(reader, candidates, request, only)
-    if request.budget is not None:
-        filled = fill_budget(reader, candidates, request.budget, request.count)
+    if options.neighbors:
+        candidates, enough = _with_neighbors(reader, candidates, options, only)
+    if options.budget is not None:
+        filled = fill_budget(reader, candidates, options.budget, options.k)
         return _Answer(filled.candidates, filled.full or enough)
-    chosen = list(islice(candidates, request.count))
-    return _Answer(chosen, enough or len(chosen) == request.count)
+    chosen = list(islice(candidates, options.k))
+    return _Answer(chosen, enough or len(chosen) == options.k)
 
 
-def _with_neighbours(
-    reader: IndexReader, candidates: Iterable[CandidateSpan], request: SearchRequest, only: Filter
+def _with_neighbors(
+    reader: IndexReader, candidates: Iterable[CandidateSpan], options: SearchOptions, only: Filter
 ) -> _Answer:
     """As many hits as asked for, or as the budget needs, each with the chunks around it, merged where they touch."""
     merged, added = MergedSpans(reader), 0
-    for candidate in islice(candidates, request.count):
+    for candidate in islice(candidates, options.k):
         added += 1
         summary = bool(candidate.level)
         merged.add(
             candidate
             if summary
-            else with_neighbours(reader.source, candidate, request.neighbours, only)
+            else with_neighbors(reader.source, candidate, options.neighbors, only)
         )
         # Merged no further than the budget reaches: a long ranking would join whole documents.
-        if request.budget is not None and merged.reach(request.budget):
+        if options.budget is not None and merged.reach(options.budget):
             return _Answer(merged.candidates(), True)
-    return _Answer(merged.candidates(), added == request.count)
+    return _Answer(merged.candidates(), added == options.k)
 
 
 _TRIES = 4
@@ -194,15 +154,15 @@ def search_spans(
     reader: IndexReader,
     questions: QueryBatch,
     retriever: SpanRetriever,
-    request: SearchRequest,
+    options: SearchOptions,
     only: Filter,
 ) -> list[list[CandidateSpan]]:
     """One list a question, in the order the retriever shows them."""
-    budget = request.budget or DEFAULT_BUDGET
+    budget = options.budget or DEFAULT_BUDGET
     spans: Callable[..., list[list[CandidateSpan]]] = retriever.spans
-    if request.reranker is not None and isinstance(retriever, RerankingSpanRetriever):
+    if options.reranker is not None and isinstance(retriever, RerankingSpanRetriever):
         # A budget in other tokens takes several tries, over the same passages.
-        reranker = RememberingReranker(request.reranker)
+        reranker = RememberingReranker(options.reranker)
         spans = partial(retriever.reranked_spans, reranker=reranker)
     answers: list[list[CandidateSpan]] = [[] for _ in questions.texts]
     sizes = [budget + 1] * len(questions)
@@ -213,7 +173,7 @@ def search_spans(
             some = [at for at, its in waiting.items() if its == allowed]
             found = spans(reader.source, questions.some(some), allowed, only)
             for at, candidates in zip(some, found, strict=True):
-                candidates = _best_spans(_readable_spans(reader, candidates), request.count)
+                candidates = _best_spans(_readable_spans(reader, candidates), options.k)
                 size = _size(reader, candidates)
                 # What fits and holds more is better; of what does not fit, the last.
                 if sizes[at] > budget or sizes[at] < size <= budget:
@@ -272,51 +232,42 @@ def _best_spans(candidates: list[CandidateSpan], count: int | None) -> list[Cand
 def search(
     source: Searchable,
     queries: str | Sequence[str | Query],
+    options: SearchOptions = SearchOptions(),
     *,
-    k: int | None = None,
-    budget: int | None = None,
-    retriever: str | Retriever | None = None,
-    only: Filter = EVERYTHING,
-    where: Where = (),
-    neighbours: int = 0,
-    mmr: float | None = None,
-    reranker: str | Reranker | None = None,
-    tokenizer: TokenizerLike | None = None,
     embedder: Callable[[], Embedder] | None = None,
     token_encoder: Callable[[], TokenEncoder] | None = None,
 ) -> list[list[Hit]]:
-    """The hits of every question, at most `k` of them with at most `budget` tokens in all.
+    """Find the hits of every question.
 
-    Without a `retriever`: `multiscale` where there is a budget and no summary, else `hybrid` (`k` is 5 without a
-    budget), `bm25` where the index has no vectors. `where` are conditions on the metadata of documents, beside those
-    of `only`: {"year": 2024}, "price>=10". A question without a character to see has no hits. `tokenizer` counts
-    the budget and the sizes of hits; without it, that of the index. `embedder` makes the embedder once vectors are
-    wanted; without it, that of the model the index names; so does `token_encoder` with token vectors.
+    Args:
+        source: The index.
+        queries: One question or several; one without visible characters has no hits.
+        options: What is searched and how. Without a retriever: `multiscale` with a budget if the index has no
+            summaries, else `hybrid`, or `bm25` if the index has no vectors.
+        embedder: Makes the embedder once vectors are wanted; by default the model that the index names.
+        token_encoder: The same for token vectors.
     """
     texts = _texts(queries)
-    if not isinstance(only, Filter):
-        raise InvalidParameter(
-            f"only is {only!r}; a Filter is needed, such as Filter(documents='handbook/*')"
-        )
-    only = only.and_where(where)
-    most = min(k, _MOST) if isinstance(k, int) and not isinstance(k, bool) else k
-    request = SearchRequest(most, budget, neighbours, mmr, _reranker(reranker))
-    chosen = get_retriever(
-        retriever
+    only = Filter.of(options)
+    options = replace(options, reranker=resolve_reranker(options.reranker))
+    retriever = get_retriever(
+        options.retriever
         or default_retriever(
-            source, budget=request.budget, needs_chunks=bool(request.needs_chunks), only=only
+            source, budget=options.budget, needs_chunks=bool(chunk_step(options)), only=only
         )
     )
     asked = [at for at, text in enumerate(texts) if text.strip()]
     questions = QueryBatch([texts[at] for at in asked], source.settings, embedder, token_encoder)
-    if request.diversity is not None and not questions.have_vectors:
+    if options.mmr is not None and not questions.have_vectors:
         raise InvalidParameter(
             "mmr compares vectors, and the index was made without them; leave mmr out, "
             "or make the index again with vectors ('late', 'own' or 'both')"
         )
     for left in reversed(range(_CHANGES)):
         try:
-            found = _hits(IndexReader(source, tokenizer), questions, chosen, request, only)
+            found = _hits(
+                IndexReader(source, options.tokenizer), questions, retriever, options, only
+            )
             break
         except ChangedMeanwhile:
             if not left:
@@ -331,16 +282,16 @@ def _hits(
     reader: IndexReader,
     questions: QueryBatch,
     retriever: Retriever,
-    request: SearchRequest,
+    options: SearchOptions,
     only: Filter,
 ) -> list[list[Hit]]:
-    if request.budget is not None:
-        reader.frame_tokens = request.budget // 2
+    if options.budget is not None:
+        reader.frame_tokens = options.budget // 2
     # A server may be written to meanwhile: all that is looked up has to be of one state.
     source = reader.source
     state = source.snapshot() if isinstance(source, Snapshots) else nullcontext()
     with state, reporting_damage(source):
-        found = _candidates_of(reader, questions, retriever, request, only)
+        found = _candidates_of(reader, questions, retriever, options, only)
         return [hits_of(reader, candidates) for candidates in found]
 
 
@@ -348,22 +299,22 @@ def _candidates_of(
     reader: IndexReader,
     questions: QueryBatch,
     retriever: Retriever,
-    request: SearchRequest,
+    options: SearchOptions,
     only: Filter,
 ) -> list[list[CandidateSpan]]:
     if isinstance(retriever, ChunkRetriever):
-        if request.count is None and request.budget is None:
-            request = replace(request, count=DEFAULT_COUNT)
-        return search_chunks(reader, questions, retriever, request, only)
-    steps = request.needs_chunks or ("" if only.level is None else "level")
-    if request.reranker is not None and not isinstance(retriever, RerankingSpanRetriever):
+        if options.k is None and options.budget is None:
+            options = replace(options, k=DEFAULT_COUNT)
+        return search_chunks(reader, questions, retriever, options, only)
+    steps = chunk_step(options) or ("" if only.level is None else "level")
+    if options.reranker is not None and not isinstance(retriever, RerankingSpanRetriever):
         steps = steps or "reranker"
     if steps:
         raise InvalidParameter(
             f"{steps} works on chunks, and this retriever hands out sentences; "
             "choose bm25, dense or hybrid"
         )
-    return search_spans(reader, questions, retriever, request, only)
+    return search_spans(reader, questions, retriever, options, only)
 
 
 def _texts(queries: str | Sequence[str | Query]) -> list[str]:
@@ -381,7 +332,8 @@ def _texts(queries: str | Sequence[str | Query]) -> list[str]:
     return texts
 
 
-def _reranker(reranker: str | Reranker | None) -> Reranker | None:
+def resolve_reranker(reranker: str | Reranker | None) -> Reranker | None:
+    """Make the reranker that a name stands for."""
     if reranker is None:
         return None
     from chunkwise.models import get_reranker

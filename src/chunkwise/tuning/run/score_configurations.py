@@ -20,10 +20,9 @@ from chunkwise.evaluation.scoring_options import ScoringOptions
 from chunkwise.evaluation.system_under_test import (
     EvaluatedSystem,
     Hits,
-    SearchParameters,
     SearchRun,
     index_system,
-    usual_budget,
+    with_budget,
 )
 from chunkwise.metrics.metric import Scores
 from chunkwise.metrics.registry import MetricAt
@@ -286,9 +285,11 @@ def retriever_scores(
     `queries`: some of the corpus' own; None: all of them.
     """
     queries = corpus.queries if queries is None else queries
-    searching = SearchParameters(retriever, neighbours, reranker=reranker)
-    usual = usual_budget(searching, None)
-    system = index_system(Index(index, corpus.model), searching, usual)
+    options = with_budget(
+        SearchOptions(retriever=retriever, neighbors=neighbours, reranker=reranker)
+    )
+    usual = options.budget
+    system = index_system(Index(index, corpus.model), options)
     if not index.settings.strategy:
         system = replace(system, chunking=None)  # no hit can be compared with chunks
     shown = SearchRun(system, queries, k, usual)

@@ -34,7 +34,7 @@ def in_parents(found: Iterable[tuple[CandidateSpan, tuple[int, int]]]) -> Iterat
             yield candidate._replace(start=start, end=end, chunk=None, core=core, parent=parent)
 
 
-def with_neighbours(
+def with_neighbors(
     source: Searchable, candidate: CandidateSpan, count: int, only: Filter = EVERYTHING
 ) -> CandidateSpan:
     """With up to `count` chunks on either side, none of another document or beyond what the filter takes."""
